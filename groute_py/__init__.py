@@ -1,0 +1,88 @@
+"""Shortest paths on graphs of up to billions of arcs, on one GPU or many.
+
+>>> import groute_py
+>>> graph = groute_py.generate("road:20x20")
+>>> result = groute_py.sssp(graph, 0, device="cpu")
+>>> int(result.distances[0])
+0
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from groute_py.api import sssp
+    from groute_py.errors import (
+        FormatError,
+        GraphError,
+        GrouteError,
+        InputError,
+        NegativeCycleError,
+        RunError,
+        SetupError,
+        TimeLimitError,
+        VerificationError,
+    )
+    from groute_py.graph.csr import Graph
+    from groute_py.graph.files import read_graph, write_graph
+    from groute_py.graph.generate import generate
+    from groute_py.result import UNREACHED, Result
+    from groute_py.verify import verify
+
+__version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "sssp": "groute_py.api",
+    "FormatError": "groute_py.errors",
+    "GraphError": "groute_py.errors",
+    "GrouteError": "groute_py.errors",
+    "InputError": "groute_py.errors",
+    "NegativeCycleError": "groute_py.errors",
+    "RunError": "groute_py.errors",
+    "SetupError": "groute_py.errors",
+    "TimeLimitError": "groute_py.errors",
+    "VerificationError": "groute_py.errors",
+    "Graph": "groute_py.graph.csr",
+    "read_graph": "groute_py.graph.files",
+    "write_graph": "groute_py.graph.files",
+    "generate": "groute_py.graph.generate",
+    "UNREACHED": "groute_py.result",
+    "Result": "groute_py.result",
+    "verify": "groute_py.verify",
+}
+
+__all__ = [
+    "UNREACHED",
+    "FormatError",
+    "Graph",
+    "GraphError",
+    "GrouteError",
+    "InputError",
+    "NegativeCycleError",
+    "Result",
+    "RunError",
+    "SetupError",
+    "TimeLimitError",
+    "VerificationError",
+    "generate",
+    "read_graph",
+    "sssp",
+    "verify",
+    "write_graph",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that importing the package costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,35 @@
+"""Near–far Δ-stepping (S12).
+
+Vertices nearer than a threshold are relaxed first, in any order and as often as they improve; when
+none is left the threshold moves to Δ above the nearest of the rest. A small Δ orders like Dijkstra
+(few relaxations, many windows), a large one like Bellman-Ford. Meyer and Sanders (2003); the two
+lists are from Davidson et al. (2014).
+
+The automatic Δ is c · mean weight / mean degree: the weight a path gains until about one vertex
+has been settled by each arc of the frontier (the form of Davidson et al. and of cuGraph). c grows
+with how much work a device can take at once.
+"""
+
+from __future__ import annotations
+
+from groute_py.algorithms.base import Algorithm
+from groute_py.graph.facts import Facts
+
+PARALLELISM = {"cpu": 8.0, "cuda": 64.0}
+"""c by device; measured, see docs/performance.md."""
+
+
+def automatic_delta(facts: Facts, device: str) -> float:
+    """Δ from the graph: at least 1 for integers, so that a window always moves."""
+    delta = PARALLELISM[device] * facts.mean / max(facts.mean_degree, 1.0)
+    if facts.weight_type.kind != "f":
+        return max(round(delta), 1)
+    return delta if delta > 0 else 1.0
+
+
+ALGORITHM = Algorithm(
+    name="delta-stepping",
+    summary="near–far Δ-stepping; weights must not be negative",
+    negative_weights=False,
+    window=automatic_delta,
+)

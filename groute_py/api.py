@@ -1,0 +1,128 @@
+"""What a Python user calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from groute_py.comm.base import Channel
+from groute_py.comm.connect import connect
+from groute_py.engine.agree import on_root
+from groute_py.engine.session import Options, Session
+from groute_py.graph.csr import Graph
+from groute_py.graph.files import read_graph
+from groute_py.graph.generate import generate, is_spec
+from groute_py.result import Result
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+GraphLike = Any
+"""A `Graph`, a path or generator spec, a SciPy sparse array, or (offsets, heads, weights)."""
+
+
+def sssp(
+    graph: GraphLike,
+    source: int,
+    *,
+    algorithm: str = "auto",
+    delta: float | None = None,
+    device: str = "auto",
+    partition: str = "arcs",
+    predecessors: bool = True,
+    cutoff: float | None = None,
+    time_limit_s: float | None = None,
+    comm: MPI.Intracomm | None = None,
+) -> Result | None:
+    """Shortest paths from ``source`` to every vertex.
+
+    In a script under ``mpirun`` every rank calls this; the graph is read on rank 0 only, spread
+    over all ranks, and the result comes back to rank 0.
+
+    Args:
+        graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; a SciPy
+            sparse array (explicit zeros are arcs of weight 0); or ``(offsets, heads, weights)``.
+        source: vertex index, from 0 (also for files whose own ids begin at 1).
+        algorithm: ``auto``, ``delta-stepping`` or ``bellman-ford``.
+        delta: Δ for delta-stepping, in units of weight; None for automatic.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        partition: ``arcs`` or ``vertices``, what the parts have equally many of.
+        predecessors: also find the shortest-path tree.
+        cutoff: leave vertices farther than this unreached.
+        time_limit_s: give up after this many seconds.
+        comm: an MPI communicator; None for all ranks that the launcher started.
+
+    Returns:
+        A `Result` on rank 0, None on the other ranks.
+
+    Raises:
+        InputError: wrong arguments or graph.
+        NegativeCycleError: a negative cycle can be reached from the source.
+        SetupError: the device or the MPI set-up cannot be used.
+        RunError: a distance does not fit, or the time limit passed.
+
+    >>> result = sssp(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), 0, device="cpu")
+    >>> result.distances.tolist(), result.path_to(2)
+    ([0, 4, 7], [0, 1, 2])
+    """
+    channel = connect(comm)
+    options = Options(algorithm, delta, device, partition, predecessors, cutoff, time_limit_s)
+    return open_session(graph, options, channel).solve(int(source))
+
+
+def open_session(graph: GraphLike, options: Options, channel: Channel) -> Session:
+    """Read the graph on rank 0 and spread it; for several solves on one graph. Collective."""
+    whole = on_root(channel, lambda: Held(as_graph(graph))).graph
+    return Session(whole, channel, options)
+
+
+class Held:
+    """Holds a graph on its own rank: when broadcast, the others get an empty hold."""
+
+    def __init__(self, graph: Graph | None) -> None:
+        self.graph = graph
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Held, (None,)
+
+
+def as_graph(
+    graph: GraphLike,
+    *,
+    cache: bool | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Graph:
+    """Make a `Graph` of whatever ``graph`` is; see `sssp`.
+
+    Raises:
+        InputError: it is none of these, or not a valid one.
+    """
+    if isinstance(graph, Graph):
+        return graph
+    if isinstance(graph, str) and is_spec(graph):
+        return generate(graph)
+    if isinstance(graph, str | Path):
+        return read_graph(graph, cache=cache, progress=progress)
+    if isinstance(graph, tuple) and len(graph) == 3:
+        return Graph.from_arrays(*graph)
+    return from_scipy(graph)
+
+
+def from_scipy(matrix: Any) -> Graph:
+    """A graph from a SciPy sparse array or matrix; entry (u, v) is the weight of arc u → v.
+
+    Raises:
+        InputError: not a square sparse array.
+    """
+    from groute_py.errors import InputError
+
+    if not hasattr(matrix, "tocsr"):
+        raise InputError(
+            f"a graph cannot be made from {type(matrix).__name__}; give a Graph, a path, a SciPy "
+            "sparse array or (offsets, heads, weights)"
+        )
+    rows = matrix.tocsr()
+    if rows.shape[0] != rows.shape[1]:
+        raise InputError(f"an adjacency matrix must be square, not {rows.shape}")
+    return Graph.from_arrays(rows.indptr, rows.indices, rows.data, name="sparse array")

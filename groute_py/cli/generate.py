@@ -1,0 +1,24 @@
+"""``groute-py generate``: a generated graph as a file."""
+
+from __future__ import annotations
+
+import click
+
+from groute_py.cli import show
+
+
+@click.command()
+@click.argument("spec")
+@click.option("-o", "--output", required=True, help="The file: .csr, .gr or .gr.gz.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Another seed, another graph.")
+def generate(spec: str, output: str, seed: int) -> None:
+    """Write the generated graph SPEC to a file.
+
+    SPEC is road:WxH, rmat:SCALE[,EDGEFACTOR] or random:N,M.
+    """
+    from groute_py.graph import generate as generating
+    from groute_py.graph.files import write_graph
+
+    graph = generating.generate(spec, seed=seed)
+    write_graph(graph, output)
+    show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {output}")

@@ -1,0 +1,96 @@
+"""The ``groute-py`` command, and the wall every error ends at.
+
+Heavy imports (MPI, Numba, CuPy, rich) happen inside commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+import traceback
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+import groute_py
+from groute_py.cli.convert import convert
+from groute_py.cli.doctor import doctor
+from groute_py.cli.generate import generate
+from groute_py.cli.info import info
+from groute_py.cli.sssp import sssp
+from groute_py.cli.verify import verify
+from groute_py.environment import place
+from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun
+
+PATIENCE_S = 1.0
+"""How long other ranks let rank 0 speak first when the same thing may have hit all of them."""
+
+_CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+
+
+@click.group(epilog=f"Exit codes: {_CODES}.", context_settings={"max_content_width": 100})
+@click.version_option(groute_py.__version__, prog_name="groute-py")
+def commands() -> None:
+    """Shortest paths on graphs of up to billions of arcs, on one GPU or many.
+
+    Run under mpirun or srun to use several GPUs or cores:
+
+        mpirun -n 4 groute-py sssp usa.gr
+    """
+
+
+for command in (sssp, info, generate, convert, verify, doctor):
+    commands.add_command(command)
+
+
+def main() -> NoReturn:
+    """Run the command line; ends the process with a documented exit code, the same on all ranks."""
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, _interrupt)
+    try:
+        commands.main(standalone_mode=False)
+    except click.exceptions.Exit as end:
+        sys.exit(end.exit_code)
+    except click.ClickException as error:
+        _end_in_order(error.format_message(), 2, _usage(error))
+    except GrouteError as error:
+        if error.on_all_ranks or place().size == 1:
+            _end_in_order(str(error), error.exit_code)
+        _end_all_ranks(str(error), error.exit_code)
+    except Exception:
+        # a defect, or something the machine did: show where, and leave no rank waiting
+        _end_all_ranks(f"unexpected failure\n{traceback.format_exc()}", 1)
+    sys.exit(0)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)
+    raise InterruptedRun(f"interrupted by {signal.Signals(number).name}; nothing was written")
+
+
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"{context.get_usage()}\n" if context is not None else ""
+
+
+def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
+    """Every rank ends by itself; rank 0 says why."""
+    if place().rank == 0:
+        click.echo(f"{before}groute-py: {message}", err=True)
+    sys.exit(code)
+
+
+def _end_all_ranks(message: str, code: int) -> NoReturn:
+    """This rank ends all others, which may be waiting for it."""
+    here = place()
+    if here.rank > 0:
+        time.sleep(PATIENCE_S)
+    where = f" (rank {here.rank})" if here.size > 1 else ""
+    click.echo(f"groute-py{where}: {message}", err=True)
+    if here.size > 1:
+        from groute_py.comm.connect import abort_all
+
+        abort_all(code)
+    sys.exit(code)

@@ -1,0 +1,42 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+graph_argument = click.argument("graph")
+
+
+def cache_options(command: F) -> F:
+    """``--cache FOLDER`` and ``--no-cache``, given to the command as one value ``cache``."""
+    command = click.option(
+        "--no-cache",
+        "cache",
+        flag_value=False,
+        type=click.UNPROCESSED,
+        help="Neither read nor leave a binary copy of the graph.",
+    )(command)
+    return click.option(
+        "--cache",
+        "cache",
+        type=click.UNPROCESSED,
+        metavar="FOLDER",
+        default=None,
+        help="Keep the binary copy of a large text graph in FOLDER, not in the user's cache.",
+    )(command)
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
+)
+
+
+def cache_value(cache: Any) -> bool | Path | None:
+    """What `groute_py.graph.files.read_graph` takes."""
+    return Path(cache) if isinstance(cache, str) else cache

@@ -1,0 +1,78 @@
+"""How a command speaks: the answer on stdout, progress on stderr, and only from rank 0."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from groute_py.environment import place
+
+
+def answer(rows: dict[str, Any], *, as_json: bool, title: str = "") -> None:
+    """Print the answer: a two-column table for people, or one JSON object.
+
+    Keys are JSON names; the table shows them with blanks for underscores.
+    """
+    if place().rank > 0:
+        return
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    width = max(len(key) for key in rows)
+    if title:
+        click.echo(title)
+    for key, value in rows.items():
+        click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}")
+
+
+def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
+    """Print a table with a head on stdout."""
+    from rich.console import Console
+    from rich.table import Table
+
+    if place().rank > 0:
+        return
+    grid = Table(title=title or None, title_justify="left")
+    for column in columns:
+        grid.add_column(column, overflow="fold")
+    for row in rows:
+        grid.add_row(*row)
+    Console().print(grid)
+
+
+def note(text: str) -> None:
+    """A line of log on stderr."""
+    if place().rank == 0:
+        click.echo(f"groute-py: {text}", err=True)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on a terminal, for (done, total) bytes; None elsewhere."""
+    if place().rank > 0 or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    if isinstance(value, list):
+        return ", ".join(_shown(item) for item in value)
+    return str(value)

@@ -1,0 +1,203 @@
+"""``groute-py sssp``: shortest paths from one source."""
+
+from __future__ import annotations
+
+import signal
+import statistics
+import time
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.options import cache_options, cache_value, graph_argument, json_option
+from groute_py.errors import InputError, TimeLimitError
+
+if TYPE_CHECKING:
+    from groute_py.engine.session import Options
+    from groute_py.graph.csr import Graph
+    from groute_py.graph.facts import Facts
+    from groute_py.result import Result
+
+GRACE_S = 1.0
+"""After the time limit ranks get so long to notice it together, in order."""
+
+
+@click.command()
+@graph_argument
+@click.option("-s", "--source", type=int, help="Source vertex, in the file's numbering.  [first]")
+@click.option("--algorithm", default="auto", show_default=True, help="auto or a method's name.")
+@click.option("--delta", type=float, help="Δ of delta-stepping, in units of weight.  [automatic]")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
+@click.option("--partition", default="arcs", show_default=True, help="Parts of equal what.")
+@click.option("--cutoff", type=float, help="Leave vertices that are farther unreached.")
+@click.option("--no-predecessors", is_flag=True, help="Distances only.")
+@click.option("-o", "--output", help="Save the result: .npz, .npy, .csv or .txt.")
+@click.option("-t", "--target", "targets", type=int, multiple=True, help="Print the path to ID.")
+@click.option("--verify", "check", is_flag=True, help="Check the optimality certificate.")
+@click.option("-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so often.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Give up after so long.")
+@cache_options
+@json_option
+def sssp(
+    graph: str,
+    source: int | None,
+    targets: tuple[int, ...],
+    output: str | None,
+    check: bool,
+    trials: int,
+    as_json: bool,
+    cache: Any,
+    **choices: Any,
+) -> None:
+    """Shortest paths from one source to every vertex of GRAPH.
+
+    GRAPH is a file (chosen by its content: DIMACS text .gr, plain or .gz; our binary .csr) or a
+    generated graph: road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M.
+    """
+    from groute_py.api import Held, as_graph
+    from groute_py.comm.connect import connect
+    from groute_py.engine.agree import on_root
+    from groute_py.engine.session import Session
+
+    start = time.monotonic()
+    options = _options(choices, bool(targets))
+    _set_alarm(options.time_limit_s)
+    channel = connect()
+
+    def read() -> Held:
+        _check_before_reading(options, output)
+        with show.progress(f"reading {graph}") as progress:
+            return Held(as_graph(graph, cache=cache_value(cache), progress=progress))
+
+    whole = on_root(channel, read).graph
+    read_s = time.monotonic() - start
+    session = Session(whole, channel, options)
+    source = session.facts.first_id if source is None else source
+    solved = [session.solve(source - session.facts.first_id) for _ in range(trials)]
+
+    def finish() -> list[dict[str, Any]]:
+        assert whole is not None
+        results = [result for result in solved if result is not None]
+        return _finish(whole, results, targets, output, check, options.cutoff)
+
+    paths = on_root(channel, finish)
+    results = [result for result in solved if result is not None]
+    if results:
+        seconds = {"read": read_s, **results[-1].statistics["seconds"]}
+        seconds["total"] = time.monotonic() - start
+        rows = _rows(session.facts, results, seconds)
+        rows |= {"verified": check} if check else {}
+        rows |= {"output": output} if output else {}
+        _show(rows, paths, as_json)
+
+
+def _options(choices: dict[str, Any], wants_paths: bool) -> Options:
+    from groute_py.engine.session import Options
+
+    no_predecessors = choices.pop("no_predecessors")
+    if no_predecessors and wants_paths:
+        raise InputError("--target prints a path, which --no-predecessors leaves out; drop one")
+    limit = choices.pop("time_limit")
+    return Options(**choices, predecessors=not no_predecessors, time_limit_s=limit)
+
+
+def _set_alarm(time_limit_s: float | None) -> None:
+    """Whatever a rank is busy with when the limit has passed, it ends."""
+    if time_limit_s is None or not time_limit_s > 0:
+        return
+
+    def too_late(number: int, frame: FrameType | None) -> NoReturn:
+        raise TimeLimitError(f"the time limit of {time_limit_s} s passed; nothing was written")
+
+    signal.signal(signal.SIGALRM, too_late)
+    signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)
+
+
+def _check_before_reading(options: Options, output: str | None) -> None:
+    from groute_py.result import check_output
+
+    options.check()
+    if output is not None:
+        check_output(output)
+
+
+def _finish(
+    graph: Graph,
+    results: list[Result],
+    targets: tuple[int, ...],
+    output: str | None,
+    check: bool,
+    cutoff: float | None,
+) -> list[dict[str, Any]]:
+    """Verify, find paths, save, in this order: what does not verify is not saved."""
+    from groute_py.verify import verify
+
+    for result in results if check else []:
+        verify(graph, result, cutoff=cutoff)
+    paths = [_path(graph, results[-1], target) for target in targets]
+    if output is not None:
+        results[-1].save(output)
+    return paths
+
+
+def _path(graph: Graph, result: Result, target: int) -> dict[str, Any]:
+    first, last = graph.first_id, graph.first_id + graph.vertex_count - 1
+    if not first <= target <= last:
+        raise InputError(f"target {target} is not a vertex of {graph.name}; they are {first}..{last}")
+    index = target - first
+    distance = result.distances[index].item() if result.reached[index] else None
+    path = [vertex + first for vertex in result.path_to(index)]
+    return {"target": target, "distance": distance, "path": path}
+
+
+def _rows(facts: Facts, results: list[Result], seconds: dict[str, float]) -> dict[str, Any]:
+    result = results[-1]
+    reached = result.distances[result.reached]
+    rows = {
+        "graph": facts.name,
+        "vertices": facts.vertex_count,
+        "arcs": facts.arc_count,
+        "source": result.source + facts.first_id,
+        "reached": len(reached),
+        "greatest_distance": reached.max().item(),
+        "sum_of_distances": reached.sum().item(),
+        "seconds": seconds,
+        "statistics": {k: v for k, v in result.statistics.items() if k != "seconds"},
+    }
+    if len(results) > 1:
+        times = [trial.statistics["seconds"]["solve"] for trial in results]
+        rows["trials"] = {"solve_seconds": times, "median": statistics.median(times)}
+    return rows
+
+
+def _show(
+    rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool
+) -> None:
+    if as_json:
+        show.answer(rows | ({"paths": paths} if paths else {}), as_json=True)
+        return
+    figures, seconds = rows.pop("statistics"), rows.pop("seconds")
+    ranks, arcs = figures["ranks"], max(rows["arcs"], 1)
+    rows["method"] = f"{figures['algorithm']}, Δ {figures['delta'] or '∞'}"
+    rows["ranks"] = f"{ranks} ({', '.join(sorted(set(figures['devices'])))})"
+    rows["relaxations"] = f"{figures['relaxations'] / arcs:.2f} per arc"
+    if ranks > 1:
+        rows["cut"] = f"{figures['cut']:,} arcs, imbalance {figures['imbalance']:.2f}"
+        rows["bytes_sent"] = sum(map(sum, figures["bytes_sent"]))
+    if "trials" in rows:
+        trials = rows.pop("trials")
+        rows["solve_median"] = f"{1e3 * trials['median']:.2f} ms of {len(trials['solve_seconds'])}"
+    rows["time"] = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
+    show.answer(rows, as_json=False)
+    for found in paths:
+        _show_path(found)
+
+
+def _show_path(found: dict[str, Any]) -> None:
+    if found["distance"] is None:
+        click.echo(f"no path to {found['target']}")
+        return
+    click.echo(f"path to {found['target']}, length {found['distance']}:")
+    click.echo("  " + " → ".join(map(str, found["path"])))

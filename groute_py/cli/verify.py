@@ -1,0 +1,40 @@
+"""``groute-py verify``: is a saved result the answer for a graph?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.options import cache_options, cache_value, graph_argument, json_option
+
+
+@click.command()
+@graph_argument
+@click.argument("result")
+@click.option("--cutoff", type=float, help="The cutoff the result was computed with.")
+@cache_options
+@json_option
+def verify(graph: str, result: str, cutoff: float | None, cache: Any, as_json: bool) -> None:
+    """Check RESULT (.npz) against GRAPH by the optimality certificate.
+
+    Ends with code 3 and the first wrong vertex if it is not a shortest-path answer.
+    """
+    from groute_py.api import as_graph
+    from groute_py.result import load
+    from groute_py.verify import verify as certify
+
+    saved = load(result)
+    with show.progress(f"reading {graph}") as progress:
+        whole = as_graph(graph, cache=cache_value(cache), progress=progress)
+    certify(whole, saved, cutoff=cutoff)
+    rows: dict[str, Any] = {
+        "verified": True,
+        "graph": whole.name,
+        "result": result,
+        "source": saved.source + whole.first_id,
+        "reached": int(saved.reached.sum()),
+        "predecessors_checked": saved.predecessors is not None,
+    }
+    show.answer(rows, as_json=as_json)

@@ -1,0 +1,1 @@
+"""How ranks talk: channels, and the coordinator that notices when all is quiet."""

@@ -1,0 +1,51 @@
+"""Which MPI library this is, and whether it takes device memory."""
+
+from __future__ import annotations
+
+import ctypes
+
+from groute_py.errors import SetupError
+from groute_py.settings import settings
+
+FLAVOURS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel"}
+"""How a library of each launcher's kind names itself."""
+
+
+def library() -> str:
+    """The MPI library's own name and version.
+
+    Raises:
+        SetupError: none can be loaded.
+    """
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as problem:
+        raise SetupError(f"no MPI library can be loaded ({problem})") from problem
+    name: str = MPI.Get_library_version()
+    return " ".join(name.replace(",", " ").split()[:4]).rstrip("\x00")
+
+
+def belongs(flavour: str, library_name: str) -> bool:
+    """Whether a launcher of this flavour starts ranks of this library."""
+    return FLAVOURS.get(flavour, flavour) in library_name
+
+
+def gpu_aware() -> tuple[bool, str]:
+    """Whether MPI takes device pointers, and how that is known.
+
+    Own setting, else the ``mpi_memory_alloc_kinds`` info key (MPI 4.1), else
+    ``MPIX_Query_cuda_support``, else no.
+    """
+    setting = settings().gpu_aware_mpi
+    if setting is not None:
+        return setting, f"GROUTE_PY_GPU_AWARE_MPI={int(setting)}"
+    from mpi4py import MPI
+
+    kinds = MPI.COMM_WORLD.Get_info().get("mpi_memory_alloc_kinds")
+    if kinds is not None:
+        return "cuda" in kinds, f"mpi_memory_alloc_kinds={kinds}"
+    try:
+        query = ctypes.CDLL(None).MPIX_Query_cuda_support
+    except AttributeError:
+        return False, "the library has no MPIX_Query_cuda_support"
+    return bool(query()), f"MPIX_Query_cuda_support={query()}"

@@ -1,0 +1,67 @@
+"""The channel protocol: what ranks need from each other.
+
+Two kinds of verbs. *Collective* ones are called by all ranks in the same order. *Free* ones (send,
+receive, the vote) never wait: a rank works on while they are under way.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+Buffer = NDArray[np.uint8]
+"""A message: contiguous bytes."""
+
+
+class Channel(Protocol):
+    """Connects the ranks of one run.
+
+    Attributes:
+        rank: this process, from 0.
+        size: how many there are.
+        sent, received: messages in this phase, by free verbs.
+        bytes_sent: int64, shape (size,), payload bytes to each peer by free verbs.
+    """
+
+    rank: int
+    size: int
+    sent: int
+    received: int
+    bytes_sent: NDArray[np.int64]
+
+    # collective
+    def broadcast(self, value: T) -> T:
+        """Rank 0's value, on every rank."""
+
+    def gather(self, value: T) -> list[T]:
+        """Every rank's value in rank order, on every rank."""
+
+    def scatter(self, arrays: list[NDArray[Any]] | None) -> NDArray[Any]:
+        """Rank 0 gives ``arrays[r]`` to rank r; returns this rank's."""
+
+    def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
+        """Every rank's array in rank order on rank 0, None elsewhere."""
+
+    # free
+    def begin(self) -> None:
+        """Begin the next phase: a message is received only in the phase it was sent in.
+
+        So a rank that has noticed the end of a phase early may go on, and nothing it sends
+        reaches one that has not.
+        """
+
+    def send(self, peer: int, message: Buffer) -> None:
+        """Send; the buffer must not be written again."""
+
+    def receive(self) -> list[Buffer]:
+        """Messages that have arrived since the last call."""
+
+    def vote(self, ballot: NDArray[np.float64]) -> None:
+        """Open a vote; every rank opens the same votes, each when it is ready to."""
+
+    def tally(self) -> NDArray[np.float64] | None:
+        """The open vote's ballots, shape (size, len(ballot)), or None while some are missing."""

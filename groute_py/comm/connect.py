@@ -1,0 +1,67 @@
+"""From what the launcher set to a channel; the only place that decides whether MPI is needed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from groute_py.comm.base import Channel
+from groute_py.comm.solo import SoloChannel
+from groute_py.environment import place
+from groute_py.errors import SetupError
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
+def connect(comm: MPI.Intracomm | None = None) -> Channel:
+    """Open the channel of this run.
+
+    Args:
+        comm: the ranks that take part; None for all that the launcher started.
+
+    Raises:
+        SetupError: no MPI library can be loaded, or it is not the one that ``mpirun`` belongs to.
+    """
+    if comm is None:
+        if place().size == 1:
+            return SoloChannel()
+        comm = world()
+    if comm.size == 1:
+        return SoloChannel()
+    from groute_py.comm.mpi import MpiChannel
+
+    return MpiChannel(comm)
+
+
+def world() -> MPI.Intracomm:
+    """All ranks that the launcher started.
+
+    Raises:
+        SetupError: as for `connect`.
+    """
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as problem:
+        raise SetupError(
+            f"this job has several ranks, but no MPI library can be loaded ({problem}); "
+            "install one with `pip install 'groute-py[mpich]'` or load your site's module"
+        ) from problem
+    here = place()
+    if MPI.COMM_WORLD.size != here.size:
+        library = MPI.Get_library_version().split("\n")[0].split(",")[0].strip()
+        raise SetupError(
+            f"{here.launcher} started {here.size} ranks, but the MPI library in use ({library}) "
+            f"sees {MPI.COMM_WORLD.size}: mpirun and library do not belong together; start with "
+            "`python -m groute_py.launch -n N -- …`, or use the mpirun of that library"
+        )
+    return MPI.COMM_WORLD
+
+
+def abort_all(exit_code: int) -> None:
+    """End every rank of the job at once, if MPI has been started; else return."""
+    if "mpi4py.MPI" in sys.modules:
+        from mpi4py import MPI
+
+        if MPI.Is_initialized() and not MPI.Is_finalized():
+            MPI.COMM_WORLD.Abort(exit_code)

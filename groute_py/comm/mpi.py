@@ -1,0 +1,144 @@
+"""The channel over MPI: nonblocking, with messages received as they come.
+
+Waiting is polite: it polls with growing naps, so that ranks which share a core do not starve each
+other and a signal is heard at once (a blocking MPI call would hold Python's handlers back).
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Buffer
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+T = TypeVar("T")
+
+PIECE, FIRST_PHASE, PHASES = 1, 2, 1 << 14
+"""Message tags: pieces of large arrays, then one for each phase, used in turn."""
+
+PIECE_BYTES = 1 << 28
+"""Large arrays travel in pieces, far below MPI's 2³¹ count limit."""
+
+
+class MpiChannel:
+    """The ranks of an MPI communicator.
+
+    Args:
+        comm: an intracommunicator; duplicated, so that our messages never meet the caller's.
+            Collective.
+    """
+
+    def __init__(self, comm: MPI.Intracomm) -> None:
+        from mpi4py import MPI
+
+        self._mpi = MPI
+        self._comm = comm.Dup()
+        self.rank: int = comm.rank
+        self.size: int = comm.size
+        self._phase = 0
+        self.sent = 0
+        self.received = 0
+        self.bytes_sent = np.zeros(self.size, dtype=np.int64)
+        self._leaving: list[tuple[MPI.Request, Buffer]] = []
+        self._vote: MPI.Request | None = None
+        self._ballot = self._ballots = np.empty(0)
+
+    def broadcast(self, value: T) -> T:
+        payload = pickle.dumps(value) if self.rank == 0 else b""
+        size = np.array([len(payload)], dtype=np.int64)
+        self._wait(self._comm.Ibcast(size))
+        buffer = np.frombuffer(payload.ljust(int(size[0])), dtype=np.uint8).copy()
+        for piece in _pieces(buffer):
+            self._wait(self._comm.Ibcast(piece))
+        result: T = value if self.rank == 0 else pickle.loads(buffer.tobytes())
+        return result
+
+    def gather(self, value: T) -> list[T]:
+        payload = np.frombuffer(pickle.dumps(value), dtype=np.uint8)
+        collected = self.collect(payload)
+        values = [pickle.loads(p.tobytes()) for p in collected] if collected is not None else None
+        return self.broadcast(values)  # type: ignore[return-value]
+
+    def scatter(self, arrays: list[NDArray[Any]] | None) -> NDArray[Any]:
+        shapes = [(len(a), a.dtype) for a in arrays] if arrays is not None else None
+        shapes = self.broadcast(shapes)
+        assert shapes is not None
+        if arrays is not None:
+            for peer in range(1, self.size):
+                self._give(np.ascontiguousarray(arrays[peer]), peer)
+            return arrays[0]
+        length, dtype = shapes[self.rank]
+        return self._take(length, dtype, 0)
+
+    def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
+        array = np.ascontiguousarray(array)
+        lengths = np.empty(self.size, dtype=np.int64)
+        self._wait(self._comm.Iallgather(np.array([len(array)], dtype=np.int64), lengths))
+        if self.rank != 0:
+            self._give(array, 0)
+            return None
+        taken = [self._take(int(lengths[p]), array.dtype, p) for p in range(1, self.size)]
+        return [array, *taken]
+
+    def begin(self) -> None:
+        self._phase += 1
+        self.sent = self.received = 0
+
+    def send(self, peer: int, message: Buffer) -> None:
+        self._leaving = [(r, b) for r, b in self._leaving if not r.Test()]
+        self._leaving.append((self._comm.Isend(message, peer, self._tag), message))
+        self.sent += 1
+        self.bytes_sent[peer] += message.nbytes
+
+    def receive(self) -> list[Buffer]:
+        messages = []
+        status = self._mpi.Status()
+        while handle := self._comm.Improbe(self._mpi.ANY_SOURCE, self._tag, status):
+            message = np.empty(status.Get_count(self._mpi.BYTE), dtype=np.uint8)
+            handle.Recv(message)
+            messages.append(message)
+        self.received += len(messages)
+        return messages
+
+    def vote(self, ballot: NDArray[np.float64]) -> None:
+        # MPI owns both arrays until the vote has ended, so they are kept here
+        self._ballot = ballot
+        self._ballots = np.empty((self.size, len(ballot)))
+        self._vote = self._comm.Iallgather(self._ballot, self._ballots)
+
+    def tally(self) -> NDArray[np.float64] | None:
+        if self._vote is None or not self._vote.Test():
+            return None
+        self._vote = None
+        return self._ballots
+
+    @property
+    def _tag(self) -> int:
+        return FIRST_PHASE + self._phase % PHASES
+
+    def _give(self, array: NDArray[Any], peer: int) -> None:
+        for piece in _pieces(array.view(np.uint8)):
+            self._wait(self._comm.Isend(piece, peer, PIECE))
+
+    def _take(self, length: int, dtype: np.dtype[Any], peer: int) -> NDArray[Any]:
+        array = np.empty(length, dtype=dtype)
+        for piece in _pieces(array.view(np.uint8)):
+            self._wait(self._comm.Irecv(piece, peer, PIECE))
+        return array
+
+    def _wait(self, request: MPI.Request) -> None:
+        nap_s = 0.0
+        while not request.Test():
+            time.sleep(nap_s)
+            nap_s = min(nap_s + 1e-5, 2e-3)
+
+
+def _pieces(array: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+    return [array[i : i + PIECE_BYTES] for i in range(0, len(array), PIECE_BYTES)]

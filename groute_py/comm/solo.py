@@ -1,0 +1,53 @@
+"""The channel of one rank alone: no MPI needed at all."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Buffer
+
+T = TypeVar("T")
+
+
+class SoloChannel:
+    """A channel with nobody at the other end."""
+
+    rank = 0
+    size = 1
+    sent = 0
+    received = 0
+
+    def __init__(self) -> None:
+        self.bytes_sent = np.zeros(1, dtype=np.int64)
+        self._ballot: NDArray[np.float64] | None = None
+
+    def broadcast(self, value: T) -> T:
+        return value
+
+    def gather(self, value: T) -> list[T]:
+        return [value]
+
+    def scatter(self, arrays: list[NDArray[Any]] | None) -> NDArray[Any]:
+        assert arrays is not None
+        return arrays[0]
+
+    def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
+        return [array]
+
+    def begin(self) -> None:
+        """No messages to keep apart."""
+
+    def send(self, peer: int, message: Buffer) -> None:
+        raise AssertionError(f"one rank alone has no peer {peer}")
+
+    def receive(self) -> list[Buffer]:
+        return []
+
+    def vote(self, ballot: NDArray[np.float64]) -> None:
+        self._ballot = ballot
+
+    def tally(self) -> NDArray[np.float64] | None:
+        return None if self._ballot is None else self._ballot[np.newaxis]

@@ -1,0 +1,85 @@
+"""The coordinator: is there work left anywhere, in any rank or on any wire?
+
+Every rank takes part in a series of nonblocking votes. In each it states the smallest distance it
+still has to work on (its *floor*, infinite when it is idle) and how many messages it has sent and
+received since the run began. All ranks see the same ballots, so all judge alike.
+
+**Rule.** The run is *quiet* when two successive votes both show every rank idle and as many
+messages received as sent in all, and no count changed between them.
+
+**Proof.** A rank fills in its ballot for vote k + 1 only after vote k has ended, and vote k ends
+only after every rank has filled in its ballot. So there is a moment T after all ballots of vote k
+and before all ballots of vote k + 1. Counts never fall, so a rank whose counts are equal in both
+ballots neither sent nor received between them; at T its counts are those of the ballots. In all,
+as many were received as sent, so at T no message is under way. Each rank was idle at its first
+ballot and received nothing until its second; an idle rank gets work only by receiving; so every
+rank is idle at T. With every rank idle and nothing under way nothing can ever happen again. ∎
+
+Messages may be late, overtake each other, or stall: only counts are used, never times. (This is
+Mattern's four-counter method, "Algorithms for distributed termination detection", 1987, with the
+two waves made by votes.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Ballot(NamedTuple):
+    """What one rank states in a vote.
+
+    Attributes:
+        floor: the smallest distance it has still to work on; infinite when idle.
+        sent, received: messages since the run began (exact in float64 up to 2⁵³).
+        relaxations: arcs relaxed since the run began.
+        stop: 1 when this rank's time limit has passed.
+    """
+
+    floor: float
+    sent: int
+    received: int
+    relaxations: int = 0
+    stop: int = 0
+
+    def to_array(self) -> NDArray[np.float64]:
+        """The ballot as it travels."""
+        return np.array(self, dtype=np.float64)
+
+
+class Verdict(NamedTuple):
+    """What all ranks conclude from a vote.
+
+    Attributes:
+        quiet: nothing is left to do anywhere.
+        floor: the smallest distance any rank still has to work on.
+        relaxations: by all ranks.
+        stop: some rank asked to stop.
+    """
+
+    quiet: bool
+    floor: float
+    relaxations: int
+    stop: bool
+
+
+class Coordinator:
+    """Judges the votes of one run."""
+
+    def __init__(self) -> None:
+        self._last_calm: tuple[int, ...] | None = None
+
+    def judge(self, ballots: NDArray[np.float64]) -> Verdict:
+        """Conclude from the ballots of the next vote, shape (ranks, len(Ballot._fields))."""
+        floors, sent, received, relaxations, stops = ballots.T
+        idle = bool(np.all(np.isposinf(floors)))
+        calm = None
+        if idle and sent.sum() == received.sum():
+            calm = tuple(int(count) for count in (*sent, *received))
+        quiet = calm is not None and calm == self._last_calm
+        self._last_calm = calm
+        floor = float(floors.min()) if len(floors) else math.inf
+        return Verdict(quiet, floor, int(relaxations.sum()), bool(stops.any()))

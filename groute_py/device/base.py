@@ -1,0 +1,103 @@
+"""The device protocol: what a rank asks of the processor that holds its share.
+
+A device keeps, for each local vertex (owned, then halo), a distance; for each halo vertex it is the
+best this rank has found, so that only improvements are ever sent. Work waits in two worklists:
+*near*, below the threshold, is relaxed first; *far* waits until near is empty, then the threshold
+moves up by Δ. An infinite Δ makes near the only list: worklist Bellman-Ford.
+
+A message is the concatenation of its columns, each of the same length k, widest first:
+relaxations carry ``distance[k], vertex[k]``; claims carry ``parent[k], distance[k], vertex[k]``,
+with vertex int32 in its owner's numbers and parent int64 in global numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Buffer
+from groute_py.partition.share import Share
+
+NO_PARENT = -1
+"""The predecessor of the source and of unreached vertices."""
+
+
+def unreached(distance_type: np.dtype[Any]) -> Any:
+    """The distance of a vertex that no path reaches: infinity, or the largest integer."""
+    if distance_type.kind == "f":
+        return distance_type.type(np.inf)
+    return distance_type.type(np.iinfo(distance_type).max)
+
+
+@dataclass
+class Counters:
+    """What a device did since `Device.start`.
+
+    Attributes:
+        relaxations: arcs relaxed.
+        steps: worklist steps (CUDA) or windows (CPU).
+        slices: calls of `Device.relax` that found work.
+        overflowed: a sum did not fit in the distance type, and was left out.
+    """
+
+    relaxations: int = 0
+    steps: int = 0
+    slices: int = 0
+    overflowed: bool = False
+
+
+class Device(Protocol):
+    """Holds one rank's share and works on it.
+
+    Attributes:
+        name: ``cpu`` or ``cuda``.
+        label: the processor's own name, for people.
+        counters: see `Counters`.
+    """
+
+    name: str
+    label: str
+    counters: Counters
+
+    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        """Take a share, with weights converted to the distance type; ``peers`` is the rank count."""
+
+    def start(self, source: int | None, delta: float, cutoff: float) -> None:
+        """Begin a solve: all unreached but the source (local number; None if a peer owns it)."""
+
+    def merge(self, message: Buffer) -> None:
+        """Take a peer's improvements; those that still improve join the worklists."""
+
+    def relax(self, limit: float) -> float:
+        """Work for one slice on what is nearer than ``limit``.
+
+        Returns the smallest distance left to work on, infinite when there is none.
+        """
+
+    def outgoing(self) -> list[tuple[int, Buffer]]:
+        """Improvements of halo vertices since the last call, one message for each owner."""
+
+    def start_claims(self, monotone: bool) -> None:
+        """Begin to look for predecessors.
+
+        With ``monotone`` (no negative weights) an arc that is tight and rises claims its head at
+        once; only what lies level with its tail must be claimed in order.
+        """
+
+    def merge_claims(self, message: Buffer) -> None:
+        """Take a peer's claims on owned vertices; the first claim counts."""
+
+    def claim(self) -> bool:
+        """Claim for one slice; True while claims are left to make."""
+
+    def outgoing_claims(self) -> list[tuple[int, Buffer]]:
+        """Claims on halo vertices since the last call, one message for each owner."""
+
+    def distances(self) -> NDArray[Any]:
+        """Distances of the owned vertices, in the distance type, on the host."""
+
+    def predecessors(self) -> NDArray[np.int64]:
+        """Global numbers of the predecessors of the owned vertices, or `NO_PARENT`."""

@@ -1,0 +1,165 @@
+"""The device of a machine without a GPU: one core a rank, kernels in Numba."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Buffer
+from groute_py.device.base import NO_PARENT, Counters, unreached
+from groute_py.kernels.cpu import claim, near_far, outbox
+from groute_py.partition.share import Share
+
+SLICE_ARCS = 1 << 15
+"""Arcs a rank with peers relaxes (about 0.1 ms) before it looks at its messages."""
+
+SLICE_ARCS_ALONE = 1 << 22
+"""Without peers a slice only has to end soon enough for a signal to be heard."""
+
+
+class CpuDevice:
+    """See `groute_py.device.base.Device` for the verbs."""
+
+    name = "cpu"
+
+    def __init__(self) -> None:
+        self.label = platform.processor() or platform.machine()
+        self.counters = Counters()
+
+    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        self._share = share
+        self._type = distance_type
+        self._nothing = unreached(distance_type)
+        self._weights = share.weights.astype(distance_type, copy=False)
+        self._arcs = (share.offsets.view(np.uint64), share.heads.view(np.uint32), self._weights)
+        self._slice = SLICE_ARCS_ALONE if peers == 1 else SLICE_ARCS
+        self._distances = np.empty(share.local_count, dtype=distance_type)
+        self._flags = np.empty(share.local_count, dtype=np.uint8)
+        self._near, self._far = np.empty((2, max(share.own_count, 1)), dtype=np.uint32)
+        self._dirty, self._boxes = np.empty((2, len(share.halo)), dtype=np.uint32)
+        self._box_counts = np.zeros(peers, dtype=np.int64)
+
+    def start(self, source: int | None, delta: float, cutoff: float) -> None:
+        self.counters = Counters()
+        self._source = -1 if source is None else source
+        self._delta, self._cutoff = self._cast(delta), self._cast(cutoff)
+        self._distances.fill(self._nothing)
+        self._flags.fill(0)
+        self._at = np.zeros(near_far.CURSORS, dtype=np.int64)
+        self._threshold = np.array([self._delta], dtype=self._type)
+        if source is not None:
+            self._merge(np.array([source], np.int32), np.zeros(1, self._type))
+
+    def merge(self, message: Buffer) -> None:
+        count = len(message) // (self._type.itemsize + 4)
+        values, vertices = _columns(message, count, self._type, np.dtype(np.int32))
+        self._merge(vertices, values)
+
+    def relax(self, limit: float) -> float:
+        before = self._at[near_far.RELAXATIONS]
+        floor = near_far.relax(
+            *self._arcs,
+            *(self._distances, self._flags, self._near, self._far, self._dirty, self._at),
+            *(self._threshold, self._delta, limit, self._cutoff, self._nothing, self._slice),
+        )
+        self._count(worked=self._at[near_far.RELAXATIONS] > before)
+        return np.inf if floor == self._nothing else float(floor)
+
+    def outgoing(self) -> list[tuple[int, Buffer]]:
+        return self._emptied(self._at, near_far.DIRTY_COUNT, with_parents=False)
+
+    def start_claims(self, monotone: bool) -> None:
+        self._parents = np.full(self._share.local_count, NO_PARENT, dtype=np.int64)
+        self._flags.fill(0)
+        self._claimed = self._near[: self._share.own_count]
+        self._claim_at = np.zeros(claim.CLAIM_CURSORS, dtype=np.int64)
+        self._monotone = monotone
+        self._rising_left = monotone
+        self._onward = not monotone
+        if self._onward:
+            self._queue_claimed()
+
+    def merge_claims(self, message: Buffer) -> None:
+        count = len(message) // (8 + self._type.itemsize + 4)
+        types = (np.dtype(np.int64), self._type, np.dtype(np.int32))
+        tails, values, vertices = _columns(message, count, *types)
+        claim.merge_claims(
+            *(vertices, values, tails, self._distances, self._parents, self._flags),
+            *(self._claimed, self._claim_at, self._source, self._onward),
+        )
+
+    def claim(self) -> bool:
+        state = (self._distances, self._parents, self._flags)
+        tail = (self._dirty, self._claim_at, self._share.first)
+        if self._rising_left:
+            self._rising_left = False
+            self._onward = claim.claim_rising(*self._arcs, *state, *tail, self._nothing)
+            if self._onward:
+                self._queue_claimed()
+        elif self._onward:
+            claim.claim_onward(
+                *self._arcs, *state, self._claimed, *tail, self._source, self._slice
+            )
+        left = self._claim_at[claim.CLAIMED_COUNT] - self._claim_at[claim.CLAIM_HEAD]
+        return bool(self._onward and left > 0)
+
+    def outgoing_claims(self) -> list[tuple[int, Buffer]]:
+        return self._emptied(self._claim_at, claim.CLAIM_DIRTY, with_parents=True)
+
+    def distances(self) -> NDArray[Any]:
+        return self._distances[: self._share.own_count].copy()
+
+    def predecessors(self) -> NDArray[np.int64]:
+        return self._parents[: self._share.own_count].copy()
+
+    def _cast(self, value: float) -> Any:
+        return self._nothing if value >= float(self._nothing) else self._type.type(value)
+
+    def _merge(self, vertices: NDArray[np.int32], values: NDArray[Any]) -> None:
+        near_far.merge(
+            *(vertices, values, self._distances, self._flags),
+            *(self._near, self._far, self._at, self._threshold[0]),
+        )
+
+    def _queue_claimed(self) -> None:
+        claim.queue_claimed(
+            self._parents, self._source, self._claimed, self._flags, self._claim_at
+        )
+
+    def _emptied(
+        self, at: NDArray[np.int64], dirty_count: int, *, with_parents: bool
+    ) -> list[tuple[int, Buffer]]:
+        if at[dirty_count] == 0:
+            return []
+        starts, own = self._share.halo_starts, self._share.own_count
+        outbox.group_by_owner(
+            *(self._dirty, at[dirty_count], own, starts, self._flags),
+            *(self._boxes, self._box_counts),
+        )
+        at[dirty_count] = 0
+        messages = []
+        for peer in np.flatnonzero(self._box_counts):
+            halo = self._boxes[starts[peer] : starts[peer] + self._box_counts[peer]]
+            columns: list[NDArray[Any]] = [self._distances[own + halo], self._share.halo_home[halo]]
+            if with_parents:
+                columns.insert(0, self._parents[own + halo])
+            messages.append((int(peer), np.concatenate([c.view(np.uint8) for c in columns])))
+        return messages
+
+    def _count(self, *, worked: bool) -> None:
+        self.counters.relaxations = int(self._at[near_far.RELAXATIONS])
+        self.counters.steps = int(self._at[near_far.WINDOWS])
+        self.counters.slices += worked
+        self.counters.overflowed = bool(self._at[near_far.OVERFLOWED])
+
+
+def _columns(message: Buffer, count: int, *types: np.dtype[Any]) -> list[NDArray[Any]]:
+    columns, start = [], 0
+    for dtype in types:
+        stop = start + count * dtype.itemsize
+        columns.append(message[start:stop].view(dtype))
+        start = stop
+    return columns

@@ -1,0 +1,298 @@
+"""The device of a machine with NVIDIA GPUs: kernels of `groute_py.kernels`, compiled by CuPy.
+
+Messages leave and arrive through page-locked host memory. A slice costs one launch and one look at
+the control block; everything between is on the device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import cupyx
+import numpy as np
+from cupy.cuda import driver, runtime
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Buffer
+from groute_py.device.base import NO_PARENT, Counters, unreached
+from groute_py.device.layout import SHARE, WORK, control_type
+from groute_py.errors import InputError
+from groute_py.kernels.source import BLOCK, ENTRY_POINTS, HUBS, joined_source, options
+from groute_py.partition.share import Share
+
+SLICE_TURNS = 16
+"""Steps a rank with peers takes before it looks at its messages."""
+
+SLICE_TURNS_ALONE = 1 << 14
+"""Without peers a slice (some 50 ms) only has to end soon enough for a signal to be heard."""
+
+BLOCKS_PER_PROCESSOR = 4
+"""More blocks than this make the barrier slower and the frontier no faster (measured)."""
+
+NOBODY = 0xFFFFFFFF
+"""The source's local number on a rank that does not own it."""
+
+
+class CudaDevice:
+    """See `groute_py.device.base.Device` for the verbs.
+
+    Args:
+        local_rank: takes the GPU of this number; where there are fewer, ranks share.
+    """
+
+    name = "cuda"
+
+    def __init__(self, local_rank: int) -> None:
+        count = runtime.getDeviceCount()
+        self._gpu = cp.cuda.Device(local_rank % count)
+        self._gpu.use()
+        properties = runtime.getDeviceProperties(self._gpu.id)
+        self._processors = properties["multiProcessorCount"]
+        shared = f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
+        self.label = f"{properties['name'].decode()} #{self._gpu.id}{shared}"
+        self.counters = Counters()
+        self._stream = cp.cuda.Stream(non_blocking=True)
+
+    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        with self._stream:
+            try:
+                self._share = share
+                self._type, self._nothing = distance_type, unreached(distance_type)
+                self._turns = SLICE_TURNS_ALONE if peers == 1 else SLICE_TURNS
+                self._compile(len(share.heads))
+                self._upload(share, peers)
+                self._allocate(share, peers)
+            except cp.cuda.memory.OutOfMemoryError as problem:
+                raise InputError(
+                    f"the share of {share.own_count:,} vertices and {len(share.heads):,} arcs does "
+                    f"not fit on {self.label} ({problem}); use more GPUs"
+                ) from problem
+            self._stream.synchronize()
+
+    def start(self, source: int | None, delta: float, cutoff: float) -> None:
+        self.counters = Counters()
+        self._source = NOBODY if source is None else source
+        self._delta, self._cutoff = self._cast(delta), self._cast(cutoff)
+        with self._stream:
+            for bits in (self._arrays["spilled"], self._arrays["dirty_bits"]):
+                bits.fill(0)
+            self._arrays["distance"].fill(self._nothing)
+            self._start_control(source)
+
+    def merge(self, message: Buffer) -> None:
+        count = len(message) // (self._type.itemsize + 4)
+        with self._stream:
+            values, vertices = self._columns(message, count, self._type, np.dtype(np.int32))
+            self._run("merge", count, self._work, self._control, values, vertices, np.uint32(count))
+
+    def relax(self, limit: float) -> float:
+        arguments = (self._share_at, self._work, self._control, self._delta, self._cutoff)
+        with self._stream:
+            self._kernels["relax"].kernel(
+                (self._grid,),
+                (BLOCK,),
+                (*arguments, np.float64(limit), np.uint32(self._turns)),
+                enable_cooperative_groups=True,
+            )
+            self._fill_outboxes(with_parents=False)
+            seen = self._read_control()
+        self.counters = Counters(
+            relaxations=int(seen["relaxations"]),
+            steps=int(seen["steps"]),
+            slices=self.counters.slices + int(seen["steps"] > self.counters.steps),
+            overflowed=bool(seen["overflowed"]),
+        )
+        return float(seen["floor"])
+
+    def outgoing(self) -> list[tuple[int, Buffer]]:
+        return self._emptied(with_parents=False)
+
+    def start_claims(self, monotone: bool) -> None:
+        with self._stream:
+            self._arrays["parent"].fill(NO_PARENT)
+        self._monotone, self._listed, self._done = monotone, False, 0
+        self._onward = not monotone
+
+    def merge_claims(self, message: Buffer) -> None:
+        count = len(message) // (8 + self._type.itemsize + 4)
+        types = (np.dtype(np.int64), self._type, np.dtype(np.int32))
+        with self._stream:
+            parents, values, vertices = self._columns(message, count, *types)
+            flags = (np.uint32(count), np.uint32(self._source), np.uint32(self._listed))
+            work = (self._work, self._control)
+            self._run("merge_claims", count, *work, parents, values, vertices, *flags)
+
+    def claim(self) -> bool:
+        state = (self._share_at, self._work, self._control)
+        with self._stream:
+            if self._monotone:
+                self._monotone = False
+                self._run("claim_rising", len(self._share.heads) // 8, *state)
+                self._onward = bool(self._read_control()["level"])
+            if self._onward and not self._listed:
+                self._listed = True
+                self._run("list_claimed", self._share.own_count, *state, np.uint32(self._source))
+            listed = int(self._read_control()["claimed_count"])
+            if self._onward and listed > self._done:
+                bounds = (np.uint32(self._done), np.uint32(listed))
+                source = np.uint32(self._source)
+                self._run("claim_onward", listed - self._done, *state, source, *bounds)
+                self._done = listed
+            self._fill_outboxes(with_parents=True)
+            left = int(self._read_control()["claimed_count"]) - self._done
+        return self._onward and left > 0
+
+    def outgoing_claims(self) -> list[tuple[int, Buffer]]:
+        return self._emptied(with_parents=True)
+
+    def distances(self) -> NDArray[Any]:
+        return self._download("distance")
+
+    def predecessors(self) -> NDArray[np.int64]:
+        return self._download("parent")
+
+    def _compile(self, arc_count: int) -> None:
+        wide = arc_count >= 1 << 32
+        module = cp.RawModule(
+            code=joined_source(), options=options(self._type, wide_offsets=wide), backend="nvrtc"
+        )
+        self._offset_type = np.uint64 if wide else np.uint32
+        self._kernels = {name: module.get_function(name) for name in ENTRY_POINTS}
+        blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
+            self._kernels["relax"].kernel.ptr, BLOCK, 0
+        )
+        # every block of the grid barrier must be running: never more than fit at once
+        self._grid = self._processors * min(blocks, BLOCKS_PER_PROCESSOR)
+
+    def _upload(self, share: Share, peers: int) -> None:
+        count, width = len(share.heads), self._type.itemsize
+        arcs = cp.empty(count, self._arc_type())
+        fields = arcs.view(np.uint8).reshape(count, 2 * width)
+        weights = cp.asarray(share.weights).astype(self._type, copy=False)
+        fields[:, :width] = weights.view(np.uint8).reshape(count, width)
+        fields[:, width : width + 4] = cp.asarray(share.heads).view(np.uint8).reshape(count, 4)
+        del weights
+        self._graph = {
+            "offsets": cp.asarray(share.offsets).astype(self._offset_type),
+            "arcs": arcs,
+            "halo_home": cp.asarray(share.halo_home),
+            "halo_starts": cp.asarray(share.halo_starts.astype(np.uint32)),
+        }
+        numbers = {"first": share.first, "own": share.own_count, "halo": len(share.halo)}
+        self._share_at = _pointed(SHARE, self._graph, {**numbers, "peers": peers})
+
+    def _arc_type(self) -> np.dtype[Any]:
+        return np.dtype(np.uint64) if self._type.itemsize == 4 else np.dtype(np.complex128)
+
+    def _allocate(self, share: Share, peers: int) -> None:
+        own, halo, local = share.own_count, len(share.halo), share.local_count
+        capacity = max(own, 1 << 16)
+        entry = self._arc_type()
+        shapes: dict[str, tuple[Any, Any]] = {
+            "distance": (local, self._type),
+            "near": ((2, capacity), entry),
+            "far": ((2, capacity), entry),
+            "spilled": (own // 32 + 1, np.uint32),
+            "dirty": (halo, np.uint32),
+            "dirty_bits": (halo // 32 + 1, np.uint32),
+            "hubs": ((2, HUBS), np.uint32),
+            "parent": (local, np.int64),
+            "claimed": (own, np.uint32),
+            "box_distance": (halo, self._type),
+            "box_parent": (halo, np.int64),
+            "box_vertex": (halo, np.uint32),
+            "box_count": (peers, np.uint32),
+        }
+        self._arrays = {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
+        self._work = _pointed(WORK, self._arrays, {"capacity": capacity})
+        self._control_type = control_type(self._type)
+        self._control = cp.empty(self._control_type.itemsize, np.uint8)
+        dirty_count = self._control_type.fields["dirty_count"][1]
+        self._dirty_count = self._control[dirty_count : dirty_count + 4]
+        self._seen = cupyx.empty_pinned(self._control_type.itemsize, np.uint8)
+        self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
+
+    def _start_control(self, source: int | None) -> None:
+        control = np.zeros(1, self._control_type)
+        control["threshold"] = self._delta
+        control["least_far"] = self._nothing
+        if source is not None:
+            control["near_count"][0, 0] = 1
+            self._arrays["distance"][source] = 0
+            entry = np.zeros(1, [("distance", self._type), ("vertex", np.uint32)])
+            entry["vertex"] = source
+            raw = np.zeros(2 * self._type.itemsize, np.uint8)
+            raw[: entry.nbytes] = entry.view(np.uint8)
+            self._arrays["near"][0, :1] = cp.asarray(raw.view(self._arc_type()))
+        self._control[:] = cp.asarray(control.view(np.uint8))
+
+    def _cast(self, value: float) -> Any:
+        return self._nothing if value >= float(self._nothing) else self._type.type(value)
+
+    def _run(self, name: str, threads: int, *arguments: Any) -> None:
+        """Launch an ordinary kernel with about one thread for each item."""
+        blocks = max((threads + BLOCK - 1) // BLOCK, 1)
+        self._kernels[name]((blocks,), (BLOCK,), arguments)
+
+    def _read_control(self) -> Any:
+        self._control.get(out=self._seen, blocking=False)
+        self._stream.synchronize()
+        return self._seen.view(self._control_type)[0]
+
+    def _columns(self, message: Buffer, count: int, *types: np.dtype[Any]) -> list[Any]:
+        """A message's columns on the device; all have the alignment of their type."""
+        device, columns, start = cp.asarray(message), [], 0
+        for dtype in types:
+            stop = start + count * dtype.itemsize
+            columns.append(device[start:stop].view(dtype))
+            start = stop
+        return columns
+
+    def _fill_outboxes(self, *, with_parents: bool) -> None:
+        halo = len(self._share.halo)
+        if halo == 0:
+            return
+        self._arrays["box_count"].fill(0)
+        state = (self._share_at, self._work, self._control)
+        threads = min(halo, 8 * BLOCK * self._processors)
+        self._run("fill_outboxes", threads, *state, np.uint32(with_parents))
+        self._dirty_count.fill(0)
+        self._arrays["box_count"].get(out=self._box_counts, blocking=False)
+
+    def _emptied(self, *, with_parents: bool) -> list[tuple[int, Buffer]]:
+        """The outboxes that the last slice filled, as messages in page-locked memory."""
+        names = ["box_parent"] * with_parents + ["box_distance", "box_vertex"]
+        boxes = [self._arrays[name] for name in names]
+        width = sum(box.itemsize for box in boxes)
+        messages: list[tuple[int, Buffer]] = []
+        with self._stream:
+            for peer in np.flatnonzero(self._box_counts):
+                count, first = int(self._box_counts[peer]), int(self._share.halo_starts[peer])
+                message, start = cupyx.empty_pinned(count * width, np.uint8), 0
+                for box in boxes:
+                    stop = start + count * box.itemsize
+                    out = message[start:stop].view(box.dtype)
+                    box[first : first + count].get(out=out, blocking=False)
+                    start = stop
+                messages.append((int(peer), message))
+            if messages:
+                self._stream.synchronize()
+        self._box_counts[:] = 0
+        return messages
+
+    def _download(self, name: str) -> NDArray[Any]:
+        with self._stream:
+            host: NDArray[Any] = self._arrays[name][: self._share.own_count].get()
+        return host
+
+
+def _pointed(layout: np.dtype[Any], arrays: dict[str, Any], numbers: dict[str, int]) -> Any:
+    """A struct on the device: addresses of arrays, then numbers."""
+    struct = np.zeros(1, layout)
+    for name, array in arrays.items():
+        pairs = layout[name].shape != ()
+        struct[name] = [row.data.ptr for row in array] if pairs else array.data.ptr
+    for name, number in numbers.items():
+        struct[name] = number
+    return cp.asarray(struct.view(np.uint8))

@@ -1,0 +1,49 @@
+"""The GPUs of this host: names, memory, and which can reach which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cupy.cuda import runtime
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """Attributes:
+    index: as CUDA counts.
+    name: the model.
+    capability: compute capability, such as ``9.0``.
+    free_bytes, total_bytes: of its memory.
+    """
+
+    index: int
+    name: str
+    capability: str
+    free_bytes: int
+    total_bytes: int
+
+    def shown(self) -> str:
+        """For people."""
+        free, total = self.free_bytes / 1e9, self.total_bytes / 1e9
+        return f"{self.name}, capability {self.capability}, {free:.1f} of {total:.1f} GB free"
+
+
+def gpus() -> list[Gpu]:
+    """All GPUs that CUDA shows to this process."""
+    found = []
+    current = runtime.getDevice()
+    for index in range(runtime.getDeviceCount()):
+        runtime.setDevice(index)
+        properties = runtime.getDeviceProperties(index)
+        capability = f"{properties['major']}.{properties['minor']}"
+        found.append(Gpu(index, properties["name"].decode(), capability, *runtime.memGetInfo()))
+    runtime.setDevice(current)
+    return found
+
+
+def peer_access() -> list[list[bool]]:
+    """``peer_access()[a][b]``: GPU a can read and write the memory of GPU b."""
+    indices = range(runtime.getDeviceCount())
+    return [
+        [a == b or bool(runtime.deviceCanAccessPeer(a, b)) for b in indices] for a in indices
+    ]

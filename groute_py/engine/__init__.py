@@ -1,0 +1,1 @@
+"""Runs a method on all ranks: set up, loop until quiet, gather."""

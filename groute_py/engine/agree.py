@@ -1,0 +1,46 @@
+"""Failing together: an error on one rank becomes the same error on all, so that all end in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from groute_py.comm.base import Channel
+from groute_py.errors import GrouteError
+
+T = TypeVar("T")
+
+
+def on_root(channel: Channel, action: Callable[[], T]) -> T:
+    """Rank 0's result of ``action`` on every rank, or its error raised on every rank."""
+    outcome = _attempt(action) if channel.rank == 0 else None
+    return _unwrap(channel.broadcast(outcome))  # type: ignore[arg-type]
+
+
+def on_all(channel: Channel, action: Callable[[], T]) -> T:
+    """This rank's result; if any rank failed, the first failure raised on every rank."""
+    outcome = _attempt(action)
+    failures = channel.gather(outcome if isinstance(outcome, GrouteError) else None)
+    for failure in failures:
+        if failure is not None:
+            raise everywhere(failure)
+    return _unwrap(outcome)
+
+
+def everywhere(error: GrouteError) -> GrouteError:
+    """Mark an error that every rank raises by itself."""
+    error.on_all_ranks = True
+    return error
+
+
+def _attempt(action: Callable[[], T]) -> T | GrouteError:
+    try:
+        return action()
+    except GrouteError as error:
+        return error
+
+
+def _unwrap(outcome: T | GrouteError) -> T:
+    if isinstance(outcome, GrouteError):
+        raise everywhere(outcome)
+    return outcome

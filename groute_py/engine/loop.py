@@ -1,0 +1,108 @@
+"""The heart: a rank takes what has arrived, works a slice, sends what improved, and votes.
+
+No rank ever waits for all the others. It works on as long as it has work inside the window, while
+messages and the vote are under way. The window is shared: it ends a *lead* above the smallest
+distance that any rank had still to work on in the last vote, so no rank runs far ahead of the
+others on distances that are likely to be corrected (Groute's soft priority).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from groute_py.comm.base import Buffer, Channel
+from groute_py.comm.termination import Ballot, Coordinator, Verdict
+from groute_py.engine.agree import everywhere
+from groute_py.errors import GrouteError, TimeLimitError
+
+
+class Task(Protocol):
+    """Work that spreads over ranks: improving distances, or claiming predecessors."""
+
+    def merge(self, message: Buffer) -> None:
+        """Take a peer's message."""
+
+    def work(self, limit: float) -> float:
+        """Work a slice on what is not above ``limit``; return the smallest distance left."""
+
+    def outgoing(self) -> list[tuple[int, Buffer]]:
+        """What has to be sent since the last call."""
+
+    def relaxations(self) -> int:
+        """Arcs relaxed so far."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Attributes:
+    lead: how far above the smallest pending distance of all ranks one may work.
+    deadline: `time.monotonic` at which to give up.
+    """
+
+    lead: float = math.inf
+    deadline: float = math.inf
+
+
+def run(
+    task: Task,
+    channel: Channel,
+    pace: Pace,
+    inspect: Callable[[Verdict], None] | None = None,
+) -> int:
+    """Work until all ranks are quiet; collective.
+
+    Args:
+        task: this rank's work.
+        channel: to the other ranks.
+        pace: lead and deadline.
+        inspect: called on every rank with each verdict; may raise the same error on all.
+
+    Returns:
+        The number of votes taken.
+
+    Raises:
+        TimeLimitError: on all ranks, when the deadline passed on one.
+    """
+    coordinator = Coordinator()
+    channel.begin()
+    limit, votes, open_vote = pace.lead, 0, False
+    while True:
+        arrived = channel.receive()
+        for message in arrived:
+            task.merge(message)
+        floor = task.work(limit)
+        leaving = task.outgoing()
+        for peer, message in leaving:
+            channel.send(peer, message)
+        if not open_vote:
+            stop = time.monotonic() > pace.deadline
+            counts = (channel.sent, channel.received, task.relaxations())
+            channel.vote(Ballot(floor, *counts, stop).to_array())
+            open_vote = True
+        ballots = channel.tally()
+        if ballots is not None:
+            open_vote, votes = False, votes + 1
+            verdict = coordinator.judge(ballots)
+            if verdict.quiet:
+                return votes
+            if verdict.stop:
+                raise _too_late()
+            if inspect is not None:
+                inspect(verdict)
+            limit = verdict.floor + pace.lead
+        elif not (arrived or leaving) and floor > limit:
+            os.sched_yield()
+
+
+def _too_late() -> GrouteError:
+    return everywhere(
+        TimeLimitError(
+            "the time limit passed before the answer was complete; nothing was written; "
+            "give more time with --time-limit"
+        )
+    )

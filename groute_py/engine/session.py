@@ -1,0 +1,239 @@
+"""A graph cut, spread over the ranks and loaded on their devices, ready for one solve or many."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.algorithms.base import Algorithm, algorithm
+from groute_py.algorithms.numbers import distance_types
+from groute_py.comm.base import Channel
+from groute_py.device.base import unreached
+from groute_py.device.choose import choose
+from groute_py.engine.agree import everywhere, on_all, on_root
+from groute_py.engine.loop import Pace, run
+from groute_py.engine.negative_cycle import CycleWatch
+from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
+from groute_py.engine.tasks import Claiming, Relaxing
+from groute_py.environment import local_rank
+from groute_py.errors import InputError, RunError
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts, facts_of
+from groute_py.partition.base import Partition, partition
+from groute_py.partition.quality import quality
+from groute_py.partition.share import Rows, Share, rows_of, share_of
+from groute_py.result import Result, public_distances
+
+LEAD_WINDOWS = 4.0
+"""How many windows a rank may be ahead of the slowest."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to solve; the same on every rank.
+
+    Attributes:
+        algorithm: a method's name, or ``auto``.
+        delta: Δ in units of weight, or None for the automatic one.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        partition: ``arcs`` or ``vertices``.
+        predecessors: whether to find the shortest-path tree.
+        cutoff: leave out vertices that are farther.
+        time_limit_s: give up after this many seconds.
+    """
+
+    algorithm: str = "auto"
+    delta: float | None = None
+    device: str = "auto"
+    partition: str = "arcs"
+    predecessors: bool = True
+    cutoff: float | None = None
+    time_limit_s: float | None = None
+
+    def check(self) -> None:
+        """Raise `InputError` for values that make no sense."""
+        if self.delta is not None and not self.delta > 0:
+            raise InputError(f"delta must be positive, not {self.delta}")
+        if self.cutoff is not None and math.isnan(self.cutoff):
+            raise InputError("cutoff must be a number, not NaN")
+        if self.time_limit_s is not None and not self.time_limit_s > 0:
+            raise InputError(f"the time limit must be positive, not {self.time_limit_s} s")
+
+
+class Session:
+    """All ranks together hold one graph; collective, like its methods.
+
+    Args:
+        graph: the whole graph on rank 0; other ranks' values are not looked at.
+        channel: connects the ranks.
+        options: the same on every rank.
+
+    Raises:
+        InputError, SetupError: the same one on every rank.
+    """
+
+    def __init__(self, graph: Graph | None, channel: Channel, options: Options) -> None:
+        self._graph = graph if channel.rank == 0 else None
+        self._channel, self._options = channel, options
+        self._watch = Stopwatch()
+        self.facts: Facts = on_root(channel, lambda: self._checked_facts())
+        self._method: Algorithm = on_all(
+            channel, lambda: algorithm(options.algorithm, self.facts)
+        )
+        self._types = distance_types(self.facts)
+        self._device = on_all(channel, lambda: choose(options.device, local_rank(channel.rank)))
+        with self._watch.phase("partition"):
+            self._partition = on_root(channel, lambda: self._cut())
+            self._share = self._receive_share()
+        self._load()
+
+    def solve(self, source: int) -> Result | None:
+        """Shortest paths from ``source`` (0-based); the result on rank 0, None elsewhere.
+
+        Raises:
+            InputError: the source is not a vertex.
+            NegativeCycleError: one can be reached from the source.
+            TimeLimitError: the time limit passed.
+            RunError: a distance does not fit in 64 bits.
+        """
+        self._check_source(source)
+        watch = Stopwatch()
+        owner = int(self._partition.owner(source))
+        local = source - self._share.first if owner == self._channel.rank else None
+        limit_s = self._options.time_limit_s
+        deadline = time.monotonic() + limit_s if limit_s is not None else math.inf
+        before = self._channel.bytes_sent.copy()
+        with watch.phase("solve"):
+            votes = self._relax(local, deadline)
+        if self._options.predecessors:
+            with watch.phase("predecessors"):
+                self._device.start_claims(not self.facts.has_negative)
+                votes += run(Claiming(self._device), self._channel, Pace(deadline=deadline))
+        return self._gather(source, watch, votes, self._channel.bytes_sent - before)
+
+    def _relax(self, local: int | None, deadline: float) -> int:
+        """Solve in the narrowest type that holds every sum; returns the votes taken."""
+        votes = 0
+        while True:
+            pace = Pace(self._lead(), deadline)
+            self._device.start(local, self._delta(), self._cutoff())
+            votes += run(Relaxing(self._device), self._channel, pace, self._cycle_watch())
+            if not any(self._channel.gather(self._device.counters.overflowed)):
+                return votes
+            if self._type is self._types[-1]:
+                raise everywhere(self._overflow())
+            self._types = self._types[self._types.index(self._type) + 1 :]
+            self._load()
+
+    def _checked_facts(self) -> Facts:
+        self._options.check()
+        assert self._graph is not None
+        if self._graph.vertex_count == 0:
+            raise InputError(f"{self._graph.name} has no vertices, so there is no source")
+        return facts_of(self._graph)
+
+    def _cut(self) -> Partition:
+        assert self._graph is not None
+        cut = partition(self._graph, self._channel.size, self._options.partition)
+        self._quality = quality(self._graph, cut)
+        return cut
+
+    def _receive_share(self) -> Share:
+        """Rank 0 sends every rank its rows."""
+        parts = None
+        if self._graph is not None:
+            graph, cut = self._graph, self._partition
+            parts = [rows_of(graph, cut, p) for p in range(self._channel.size)]
+        columns = [
+            self._channel.scatter([getattr(p, name) for p in parts] if parts else None)
+            for name in ("offsets", "heads", "weights")
+        ]
+        rows = Rows(*columns)
+        return on_all(self._channel, lambda: share_of(rows, self._partition, self._channel.rank))
+
+    def _load(self) -> None:
+        self._type = self._types[0]
+        with self._watch.phase("upload"):
+            on_all(
+                self._channel,
+                lambda: self._device.load(self._share, self._type, self._channel.size),
+            )
+
+    def _check_source(self, source: int) -> None:
+        count, first = self.facts.vertex_count, self.facts.first_id
+        if not 0 <= source < count:
+            raise everywhere(
+                InputError(
+                    f"source {source + first} is not a vertex of {self.facts.name}; "
+                    f"vertices are {first}..{count - 1 + first}"
+                )
+            )
+
+    def _delta(self) -> float:
+        if self._options.delta is None or math.isinf(self._automatic_delta()):
+            return self._automatic_delta()
+        least = 0.0 if self._type.kind == "f" else 1.0
+        return max(self._options.delta, least)
+
+    def _automatic_delta(self) -> float:
+        return self._method.window(self.facts, self._device.name)
+
+    def _lead(self) -> float:
+        return math.inf if self._channel.size == 1 else LEAD_WINDOWS * self._delta()
+
+    def _cutoff(self) -> float:
+        return math.inf if self._options.cutoff is None else self._options.cutoff
+
+    def _cycle_watch(self) -> CycleWatch | None:
+        if not self.facts.has_negative:
+            return None
+        return CycleWatch(self._channel, self._graph, self.facts, self._device.distances)
+
+    def _overflow(self) -> RunError:
+        return RunError(
+            f"a distance in {self.facts.name} does not fit in {self._type}: its weights go up to "
+            f"{self.facts.greatest}; scale them down or use float64"
+        )
+
+    def _gather(
+        self, source: int, watch: Stopwatch, votes: int, bytes_sent: NDArray[np.int64]
+    ) -> Result | None:
+        with watch.phase("download"):
+            distances = self._channel.collect(self._device.distances())
+            predecessors = None
+            if self._options.predecessors:
+                predecessors = self._channel.collect(self._device.predecessors())
+        report = RankReport(
+            device=f"{self._device.name}: {self._device.label}",
+            counters=self._device.counters,
+            seconds={**self._watch.seconds, **watch.seconds},
+            bytes_sent=bytes_sent.tolist(),
+        )
+        reports = self._channel.gather(report)
+        if distances is None or self._graph is None:
+            return None
+        found = public_distances(np.concatenate(distances))
+        statistics = Statistics(
+            algorithm=self._method.name,
+            delta=self._delta(),
+            distance_type=self._type.name,
+            mode="alone" if self._channel.size == 1 else "rounds",
+            votes=votes,
+            cut=self._quality.cut,
+            imbalance=self._quality.imbalance,
+        )
+        statistics.add(reports)
+        reached = found != unreached(found.dtype)
+        needed = int(np.diff(self._graph.offsets)[reached].sum())
+        statistics.useless_relaxations = statistics.relaxations - needed
+        return Result(
+            source=source,
+            distances=found,
+            predecessors=None if predecessors is None else np.concatenate(predecessors),
+            statistics=statistics.as_dict(),
+            first_id=self.facts.first_id,
+        )

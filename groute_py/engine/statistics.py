@@ -1,0 +1,101 @@
+"""What a solve cost, as plain values that go into JSON."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from groute_py.device.base import Counters
+
+
+@dataclass(frozen=True)
+class RankReport:
+    """One rank's part of the statistics.
+
+    Attributes:
+        device: its processor, for people.
+        counters: what it did.
+        seconds: wall time by phase.
+        bytes_sent: to each rank.
+    """
+
+    device: str
+    counters: Counters
+    seconds: dict[str, float]
+    bytes_sent: list[int]
+
+
+@dataclass
+class Statistics:
+    """Attributes:
+    algorithm, delta, distance_type: what ran; ``delta`` is infinite for Bellman-Ford.
+    mode: ``alone`` (one rank) or ``rounds`` (host-driven exchange).
+    ranks, devices: how many, and the processor of each.
+    cut, imbalance: arcs between parts; the largest part's arcs over the mean.
+    seconds: wall time by phase on the slowest rank.
+    relaxations: arcs relaxed by all ranks.
+    useless_relaxations: those beyond one for each arc that leaves a reached vertex.
+    rounds: slices of work by all ranks.
+    votes: votes of the coordinator.
+    bytes_sent: ``bytes_sent[a][b]`` from rank a to rank b.
+    """
+
+    algorithm: str = ""
+    delta: float = 0.0
+    distance_type: str = ""
+    mode: str = ""
+    ranks: int = 1
+    devices: list[str] = field(default_factory=list)
+    cut: int = 0
+    imbalance: float = 1.0
+    seconds: dict[str, float] = field(default_factory=dict)
+    relaxations: int = 0
+    useless_relaxations: int = 0
+    rounds: int = 0
+    votes: int = 0
+    bytes_sent: list[list[int]] = field(default_factory=list)
+
+    def add(self, reports: list[RankReport]) -> None:
+        """Sum up all ranks' reports."""
+        self.ranks = len(reports)
+        self.devices = [report.device for report in reports]
+        self.relaxations = sum(report.counters.relaxations for report in reports)
+        self.rounds = sum(report.counters.slices for report in reports)
+        self.bytes_sent = [report.bytes_sent for report in reports]
+        phases = {phase for report in reports for phase in report.seconds}
+        self.seconds = {
+            phase: max(report.seconds.get(phase, 0.0) for report in reports)
+            for phase in sorted(phases)
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; an infinite Δ becomes null."""
+        plain = asdict(self)
+        plain["delta"] = None if self.delta == float("inf") else self.delta
+        return plain
+
+
+class Stopwatch:
+    """Sums wall time by phase.
+
+    >>> watch = Stopwatch()
+    >>> with watch.phase("solve"):
+    ...     pass
+    >>> list(watch.seconds)
+    ['solve']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Add the time of the block to phase ``name``."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start

@@ -1,0 +1,77 @@
+"""Who am I in a parallel job, read from what the launcher set, without importing MPI.
+
+The launchers are data: for each, the variables that hold the world's size, this process's rank,
+and its rank among the processes of its host.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """The variables one launcher sets."""
+
+    name: str
+    size: str
+    rank: str
+    local_rank: tuple[str, ...] = ()
+
+
+LAUNCHERS = (
+    Launcher(
+        "Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", ("OMPI_COMM_WORLD_LOCAL_RANK",)
+    ),
+    Launcher(
+        "MPICH (hydra)",
+        "PMI_SIZE",
+        "PMI_RANK",
+        ("MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK"),
+    ),
+    Launcher("Flux", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", ("FLUX_TASK_LOCAL_ID",)),
+    Launcher("Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", ("SLURM_LOCALID",)),
+)
+"""In order of trust: inside a Slurm job, mpirun's own variables win over those of the batch step."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """This process's place in the job, as the launcher tells it.
+
+    Attributes:
+        launcher: the launcher's name, or None when there is none.
+        size: processes in the job.
+        rank: this process, from 0.
+        local_rank: this process among those of its host, or None if the launcher does not say.
+    """
+
+    launcher: str | None = None
+    size: int = 1
+    rank: int = 0
+    local_rank: int | None = None
+
+
+def place(environ: Mapping[str, str] | None = None) -> Place:
+    """Find this process's place in the job.
+
+    >>> place({"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "3"}).rank
+    3
+    >>> place({}).launcher is None
+    True
+    """
+    environ = os.environ if environ is None else environ
+    for launcher in LAUNCHERS:
+        size, rank = environ.get(launcher.size, ""), environ.get(launcher.rank, "")
+        if size.isdecimal() and rank.isdecimal():
+            local = next((environ[k] for k in launcher.local_rank if k in environ), "")
+            return Place(launcher.name, int(size), int(rank), int(local) if local else None)
+    return Place()
+
+
+def local_rank(rank: int) -> int:
+    """This process among those of its host; its rank in the job where the launcher does not say."""
+    local = place().local_rank
+    return rank if local is None else local

@@ -1,0 +1,121 @@
+"""Every error this package raises on purpose, and the exit code the command line gives for it.
+
+    GrouteError                       exit code
+    ├── InputError (ValueError)       2   wrong usage or input
+    │   ├── GraphError                2   the arrays are not a graph, or not one the method can take
+    │   └── FormatError               2   a file that cannot be read as what it should be
+    ├── SetupError                    2   the machine lacks what was asked for (no GPU, wrong mpirun)
+    ├── RunError                      1   failed while running
+    │   └── TimeLimitError            1   the time limit passed
+    ├── VerificationError             3   a result that is not a shortest-path answer
+    ├── NegativeCycleError            4   a reachable cycle of negative weight
+    └── InterruptedRun                130 Ctrl-C or SIGTERM
+
+Each message says what was wrong, where, and what to do next.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+EXIT_CODES = {
+    0: "done",
+    1: "failed at run time",
+    2: "wrong usage or input",
+    3: "did not verify",
+    4: "reachable negative cycle",
+    130: "interrupted (Ctrl-C or SIGTERM)",
+}
+"""The documented exit codes; every rank ends with the same one."""
+
+
+class GrouteError(Exception):
+    """The root of the tree; catch it to catch everything this package raises on purpose.
+
+    Attributes:
+        exit_code: what the command line ends with.
+        on_all_ranks: every rank raises this same error, so all can end in good order.
+    """
+
+    exit_code = 1
+    on_all_ranks = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # errors travel between ranks, also those whose constructors take other arguments
+        return _revive, (type(self), self.args, self.__dict__)
+
+
+class InputError(GrouteError, ValueError):
+    """Wrong usage or input."""
+
+    exit_code = 2
+
+
+class GraphError(InputError):
+    """Arrays that are not a graph, or a graph that the method cannot take."""
+
+
+class FormatError(InputError):
+    """A file that cannot be read; the message names file, line and what was expected."""
+
+    def __init__(self, path: str | Path, problem: str, *, line: int | None = None) -> None:
+        where = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{where}: {problem}")
+        self.path = Path(path)
+        self.line = line
+
+
+class SetupError(GrouteError):
+    """The machine or the launch lacks what was asked for."""
+
+    exit_code = 2
+
+
+class RunError(GrouteError):
+    """A run that failed after its input was accepted."""
+
+
+class TimeLimitError(RunError):
+    """The time limit passed before the answer was complete."""
+
+
+class VerificationError(GrouteError):
+    """Distances or predecessors that do not satisfy the optimality certificate."""
+
+    exit_code = 3
+
+
+class NegativeCycleError(GrouteError):
+    """A cycle of negative total weight can be reached from the source.
+
+    Attributes:
+        cycle: the vertices in order, the first repeated at the end.
+        weight: the total weight of the cycle.
+    """
+
+    exit_code = 4
+
+    def __init__(self, cycle: list[int], weight: float, *, first_id: int = 0) -> None:
+        shown = [str(v + first_id) for v in cycle]
+        if len(shown) > 40:
+            shown = [*shown[:20], f"… {len(shown) - 40} more …", *shown[-20:]]
+        super().__init__(
+            f"negative cycle of weight {weight}: {' → '.join(shown)}; "
+            "shortest paths are not defined for vertices behind it"
+        )
+        self.cycle = cycle
+        self.weight = weight
+
+
+class InterruptedRun(GrouteError):
+    """Ctrl-C or SIGTERM ended the run."""
+
+    exit_code = 130
+
+
+def _revive(kind: type[GrouteError], args: tuple[Any, ...], attributes: Any) -> GrouteError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error

@@ -1,0 +1,1 @@
+"""Graphs: the CSR arrays (`csr`), files of several formats (`files`), generators (`generate`)."""

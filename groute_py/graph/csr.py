@@ -1,0 +1,148 @@
+"""The graph: compressed sparse rows, immutable, checked once (S1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError
+
+WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
+"""The weight types a graph may have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A directed graph with weighted arcs.
+
+    Row ``v`` of the arrays, ``offsets[v]:offsets[v + 1]``, lists the arcs that leave ``v``.
+    Parallel arcs and self-loops are allowed; the lightest of parallel arcs counts.
+
+    Args:
+        offsets: int64, shape (n + 1,), from 0 to m, never decreasing.
+        heads: int32 or int64, shape (m,), each in [0, n).
+        weights: shape (m,), one of `WEIGHT_TYPES`, finite.
+        first_id: the id that the file gives to vertex 0 (1 for DIMACS).
+        name: what to call the graph in messages.
+
+    Raises:
+        GraphError: naming the first row or arc that breaks a rule.
+
+    >>> graph = Graph.from_arrays([0, 2, 3, 3], [1, 2, 2], [4, 9, 3])
+    >>> graph.vertex_count, graph.arc_count
+    (3, 3)
+    """
+
+    offsets: NDArray[np.int64]
+    heads: NDArray[Any]
+    weights: NDArray[Any]
+    first_id: int = 0
+    name: str = "graph"
+
+    def __post_init__(self) -> None:
+        _check(self.offsets, self.heads, self.weights)
+        for array in (self.offsets, self.heads, self.weights):
+            array.flags.writeable = False
+
+    @classmethod
+    def from_arrays(
+        cls, offsets: Any, heads: Any, weights: Any, *, first_id: int = 0, name: str = "graph"
+    ) -> Graph:
+        """Build a graph from anything NumPy can read, converting to the types above.
+
+        Arrays that already have the right type are shared, not copied (and become read-only views).
+        """
+        offsets = _as_integers(offsets, "offsets").astype(np.int64, copy=False)
+        count = len(offsets) - 1
+        heads = _as_integers(heads, "heads")
+        if heads.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+            heads = heads.astype(np.int64)
+        weights = _as_weights(weights)
+        if heads.dtype == np.int64 and count <= np.iinfo(np.int32).max:
+            _check(offsets, heads, weights)
+            heads = heads.astype(np.int32)
+        return cls(offsets.view(), heads.view(), weights.view(), first_id=first_id, name=name)
+
+    @property
+    def vertex_count(self) -> int:
+        """The number of vertices, n."""
+        return len(self.offsets) - 1
+
+    @property
+    def arc_count(self) -> int:
+        """The number of arcs, m."""
+        return len(self.heads)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the three arrays."""
+        return self.offsets.nbytes + self.heads.nbytes + self.weights.nbytes
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph({self.name!r}, {self.vertex_count:,} vertices, {self.arc_count:,} arcs, "
+            f"{self.weights.dtype} weights)"
+        )
+
+
+def _as_integers(values: Any, what: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise GraphError(
+            f"{what} must be a one-dimensional array of integers, "
+            f"not {array.ndim}-dimensional {array.dtype}"
+        )
+    return array
+
+
+def _as_weights(values: Any) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "iufb":
+        raise GraphError(
+            f"weights must be a one-dimensional array of numbers, "
+            f"not {array.ndim}-dimensional {array.dtype}"
+        )
+    if array.dtype in WEIGHT_TYPES:
+        return array
+    if array.dtype.kind == "f":
+        return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+    if array.dtype == np.uint64:
+        if array.size and array.max() > np.iinfo(np.int64).max:
+            raise GraphError("a weight does not fit in 64-bit signed integers")
+        return array.astype(np.int64)
+    return array.astype(np.int32)
+
+
+def _check(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:
+    if offsets.dtype != np.int64 or offsets.ndim != 1 or len(offsets) == 0:
+        raise GraphError("offsets must be int64 with one entry more than there are vertices")
+    if heads.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        raise GraphError(f"heads must be int32 or int64, not {heads.dtype}")
+    if weights.dtype not in WEIGHT_TYPES:
+        names = ", ".join(t.name for t in WEIGHT_TYPES)
+        raise GraphError(f"weights must be one of {names}, not {weights.dtype}")
+    if heads.shape != weights.shape or heads.ndim != 1:
+        raise GraphError(f"heads {heads.shape} and weights {weights.shape} must have one length")
+    if offsets[0] != 0 or offsets[-1] != len(heads):
+        raise GraphError(
+            f"offsets must go from 0 to the number of arcs, {len(heads)}, "
+            f"not from {offsets[0]} to {offsets[-1]}"
+        )
+    falls = offsets[1:] < offsets[:-1]
+    if falls.any():
+        row = int(np.argmax(falls))
+        raise GraphError(
+            f"offsets decrease at row {row}: {offsets[row]} is followed by {offsets[row + 1]}"
+        )
+    count = len(offsets) - 1
+    if len(heads) and (heads.min() < 0 or heads.max() >= count):
+        arc = int(np.argmax((heads < 0) | (heads >= count)))
+        raise GraphError(f"arc {arc} leads to vertex {heads[arc]}, but there are {count} vertices")
+    if weights.dtype.kind == "f" and not np.isfinite(weights).all():
+        arc = int(np.argmin(np.isfinite(weights)))
+        raise GraphError(f"arc {arc} has weight {weights[arc]}; weights must be finite")

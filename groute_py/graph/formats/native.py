@@ -1,0 +1,143 @@
+r"""The native format, ``.csr``: the arrays of a `Graph`, read back memory-mapped.
+
+    groute-py csr 1\n                                     magic with the version
+    {"first_id": 1, "name": "NY", "source": null}   \n    JSON, blanks up to a multiple of 64 bytes
+    offsets, heads, weights                               three .npy, each zero-padded likewise
+
+`source` is the size in bytes and the modification time in nanoseconds of the text file that a
+cached graph was made from, else null.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, GraphError
+from groute_py.graph.csr import Graph
+
+MAGIC = b"groute-py csr 1\n"
+FAMILY = b"groute-py csr "
+"""How the magic of every version starts."""
+ALIGNMENT = 64
+LONGEST_HEADER = 1 << 16
+
+
+class Source(NamedTuple):
+    """What tells whether a text file is still the one that a cache was made from."""
+
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        """The source as it is now."""
+        status = path.stat()
+        return cls(status.st_size, status.st_mtime_ns)
+
+
+def sniff(head: bytes) -> bool:
+    """Whether a file that starts like this is of this format, whatever its version."""
+    return head.startswith(FAMILY)
+
+
+def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Graph:
+    """Map a native file; the pages are read when they are looked at.
+
+    Raises:
+        FormatError: the file is foreign, truncated, or does not hold a graph.
+    """
+    return read_with_source(path)[0]
+
+
+def read_with_source(path: Path) -> tuple[Graph, Source | None]:
+    """Map a native file and say which text file it was made from."""
+    with open(path, "rb") as file:
+        header = _read_header(path, file)
+        try:
+            offsets, heads, weights = _map_arrays(file)
+            source = Source(**header["source"]) if header["source"] else None
+            first_id, name = int(header["first_id"]), str(header["name"])
+            graph = Graph(offsets, heads, weights, first_id=first_id, name=name)
+        except (GraphError, ValueError, TypeError, KeyError, EOFError) as error:
+            raise FormatError(path, f"damaged native graph: {error}") from error
+    return graph, source
+
+
+def write(graph: Graph, path: Path, *, source: Source | None = None) -> None:
+    """Write a native file atomically: readers see the old file or the new one, never a part."""
+    with replacing(path) as file:
+        fields = {
+            "first_id": graph.first_id,
+            "name": graph.name,
+            "source": source._asdict() if source else None,
+        }
+        header = MAGIC + json.dumps(fields).encode()
+        file.write(header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n")
+        for array in (graph.offsets, graph.heads, graph.weights):
+            npy.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+            file.write(bytes(-file.tell() % ALIGNMENT))
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file in the folder of `path` that takes its place when the block ends well."""
+    draft = path.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    try:
+        with open(draft, "xb") as file:
+            yield file
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
+    magic = file.read(len(MAGIC))
+    if not sniff(magic):
+        raise FormatError(path, "not a native graph: it does not start with its magic line")
+    if magic != MAGIC:
+        raise FormatError(path, f"a native graph of another version: {magic!r}, not {MAGIC!r}")
+    try:
+        header = json.loads(file.readline(LONGEST_HEADER))
+    except ValueError as error:
+        raise FormatError(path, f"damaged native graph: its header is no JSON: {error}") from error
+    if not isinstance(header, dict) or not {"first_id", "name", "source"} <= header.keys():
+        raise FormatError(path, "damaged native graph: its header lacks fields", line=2)
+    return header
+
+
+def _map_arrays(file: BinaryIO) -> list[NDArray[Any]]:
+    start = file.tell()
+    everything = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
+    arrays = []
+    for what in ("offsets", "heads", "weights"):
+        file.seek(start)
+        array = _map_array(file, everything, what)
+        arrays.append(array)
+        start = file.tell() + array.nbytes
+        start += -start % ALIGNMENT
+    if start != len(everything):
+        raise ValueError(f"{len(everything):,} bytes where {start:,} were expected")
+    return arrays
+
+
+def _map_array(file: BinaryIO, everything: NDArray[np.uint8], what: str) -> NDArray[Any]:
+    """The array whose .npy header comes next; the file is left at the start of its data."""
+    if npy.read_magic(file) != (1, 0):
+        raise ValueError(f"the {what} are of an unknown .npy version")
+    shape, _, dtype = npy.read_array_header_1_0(file)
+    if len(shape) != 1 or dtype.hasobject:
+        raise ValueError(f"the {what} have shape {shape} and type {dtype}")
+    begin, end = file.tell(), file.tell() + shape[0] * dtype.itemsize
+    if end > len(everything):
+        raise ValueError(f"it ends at byte {len(everything):,}, within the {what}")
+    return everything[begin:end].view(dtype)

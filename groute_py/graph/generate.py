@@ -1,0 +1,157 @@
+"""Random graphs by a short text such as ``road:1000x1000``, the same on every machine.
+
+`groute_py.kernels.cpu.draw` defines each arc as a function of the seed and the arc's number. The
+arcs are drawn twice, once to count the rows and once to fill them, so that nothing but the graph
+takes memory; a second thread draws the next block while one is placed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
+from groute_py.kernels.cpu.build import CURSORS, count_arcs, place_arcs
+from groute_py.kernels.cpu.draw import random_arcs, rmat_arcs, road_degrees, road_rows
+
+EXAMPLES = {"road": "road:1000x1000", "rmat": "rmat:20 or rmat:20,16", "random": "random:1000,5000"}
+"""The kinds of generated graphs, each with an example of its spec."""
+RMAT_EDGE_FACTOR = 16
+BLOCK = 1 << 19
+"""Arcs drawn at once; even, because R-MAT draws them in pairs."""
+MOST_VERTICES = 2**31 - 1
+
+Arrays = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+Block = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Draw = Callable[..., None]
+
+
+def is_spec(text: str) -> bool:
+    """Whether a text means a graph to generate, well written or not, rather than a file."""
+    return text.partition(":")[0] in EXAMPLES and ":" in text
+
+
+def generate(spec: str, *, seed: int = 1) -> Graph:
+    """Make the graph that a spec describes.
+
+    ``road:WxH``: a grid W wide and H high, vertex y·W + x; of the edges to the right and below,
+    62 % are kept at random, with weight ⌊6000·u²⌋ + 1 in both directions.
+    ``rmat:SCALE[,EDGEFACTOR]``: 2^SCALE vertices and EDGEFACTOR (16) edges a vertex, each in both
+    directions, a, b, c, d = .57, .19, .19, .05, ids scrambled, weights 1..255; self-loops and
+    parallel arcs stay.
+    ``random:N,M``: M directed arcs between N vertices, all uniform, weights 1..255.
+
+    Args:
+        spec: as above.
+        seed: any whole number; its lowest 64 bits count.
+
+    Returns:
+        A graph with int32 heads and weights whose name is the spec.
+
+    Raises:
+        InputError: the spec cannot be read, or the graph does not fit in memory.
+
+    >>> generate("road:30x20")
+    Graph('road:30x20', 600 vertices, 1,384 arcs, int32 weights)
+    """
+    kind = spec.partition(":")[0]
+    patterns = {"road": r"(\d+)x(\d+)", "rmat": r"(\d+)(?:,(\d+))?", "random": r"(\d+),(\d+)"}
+    makers: dict[str, Callable[..., Arrays]] = {"road": _road, "rmat": _rmat, "random": _random}
+    found = re.fullmatch(f"{kind}:{patterns.get(kind, '')}", spec, re.ASCII)
+    if kind not in EXAMPLES or not found:
+        known = "; ".join(EXAMPLES.values())
+        raise InputError(f"cannot generate {spec!r}: write it like {EXAMPLES.get(kind, known)}")
+    numbers = [int(number) for number in found.groups() if number is not None]
+    offsets, heads, weights = makers[kind](spec, np.uint64(seed % 2**64), *numbers)
+    return Graph(offsets, heads, weights, name=spec)
+
+
+def _road(spec: str, seed: np.uint64, width: int, height: int) -> Arrays:
+    count = width * height
+    _check_size(spec, count, int(2.5 * count))
+    offsets = np.zeros(count + 1, np.int64)
+    _by_rows(height, lambda rows: road_degrees(seed, width, height, rows, offsets))
+    np.cumsum(offsets, out=offsets)
+    heads, weights = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
+    _by_rows(height, lambda rows: road_rows(seed, width, height, rows, offsets, heads, weights))
+    return offsets, heads, weights
+
+
+def _rmat(spec: str, seed: np.uint64, scale: int, factor: int = RMAT_EDGE_FACTOR) -> Arrays:
+    if scale > 30:
+        raise InputError(f"cannot generate {spec!r}: the scale is at most 30")
+    _check_size(spec, 1 << scale, 2 * factor << scale)
+    return _from_draws(1 << scale, 2 * factor << scale, rmat_arcs, seed, scale)
+
+
+def _random(spec: str, seed: np.uint64, vertex_count: int, arc_count: int) -> Arrays:
+    if arc_count and not vertex_count:
+        raise InputError(f"cannot generate {spec!r}: arcs need a vertex, as in random:1000,5000")
+    _check_size(spec, vertex_count, arc_count)
+    return _from_draws(vertex_count, arc_count, random_arcs, seed, vertex_count)
+
+
+def _from_draws(vertex_count: int, arc_count: int, draw: Draw, *shape: Any) -> Arrays:
+    """Count all arcs, then place all arcs; `draw` gets `shape`, the first arc, and three arrays."""
+    offsets = np.zeros(vertex_count + 1, np.int64)
+    for tails, _, _ in _blocks(arc_count, draw, *shape):
+        count_arcs(tails, offsets, CURSORS)
+    np.cumsum(offsets, out=offsets)
+    heads, weights = np.empty(arc_count, np.int32), np.empty(arc_count, np.int32)
+    for block in _blocks(arc_count, draw, *shape):
+        place_arcs(*block, offsets, heads, weights)
+    return offsets, heads, weights
+
+
+def _blocks(arc_count: int, draw: Draw, *shape: Any) -> Iterator[Block]:
+    """The arcs in blocks, the next one drawn in a second thread while the last is used."""
+    buffers = [np.empty((3, min(BLOCK, arc_count)), np.int32) for _ in range(2)]
+
+    def drawn(number: int) -> Block:
+        size = max(0, min(BLOCK, arc_count - number * BLOCK))
+        tails, heads, weights = buffers[number % 2][:, :size]
+        draw(*shape, number * BLOCK, tails, heads, weights)
+        return tails, heads, weights
+
+    with ThreadPoolExecutor(1) as ahead:
+        coming = ahead.submit(drawn, 0)
+        for number in range(-(-arc_count // BLOCK)):
+            block = coming.result()
+            coming = ahead.submit(drawn, number + 1)
+            yield block
+
+
+def _by_rows(height: int, work: Callable[[tuple[int, int]], None]) -> None:
+    """Do bands of grid rows in as many threads as this process may use, at most four."""
+    threads = min(4, len(os.sched_getaffinity(0)), max(height, 1))
+    cuts = [height * k // threads for k in range(threads + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, pairwise(cuts)))
+
+
+def _check_size(spec: str, vertex_count: int, arc_count: int) -> None:
+    if vertex_count > MOST_VERTICES:
+        raise InputError(f"cannot generate {spec!r}: {vertex_count:,} vertices are too many")
+    needed, available = 8 * (vertex_count + 1) + 8 * arc_count, _available_bytes()
+    if available is not None and needed > available:
+        raise InputError(
+            f"cannot generate {spec!r}: {vertex_count:,} vertices and {arc_count:,} arcs take "
+            f"{needed / 1e9:,.1f} GB, but {available / 1e9:,.1f} GB of memory are available"
+        )
+
+
+def _available_bytes() -> int | None:
+    """The memory that can be had without swapping, where Linux says so."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            return next(int(line.split()[1]) * 1024 for line in lines if "MemAvailable" in line)
+    except (OSError, StopIteration):
+        return None

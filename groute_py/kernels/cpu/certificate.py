@@ -1,0 +1,92 @@
+"""The optimality certificate, and the serial oracle."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def improvable_arc(
+    offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any, cutoff: Any
+) -> Any:
+    """The first (tail, arc) that would shorten a distance, or (−1, −1)."""
+    for tail in range(len(offsets) - 1):
+        if distances[tail] == nothing:
+            continue
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            if weights[arc] > 0 and distances[tail] > nothing - weights[arc]:
+                continue  # the sum would not fit, so it shortens nothing
+            reach = distances[tail] + weights[arc]
+            if reach < distances[heads[arc]] and reach <= cutoff:
+                return tail, arc
+    return -1, -1
+
+
+@njit(cache=True, nogil=True)
+def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) -> Any:
+    """bool, shape (n,): the vertices that tight arcs lead to from the source."""
+    count = len(offsets) - 1
+    seen = np.zeros(count, np.bool_)
+    stack = np.empty(count, np.int64)
+    seen[source], stack[0], size = True, source, 1
+    while size > 0:
+        size -= 1
+        tail = stack[size]
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            head = heads[arc]
+            if not seen[head] and distances[tail] + weights[arc] == distances[head]:
+                seen[head], stack[size] = True, head
+                size += 1
+    return seen
+
+
+@njit(cache=True, nogil=True)
+def tight_parents(offsets: Any, heads: Any, weights: Any, distances: Any, parents: Any) -> Any:
+    """bool, shape (n,): whose predecessor has a tight arc to them."""
+    tight = np.zeros(len(parents), np.bool_)
+    for tail in range(len(offsets) - 1):
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            head = heads[arc]
+            if parents[head] == tail and distances[tail] + weights[arc] == distances[head]:
+                tight[head] = True
+    return tight
+
+
+@njit(cache=True, nogil=True)
+def rooted(parents: Any, source: Any) -> Any:
+    """bool, shape (n,): whose chain of predecessors ends at the source."""
+    unknown, good, bad = 0, 1, 2
+    state = np.zeros(len(parents), np.uint8)
+    state[source] = good
+    for start in range(len(parents)):
+        vertex = start
+        steps = 0
+        while vertex >= 0 and state[vertex] == unknown and steps <= len(parents):
+            vertex = parents[vertex]
+            steps += 1
+        verdict = good if vertex >= 0 and state[vertex] == good else bad
+        vertex = start
+        while vertex >= 0 and state[vertex] == unknown:
+            state[vertex] = verdict
+            vertex = parents[vertex]
+    return state == good
+
+
+@njit(cache=True, nogil=True)
+def dijkstra(offsets: Any, heads: Any, weights: Any, source: Any, distances: Any) -> None:
+    """Binary-heap Dijkstra with stale entries skipped (S6); fills ``distances``."""
+    distances[source] = 0
+    heap = [(distances[source], source)]
+    while len(heap) > 0:
+        distance, tail = heapq.heappop(heap)
+        if distance > distances[tail]:
+            continue
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            reach = distance + weights[arc]
+            if reach < distances[heads[arc]]:
+                distances[heads[arc]] = reach
+                heapq.heappush(heap, (reach, np.int64(heads[arc])))

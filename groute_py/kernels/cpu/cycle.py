@@ -1,0 +1,46 @@
+"""Finding a negative cycle from distances that are still sinking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any) -> Any:
+    """For each vertex the tail and arc that reach it best, where that is no worse than its distance.
+
+    Returns:
+        (tails, arcs), int64, −1 where there is none.
+    """
+    count = len(offsets) - 1
+    tails = np.full(count, -1, np.int64)
+    arcs = np.full(count, -1, np.int64)
+    best = distances.copy()
+    for tail in range(count):
+        if distances[tail] == nothing:
+            continue
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            head = heads[arc]
+            reach = distances[tail] + weights[arc]
+            level = reach == best[head] and tails[head] < 0 and head != tail
+            if reach < best[head] or level:
+                best[head], tails[head], arcs[head] = reach, tail, arc
+    return tails, arcs
+
+
+@njit(cache=True, nogil=True)
+def circles(tails: Any) -> Any:
+    """One vertex of each circle of the map vertex → tail."""
+    seen = np.zeros(len(tails), np.int64)
+    found = []
+    for start in range(len(tails)):
+        vertex = start
+        while vertex >= 0 and seen[vertex] == 0:
+            seen[vertex] = start + 1
+            vertex = tails[vertex]
+        if vertex >= 0 and seen[vertex] == start + 1:
+            found.append(vertex)
+    return np.array(found, dtype=np.int64)

@@ -1,0 +1,48 @@
+// What ranks exchange: taking a peer's improvements, and filling the outboxes.
+
+// Takes `count` improvements of owned vertices; those that still improve join the worklists.
+extern "C" __global__ void merge(const Work* work_in, Control* control, const Distance* distances,
+                                 const u32* vertices, u32 count) {
+    const Work work = *work_in;
+    u32 index = blockIdx.x * blockDim.x + threadIdx.x;
+    Entry entry = {};
+    bool nearer = false;
+    if (index < count) {
+        entry.vertex = vertices[index];
+        entry.distance = distances[index];
+        nearer = entry.distance < atomic_min(&work.distance[entry.vertex], entry.distance);
+    }
+    bool close = nearer && entry.distance < control->threshold;
+    append(work, control, work.near[control->turn % 2], &control->near_count[control->turn % 3],
+           entry, close);
+    append(work, control, work.far[control->far_side], &control->far_count[control->far_side],
+           entry, nearer && !close);
+}
+
+// The owner of a halo vertex.
+__device__ __forceinline__ u32 owner(const Share& share, u32 place) {
+    u32 low = 0, high = share.peers;
+    while (high - low > 1) {
+        u32 middle = (low + high) / 2;
+        if (share.halo_starts[middle] <= place) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+// Empties the dirty list into the outboxes. The box of owner p begins at halo_starts[p] and has room
+// for its whole halo, so it cannot overflow. `parents` is 0 for improvements, 1 for claims.
+extern "C" __global__ void fill_outboxes(const Share* share_in, const Work* work_in, Control* control,
+                                         u32 parents) {
+    const Share share = *share_in;
+    const Work work = *work_in;
+    u32 count = control->dirty_count, stride = gridDim.x * blockDim.x;
+    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+        u32 vertex = work.dirty[i], place = vertex - share.own, peer = owner(share, place);
+        atomicAnd(&work.dirty_bits[place >> 5], ~(1u << (place & 31)));
+        u32 slot = share.halo_starts[peer] + atomicAdd(&work.box_count[peer], 1u);
+        work.box_vertex[slot] = share.halo_home[place];
+        work.box_distance[slot] = work.distance[vertex];
+        if (parents) work.box_parent[slot] = work.parent[vertex];
+    }
+}

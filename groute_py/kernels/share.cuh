@@ -1,0 +1,99 @@
+// What a rank holds on the device: its share of the graph, its worklists, its control block.
+#pragma once
+
+// These structs are mirrored field by field in device/layout.py.
+struct Share {
+    const Offset* offsets;   // own + 1
+    const Arc* arcs;         // heads in local numbers
+    const u32* halo_home;    // the number a halo vertex has at its owner
+    const u32* halo_starts;  // peers + 1; the halo of owner p is halo_starts[p] .. halo_starts[p + 1]
+    u64 first;               // global number of vertex 0
+    u32 own;
+    u32 halo;
+    u32 peers;
+    u32 padding;
+};
+
+struct Work {
+    Distance* distance;     // own + halo
+    Entry* near[2];         // entries below the threshold: read from one, written to the other
+    Entry* far[2];          // the others
+    u32* spilled;           // bit a vertex, own: entries that found their list full
+    u32* dirty;             // halo vertices that improved since the last outbox, each once
+    u32* dirty_bits;        // bit a halo vertex
+    u32* hubs;              // entries of near whose vertex the whole grid expands
+    i64* parent;            // own + halo; global number, or -1
+    u32* claimed;           // own; vertices that may claim onward
+    Distance* box_distance; // halo; the outboxes, owner by owner
+    i64* box_parent;
+    u32* box_vertex;
+    u32* box_count;         // peers
+    u32 capacity;           // of near and far lists, at least own
+    u32 padding;
+};
+
+// All counters of one share. The host reads it after each slice.
+struct Control {
+    u64 relaxations;
+    u64 steps;
+    double floor;            // no distance left to work on is smaller; infinite when none is left
+    Distance threshold;      // near is what lies below it
+    Distance window;         // where the window that ends at the threshold began
+    Distance least_far[2];   // of the far list of that side, after a split
+    u32 arrived;             // the grid barrier
+    u32 turn;                // steps and splits so far: which lists and counters are current
+    u32 near_count[3];       // in turn: read, written, cleared
+    u32 hub_count[3];        // likewise
+    u32 far_count[2];
+    u32 far_side;            // which far list is current
+    u32 dirty_count;
+    u32 any_spilled;
+    u32 overflowed;
+    u32 level;               // some tight arc is level
+    u32 claimed_count;
+};
+
+__device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }
+
+// One slot for each lane with `wanted`, by one atomic a warp; all 32 lanes call it.
+__device__ __forceinline__ u32 slot(u32* count, bool wanted) {
+    u32 mask = __ballot_sync(~0u, wanted);
+    if (!mask) return 0;
+    int leader = __ffs(mask) - 1;
+    u32 base = 0;
+    if ((int)lane() == leader) base = atomicAdd(count, (u32)__popc(mask));
+    base = __shfl_sync(~0u, base, leader);
+    return base + __popc(mask & ((1u << lane()) - 1));
+}
+
+// Sets a vertex's bit; true if it was clear.
+__device__ __forceinline__ bool set_bit(u32* bits, u32 vertex) {
+    u32 bit = 1u << (vertex & 31);
+    return !(atomicOr(&bits[vertex >> 5], bit) & bit);
+}
+
+// Writes an entry to its place in a global list; one without a place leaves its vertex's bit.
+__device__ __forceinline__ void put(const Work& work, Control* control, Entry* list, u32 place,
+                                    const Entry& entry) {
+    if (place < work.capacity) {
+        list[place] = entry;
+    } else {
+        set_bit(work.spilled, entry.vertex);
+        control->any_spilled = 1;
+    }
+}
+
+// Appends the wanting lanes' entries to a global list; all 32 lanes call it.
+__device__ __forceinline__ void append(const Work& work, Control* control, Entry* list, u32* count,
+                                       const Entry& entry, bool wanted) {
+    u32 place = slot(count, wanted);
+    if (wanted) put(work, control, list, place, entry);
+}
+
+// Lists a halo vertex for the outbox, once until it has been emptied.
+__device__ __forceinline__ void mark_dirty(const Share& share, const Work& work, Control* control,
+                                           u32 vertex, bool improved) {
+    bool first = improved && set_bit(work.dirty_bits, vertex - share.own);
+    u32 place = slot(&control->dirty_count, first);
+    if (first) work.dirty[place] = vertex;
+}

@@ -1,0 +1,66 @@
+"""The CUDA source as one text: headers joined in, nothing found through include paths.
+
+CuPy's disk cache knows a kernel by its source and options only, so a header found through ``-I``
+could change without the cached binary being renewed. Joined text can not; ``#line`` keeps the
+compiler's messages pointing into the files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+HEADERS = ("types.cuh", "share.cuh", "grid.cuh", "expand.cuh")
+UNITS = ("near_far.cu", "exchange.cu", "claim.cu")
+ENTRY_POINTS = (
+    "relax",
+    "merge",
+    "fill_outboxes",
+    "claim_rising",
+    "list_claimed",
+    "claim_onward",
+    "merge_claims",
+)
+"""The kernels, all ``extern "C"``."""
+
+BLOCK = 256
+"""Threads a block."""
+
+HUBS = 4096
+"""Hub vertices that one step can leave to the whole grid."""
+
+_STAGED_BYTES = 8192
+"""Shared memory a block has for each of its three staged lists."""
+
+_DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
+
+
+def joined_source() -> str:
+    """All headers and units, in order."""
+    folder = Path(__file__).parent
+    return "".join(
+        f'#line 1 "{name}"\n{_without_pragma((folder / name).read_text(encoding="utf-8"))}\n'
+        for name in (*HEADERS, *UNITS)
+    )
+
+
+def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple[str, ...]:
+    """Compiler options for one distance type."""
+    staged = _STAGED_BYTES // (2 * distance_type.itemsize)
+    macros = {
+        "DISTANCE": _DISTANCES[distance_type.name],
+        "WIDE_OFFSETS": int(wide_offsets),
+        "BLOCK": BLOCK,
+        "HUBS": HUBS,
+        "STAGED": staged,
+        "DEPTH": 16,
+        "DEEP": staged,
+        "CHUNK_ARCS": 8 * BLOCK,
+    }
+    return ("-std=c++17", *(f"-D{name}={value}" for name, value in macros.items()))
+
+
+def _without_pragma(text: str) -> str:
+    # keeps the line, so that line numbers stay right
+    return text.replace("#pragma once", "", 1)

@@ -1,0 +1,92 @@
+// Types and laws of distances. The host defines DISTANCE (0 int32, 1 int64, 2 float32, 3 float64)
+// and WIDE_OFFSETS (1 when the share has 2^32 arcs or more).
+#pragma once
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+#if DISTANCE == 0
+typedef int Distance;
+#define NOTHING 2147483647
+#elif DISTANCE == 1
+typedef i64 Distance;
+#define NOTHING 9223372036854775807ll
+#elif DISTANCE == 2
+typedef float Distance;
+#define NOTHING __int_as_float(0x7f800000)
+#else
+typedef double Distance;
+#define NOTHING __longlong_as_double(0x7ff0000000000000ll)
+#endif
+
+#define INFINITE __longlong_as_double(0x7ff0000000000000ll)
+
+#if WIDE_OFFSETS
+typedef u64 Offset;
+#else
+typedef u32 Offset;
+#endif
+
+// An arc in one load: 8 bytes with 32-bit distances, 16 with 64-bit ones.
+struct alignas(2 * sizeof(Distance)) Arc {
+    Distance weight;
+    u32 head;
+};
+
+// A worklist entry. It is stale, and skipped, when the vertex has become nearer since: the nearer
+// distance has an entry of its own. So no flags are needed to keep a vertex from being listed twice.
+struct alignas(2 * sizeof(Distance)) Entry {
+    Distance distance;
+    u32 vertex;
+};
+
+// Sums wrap for integers; the caller tells by the signs.
+__device__ __forceinline__ Distance plus(Distance a, Distance b) {
+#if DISTANCE == 0
+    return (int)((u32)a + (u32)b);
+#elif DISTANCE == 1
+    return (i64)((u64)a + (u64)b);
+#else
+    return a + b;
+#endif
+}
+
+// Atomic minimum. The order of IEEE floats is that of their bits as signed integers for positive
+// ones and reversed as unsigned for negative ones; there is no -0.0 and no NaN among distances.
+__device__ __forceinline__ Distance atomic_min(Distance* place, Distance value) {
+#if DISTANCE == 0 || DISTANCE == 1
+    return atomicMin(place, value);
+#elif DISTANCE == 2
+    return value >= 0 ? __int_as_float(atomicMin((int*)place, __float_as_int(value)))
+                      : __uint_as_float(atomicMax((u32*)place, __float_as_uint(value)));
+#else
+    return value >= 0
+               ? __longlong_as_double(atomicMin((i64*)place, __double_as_longlong(value)))
+               : __longlong_as_double((i64)atomicMax((u64*)place, (u64)__double_as_longlong(value)));
+#endif
+}
+
+// Distances change under other multiprocessors' hands: read them where they are kept, in L2.
+__device__ __forceinline__ Distance current(const Distance* place) { return __ldcg(place); }
+
+// Entries are written by other multiprocessors: read them where they are kept, in L2.
+__device__ __forceinline__ Entry load(const Entry* place) {
+    Entry entry;
+#if DISTANCE == 0 || DISTANCE == 2
+    *(u64*)&entry = __ldcg((const u64*)place);
+#else
+    *(ulonglong2*)&entry = __ldcg((const ulonglong2*)place);
+#endif
+    return entry;
+}
+
+__device__ __forceinline__ Arc load(const Arc* place) {
+    Arc arc;
+#if DISTANCE == 0 || DISTANCE == 2
+    *(u64*)&arc = __ldg((const u64*)place);
+#else
+    *(ulonglong2*)&arc = __ldg((const ulonglong2*)place);
+#endif
+    return arc;
+}

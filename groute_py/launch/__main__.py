@@ -1,0 +1,72 @@
+"""``python -m groute_py.launch -n 4 [--print] -- sssp usa.gr``: groute-py on four ranks.
+
+The process becomes ``mpirun``, so that signals reach it and its exit code is the job's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+
+from groute_py.environment import place
+from groute_py.errors import GrouteError, SetupError
+from groute_py.launch.mpirun import command, plan
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Start the job, or print its command line; returns only if it does not start."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    program = options.arguments[options.arguments[:1] == ["--"] :]
+    if not program:
+        parser.error("nothing to run: say what after --, as in -n 4 -- sssp usa.gr")
+    try:
+        _refuse_inside_a_job()
+        words = command(plan(options.ranks, program))
+    except GrouteError as error:
+        print(f"groute-py: {error}", file=sys.stderr)
+        return error.exit_code
+    if options.print:
+        print(shlex.join(words))
+        return 0
+    sys.stdout.flush()
+    os.execv(words[0], words)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m groute_py.launch",
+        description="Run groute-py on several ranks of this machine.",
+        epilog="example: python -m groute_py.launch -n 4 -- sssp road:200x200 --verify",
+    )
+    parser.add_argument(
+        "-n", dest="ranks", metavar="RANKS", type=_ranks, required=True, help="processes to start"
+    )
+    parser.add_argument("--print", action="store_true", help="print the command, start nothing")
+    parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="-- ARGUMENTS", help="of groute-py"
+    )
+    return parser
+
+
+def _ranks(text: str) -> int:
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected a positive whole number")
+
+
+def _refuse_inside_a_job() -> None:
+    """Refuse mpirun inside srun or mpirun: every rank would start a job of its own."""
+    here = place()
+    if here.size > 1:
+        raise SetupError(
+            f"this is already rank {here.rank} of {here.size} under {here.launcher}; "
+            "run `groute-py` itself there, not the launcher"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

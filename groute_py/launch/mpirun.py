@@ -1,0 +1,171 @@
+"""From a plan to the ``mpirun`` command line, for each MPI library that brings an ``mpirun``.
+
+``mpirun -n RANKS PROGRAM`` is common to all. Open MPI moreover refuses to run as root, and to
+start more ranks than the machine has cores, unless told that both are meant. The differences are
+data: ``FLAVOURS``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from groute_py.errors import SetupError
+
+
+@dataclass(frozen=True)
+class Flavour:
+    """One family of ``mpirun``.
+
+    Attributes:
+        name: what a plan calls it.
+        signs: words of ``mpirun --version``, any of which gives it away.
+        as_root: options without which it refuses to run as root.
+        oversubscribe: options without which it refuses more ranks than cores.
+    """
+
+    name: str
+    signs: tuple[str, ...] = ()
+    as_root: tuple[str, ...] = ()
+    oversubscribe: tuple[str, ...] = ()
+
+
+FLAVOURS = (
+    Flavour(
+        "openmpi",
+        ("Open MPI", "prterun", "PRRTE"),
+        as_root=("--allow-run-as-root",),
+        # Understood by Open MPI 4 and 5; 5 calls --oversubscribe deprecated.
+        oversubscribe=("--map-by", ":OVERSUBSCRIBE"),
+    ),
+    Flavour("intel", ("Intel(R) MPI",)),
+    Flavour("mpich", ("HYDRA", "MPICH", "MVAPICH")),
+    Flavour("other"),
+)
+"""In the order in which they are tried: Intel's mpirun is a HYDRA too. "other" gets ``-n`` only."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be started, and what about the machine matters to ``mpirun``.
+
+    Attributes:
+        ranks: processes to start.
+        argv: arguments of groute-py, such as ``("sssp", "usa.gr")``.
+        mpirun: path of the ``mpirun`` to use.
+        flavour: its name in ``FLAVOURS``.
+        as_root: the user is root.
+        oversubscribe: there are more ranks than cores.
+        python: the interpreter every rank runs.
+    """
+
+    ranks: int
+    argv: tuple[str, ...]
+    mpirun: Path
+    flavour: str
+    as_root: bool = False
+    oversubscribe: bool = False
+    python: str = sys.executable
+
+
+def command(plan: Plan) -> list[str]:
+    """Write the command line of a plan.
+
+    >>> plan = Plan(2, ("sssp", "a.gr"), Path("mpirun"), "openmpi", as_root=True, python="python3")
+    >>> " ".join(command(plan))
+    'mpirun --allow-run-as-root -n 2 python3 -m groute_py sssp a.gr'
+    """
+    flavour = next(f for f in FLAVOURS if f.name == plan.flavour)
+    return [
+        str(plan.mpirun),
+        *(flavour.as_root if plan.as_root else ()),
+        *(flavour.oversubscribe if plan.oversubscribe else ()),
+        *("-n", str(plan.ranks)),
+        *(plan.python, "-m", "groute_py"),
+        *plan.argv,
+    ]
+
+
+def plan(ranks: int, argv: Iterable[str]) -> Plan:
+    """Plan a run on this machine, with the ``mpirun`` that belongs to this interpreter.
+
+    Raises:
+        SetupError: there is no ``mpirun``, or it does not answer.
+    """
+    mpirun = find_mpirun()
+    return Plan(
+        ranks,
+        tuple(argv),
+        mpirun,
+        flavour(mpirun),
+        as_root=os.geteuid() == 0,
+        oversubscribe=ranks > cores(),
+    )
+
+
+def find_mpirun() -> Path:
+    """Find ``mpirun``: beside the running interpreter first, then on PATH.
+
+    The one beside the interpreter comes from the same environment as the MPI library that mpi4py
+    loads; with another one every rank would believe to be alone.
+
+    Raises:
+        SetupError: there is none.
+    """
+    beside = str(Path(sys.executable).parent)
+    for folder in (beside, None):
+        if found := shutil.which("mpirun", path=folder):
+            return Path(found)
+    raise SetupError(
+        f"no mpirun beside {sys.executable} nor on PATH; "
+        "pip install 'groute-py[mpich]' brings one, or load your site's MPI module"
+    )
+
+
+def flavour(mpirun: Path) -> str:
+    """Ask an ``mpirun`` what it is.
+
+    Raises:
+        SetupError: it cannot be run, or does not answer within ten seconds.
+    """
+    try:
+        answer = subprocess.run(
+            [mpirun, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SetupError(f"{mpirun} --version: {error}; is this MPI installed properly?") from error
+    return flavour_of(answer.stdout + answer.stderr)
+
+
+def flavour_of(version: str) -> str:
+    """Name the flavour from the text that ``mpirun --version`` prints.
+
+    >>> flavour_of("mpirun (Open MPI) 5.0.11")
+    'openmpi'
+    """
+    return next(f.name for f in FLAVOURS if not f.signs or any(s in version for s in f.signs))
+
+
+def cores() -> int:
+    """Count the physical cores this process may use: what Open MPI takes for its slots."""
+    return len({_siblings(cpu) for cpu in os.sched_getaffinity(0)})
+
+
+def _siblings(cpu: int) -> str:
+    """Name the core of a hardware thread by the list of all its threads."""
+    path = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return str(cpu)

@@ -1,0 +1,102 @@
+"""A rank's share of the graph: its rows in local numbers, and its halo.
+
+Local vertex numbers are 32-bit: first the owned vertices in their order, then the *halo*, the
+remote heads of the share's arcs, ascending by global number. Owners are vertex ranges, so the halo
+of one owner is one run of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
+from groute_py.partition.base import Partition
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Consecutive rows of a graph, heads still in global numbers: what travels to a rank.
+
+    Args:
+        offsets: int64, shape (rows + 1,), from 0.
+        heads: int32 or int64, global vertex numbers.
+        weights: as in the graph.
+    """
+
+    offsets: NDArray[np.int64]
+    heads: NDArray[Any]
+    weights: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """What one rank holds.
+
+    Args:
+        first: the global number of its first owned vertex.
+        own_count: how many vertices it owns.
+        offsets: int64, shape (own_count + 1,).
+        heads: int32, shape (m,), local numbers.
+        weights: shape (m,).
+        halo: int64, ascending global numbers of the halo.
+        halo_starts: int64, shape (parts + 1,): the halo owned by part ``p`` is
+            ``halo[halo_starts[p]:halo_starts[p + 1]]``.
+        halo_home: int32, shape like ``halo``: the number the owner gives to the vertex.
+    """
+
+    first: int
+    own_count: int
+    offsets: NDArray[np.int64]
+    heads: NDArray[np.int32]
+    weights: NDArray[Any]
+    halo: NDArray[np.int64]
+    halo_starts: NDArray[np.int64]
+    halo_home: NDArray[np.int32]
+
+    @property
+    def local_count(self) -> int:
+        """Owned vertices and halo together."""
+        return self.own_count + len(self.halo)
+
+
+def rows_of(graph: Graph, partition: Partition, part: int) -> Rows:
+    """The rows that ``part`` owns; views of the graph's arrays where possible."""
+    low, high = partition.bounds[part], partition.bounds[part + 1]
+    start, stop = graph.offsets[low], graph.offsets[high]
+    offsets = graph.offsets[low : high + 1] - start
+    return Rows(offsets, graph.heads[start:stop], graph.weights[start:stop])
+
+
+def share_of(rows: Rows, partition: Partition, part: int) -> Share:
+    """Give the rows local numbers.
+
+    Raises:
+        InputError: the share needs more than 2³¹ − 1 local vertices; use more ranks.
+    """
+    low, high = int(partition.bounds[part]), int(partition.bounds[part + 1])
+    own_count = high - low
+    remote = (rows.heads < low) | (rows.heads >= high)
+    halo = np.unique(rows.heads[remote]).astype(np.int64)
+    if own_count + len(halo) > np.iinfo(np.int32).max:
+        raise InputError(
+            f"part {part} of {partition.part_count} has {own_count:,} vertices and a halo of "
+            f"{len(halo):,}; a rank can hold 2³¹ − 1 in all, so use more ranks"
+        )
+    heads = np.subtract(rows.heads, low, dtype=np.int32, casting="unsafe")
+    heads[remote] = own_count + np.searchsorted(halo, rows.heads[remote])
+    owners = partition.owner(halo)
+    return Share(
+        first=low,
+        own_count=own_count,
+        offsets=rows.offsets,
+        heads=heads,
+        weights=rows.weights,
+        halo=halo,
+        halo_starts=np.searchsorted(halo, partition.bounds).astype(np.int64),
+        halo_home=(halo - partition.bounds[owners]).astype(np.int32),
+    )

@@ -1,0 +1,50 @@
+"""Settings from the environment; the only reader of ``GROUTE_PY_*`` variables."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from groute_py.errors import InputError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the environment sets.
+
+    Attributes:
+        cache_folder: where converted graphs and compiled kernels are kept
+            (``GROUTE_PY_CACHE``, else ``$XDG_CACHE_HOME/groute-py``).
+        gpu_aware_mpi: True or False where ``GROUTE_PY_GPU_AWARE_MPI`` says so, None to detect.
+    """
+
+    cache_folder: Path
+    gpu_aware_mpi: bool | None
+
+
+@cache
+def settings() -> Settings:
+    """Read the environment once."""
+    return Settings(
+        cache_folder=_cache_folder(),
+        gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
+    )
+
+
+def _cache_folder() -> Path:
+    if own := os.environ.get("GROUTE_PY_CACHE"):
+        return Path(own).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path("~/.cache").expanduser()) / "groute-py"
+
+
+def _flag(name: str) -> bool | None:
+    value = os.environ.get(name, "").lower()
+    if not value:
+        return None
+    if value in ("0", "1"):
+        return value == "1"
+    raise InputError(f"{name}={value}: expected 0 or 1")
+

@@ -1,0 +1,107 @@
+"""Is it a shortest-path answer? The optimality certificate, and a serial oracle.
+
+Distances are right if and only if the source has 0, no arc would shorten any of them, and every
+reached vertex is led to from the source by tight arcs (arcs u→v with distance[u] + weight =
+distance[v]). The check is one pass over the arcs and one search, and shares no code with the
+solvers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError, VerificationError
+from groute_py.graph.csr import Graph
+from groute_py.kernels.cpu import certificate
+from groute_py.result import UNREACHED, Result
+
+
+def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None:
+    """Check a result against its graph.
+
+    Args:
+        graph: the graph it should be the answer for.
+        result: distances, and predecessors if it has them.
+        cutoff: the one that was solved with, if any.
+
+    Raises:
+        VerificationError: naming the first vertex that is wrong, and why.
+        InputError: the result has not as many vertices as the graph.
+    """
+    distances, source = result.distances, result.source
+    if distances.shape != (graph.vertex_count,) or not 0 <= source < graph.vertex_count:
+        raise InputError(
+            f"the result has {len(distances)} distances from source {source}, but {graph.name} has "
+            f"{graph.vertex_count} vertices: they do not belong together"
+        )
+    weights = graph.weights.astype(distances.dtype, copy=False)
+    arcs = (graph.offsets, graph.heads, weights)
+    shown = _Ids(graph)
+    if distances[source] != 0:
+        raise VerificationError(f"the source {shown(source)} has distance {distances[source]}")
+    _check_no_improvement(graph, arcs, distances, cutoff)
+    led = certificate.spread(*arcs, distances, source)
+    _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")
+    if result.predecessors is not None:
+        _check_tree(arcs, result, shown)
+
+
+def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
+    """Distances by serial binary-heap Dijkstra, in the types of `Result.distances`.
+
+    The graph must have no negative weights.
+    """
+    kind = graph.weights.dtype if graph.weights.dtype.kind == "f" else np.dtype(np.int64)
+    distances = np.full(graph.vertex_count, np.inf if kind.kind == "f" else UNREACHED, dtype=kind)
+    weights = graph.weights.astype(kind, copy=False)
+    certificate.dijkstra(graph.offsets, graph.heads, weights, source, distances)
+    return distances
+
+
+class _Ids:
+    """Shows a vertex in the file's numbering."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._first = graph.first_id
+
+    def __call__(self, vertex: Any) -> str:
+        return f"vertex {int(vertex) + self._first}"
+
+
+def _check_no_improvement(
+    graph: Graph, arcs: tuple[Any, ...], distances: NDArray[Any], cutoff: float | None
+) -> None:
+    nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
+    bound = np.inf if cutoff is None else cutoff
+    tail, arc = certificate.improvable_arc(*arcs, distances, nothing, bound)
+    if tail >= 0:
+        shown, head = _Ids(graph), graph.heads[arc]
+        raise VerificationError(
+            f"{shown(head)} has distance {distances[head]}, but {shown(tail)} has "
+            f"{distances[tail]} and an arc of weight {graph.weights[arc]} to it"
+        )
+
+
+def _check_tree(arcs: tuple[Any, ...], result: Result, shown: _Ids) -> None:
+    assert result.predecessors is not None
+    parents, distances = result.predecessors, result.distances
+    if parents.shape != distances.shape:
+        raise VerificationError(f"{len(parents)} predecessors for {len(distances)} vertices")
+    others = np.ones(len(parents), dtype=bool)
+    others[result.source] = False
+    needs = result.reached & others
+    _refuse(~needs & (parents != -1), distances, shown, "should have no predecessor")
+    _refuse(needs & ((parents < 0) | (parents >= len(parents))), distances, shown, "lacks one")
+    tight = certificate.tight_parents(*arcs, distances, parents)
+    _refuse(needs & ~tight, distances, shown, "has a predecessor without a tight arc to it")
+    rooted = certificate.rooted(parents, result.source)
+    _refuse(needs & ~rooted, distances, shown, "has predecessors that do not lead to the source")
+
+
+def _refuse(wrong: NDArray[np.bool_], distances: NDArray[Any], shown: _Ids, why: str) -> None:
+    if wrong.any():
+        vertex = int(np.argmax(wrong))
+        raise VerificationError(f"{shown(vertex)} (distance {distances[vertex]}) {why}")

@@ -1,0 +1,83 @@
+"""Fixtures: devices, real graphs, and jobs under mpirun."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from groute_py.device.choose import gpu_problem
+
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
+
+NO_GPU = gpu_problem()
+
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=[pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))],
+    ),
+]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> str:
+    """Every device there is: a test that takes this runs on each."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Real graphs with known answers: GROUTE_PY_TEST_DATA, or shared/data beside the checkout."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("GROUTE_PY_TEST_DATA", beside))
+    if not folder.is_dir():
+        pytest.skip(f"no real graphs at {folder}; set GROUTE_PY_TEST_DATA")
+    return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests neither use nor fill the user's cache."""
+    os.environ["GROUTE_PY_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+Job = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def groute() -> Job:
+    """Run ``groute-py ARGS`` on ``ranks`` ranks; returns the completed process."""
+
+    def run(
+        *args: object, ranks: int = 1, timeout: float = 120, **environ: str
+    ) -> subprocess.CompletedProcess[str]:
+        words = [str(arg) for arg in args]
+        if ranks == 1:
+            command = [sys.executable, "-m", "groute_py", *words]
+        else:
+            command = [sys.executable, "-m", "groute_py.launch", "-n", str(ranks), "--", *words]
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, **environ},
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+
+    return run

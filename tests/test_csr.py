@@ -1,0 +1,108 @@
+"""The graph's arrays: what is accepted, what is refused, and the counting sort that makes them."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groute_py.errors import GraphError
+from groute_py.graph.csr import WEIGHT_TYPES, Graph
+from groute_py.kernels.cpu.build import csr_from_arcs
+
+
+def test_counts_and_types():
+    graph = Graph.from_arrays([0, 2, 3, 3], [1, 2, 2], [4, 9, 3])
+    assert (graph.vertex_count, graph.arc_count) == (3, 3)
+    assert graph.offsets.dtype == np.int64
+    assert graph.heads.dtype == np.int32
+    assert graph.nbytes == 4 * 8 + 3 * 4 + 3 * 8
+
+
+def test_arrays_are_read_only():
+    graph = Graph.from_arrays([0, 1], [0], [1])
+    for array in (graph.offsets, graph.heads, graph.weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_the_callers_arrays_stay_writable():
+    weights = np.array([1, 2], np.int32)
+    graph = Graph.from_arrays([0, 2], [0, 0], weights)
+    weights[0] = 5
+    assert graph.weights[0] == 5
+
+
+@pytest.mark.parametrize("weight_type", WEIGHT_TYPES)
+def test_every_weight_type_is_kept(weight_type):
+    graph = Graph.from_arrays([0, 1], [0], np.array([7], weight_type))
+    assert graph.weights.dtype == weight_type
+
+
+def test_no_vertices_and_no_arcs():
+    assert Graph.from_arrays([0], [], []).vertex_count == 0
+    assert Graph.from_arrays([0, 0, 0], [], []).vertex_count == 2
+
+
+@pytest.mark.parametrize(
+    ("offsets", "heads", "weights", "message"),
+    [
+        ([], [], [], "one entry more"),
+        ([0, 1], [0, 0], [1, 1], "go from 0 to the number of arcs, 2"),
+        ([1, 2], [0, 0], [1, 1], "go from 0"),
+        ([0, 2, 1, 2], [0, 0], [1, 1], "decrease at row 1: 2 is followed by 1"),
+        ([0, 1], [1], [1], "arc 0 leads to vertex 1"),
+        ([0, 2], [0, -1], [1, 1], "arc 1 leads to vertex -1"),
+        ([0, 1], [0], [1, 2], "must have one length"),
+        ([0, 2], [0, 0], [1.0, np.nan], "arc 1 has weight nan"),
+        ([0, 1], [0], [-np.inf], "must be finite"),
+        ([0, 1], [0.5], [1], "heads must be a one-dimensional array of integers"),
+        ([0, 1], [0], ["x"], "array of numbers"),
+    ],
+)
+def test_what_is_not_a_graph(offsets, heads, weights, message):
+    with pytest.raises(GraphError, match=message):
+        Graph.from_arrays(offsets, heads, weights)
+
+
+@given(st.data())
+def test_csr_is_a_stable_sort_by_tail(data):
+    count = data.draw(st.integers(1, 20))
+    ids = st.integers(0, count - 1)
+    arcs = data.draw(st.lists(st.tuples(ids, ids, st.integers(-(2**40), 2**40)), max_size=60))
+    if data.draw(st.booleans()):
+        arcs.sort(key=lambda arc: arc[0])
+    tails, heads, weights = np.array(arcs, np.int64).reshape(-1, 3).T.copy()
+    given_order = np.argsort(tails, kind="stable")
+    offsets, placed_heads, placed_weights = csr_from_arcs(count, tails, heads, weights)
+    assert offsets.tolist() == [0, *np.cumsum(np.bincount(tails, minlength=count))]
+    assert placed_heads.dtype == np.int32
+    assert placed_heads.tolist() == heads[given_order].tolist()
+    assert placed_weights.tolist() == weights[given_order].tolist()
+
+
+def test_sorted_arcs_are_not_copied():
+    tails, heads = np.array([0, 0, 2], np.int32), np.array([1, 2, 0], np.int32)
+    _, placed_heads, placed_weights = csr_from_arcs(3, tails, heads, heads)
+    assert placed_heads is heads
+    assert placed_weights is heads
+
+
+@pytest.mark.parametrize("tails", [[0, 3], [-1, 0], [1, 0, -2]])
+def test_a_tail_out_of_range(tails):
+    tails = np.array(tails, np.int32)
+    with pytest.raises(GraphError, match="there are 3"):
+        csr_from_arcs(3, tails, tails, tails)
+
+
+def test_lengths_that_differ():
+    two = np.zeros(2, np.int32)
+    with pytest.raises(GraphError, match="2 tails, 2 heads, 1 weights"):
+        csr_from_arcs(1, two, two, two[:1])
+
+
+def test_importing_the_graph_loads_no_numba():
+    code = "import sys, groute_py.graph.csr; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,58 @@
+"""A process's place in the job, from the variables that real launchers set."""
+
+from __future__ import annotations
+
+import pytest
+
+from groute_py.environment import Place, place
+
+# The batch step of a Slurm job: the script itself, before any srun.
+BATCH = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
+# One task of a step of four on two nodes.
+STEP = BATCH | {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "3", "SLURM_LOCALID": "1"}
+# mpirun in a batch job starts one srun task a node: Slurm's variables count nodes, not ranks.
+PROXY = BATCH | {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
+
+OPENMPI = {
+    "OMPI_COMM_WORLD_SIZE": "4",
+    "OMPI_COMM_WORLD_RANK": "3",
+    "OMPI_COMM_WORLD_LOCAL_RANK": "1",
+    "PMIX_RANK": "3",
+}
+MPICH = {"PMI_SIZE": "4", "PMI_RANK": "3", "MPI_LOCALNRANKS": "2", "MPI_LOCALRANKID": "1"}
+FLUX = {"FLUX_JOB_SIZE": "4", "FLUX_TASK_RANK": "3", "FLUX_TASK_LOCAL_ID": "1"}
+
+PLACES = {
+    "no launcher": ({}, Place()),
+    "batch step": (BATCH, Place()),
+    "srun": (STEP, Place("Slurm", 4, 3, 1)),
+    "Open MPI": (OPENMPI, Place("Open MPI", 4, 3, 1)),
+    "MPICH": (MPICH, Place("MPICH (hydra)", 4, 3, 1)),
+    "Flux": (FLUX, Place("Flux", 4, 3, 1)),
+    "Open MPI's mpirun in Slurm": (PROXY | OPENMPI, Place("Open MPI", 4, 3, 1)),
+    "MPICH's mpirun in Slurm": (PROXY | MPICH, Place("MPICH (hydra)", 4, 3, 1)),
+    "srun --mpi=pmix of Open MPI": (STEP | OPENMPI, Place("Open MPI", 4, 3, 1)),
+    "srun --mpi=pmi2 of MPICH": (
+        STEP | {"PMI_SIZE": "4", "PMI_RANK": "3"},
+        Place("MPICH (hydra)", 4, 3, None),
+    ),
+    "MVAPICH": (
+        {"PMI_SIZE": "4", "PMI_RANK": "3", "MV2_COMM_WORLD_LOCAL_RANK": "0"},
+        Place("MPICH (hydra)", 4, 3, 0),
+    ),
+    "one rank": ({"PMI_SIZE": "1", "PMI_RANK": "0"}, Place("MPICH (hydra)", 1, 0, None)),
+    "half a launcher": ({"OMPI_COMM_WORLD_SIZE": "4"}, Place()),
+    "not a number": ({"PMI_SIZE": "four", "PMI_RANK": "0"}, Place()),
+    "empty": ({"PMI_SIZE": "", "PMI_RANK": ""} | STEP, Place("Slurm", 4, 3, 1)),
+}
+
+
+@pytest.mark.parametrize(("environ", "expected"), PLACES.values(), ids=PLACES)
+def test_place(environ: dict[str, str], expected: Place) -> None:
+    assert place(environ) == expected
+
+
+def test_place_reads_the_process_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in OPENMPI.items():
+        monkeypatch.setenv(name, value)
+    assert place() == Place("Open MPI", 4, 3, 1)

@@ -1,0 +1,181 @@
+"""Choosing the format by content, writing by suffix, and the cache of large text files."""
+
+import gzip
+import os
+from dataclasses import replace
+
+import pytest
+
+from groute_py.errors import FormatError, InputError
+from groute_py.graph import cache, files
+from groute_py.graph.csr import Graph
+from groute_py.graph.files import FORMATS, WRITERS, read_graph, write_graph
+from groute_py.graph.formats import dimacs, native
+
+TEXT = b"c text\np sp 2 2\na 2 1 5\na 1 2 3\n"
+OTHER = TEXT.replace(b"5", b"6")
+
+
+@pytest.fixture
+def text_file(tmp_path):
+    path = tmp_path / "there" / "graph.gr"
+    path.parent.mkdir()
+    path.write_bytes(TEXT)
+    return path
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often text was read."""
+    reads = []
+
+    def read(path, progress=None):
+        reads.append(path)
+        return dimacs.read(path, progress)
+
+    monkeypatch.setitem(FORMATS, "DIMACS text", FORMATS["DIMACS text"]._replace(read=read))
+    return reads
+
+
+@pytest.mark.parametrize("content", [TEXT, gzip.compress(TEXT), b"\n\n" + TEXT])
+@pytest.mark.parametrize("name", ["graph.gr", "graph.csr", "graph.gz", "graph"])
+def test_the_name_says_nothing(tmp_path, content, name):
+    (tmp_path / name).write_bytes(content)
+    graph = read_graph(tmp_path / name)
+    assert graph.weights.tolist() == [3, 5]
+    assert read_graph(str(tmp_path / name)).arc_count == 2
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_written_by_suffix(tmp_path, suffix):
+    graph = Graph.from_arrays([0, 1, 2], [1, 0], [3, 5], first_id=1)
+    write_graph(graph, tmp_path / f"x{suffix}")
+    assert read_graph(tmp_path / f"x{suffix}").weights.tolist() == [3, 5]
+
+
+def test_native_by_content(tmp_path, text_file):
+    native.write(read_graph(text_file), tmp_path / "x.gr")
+    assert read_graph(tmp_path / "x.gr").weights.tolist() == [3, 5]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (gzip.compress(b""), "is empty once decompressed"),
+        (b"hello\n", "known formats are DIMACS text, native CSR"),
+        (b"\x00\x01\x02", "is not a graph file"),
+        ((1).to_bytes(8, "little") + bytes(24), "Galois binary graph .version 1., which is not"),
+        (gzip.compress((1).to_bytes(8, "little") + bytes(24)), "Galois binary"),
+        (gzip.compress(native.MAGIC), "native CSR within gzip"),
+        (b"\xfd7zXZ\0rest", "xz-compressed"),
+        (gzip.compress(TEXT)[:11], "truncated"),
+        (b"\x1f\x8b rubbish", "damaged gzip data"),
+        (native.MAGIC + b"{}\n", "lacks fields"),
+    ],
+)
+def test_content_that_is_refused(tmp_path, content, message):
+    (tmp_path / "x.gr").write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        read_graph(tmp_path / "x.gr")
+
+
+def test_no_file_a_folder_a_fifo(tmp_path):
+    with pytest.raises(FormatError, match="no such file"):
+        read_graph(tmp_path / "none.gr")
+    with pytest.raises(FormatError, match="is a folder"):
+        read_graph(tmp_path)
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(FormatError, match="not a regular file"):
+        read_graph(tmp_path / "fifo")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_no_permission(text_file):
+    text_file.chmod(0)
+    with pytest.raises(FormatError, match="cannot be read: Permission denied"):
+        read_graph(text_file)
+
+
+def test_no_permission_as_told_by_the_system(text_file, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(files, "open", refuse, raising=False)
+    with pytest.raises(FormatError, match="cannot be read: Permission denied"):
+        read_graph(text_file)
+
+
+def test_writing_where_it_cannot_be(tmp_path, text_file):
+    graph = read_graph(text_file)
+    with pytest.raises(InputError, match=r"written as \.csr, \.gr, \.gr\.gz"):
+        write_graph(graph, tmp_path / "x.mtx")
+    with pytest.raises(InputError, match="cannot be written: No such file"):
+        write_graph(graph, tmp_path / "nowhere" / "x.gr")
+
+
+def test_progress_reaches_the_end(text_file):
+    seen = []
+    read_graph(text_file, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(len(TEXT), len(TEXT))]
+
+
+def test_the_second_read_is_cached(tmp_path, text_file, counted):
+    first = read_graph(text_file, cache=tmp_path / "kept")
+    second = read_graph(text_file, cache=tmp_path / "kept")
+    assert len(counted) == 1
+    assert second.weights.tolist() == first.weights.tolist()
+    assert (second.name, second.first_id) == ("graph", 1)
+    assert list((tmp_path / "kept").iterdir()) == [tmp_path / "kept" / cache.copy_name(text_file)]
+
+
+def test_true_uses_the_cache_folder_and_false_nothing(tmp_path, text_file, counted, monkeypatch):
+    own = replace(cache.settings(), cache_folder=tmp_path / "base")
+    monkeypatch.setattr(cache, "settings", lambda: own)
+    read_graph(text_file, cache=True)
+    assert len(list((tmp_path / "base" / "graphs").iterdir())) == 1
+    read_graph(text_file, cache=True)
+    assert len(counted) == 1
+    read_graph(text_file, cache=False)
+    assert len(counted) == 2
+
+
+def test_only_large_files_are_cached_unasked(tmp_path, text_file, counted, monkeypatch):
+    own = replace(cache.settings(), cache_folder=tmp_path / "base")
+    monkeypatch.setattr(cache, "settings", lambda: own)
+    read_graph(text_file)
+    assert not (tmp_path / "base").exists()
+    monkeypatch.setattr(cache, "LARGE_PLAIN", len(TEXT))
+    read_graph(text_file)
+    read_graph(text_file)
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize("kept_time", [False, True])
+def test_a_stale_copy_is_replaced(tmp_path, text_file, counted, kept_time):
+    read_graph(text_file, cache=tmp_path)
+    times = text_file.stat().st_atime_ns, text_file.stat().st_mtime_ns
+    text_file.write_bytes(OTHER + b"\n" if kept_time else OTHER)
+    os.utime(text_file, ns=times if kept_time else (times[0], times[1] + 1))
+    for _ in range(2):
+        assert read_graph(text_file, cache=tmp_path).weights.tolist() == [3, 6]
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"rubbish", native.MAGIC + b"{}\n"])
+def test_a_damaged_copy_is_replaced(tmp_path, text_file, counted, damage):
+    (tmp_path / cache.copy_name(text_file)).write_bytes(damage)
+    for _ in range(2):
+        assert read_graph(text_file, cache=tmp_path).weights.tolist() == [3, 5]
+    assert len(counted) == 1
+
+
+def test_a_folder_that_cannot_be_written(text_file):
+    graph = read_graph(text_file, cache=text_file / "below a file")
+    assert graph.weights.tolist() == [3, 5]
+
+
+def test_a_native_file_is_not_copied(tmp_path, text_file):
+    native.write(read_graph(text_file), tmp_path / "x.csr")
+    read_graph(tmp_path / "x.csr", cache=tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()

@@ -1,0 +1,192 @@
+"""Every method against SciPy and the certificate, on every device, alone and on 2, 3 and 4 ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import graph_of, graphs, random_graph, scipy_distances
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from local_ranks import on_ranks
+
+from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, generate, verify
+from groute_py.engine.session import Options, Session
+
+METHODS = ["delta-stepping", "bellman-ford"]
+
+
+def solve(graph: Graph, source: int, ranks: int = 1, patience: int = 0, **options: Any) -> Result:
+    """Solve on threads as ranks; rank 0's result."""
+
+    def work(channel: Any) -> Result | None:
+        whole = graph if channel.rank == 0 else None
+        return Session(whole, channel, Options(**options)).solve(source)
+
+    result = on_ranks(ranks, work, patience=patience, seed=source)[0]
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=25)
+@given(graph=graphs(), source=st.integers(0, 23), patience=st.integers(0, 3))
+def test_distances_and_tree(
+    device: str, method: str, ranks: int, graph: Graph, source: int, patience: int
+) -> None:
+    source %= graph.vertex_count
+    result = solve(graph, source, ranks, patience, algorithm=method, device=device, delta=3)
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
+    verify(graph, result)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("ranks", [1, 3])
+@settings(max_examples=15)
+@given(data=st.data())
+def test_weight_types(device: str, dtype: str, ranks: int, data: st.DataObject) -> None:
+    graph = data.draw(graphs(dtype))
+    result = solve(graph, 0, ranks, device=device)
+    expected = scipy_distances(graph, 0)
+    np.testing.assert_allclose(result.distances, expected, rtol=1e-5)
+    assert result.distances.dtype == (dtype if dtype.startswith("float") else np.int64)
+    verify(graph, result)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("spec", ["road:60x50", "rmat:10,8", "random:2000,9000"])
+def test_generated(device: str, ranks: int, spec: str) -> None:
+    graph = generate(spec)
+    source = int(np.argmax(np.diff(graph.offsets)))
+    result = solve(graph, source, ranks, patience=1, device=device)
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
+    verify(graph, result)
+    assert result.statistics["relaxations"] >= result.statistics["useless_relaxations"] >= 0
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_same_distances_and_bits_for_floats_at_every_rank_count(device: str, ranks: int) -> None:
+    whole = random_graph(500, 3000, seed=5, greatest=1000)
+    graph = Graph(whole.offsets, whole.heads, (whole.weights * 0.1).astype(np.float32))
+    one = solve(graph, 0, 1, device="cpu")
+    many = solve(graph, 0, ranks, device=device)
+    np.testing.assert_array_equal(one.distances, many.distances)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+class TestShapes:
+    """Graphs that are all edge case."""
+
+    def test_one_vertex(self, device: str, ranks: int) -> None:
+        result = solve(graph_of(1, []), 0, ranks, device=device)
+        assert result.distances.tolist() == [0]
+        assert result.predecessors is not None
+        assert result.predecessors.tolist() == [-1]
+
+    def test_no_arcs(self, device: str, ranks: int) -> None:
+        result = solve(graph_of(5, []), 3, ranks, device=device)
+        assert result.distances.tolist() == [UNREACHED] * 3 + [0, UNREACHED]
+
+    def test_self_loops_only(self, device: str, ranks: int) -> None:
+        graph = graph_of(2, [(0, 0, 0), (0, 0, 5), (1, 1, 0)])
+        result = solve(graph, 0, ranks, device=device)
+        assert result.distances.tolist() == [0, UNREACHED]
+        verify(graph, result)
+
+    def test_zero_weight_circle(self, device: str, ranks: int) -> None:
+        arcs = [(v, (v + 1) % 8, 0) for v in range(8)] + [((v + 1) % 8, v, 0) for v in range(8)]
+        graph = graph_of(9, [*arcs, (8, 3, 7)])
+        result = solve(graph, 8, ranks, patience=2, device=device)
+        assert result.distances.tolist() == [7] * 8 + [0]
+        verify(graph, result)
+
+    def test_long_zero_path(self, device: str, ranks: int) -> None:
+        graph = graph_of(300, [(v, v - 1, 0) for v in range(1, 300)])
+        result = solve(graph, 299, ranks, device=device)
+        assert result.path_to(0) == list(range(299, -1, -1))
+
+    def test_star_with_a_hub(self, device: str, ranks: int) -> None:
+        arcs = [(0, v, v % 7 + 1) for v in range(1, 6000)] + [(v, 0, 1) for v in range(1, 6000)]
+        graph = graph_of(6000, arcs)
+        result = solve(graph, 5, ranks, device=device)
+        np.testing.assert_array_equal(result.distances, scipy_distances(graph, 5))
+        verify(graph, result)
+
+    def test_negative_arcs(self, device: str, ranks: int) -> None:
+        graph = graph_of(4, [(0, 1, 5), (0, 2, 2), (2, 1, -4), (1, 3, 1), (3, 2, 4)])
+        result = solve(graph, 0, ranks, device=device)
+        assert result.distances.tolist() == [0, -2, 2, -1]
+        assert result.statistics["algorithm"] == "bellman-ford"
+        verify(graph, result)
+
+    def test_zero_circle_of_negative_arcs(self, device: str, ranks: int) -> None:
+        graph = graph_of(4, [(0, 1, 3), (1, 2, -2), (2, 3, 1), (3, 1, 1)])
+        result = solve(graph, 0, ranks, patience=1, device=device)
+        assert result.distances.tolist() == [0, 3, 1, 2]
+        verify(graph, result)
+
+    def test_negative_circle_is_shown(self, device: str, ranks: int) -> None:
+        graph = graph_of(6, [(0, 1, 1), (1, 2, 2), (2, 3, -4), (3, 1, 1), (4, 5, -1), (5, 4, -1)])
+        with pytest.raises(NegativeCycleError) as caught:
+            solve(graph, 0, ranks, device=device)
+        assert sorted(caught.value.cycle[:-1]) == [1, 2, 3]
+        assert caught.value.cycle[0] == caught.value.cycle[-1]
+        assert caught.value.weight == -1
+
+    def test_unreachable_negative_circle(self, device: str, ranks: int) -> None:
+        graph = graph_of(4, [(0, 1, 1), (2, 3, -1), (3, 2, -1)])
+        assert solve(graph, 0, ranks, device=device).distances[1] == 1
+
+    def test_sums_beyond_32_bits(self, device: str, ranks: int) -> None:
+        graph = graph_of(4, [(v, v + 1, 2_000_000_000) for v in range(3)])
+        result = solve(graph, 0, ranks, device=device)
+        assert result.distances.tolist() == [0, 2 * 10**9, 4 * 10**9, 6 * 10**9]
+        assert result.statistics["distance_type"] == "int64"
+        verify(graph, result)
+
+    def test_sums_beyond_64_bits(self, device: str, ranks: int) -> None:
+        graph = graph_of(4, [(v, v + 1, 2**62) for v in range(3)], "int64")
+        with pytest.raises(RunError, match="does not fit"):
+            solve(graph, 0, ranks, device=device)
+
+    def test_cutoff(self, device: str, ranks: int) -> None:
+        graph = random_graph(400, 1600, seed=ranks, greatest=50)
+        full = scipy_distances(graph, 0)
+        cutoff = float(np.median(full[full < UNREACHED]))
+        result = solve(graph, 0, ranks, device=device, cutoff=cutoff)
+        np.testing.assert_array_equal(result.distances, np.where(full <= cutoff, full, UNREACHED))
+        verify(graph, result, cutoff=cutoff)
+
+
+@settings(max_examples=60)
+@given(graph=graphs(least=-3, greatest=12), ranks=st.sampled_from([1, 2, 3]))
+def test_negative_weights(device: str, graph: Graph, ranks: int) -> None:
+    from scipy.sparse.csgraph import NegativeCycleError as ScipyNegativeCycle
+
+    try:
+        result = solve(graph, 0, ranks, device=device, algorithm="bellman-ford")
+    except NegativeCycleError as found:
+        assert _weight(graph, found.cycle) == found.weight < 0
+        assert _reachable(graph, 0)[found.cycle[0]]
+        return
+    verify(graph, result)
+    try:
+        expected = scipy_distances(graph, 0)
+    except ScipyNegativeCycle:
+        return  # SciPy also refuses for circles that cannot be reached
+    np.testing.assert_array_equal(result.distances, expected)
+
+
+def _weight(graph: Graph, cycle: list[int]) -> int:
+    total = 0
+    for tail, head in zip(cycle[:-1], cycle[1:], strict=True):
+        row = slice(graph.offsets[tail], graph.offsets[tail + 1])
+        total += int(graph.weights[row][graph.heads[row] == head].min())
+    return total
+
+
+def _reachable(graph: Graph, source: int) -> Any:
+    positive = Graph(graph.offsets, graph.heads, np.ones_like(graph.weights))
+    return scipy_distances(positive, source) < UNREACHED
