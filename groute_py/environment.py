@@ -34,7 +34,7 @@ LAUNCHERS = (
     Launcher("Flux", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", ("FLUX_TASK_LOCAL_ID",)),
     Launcher("Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", ("SLURM_LOCALID",)),
 )
-"""In order of trust: inside a Slurm job, mpirun's own variables win over those of the batch step."""
+"""In order of trust: in a Slurm job, mpirun's own variables win over those of the batch step."""
 
 
 @dataclass(frozen=True)

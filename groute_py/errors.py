@@ -2,9 +2,9 @@
 
     GrouteError                       exit code
     ├── InputError (ValueError)       2   wrong usage or input
-    │   ├── GraphError                2   the arrays are not a graph, or not one the method can take
+    │   ├── GraphError                2   arrays that are not a graph, or not one a method takes
     │   └── FormatError               2   a file that cannot be read as what it should be
-    ├── SetupError                    2   the machine lacks what was asked for (no GPU, wrong mpirun)
+    ├── SetupError                    2   the machine lacks what was asked for
     ├── RunError                      1   failed while running
     │   └── TimeLimitError            1   the time limit passed
     ├── VerificationError             3   a result that is not a shortest-path answer

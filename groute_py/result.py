@@ -51,8 +51,8 @@ class Result:
     def reached(self) -> NDArray[np.bool_]:
         """bool, shape (n,): which vertices a path leads to."""
         if self.distances.dtype.kind == "f":
-            return np.isfinite(self.distances)
-        return self.distances != UNREACHED
+            return np.asarray(np.isfinite(self.distances))
+        return np.asarray(self.distances != UNREACHED)
 
     def path_to(self, vertex: int) -> list[int]:
         """The vertices of a shortest path from the source to ``vertex``, both included.
@@ -190,8 +190,8 @@ def _write_atomically(target: Path, write: Callable[[IO[bytes]], None]) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             write(file)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

@@ -47,4 +47,3 @@ def _flag(name: str) -> bool | None:
     if value in ("0", "1"):
         return value == "1"
     raise InputError(f"{name}={value}: expected 0 or 1")
-

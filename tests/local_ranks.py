@@ -120,7 +120,9 @@ class LocalChannel:
         return [slots[rank] for rank in range(self.size)]
 
 
-def on_ranks(size: int, work: Callable[[LocalChannel], T], *, patience: int = 0, seed: int = 0) -> list[T]:
+def on_ranks(
+    size: int, work: Callable[[LocalChannel], T], *, patience: int = 0, seed: int = 0
+) -> list[T]:
     """Run ``work(channel)`` on each of ``size`` ranks; the results, or the first rank's error."""
     network = Network(size, patience, seed)
     results: list[Any] = [None] * size

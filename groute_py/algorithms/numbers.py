@@ -18,6 +18,8 @@ from groute_py.graph.facts import Facts
 
 def distance_types(facts: Facts) -> list[np.dtype[Any]]:
     """The types to try, narrowest first."""
+    narrow: np.dtype[Any]
+    wide: np.dtype[Any]
     if facts.weight_type.kind == "f":
         narrow, wide = np.dtype(np.float32), np.dtype(np.float64)
         narrow_will_do = facts.weight_type == narrow

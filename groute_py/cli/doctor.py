@@ -12,7 +12,7 @@ from groute_py.environment import place
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Check versions, MPI, GPUs, peer access and caches, and say what to do where something is wrong.
+    """Check versions, MPI, GPUs, peer access and caches, and say what to do about what is wrong.
 
     Run it the way the real job runs, also under mpirun or srun.
     """

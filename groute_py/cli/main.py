@@ -59,7 +59,7 @@ def main() -> NoReturn:
         if error.on_all_ranks or place().size == 1:
             _end_in_order(str(error), error.exit_code)
         _end_all_ranks(str(error), error.exit_code)
-    except Exception:
+    except Exception:  # noqa: BLE001 - the wall
         # a defect, or something the machine did: show where, and leave no rank waiting
         _end_all_ranks(f"unexpected failure\n{traceback.format_exc()}", 1)
     sys.exit(0)

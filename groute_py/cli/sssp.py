@@ -145,7 +145,9 @@ def _finish(
 def _path(graph: Graph, result: Result, target: int) -> dict[str, Any]:
     first, last = graph.first_id, graph.first_id + graph.vertex_count - 1
     if not first <= target <= last:
-        raise InputError(f"target {target} is not a vertex of {graph.name}; they are {first}..{last}")
+        raise InputError(
+            f"target {target} is not a vertex of {graph.name}; they are {first}..{last}"
+        )
     index = target - first
     distance = result.distances[index].item() if result.reached[index] else None
     path = [vertex + first for vertex in result.path_to(index)]
@@ -172,9 +174,7 @@ def _rows(facts: Facts, results: list[Result], seconds: dict[str, float]) -> dic
     return rows
 
 
-def _show(
-    rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool
-) -> None:
+def _show(rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         show.answer(rows | ({"paths": paths} if paths else {}), as_json=True)
         return

@@ -62,9 +62,8 @@ class MpiChannel:
 
     def gather(self, value: T) -> list[T]:
         payload = np.frombuffer(pickle.dumps(value), dtype=np.uint8)
-        collected = self.collect(payload)
-        values = [pickle.loads(p.tobytes()) for p in collected] if collected is not None else None
-        return self.broadcast(values)  # type: ignore[return-value]
+        collected = self.collect(payload) or []
+        return self.broadcast([pickle.loads(p.tobytes()) for p in collected])
 
     def scatter(self, arrays: list[NDArray[Any]] | None) -> NDArray[Any]:
         shapes = [(len(a), a.dtype) for a in arrays] if arrays is not None else None

@@ -63,7 +63,7 @@ class Device(Protocol):
     counters: Counters
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        """Take a share, with weights converted to the distance type; ``peers`` is the rank count."""
+        """Take a share, weights converted to the distance type; ``peers`` is the rank count."""
 
     def start(self, source: int | None, delta: float, cutoff: float) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it)."""

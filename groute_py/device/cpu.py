@@ -100,9 +100,7 @@ class CpuDevice:
             if self._onward:
                 self._queue_claimed()
         elif self._onward:
-            claim.claim_onward(
-                *self._arcs, *state, self._claimed, *tail, self._source, self._slice
-            )
+            claim.claim_onward(*self._arcs, *state, self._claimed, *tail, self._source, self._slice)
         left = self._claim_at[claim.CLAIMED_COUNT] - self._claim_at[claim.CLAIM_HEAD]
         return bool(self._onward and left > 0)
 
@@ -125,9 +123,7 @@ class CpuDevice:
         )
 
     def _queue_claimed(self) -> None:
-        claim.queue_claimed(
-            self._parents, self._source, self._claimed, self._flags, self._claim_at
-        )
+        claim.queue_claimed(self._parents, self._source, self._claimed, self._flags, self._claim_at)
 
     def _emptied(
         self, at: NDArray[np.int64], dirty_count: int, *, with_parents: bool

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
 from groute_py.device.base import NO_PARENT, Counters, unreached
-from groute_py.device.layout import SHARE, WORK, control_type
+from groute_py.device.layout import SHARE, WORK, control_type, offset_of
 from groute_py.errors import InputError
 from groute_py.kernels.source import BLOCK, ENTRY_POINTS, HUBS, joined_source, options
 from groute_py.partition.share import Share
@@ -49,7 +49,9 @@ class CudaDevice:
         self._gpu.use()
         properties = runtime.getDeviceProperties(self._gpu.id)
         self._processors = properties["multiProcessorCount"]
-        shared = f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
+        shared = (
+            f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
+        )
         self.label = f"{properties['name'].decode()} #{self._gpu.id}{shared}"
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
@@ -208,7 +210,7 @@ class CudaDevice:
         self._work = _pointed(WORK, self._arrays, {"capacity": capacity})
         self._control_type = control_type(self._type)
         self._control = cp.empty(self._control_type.itemsize, np.uint8)
-        dirty_count = self._control_type.fields["dirty_count"][1]
+        dirty_count = offset_of(self._control_type, "dirty_count")
         self._dirty_count = self._control[dirty_count : dirty_count + 4]
         self._seen = cupyx.empty_pinned(self._control_type.itemsize, np.uint8)
         self._box_counts = cupyx.zeros_pinned(peers, np.uint32)

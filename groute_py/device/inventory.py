@@ -44,6 +44,4 @@ def gpus() -> list[Gpu]:
 def peer_access() -> list[list[bool]]:
     """``peer_access()[a][b]``: GPU a can read and write the memory of GPU b."""
     indices = range(runtime.getDeviceCount())
-    return [
-        [a == b or bool(runtime.deviceCanAccessPeer(a, b)) for b in indices] for a in indices
-    ]
+    return [[a == b or bool(runtime.deviceCanAccessPeer(a, b)) for b in indices] for a in indices]

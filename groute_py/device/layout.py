@@ -69,3 +69,9 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ],
         align=True,
     )
+
+
+def offset_of(struct: np.dtype[Any], field: str) -> int:
+    """Bytes from the beginning of a struct to one of its fields."""
+    assert struct.fields is not None
+    return int(struct.fields[field][1])

@@ -1,9 +1,9 @@
-"""Failing together: an error on one rank becomes the same error on all, so that all end in order."""
+"""Failing together: an error on one rank becomes the same on all, so that all end in order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from groute_py.comm.base import Channel
 from groute_py.errors import GrouteError
@@ -14,7 +14,7 @@ T = TypeVar("T")
 def on_root(channel: Channel, action: Callable[[], T]) -> T:
     """Rank 0's result of ``action`` on every rank, or its error raised on every rank."""
     outcome = _attempt(action) if channel.rank == 0 else None
-    return _unwrap(channel.broadcast(outcome))  # type: ignore[arg-type]
+    return _unwrap(cast("T | GrouteError", channel.broadcast(outcome)))
 
 
 def on_all(channel: Channel, action: Callable[[], T]) -> T:

@@ -1,8 +1,8 @@
 """Watching a solve with negative weights for a cycle that makes it endless.
 
 Distances of vertices on a reachable negative cycle sink for ever. After many turns each of them is
-reached best from its predecessor on the cycle, so the map from vertex to best tail closes a circle
-there. Such a circle has weight ≤ 0 (sum the inequalities distance[tail] + weight ≤ distance[head]
+reached best from its predecessor on the cycle, so the map from vertex to best tail closes a cycle
+there. Such a cycle has weight ≤ 0 (sum the inequalities distance[tail] + weight ≤ distance[head]
 around it), and its exact weight tells a negative one from one of weight zero. So a report is always
 right, whatever moment the distances were taken at; and looking again each time the work has doubled
 finds the cycle at the cost of a few passes over the arcs. (Cherkassky and Goldberg, "Negative-cycle
@@ -57,7 +57,8 @@ class CycleWatch:
         on_root(self._channel, lambda: self._look(collected))
 
     def _look(self, collected: list[NDArray[Any]] | None) -> None:
-        assert collected is not None and self._graph is not None
+        assert collected is not None
+        assert self._graph is not None
         found = find_cycle(self._graph, np.concatenate(collected))
         if found is not None:
             vertices, weight = found
@@ -77,7 +78,7 @@ def find_cycle(graph: Graph, distances: NDArray[Any]) -> tuple[list[int], float]
     nothing = unreached(distances.dtype)
     weights = graph.weights.astype(distances.dtype, copy=False)
     tails, arcs = cycle.best_arcs(graph.offsets, graph.heads, weights, distances, nothing)
-    for start in cycle.circles(tails):
+    for start in cycle.starts(tails):
         vertices, used = [int(start)], []
         while len(vertices) == 1 or vertices[-1] != start:
             used.append(weights[arcs[vertices[-1]]].item())

@@ -81,9 +81,7 @@ class Session:
         self._channel, self._options = channel, options
         self._watch = Stopwatch()
         self.facts: Facts = on_root(channel, lambda: self._checked_facts())
-        self._method: Algorithm = on_all(
-            channel, lambda: algorithm(options.algorithm, self.facts)
-        )
+        self._method: Algorithm = on_all(channel, lambda: algorithm(options.algorithm, self.facts))
         self._types = distance_types(self.facts)
         self._device = on_all(channel, lambda: choose(options.device, local_rank(channel.rank)))
         with self._watch.phase("partition"):

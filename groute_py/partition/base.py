@@ -30,7 +30,7 @@ class Partition:
 
     def owner(self, vertices: Any) -> NDArray[np.int64]:
         """The part that owns each of the vertices."""
-        return np.searchsorted(self.bounds, vertices, side="right") - 1
+        return np.asarray(np.searchsorted(self.bounds, vertices, side="right") - 1)
 
 
 Partitioner = Callable[[Graph, int], Partition]

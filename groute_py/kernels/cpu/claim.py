@@ -1,7 +1,7 @@
 """Predecessors from distances: every reached vertex is claimed by the tail of a tight arc.
 
 An arc u→v is *tight* when distance[u] + weight = distance[v]. Following tight arcs backwards from v
-reaches the source unless they close a circle, which only arcs between level vertices can (or, with
+reaches the source unless they close a cycle, which only arcs between level vertices can (or, with
 negative weights, any). So with non-negative weights an arc that is tight and rises claims its head
 at once, in any order; along level arcs, and along all arcs with negative weights, only a vertex
 that is itself claimed may claim. Then each claim points to a lower or an earlier claimed vertex,

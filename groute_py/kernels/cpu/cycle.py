@@ -10,7 +10,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any) -> Any:
-    """For each vertex the tail and arc that reach it best, where that is no worse than its distance.
+    """The tail and arc that reach each vertex best, where no worse than its distance.
 
     Returns:
         (tails, arcs), int64, −1 where there is none.
@@ -32,8 +32,8 @@ def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: A
 
 
 @njit(cache=True, nogil=True)
-def circles(tails: Any) -> Any:
-    """One vertex of each circle of the map vertex → tail."""
+def starts(tails: Any) -> Any:
+    """One vertex of each cycle of the map vertex → tail."""
     seen = np.zeros(len(tails), np.int64)
     found = []
     for start in range(len(tails)):

@@ -24,7 +24,7 @@ HEAD, NEAR_COUNT, FAR_COUNT, DIRTY_COUNT, RELAXATIONS, WINDOWS, OVERFLOWED, CURS
 
 
 @njit(cache=True, nogil=True)
-def does_not_fit(base: Any, weight: Any, nothing: Any) -> bool:
+def does_not_fit(base: Any, weight: Any, nothing: Any) -> Any:
     """The sum is out of the type's range. (Numba may take it that integer sums never wrap.)"""
     return (weight > 0 and base > nothing - weight) or (weight < 0 and base < -nothing - weight)
 
