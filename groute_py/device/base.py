@@ -62,6 +62,9 @@ class Device(Protocol):
     label: str
     counters: Counters
 
+    def rehearse(self, distance_type: np.dtype[Any]) -> None:
+        """Compile all kernels, so that no solve waits for it and other ranks find them cached."""
+
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         """Take a share, weights converted to the distance type; ``peers`` is the rank count."""
 

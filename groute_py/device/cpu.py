@@ -29,6 +29,20 @@ class CpuDevice:
         self.label = platform.processor() or platform.machine()
         self.counters = Counters()
 
+    def rehearse(self, distance_type: np.dtype[Any]) -> None:
+        small = CpuDevice()
+        small.load(_two_vertices(distance_type), distance_type, peers=2)
+        for monotone in (True, False):
+            small.start(0, 1.0, np.inf)
+            small.relax(np.inf)
+            for _, message in small.outgoing():
+                small.merge(message)
+            small.start_claims(monotone)
+            small.claim()
+            for _, message in small.outgoing_claims():
+                small.merge_claims(message)
+            small.claim()
+
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         self._share = share
         self._type = distance_type
@@ -65,7 +79,7 @@ class CpuDevice:
             *(self._distances, self._flags, self._near, self._far, self._dirty, self._at),
             *(self._threshold, self._delta, limit, self._cutoff, self._nothing, self._slice),
         )
-        self._count(worked=self._at[near_far.RELAXATIONS] > before)
+        self._count(worked=bool(self._at[near_far.RELAXATIONS] > before))
         return np.inf if floor == self._nothing else float(floor)
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
@@ -150,6 +164,20 @@ class CpuDevice:
         self.counters.steps = int(self._at[near_far.WINDOWS])
         self.counters.slices += worked
         self.counters.overflowed = bool(self._at[near_far.OVERFLOWED])
+
+
+def _two_vertices(distance_type: np.dtype[Any]) -> Share:
+    """A share with one owned vertex and an arc to a remote one."""
+    return Share(
+        first=0,
+        own_count=1,
+        offsets=np.array([0, 1]),
+        heads=np.array([1], np.int32),
+        weights=np.ones(1, distance_type),
+        halo=np.array([1]),
+        halo_starts=np.array([0, 0, 1]),
+        halo_home=np.zeros(1, np.int32),
+    )
 
 
 def _columns(message: Buffer, count: int, *types: np.dtype[Any]) -> list[NDArray[Any]]:

@@ -155,6 +155,10 @@ class Session:
 
     def _load(self) -> None:
         self._type = self._types[0]
+        with self._watch.phase("compile"):
+            # rank 0 first, so that the others read from the cache what it has compiled
+            on_root(self._channel, lambda: self._device.rehearse(self._type))
+            self._device.rehearse(self._type)
         with self._watch.phase("upload"):
             on_all(
                 self._channel,
