@@ -13,8 +13,8 @@ from groute_py.device.base import NO_PARENT, Counters, unreached
 from groute_py.kernels.cpu import claim, near_far, outbox
 from groute_py.partition.share import Share
 
-SLICE_ARCS = 1 << 15
-"""Arcs a rank with peers relaxes (about 0.1 ms) before it looks at its messages."""
+SLICE_ARCS = 1 << 14
+"""Arcs a rank with peers relaxes (about 0.3 ms) before it looks at its messages."""
 
 SLICE_ARCS_ALONE = 1 << 22
 """Without peers a slice only has to end soon enough for a signal to be heard."""

@@ -44,7 +44,7 @@ TILE = 1024
 
 
 @njit(cache=True, nogil=True)
-def mix(z: np.uint64) -> np.uint64:
+def mix(z: np.uint64) -> Any:
     """The finaliser of splitmix64, a bijection on 64 bits."""
     z = (z ^ (z >> np.uint64(30))) * FIRST
     z = (z ^ (z >> np.uint64(27))) * SECOND
@@ -52,13 +52,13 @@ def mix(z: np.uint64) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def key(seed: np.uint64, stream: int) -> np.uint64:
+def key(seed: np.uint64, stream: int) -> Any:
     """The start of one stream of draws."""
     return mix(mix(np.uint64(seed) + G) + np.uint64(stream) * G)
 
 
 @njit(cache=True, nogil=True)
-def draw(start: np.uint64, index: np.uint64) -> np.uint64:
+def draw(start: np.uint64, index: np.uint64) -> Any:
     """Draw number `index` of the stream whose key is `start`."""
     return mix(start + (index + ONE) * G)
 
