@@ -15,7 +15,7 @@ from __future__ import annotations
 from groute_py.algorithms.base import Algorithm
 from groute_py.graph.facts import Facts
 
-PARALLELISM = {"cpu": 8.0, "cuda": 64.0}
+PARALLELISM = {"cpu": 8.0, "cuda": 128.0}
 """c by device; measured, see docs/performance.md."""
 
 

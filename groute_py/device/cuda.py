@@ -18,7 +18,7 @@ from groute_py.comm.base import Buffer
 from groute_py.device.base import NO_PARENT, Counters, unreached
 from groute_py.device.layout import SHARE, WORK, control_type, offset_of
 from groute_py.errors import InputError
-from groute_py.kernels.source import BLOCK, ENTRY_POINTS, HUBS, joined_source, options
+from groute_py.kernels.source import BLOCK, ENTRY_POINTS, PART, joined_source, options
 from groute_py.partition.share import Share
 
 SLICE_TURNS = 16
@@ -28,7 +28,10 @@ SLICE_TURNS_ALONE = 1 << 14
 """Without peers a slice (some 50 ms) only has to end soon enough for a signal to be heard."""
 
 BLOCKS_PER_PROCESSOR = 4
-"""More blocks than this make the barrier slower and the frontier no faster (measured)."""
+"""Blocks of the persistent grid on each multiprocessor; see docs/performance.md."""
+
+SMALL_SHARE = 1 << 20
+"""Vertices below which one block a multiprocessor is faster: thin frontiers meet sooner."""
 
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
@@ -166,7 +169,8 @@ class CudaDevice:
             self._kernels["relax"].kernel.ptr, BLOCK, 0
         )
         # every block of the grid barrier must be running: never more than fit at once
-        self._grid = self._processors * min(blocks, BLOCKS_PER_PROCESSOR)
+        few = self._share.own_count < SMALL_SHARE
+        self._grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
 
     def _upload(self, share: Share, peers: int) -> None:
         count, width = len(share.heads), self._type.itemsize
@@ -191,6 +195,7 @@ class CudaDevice:
     def _allocate(self, share: Share, peers: int) -> None:
         own, halo, local = share.own_count, len(share.halo), share.local_count
         capacity = max(own, 1 << 16)
+        items = len(share.heads) // (PART // 2) + 1024
         entry = self._arc_type()
         shapes: dict[str, tuple[Any, Any]] = {
             "distance": (local, self._type),
@@ -199,7 +204,7 @@ class CudaDevice:
             "spilled": (own // 32 + 1, np.uint32),
             "dirty": (halo, np.uint32),
             "dirty_bits": (halo // 32 + 1, np.uint32),
-            "hubs": ((2, HUBS), np.uint32),
+            "items": ((2, items), np.complex128),
             "parent": (local, np.int64),
             "claimed": (own, np.uint32),
             "box_distance": (halo, self._type),
@@ -208,7 +213,7 @@ class CudaDevice:
             "box_count": (peers, np.uint32),
         }
         self._arrays = {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
-        self._work = _pointed(WORK, self._arrays, {"capacity": capacity})
+        self._work = _pointed(WORK, self._arrays, {"capacity": capacity, "item_capacity": items})
         self._control_type = control_type(self._type)
         self._control = cp.empty(self._control_type.itemsize, np.uint8)
         dirty_count = offset_of(self._control_type, "dirty_count")

@@ -70,14 +70,18 @@ struct ClaimOnward {
     const Work& work;
     Control* control;
     u32 source;
+    u32 vertex;   // this lane's
+    Distance at;  // its distance
 
-    __device__ __forceinline__ void operator()(bool active, Offset index, u32 tail, Distance at) {
+    __device__ __forceinline__ void operator()(bool active, Offset index, u32 from) {
+        u32 tail = __shfl_sync(~0u, vertex, from);
+        Distance base = __shfl_sync(~0u, at, from);
         bool won = false;
         u32 head = 0;
         if (active) {
             Arc arc = load(&share.arcs[index]);
             head = arc.head;
-            if (head != source && plus(at, arc.weight) == current(&work.distance[head]))
+            if (head != source && plus(base, arc.weight) == current(&work.distance[head]))
                 won = atomicCAS((u64*)&work.parent[head], ~0ull, (u64)(share.first + tail)) == ~0ull;
         }
         bool remote = won && head >= share.own;
@@ -93,13 +97,19 @@ claim_onward(const Share* share_in, const Work* work_in, Control* control, u32 s
              u32 end) {
     const Share share = *share_in;
     const Work work = *work_in;
-    ClaimOnward visit{share, work, control, source};
+    ClaimOnward visit{share, work, control, source, 0, 0};
     u32 warps = gridDim.x * (blockDim.x >> 5);
     u32 warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
     for (u32 base = begin + warp * 32; base < end; base += warps * 32) {
-        u32 vertex = base + lane() < end ? work.claimed[base + lane()] : 0;
-        Distance at = base + lane() < end ? current(&work.distance[vertex]) : 0;
-        expand(share, base + lane() < end, vertex, at, visit);
+        Offset first = 0;
+        u32 degree = 0;
+        if (base + lane() < end) {
+            visit.vertex = work.claimed[base + lane()];
+            visit.at = current(&work.distance[visit.vertex]);
+            first = share.offsets[visit.vertex];
+            degree = (u32)(share.offsets[visit.vertex + 1] - first);
+        }
+        expand(first, degree, visit);
     }
 }
 

@@ -1,20 +1,12 @@
-// A warp hands out the arcs of up to 32 vertices to its lanes, one arc a lane, whatever the degrees:
-// a scan of the degrees, then each lane finds the vertex its arc belongs to by binary search in the
-// other lanes' registers. (The warp-wide form of load balancing by scan, as in ADDS and Gunrock.)
+// A warp hands out the arcs of up to 32 rows to its lanes, one arc a lane, whatever the degrees: a
+// scan of the degrees, then each lane finds the row its arc belongs to by binary search in the other
+// lanes' registers. (The warp-wide form of load balancing by scan, as in ADDS and Gunrock.)
 #pragma once
 
-// Each lane brings a vertex (with `wanted`) and the distance to relax with; `visit(active, arc,
-// vertex, distance)` is called by all 32 lanes together. Returns the number of arcs of this lane's
-// vertex.
+// Each lane brings a row, `degree` arcs from `begin`. `visit(active, arc, source)` is called by all
+// 32 lanes together; `source` is the lane that brought the arc's row.
 template <class Visit>
-__device__ __forceinline__ u32 expand(const Share& share, bool wanted, u32 vertex,
-                                      Distance distance, Visit visit) {
-    Offset begin = 0;
-    u32 degree = 0;
-    if (wanted) {
-        begin = share.offsets[vertex];
-        degree = (u32)(share.offsets[vertex + 1] - begin);
-    }
+__device__ __forceinline__ void expand(Offset begin, u32 degree, Visit visit) {
     u32 end = degree;
 #pragma unroll
     for (int step = 1; step < 32; step <<= 1) {
@@ -32,9 +24,6 @@ __device__ __forceinline__ u32 expand(const Share& share, bool wanted, u32 verte
         }
         Offset first = __shfl_sync(~0u, begin, source);
         u32 skip = __shfl_sync(~0u, start, source);
-        u32 tail = __shfl_sync(~0u, vertex, source);
-        Distance at = __shfl_sync(~0u, distance, source);
-        visit(index < total, first + (index - skip), tail, at);
+        visit(index < total, first + (index - skip), source);
     }
-    return degree;
 }

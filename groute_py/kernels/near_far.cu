@@ -1,10 +1,13 @@
-// Near-far relaxation of one share: a persistent cooperative grid that takes many steps a launch.
+// Near-far relaxation of one share: a persistent cooperative grid that takes many turns a launch.
 //
-// A step reads the near list and writes the next one. A block first relaxes its part of near, then
-// goes on by itself: what its own relaxations put in near it keeps in shared memory and relaxes at
-// once, up to DEPTH levels deep, before the grid meets again. On graphs with thin frontiers (roads)
-// the time of a level is latency, and this way the blocks pay for a barrier once in DEPTH levels.
-// What does not fit in shared memory goes to the global list, so thick frontiers lose nothing.
+// A turn relaxes what is in near and writes the near of the next turn.
+// * Thin (few entries a block): after its part of near a block goes on by itself: what its own
+//   relaxations put in near it keeps in shared memory and relaxes at once, up to DEPTH levels deep,
+//   before the grid meets again. On roads the time of a level is latency, not work, and so the grid
+//   pays for its barrier once in DEPTH levels; and rows are looked up and fetched ahead of need.
+// * Thick: warps take entries from all over the list, and shared memory only collects what they
+//   append.
+// Rows longer than PART are cut into items, which warps of the whole grid take in the next turn.
 //
 // When near is empty the window moves: far is split by a new threshold. A vertex whose distance
 // fell has an entry for that very distance in near or far (or its bit in `spilled`), so entries can
@@ -13,13 +16,29 @@
 // Counters rotate by `turn`, so that a block never reads one that a faster block may be writing:
 // what a turn decides by was settled before the barrier it began with.
 
-#define HUB_DEGREE 4096  // the arcs of a vertex with more are shared by the whole grid, a turn later
-#define CHUNK 32         // entries a warp takes at a time, at most
+struct Ready {  // an entry whose row has been looked up
+    Distance distance;
+    u32 vertex;
+    u32 degree;
+    Offset begin;
+};
+
+__device__ __forceinline__ Entry entry_of(const Ready& ready) {
+    Entry entry;
+    entry.distance = ready.distance;
+    entry.vertex = ready.vertex;
+    return entry;
+}
+
+__device__ __forceinline__ void keep(Ready& place, const Ready& ready) { place = ready; }
+__device__ __forceinline__ void keep(Entry& place, const Ready& ready) { place = entry_of(ready); }
+__device__ __forceinline__ Entry kept(const Ready& ready) { return entry_of(ready); }
+__device__ __forceinline__ Entry kept(const Entry& entry) { return entry; }
 
 struct Staging {  // what a block keeps to itself until it flushes
-    Entry near[2][STAGED];
+    Ready near[2][STAGED];
     Entry far[STAGED];
-    u32 near_count[2];
+    u32 near_count[3];  // in turn, by level: read, written, cleared
     u32 far_count;
     u32 base;
 };
@@ -28,12 +47,12 @@ struct Staging {  // what a block keeps to itself until it flushes
 struct Turn {
     const Entry* near_in;
     u32 near_in_count;
-    const u32* hubs_in;
-    u32 hubs_in_count;
+    const Item* items_in;
+    u32 items_in_count;
     Entry* near_out;
     u32* near_out_count;
-    u32* hubs_out;
-    u32* hubs_out_count;
+    Item* items_out;
+    u32* items_out_count;
     Entry* far;
     u32* far_count;
 };
@@ -43,12 +62,12 @@ __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u
     Turn now;
     now.near_in = work.near[turn % 2];
     now.near_in_count = min(__ldcg(&control->near_count[turn % 3]), work.capacity);
-    now.hubs_in = work.hubs + (turn % 2) * HUBS;
-    now.hubs_in_count = min(__ldcg(&control->hub_count[turn % 3]), (u32)HUBS);
+    now.items_in = work.items[turn % 2];
+    now.items_in_count = min(__ldcg(&control->item_count[turn % 3]), work.item_capacity);
     now.near_out = work.near[next % 2];
     now.near_out_count = &control->near_count[next % 3];
-    now.hubs_out = work.hubs + (next % 2) * HUBS;
-    now.hubs_out_count = &control->hub_count[next % 3];
+    now.items_out = work.items[next % 2];
+    now.items_out_count = &control->item_count[next % 3];
     now.far = work.far[far_side];
     now.far_count = &control->far_count[far_side];
     return now;
@@ -58,7 +77,7 @@ __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u
 __device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_side) {
     if (blockIdx.x || threadIdx.x) return;
     control->near_count[(turn + 2) % 3] = 0;
-    control->hub_count[(turn + 2) % 3] = 0;
+    control->item_count[(turn + 2) % 3] = 0;
     control->far_count[far_side ^ 1] = 0;
 }
 
@@ -70,25 +89,28 @@ struct Relax {
     Staging& staged;
     const Turn& now;
     Distance threshold, cutoff;
-    int side;  // of staged.near, written
+    u32 level;          // the staged near that is written; counts on through all turns
+    Distance distance;  // of this lane's row
+    u64 relaxed;
 
-    __device__ __forceinline__ void operator()(bool active, Offset index, u32, Distance base) {
-        bool nearer = false;
-        Entry entry = {};
-        if (active) {
-            Arc arc = load(&share.arcs[index]);
-            entry.vertex = arc.head;
-            entry.distance = plus(base, arc.weight);
-            nearer = improves(arc, base, entry.distance);
-        }
-        if (!__any_sync(~0u, nearer)) return;
-        bool remote = nearer && entry.vertex >= share.own;
-        bool close = nearer && !remote && entry.distance < threshold;
-        bool later = nearer && !remote && !close;
-        push(close, entry, staged.near[side], &staged.near_count[side], now.near_out,
-             now.near_out_count);
-        push(later, entry, staged.far, &staged.far_count, now.far, now.far_count);
-        if (__any_sync(~0u, remote)) mark_dirty(share, work, control, entry.vertex, remote);
+    __device__ __forceinline__ void operator()(bool active, Offset index, u32 source) {
+        Arc arc = {};
+        if (active) arc = load(&share.arcs[index]);
+        Distance base = __shfl_sync(~0u, distance, source);
+        arrive(active, arc, base);
+    }
+
+    // The head of the arc may have become nearer.
+    __device__ __forceinline__ void arrive(bool active, const Arc& arc, Distance base) {
+        Ready ready = {};
+        ready.vertex = arc.head;
+        ready.distance = plus(base, arc.weight);
+        list(active && improves(arc, base, ready.distance), ready);
+    }
+
+    __device__ __forceinline__ void look_up(Ready& ready) {
+        ready.begin = __ldg(&share.offsets[ready.vertex]);
+        ready.degree = (u32)(__ldg(&share.offsets[ready.vertex + 1]) - ready.begin);
     }
 
     __device__ __forceinline__ bool improves(const Arc& arc, Distance base, Distance reach) {
@@ -101,64 +123,162 @@ struct Relax {
         return false;
     }
 
+    __device__ __forceinline__ void list(bool nearer, Ready ready) {
+        if (!__any_sync(~0u, nearer)) return;
+        bool remote = nearer && ready.vertex >= share.own;
+        bool close = nearer && !remote && ready.distance < threshold;
+        bool later = nearer && !remote && !close;
+        if (close && staged.near_count[level % 3] < STAGED) look_up(ready);
+        push(close, ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
+             now.near_out_count);
+        push(later, ready, staged.far, &staged.far_count, now.far, now.far_count);
+        if (__any_sync(~0u, remote)) mark_dirty(share, work, control, ready.vertex, remote);
+    }
+
     // Into shared memory while there is room, else straight to the global list.
-    __device__ __forceinline__ void push(bool wanted, const Entry& entry, Entry* here,
+    template <class Staged>
+    __device__ __forceinline__ void push(bool wanted, const Ready& ready, Staged* here,
                                          u32* here_count, Entry* list, u32* list_count) {
         u32 place = slot(here_count, wanted);
         bool fits = place < STAGED;
-        if (wanted && fits) here[place] = entry;
+        if (wanted && fits) keep(here[place], ready);
         if (__any_sync(~0u, wanted && !fits))
-            append(work, control, list, list_count, entry, wanted && !fits);
+            append(work, control, list, list_count, entry_of(ready), wanted && !fits);
+    }
+
+    // Relaxes the rows of up to 32 entries, one a lane; all lanes call it.
+    __device__ __forceinline__ void rows(bool wanted, Ready ready) {
+        wanted = wanted && ready.distance == current(&work.distance[ready.vertex]);
+        if (wanted && ready.degree > PART && cut(ready)) wanted = false;
+        if (!wanted) ready.degree = 0;
+        relaxed += ready.degree;
+        distance = ready.distance;
+        expand(ready.begin, ready.degree, *this);
+    }
+
+    // Leaves a long row to the next turn, in parts; false if there is no room for them.
+    __device__ __forceinline__ bool cut(const Ready& ready) {
+        u32 parts = (ready.degree + PART - 1) / PART;
+        u32 first = atomicAdd(now.items_out_count, parts);
+        bool fits = first + parts <= work.item_capacity;
+        for (u32 part = 0; part < parts && first + part < work.item_capacity; part++) {
+            Item item = {};
+            item.distance = ready.distance;
+            item.vertex = fits ? ready.vertex : NO_VERTEX;
+            item.part = part;
+            now.items_out[first + part] = item;
+        }
+        return fits;
+    }
+
+    // Thin levels: LANES lanes a row, each taking arcs by itself. What one needs next is asked for
+    // before it is known to be needed, so that a level costs two round trips to L2 and no more: the
+    // arc with the tail's distance, then the head's distance with its row.
+    __device__ __forceinline__ void short_row(const Ready& ready) {
+        Distance known = current(&work.distance[ready.vertex]);
+        for (u32 k = lane() % LANES; k < ready.degree; k += LANES) {
+            Arc arc = load(&share.arcs[ready.begin + k]);
+            if (known != ready.distance) return;  // stale
+            Ready next = {};
+            next.vertex = arc.head;
+            next.distance = plus(ready.distance, arc.weight);
+            if (arc.head < share.own) look_up(next);
+            relaxed++;
+            if (settle(arc, ready.distance, next.distance)) list_one(next);
+        }
+    }
+
+    __device__ __forceinline__ bool settle(const Arc& arc, Distance base, Distance reach) {
+        bool wrapped = (arc.weight > 0 && reach < base) || (arc.weight < 0 && reach > base);
+        bool fits = reach <= cutoff && !wrapped;
+        Distance known = fits ? atomic_min(&work.distance[arc.head], reach) : 0;
+        if ((wrapped || (known == NOTHING && reach == NOTHING)) && cutoff == NOTHING)
+            control->overflowed = 1;
+        return fits && reach < known;
+    }
+
+    // As `list`, for one lane.
+    __device__ __forceinline__ void list_one(const Ready& ready) {
+        if (ready.vertex >= share.own) {
+            mark_dirty_one(share, work, control, ready.vertex);
+        } else if (ready.distance < threshold) {
+            if (ready.degree) fetch_ahead(&share.arcs[ready.begin]);
+            push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
+                     now.near_out_count);
+        } else {
+            push_one(ready, staged.far, &staged.far_count, now.far, now.far_count);
+        }
+    }
+
+    template <class Staged>
+    __device__ __forceinline__ void push_one(const Ready& ready, Staged* here, u32* here_count,
+                                             Entry* list, u32* list_count) {
+        u32 place = atomicAdd(here_count, 1u);
+        if (place < STAGED) keep(here[place], ready);
+        else put(work, control, list, atomicAdd(list_count, 1u), entry_of(ready));
+    }
+
+    // Relaxes a part of a long row by one warp, four arcs a lane at a time.
+    __device__ __forceinline__ void part(const Item& item) {
+        if (item.vertex == NO_VERTEX) return;
+        if (item.distance != current(&work.distance[item.vertex])) return;
+        Offset begin = __ldg(&share.offsets[item.vertex]) + (Offset)item.part * PART;
+        Offset end = min(begin + PART, __ldg(&share.offsets[item.vertex + 1]));
+        for (Offset base = begin; base < end; base += 4 * 32) {
+            Arc arcs[4];
+            bool active[4];
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                Offset index = base + 32 * k + lane();
+                active[k] = index < end;
+                arcs[k] = {};
+                if (active[k]) arcs[k] = load(&share.arcs[index]);
+                relaxed += active[k];
+            }
+            // most arcs improve nothing: one look at all four heads before any of them is touched
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                Distance known = active[k] ? current(&work.distance[arcs[k].head]) : 0;
+                Distance reach = plus(item.distance, arcs[k].weight);
+                active[k] = active[k] && (reach < known || known == NOTHING || arcs[k].weight < 0);
+            }
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                if (__any_sync(~0u, active[k])) arrive(active[k], arcs[k], item.distance);
+        }
     }
 };
 
-// Relaxes a list of entries with `warps` warps, of which this is number `warp`; thin lists are
-// spread over all of them. `fetch(i)` brings entry i.
+// Relaxes a list of entries with `warps` warps, of which this is number `warp`. `fetch(i)` brings
+// entry i and its row.
 template <class Fetch>
-__device__ __forceinline__ u32 relax_entries(Relax& visit, u32 count, u32 warp, u32 warps, Fetch fetch) {
-    u32 chunk = min((count + warps - 1) / warps, (u32)CHUNK), relaxed = 0;
-    for (u32 base = warp * chunk; base < count; base += warps * chunk) {
-        bool wanted = lane() < chunk && base + lane() < count;
-        Entry entry = {};
-        if (wanted) {
-            entry = fetch(base + lane());
-            wanted = entry.distance == current(&visit.work.distance[entry.vertex]);
-        }
-        bool hub = false;
-        if (wanted) {
-            const Offset* row = &visit.share.offsets[entry.vertex];
-            hub = __ldg(row + 1) - __ldg(row) > HUB_DEGREE;
-        }
-        if (__any_sync(~0u, hub)) {
-            u32 place = slot(visit.now.hubs_out_count, hub);
-            if (hub && place < HUBS) {
-                visit.now.hubs_out[place] = entry.vertex;
-                wanted = false;
-            }
-        }
-        relaxed += expand(visit.share, wanted, entry.vertex, entry.distance, visit);
+__device__ __forceinline__ void relax_thick(Relax& relax, u32 count, u32 warp, u32 warps, Fetch fetch) {
+    for (u32 base = warp * 32; base < count; base += warps * 32) {
+        bool wanted = base + lane() < count;
+        Ready ready = {};
+        if (wanted) ready = fetch(base + lane());
+        relax.rows(wanted, ready);
     }
-    return relaxed;
 }
 
-// Relaxes the hubs of the last turn: each warp of the grid takes arcs of each.
-__device__ u64 relax_hubs(Relax& visit, u32 warp, u32 warps) {
-    u64 relaxed = 0;
-    for (u32 h = 0; h < visit.now.hubs_in_count; h++) {
-        u32 vertex = __ldcg(&visit.now.hubs_in[h]);
-        Distance at = current(&visit.work.distance[vertex]);
-        Offset end = visit.share.offsets[vertex + 1];
-        for (Offset base = visit.share.offsets[vertex] + (Offset)warp * 32; base < end;
-             base += (Offset)warps * 32) {
-            visit(base + lane() < end, base + lane(), vertex, at);
-            relaxed += base + lane() < end;
-        }
+template <class Fetch>
+__device__ __forceinline__ void relax_thin(Relax& relax, u32 count, u32 warp, u32 warps, Fetch fetch) {
+    const u32 rows = 32 / LANES;
+    for (u32 base = warp * rows; base < count; base += warps * rows) {
+        u32 index = base + lane() / LANES;
+        Ready ready = {};
+        if (index < count) ready = fetch(index);
+        if (__any_sync(~0u, ready.degree > 4 * LANES))  // long ones: hand the arcs out evenly
+            relax.rows(index < count && lane() % LANES == 0, ready);
+        else if (index < count)
+            relax.short_row(ready);
+        __syncwarp();
     }
-    return relaxed;
 }
 
 // Moves a block's staged entries to a global list, coalesced; all threads call it.
-__device__ void flush(const Work& work, Control* control, Staging& staged, const Entry* here,
+template <class Staged>
+__device__ void flush(const Work& work, Control* control, Staging& staged, const Staged* here,
                       u32* here_count, Entry* list, u32* list_count) {
     __syncthreads();
     u32 count = min(*here_count, (u32)STAGED);
@@ -166,46 +286,61 @@ __device__ void flush(const Work& work, Control* control, Staging& staged, const
         if (threadIdx.x == 0) staged.base = atomicAdd(list_count, count);
         __syncthreads();
         for (u32 i = threadIdx.x; i < count; i += blockDim.x)
-            put(work, control, list, staged.base + i, here[i]);
+            put(work, control, list, staged.base + i, kept(here[i]));
         __syncthreads();
     }
     if (threadIdx.x == 0) *here_count = 0;
     __syncthreads();
 }
 
-// One step: hubs, this block's part of near, then its own levels below that.
-__device__ u64 take_step(Relax& visit) {
-    Staging& staged = visit.staged;
+// A block relaxes what it has staged, level by level, with one barrier of the block a level.
+__device__ void go_deeper(Relax& relax) {
+    Staging& staged = relax.staged;
     u32 warps = blockDim.x >> 5, warp = threadIdx.x >> 5;
-    u32 grid_warp = warp * gridDim.x + blockIdx.x, grid_warps = warps * gridDim.x;
-    const Entry* near_in = visit.now.near_in;
-    visit.side = 0;
-    u64 relaxed = relax_hubs(visit, grid_warp, grid_warps);
-    relaxed += relax_entries(visit, visit.now.near_in_count, grid_warp, grid_warps,
-                             [=](u32 i) { return load(&near_in[i]); });
     for (int depth = 0; depth < DEPTH; depth++) {
         __syncthreads();
-        u32 count = staged.near_count[visit.side];
-        if (count == 0 || count > DEEP) break;
-        const Entry* mine = staged.near[visit.side];
-        visit.side ^= 1;
-        relaxed += relax_entries(visit, count, warp, warps, [=](u32 i) { return mine[i]; });
-        __syncthreads();
-        if (threadIdx.x == 0) staged.near_count[visit.side ^ 1] = 0;
-        if (staged.far_count > STAGED / 2)
-            flush(visit.work, visit.control, staged, staged.far, &staged.far_count, visit.now.far,
-                  visit.now.far_count);
+        u32 count = staged.near_count[relax.level % 3];
+        if (count == 0 || count > THIN) break;
+        const Ready* mine = staged.near[relax.level % 2];
+        relax.level++;
+        if (threadIdx.x == 0) staged.near_count[(relax.level + 1) % 3] = 0;
+        relax_thin(relax, count, warp, warps, [=](u32 i) { return mine[i]; });
     }
-    flush(visit.work, visit.control, staged, staged.near[visit.side], &staged.near_count[visit.side],
-          visit.now.near_out, visit.now.near_out_count);
-    flush(visit.work, visit.control, staged, staged.far, &staged.far_count, visit.now.far,
-          visit.now.far_count);
-    return relaxed;
+}
+
+// One turn of relaxing: items, near, and in a thin turn the levels below.
+__device__ void take_turn(Relax& relax) {
+    Staging& staged = relax.staged;
+    const Turn& now = relax.now;
+    u32 warps = blockDim.x >> 5, warp = threadIdx.x >> 5;
+    u32 grid_warp = warp * gridDim.x + blockIdx.x, grid_warps = warps * gridDim.x;
+    u32 count = now.near_in_count;
+    for (u32 i = grid_warp; i < now.items_in_count; i += grid_warps) relax.part(load(&now.items_in[i]));
+
+    const Entry* near_in = now.near_in;
+    auto fetch = [&](u32 i) {
+        Entry entry = load(&near_in[i]);
+        Ready ready;
+        ready.distance = entry.distance;
+        ready.vertex = entry.vertex;
+        relax.look_up(ready);
+        return ready;
+    };
+    if (count + now.items_in_count <= gridDim.x * THIN) {
+        relax_thin(relax, count, grid_warp, grid_warps, fetch);
+        go_deeper(relax);
+    } else {
+        relax_thick(relax, count, grid_warp, grid_warps, fetch);
+    }
+    u32 level = relax.level;
+    flush(relax.work, relax.control, staged, staged.near[level % 2], &staged.near_count[level % 3],
+          now.near_out, now.near_out_count);
+    flush(relax.work, relax.control, staged, staged.far, &staged.far_count, now.far, now.far_count);
 }
 
 // Splits far by the threshold: what lies below goes to near, the rest to the other far list.
 __device__ void split_far(const Work& work, Control* control, const Turn& now, u32 count,
-                          u32 far_side, Distance window, Distance threshold) {
+                          u32 far_side, Distance threshold) {
     Distance least = NOTHING;
     u32 rounded = (count + 31) & ~31u, stride = gridDim.x * blockDim.x;
     for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < rounded; i += stride) {
@@ -245,13 +380,15 @@ relax(const Share* share_in, const Work* work_in, Control* control, Distance del
     __shared__ Staging staged;
     const Share share = *share_in;
     const Work work = *work_in;
-    if (threadIdx.x == 0) staged.near_count[0] = staged.near_count[1] = staged.far_count = 0;
+    if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
+    if (threadIdx.x == 0) staged.far_count = 0;
     __syncthreads();
 
     u32 turn = control->turn, far_side = control->far_side;
     const u32 last_turn = turn + max_turns;
     Distance threshold = control->threshold, window = control->window;
     double floor = 0;
+    u32 level = 0;
     u64 relaxed = 0, steps = 0;
     bool after_split = false;
 
@@ -261,11 +398,13 @@ relax(const Share* share_in, const Work* work_in, Control* control, Distance del
         u32 spilled = __ldcg(&control->any_spilled);
         Distance least_far = current(&control->least_far[far_side]);
         clear_ahead(control, turn, far_side);
-        if (now.near_in_count + now.hubs_in_count > 0) {
+        if (now.near_in_count + now.items_in_count > 0) {
             floor = (double)window;
             if (turn == last_turn) break;
-            Relax visit{share, work, control, staged, now, threshold, cutoff, 0};
-            relaxed += take_step(visit);
+            Relax relax{share, work, control, staged, now, threshold, cutoff, level, 0, relaxed};
+            take_turn(relax);
+            level = relax.level;
+            relaxed = relax.relaxed;
             steps++;
             after_split = false;
         } else {
@@ -282,7 +421,7 @@ relax(const Share* share_in, const Work* work_in, Control* control, Distance del
                 window = from;
                 threshold = from < NOTHING - delta ? plus(from, delta) : NOTHING;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
-                split_far(work, control, now, far_count, far_side, window, threshold);
+                split_far(work, control, now, far_count, far_side, threshold);
                 far_side ^= 1;
                 after_split = true;
             }

@@ -21,7 +21,7 @@ struct Work {
     u32* spilled;           // bit a vertex, own: entries that found their list full
     u32* dirty;             // halo vertices that improved since the last outbox, each once
     u32* dirty_bits;        // bit a halo vertex
-    u32* hubs;              // entries of near whose vertex the whole grid expands
+    Item* items[2];         // parts of long rows, like near
     i64* parent;            // own + halo; global number, or -1
     u32* claimed;           // own; vertices that may claim onward
     Distance* box_distance; // halo; the outboxes, owner by owner
@@ -29,7 +29,7 @@ struct Work {
     u32* box_vertex;
     u32* box_count;         // peers
     u32 capacity;           // of near and far lists, at least own
-    u32 padding;
+    u32 item_capacity;
 };
 
 // All counters of one share. The host reads it after each slice.
@@ -43,7 +43,7 @@ struct Control {
     u32 arrived;             // the grid barrier
     u32 turn;                // steps and splits so far: which lists and counters are current
     u32 near_count[3];       // in turn: read, written, cleared
-    u32 hub_count[3];        // likewise
+    u32 item_count[3];       // likewise
     u32 far_count[2];
     u32 far_side;            // which far list is current
     u32 dirty_count;
@@ -96,4 +96,11 @@ __device__ __forceinline__ void mark_dirty(const Share& share, const Work& work,
     bool first = improved && set_bit(work.dirty_bits, vertex - share.own);
     u32 place = slot(&control->dirty_count, first);
     if (first) work.dirty[place] = vertex;
+}
+
+// The same for one lane.
+__device__ __forceinline__ void mark_dirty_one(const Share& share, const Work& work,
+                                               Control* control, u32 vertex) {
+    if (set_bit(work.dirty_bits, vertex - share.own))
+        work.dirty[atomicAdd(&control->dirty_count, 1u)] = vertex;
 }

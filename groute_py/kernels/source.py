@@ -27,11 +27,11 @@ ENTRY_POINTS = (
 BLOCK = 256
 """Threads a block."""
 
-HUBS = 4096
-"""Hub vertices that one step can leave to the whole grid."""
+PART = 256
+"""Arcs a warp relaxes in one go; a longer row is cut into parts of so many."""
 
 _STAGED_BYTES = 8192
-"""Shared memory a block has for each of its three staged lists."""
+"""Shared memory a block has for a staged list; near has two, with twice as wide entries."""
 
 _DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
 
@@ -47,15 +47,16 @@ def joined_source() -> str:
 
 def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple[str, ...]:
     """Compiler options for one distance type."""
-    staged = _STAGED_BYTES // (2 * distance_type.itemsize)
+    staged = _STAGED_BYTES // (4 * distance_type.itemsize)
     macros = {
         "DISTANCE": _DISTANCES[distance_type.name],
         "WIDE_OFFSETS": int(wide_offsets),
         "BLOCK": BLOCK,
-        "HUBS": HUBS,
+        "PART": PART,
         "STAGED": staged,
         "DEPTH": 16,
-        "DEEP": staged,
+        "THIN": BLOCK,
+        "LANES": 4,
         "CHUNK_ARCS": 8 * BLOCK,
     }
     return ("-std=c++17", *(f"-D{name}={value}" for name, value in macros.items()))

@@ -41,6 +41,15 @@ struct alignas(2 * sizeof(Distance)) Entry {
     u32 vertex;
 };
 
+// A part of a long row: at most PART arcs, from arc number part * PART of the row.
+struct alignas(16) Item {
+    Distance distance;
+    u32 vertex;
+    u32 part;
+};
+
+#define NO_VERTEX 0xffffffffu  // an item that is none
+
 // Sums wrap for integers; the caller tells by the signs.
 __device__ __forceinline__ Distance plus(Distance a, Distance b) {
 #if DISTANCE == 0
@@ -79,6 +88,16 @@ __device__ __forceinline__ Entry load(const Entry* place) {
     *(ulonglong2*)&entry = __ldcg((const ulonglong2*)place);
 #endif
     return entry;
+}
+
+__device__ __forceinline__ void fetch_ahead(const void* place) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(place));
+}
+
+__device__ __forceinline__ Item load(const Item* place) {
+    Item item;
+    *(ulonglong2*)&item = __ldcg((const ulonglong2*)place);
+    return item;
 }
 
 __device__ __forceinline__ Arc load(const Arc* place) {

@@ -1,0 +1,72 @@
+// Peers over NVLink: each rank's mailbox and inbox lie in its own memory and are mapped by all others
+// (CUDA IPC), so that a kernel hands improved boundary distances straight to the rank that owns them.
+//
+// An inbox has a ring for each sender. A sender writes entries, then publishes how many it has ever
+// written; the owner takes them and acknowledges how many it has ever taken. A ring that is full is
+// never waited for: the vertex keeps its dirty bit and is sent when there is room.
+//
+// Quiet is found as between hosts (groute_py/comm/termination.py, where the proof is): rank 0 opens
+// votes, every rank states its floor and its counts, and two successive votes that find all idle, as
+// many taken as published, and the same counts, end the run. With each verdict goes the limit up to
+// which a rank may work: a lead above the smallest distance that any rank still had to work on.
+#pragma once
+
+#define MAX_PEERS 8
+
+struct Ballot {
+    double floor;
+    u64 sent;
+    u64 received;
+};
+
+// Written by peers; lies in the memory of the rank it belongs to.
+struct Mailbox {
+    u64 published[MAX_PEERS];  // entries that each sender has put into this rank's inbox, ever
+    u64 taken[MAX_PEERS];      // entries of this rank that each owner has taken, ever
+    Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots ...
+    u64 balloted[MAX_PEERS];   // ... and for which vote
+    u64 vote;                  // the vote that is open, from 1
+    double limit;              // of the last verdict
+    u32 quiet;
+    u32 stop;                  // some host wants the run to end
+};
+
+// Mirrored in device/layout.py, like the structs of share.cuh.
+struct Peers {
+    Mailbox* mailbox[MAX_PEERS];  // of every rank
+    Entry* outbox[MAX_PEERS];     // this rank's ring in the inbox of every rank
+    const Entry* inbox;           // this rank's; the ring of sender p begins at p * capacity
+    double lead;
+    u32 me;
+    u32 count;     // ranks; 1 when there is nobody to exchange with in the kernel
+    u32 capacity;  // entries of a ring, a power of two
+    u32 padding;
+};
+
+// What a rank remembers of its exchange; a part of Control.
+struct Exchange {
+    u64 sent[MAX_PEERS];      // places taken in each outbox, ever
+    u64 room[MAX_PEERS];      // where each outbox is full
+    u64 begin[MAX_PEERS];     // entries of each sender to take this turn: from ...
+    u64 end[MAX_PEERS];       // ... to
+    double limit;
+    u64 balloted;             // the last vote this rank has taken part in
+    u64 calm;                 // rank 0: entries sent in all when the last vote was calm, plus one
+    u32 quiet;
+    u32 stopped;
+    u32 full;                 // some entry found its ring full
+    u32 resend;               // this turn sends the dirty ones again
+};
+
+__device__ __forceinline__ void publish(u64* place, u64 value) {
+    asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(place), "l"(value) : "memory");
+}
+
+__device__ __forceinline__ u64 published(const u64* place) {
+    u64 value;
+    asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(place) : "memory");
+    return value;
+}
+
+template <class T>
+__device__ __forceinline__ T anew(const T* place) { return *(const volatile T*)place; }
