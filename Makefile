@@ -23,7 +23,7 @@ BIN    := $(VENV)/bin
 # Through our own launcher rather than `mpirun -n 4 groute-py ...`: it also works for root and with
 # fewer cores than ranks, under either MPI.
 demo: $(VENV)/$(MPI).stamp
-	$(BIN)/python -m groute_py.launch -n 4 -- sssp road:200x200 --verify $(ARGS)
+	$(BIN)/python -m groute_py.launch -n 4 -- sssp road:200x200 -s 20100 --verify $(ARGS)
 
 test: $(VENV)/$(MPI),test.stamp
 	$(BIN)/pytest $(ARGS)

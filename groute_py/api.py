@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.engine.agree import on_root
-from groute_py.engine.session import Options, Session
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import read_graph
 from groute_py.graph.generate import generate, is_spec
@@ -33,6 +35,7 @@ def sssp(
     predecessors: bool = True,
     cutoff: float | None = None,
     time_limit_s: float | None = None,
+    mode: str = "auto",
     comm: MPI.Intracomm | None = None,
 ) -> Result | None:
     """Shortest paths from ``source`` to every vertex.
@@ -51,6 +54,8 @@ def sssp(
         predecessors: also find the shortest-path tree.
         cutoff: leave vertices farther than this unreached.
         time_limit_s: give up after this many seconds.
+        mode: how several ranks exchange: ``fused`` inside the kernel, ``rounds`` through the
+            hosts, ``auto`` for fused where it can run.
         comm: an MPI communicator; None for all ranks that the launcher started.
 
     Returns:
@@ -67,8 +72,11 @@ def sssp(
     ([0, 4, 7], [0, 1, 2])
     """
     channel = connect(comm)
-    options = Options(algorithm, delta, device, partition, predecessors, cutoff, time_limit_s)
-    return open_session(graph, options, channel).solve(int(source))
+    options = Options(algorithm, delta, device, partition, predecessors, cutoff, time_limit_s, mode)
+    session = open_session(graph, options, channel)
+    result = session.solve(operator.index(source))
+    session.close()
+    return result
 
 
 def open_session(graph: GraphLike, options: Options, channel: Channel) -> Session:

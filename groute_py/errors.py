@@ -114,6 +114,12 @@ class InterruptedRun(GrouteError):
     exit_code = 130
 
 
+def everywhere(error: GrouteError) -> GrouteError:
+    """Mark an error that every rank raises by itself."""
+    error.on_all_ranks = True
+    return error
+
+
 def _revive(kind: type[GrouteError], args: tuple[Any, ...], attributes: Any) -> GrouteError:
     error = kind.__new__(kind, *args)
     error.args = args

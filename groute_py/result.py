@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import os
 import tempfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
+from groute_py.graph.atomic import replacing
 
 UNREACHED = np.iinfo(np.int64).max
 """The integer distance of a vertex that no path reaches; float distances use infinity."""
@@ -86,7 +87,8 @@ class Result:
         target = Path(path)
         writer = _writer(target)
         try:
-            _write_atomically(target, lambda file: writer(self, file))
+            with replacing(target) as file:
+                writer(self, file)
         except OSError as problem:
             raise InputError(f"{target}: cannot be written ({problem.strerror})") from problem
 
@@ -114,17 +116,28 @@ def load(path: str | Path) -> Result:
         InputError: the file cannot be read as a result.
     """
     try:
-        content = np.load(path, allow_pickle=False)
-        if isinstance(content, np.ndarray):
-            raise InputError(f"{path}: an .npy file has no source; save the result as .npz")
-        with content:
-            found = {name: content[name] for name in content.files}
-    except (OSError, ValueError, EOFError) as problem:
+        with open(path, "rb") as file:
+            content = np.load(file, allow_pickle=False)
+            if isinstance(content, np.ndarray):
+                raise InputError(f"{path}: an .npy file has no source; save the result as .npz")
+            with content:
+                found = {name: content[name] for name in content.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as problem:
         raise InputError(f"{path}: not a saved result ({problem})") from problem
     missing = {"distances", "source"} - found.keys()
     if missing:
         raise InputError(f"{path}: not a saved result; it lacks {', '.join(sorted(missing))}")
-    return Result(int(found["source"]), found["distances"], found.get("predecessors"))
+    return _checked(path, found)
+
+
+def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
+    distances, source, parents = found["distances"], found["source"], found.get("predecessors")
+    shapes = distances.ndim == 1 and source.ndim == 0
+    kinds = distances.dtype in _DISTANCES and source.dtype.kind in "iu"
+    tree = parents is None or (parents.ndim == 1 and parents.dtype.kind in "iu")
+    if not (shapes and kinds and tree):
+        raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
+    return Result(int(source), distances, parents)
 
 
 def _write_npz(result: Result, file: IO[bytes]) -> None:
@@ -170,6 +183,9 @@ def _write_rows(file: IO[bytes], rows: list[Any], separator: str) -> None:
     text.detach()
 
 
+_DISTANCES = (np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.float64))
+"""The types of distances in a saved result."""
+
 _WRITERS: dict[str, Callable[[Result, IO[bytes]], None]] = {
     ".npz": _write_npz,
     ".npy": _write_npy,
@@ -183,21 +199,3 @@ def _writer(path: Path) -> Callable[[Result, IO[bytes]], None]:
         known = ", ".join(_WRITERS)
         raise InputError(f"{path}: unknown suffix {path.suffix!r}; a result is saved as {known}")
     return _WRITERS[path.suffix]
-
-
-def _write_atomically(target: Path, write: Callable[[IO[bytes]], None]) -> None:
-    descriptor, name = tempfile.mkstemp(dir=target.absolute().parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            write(file)
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

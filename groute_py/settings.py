@@ -15,7 +15,7 @@ class Settings:
     """What the environment sets.
 
     Attributes:
-        cache_folder: where converted graphs and compiled kernels are kept
+        cache_folder: where converted graphs are kept
             (``GROUTE_PY_CACHE``, else ``$XDG_CACHE_HOME/groute-py``).
         gpu_aware_mpi: True or False where ``GROUTE_PY_GPU_AWARE_MPI`` says so, None to detect.
     """

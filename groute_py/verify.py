@@ -40,6 +40,10 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     weights = graph.weights.astype(distances.dtype, copy=False)
     arcs = (graph.offsets, graph.heads, weights)
     shown = _Ids(graph)
+    nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
+    number = distances <= nothing  # which NaN is not
+    lowest = -np.inf if distances.dtype.kind == "f" else -UNREACHED - 1
+    _refuse(~number | (distances == lowest), distances, shown, "has what is no distance")
     if distances[source] != 0:
         raise VerificationError(f"the source {shown(source)} has distance {distances[source]}")
     _check_no_improvement(graph, arcs, distances, cutoff)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groute_py.errors import FormatError
+from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import WEIGHT_TYPES, Graph
 from groute_py.graph.formats import native
 
@@ -94,7 +95,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, graph):
     path = tmp_path / "g.csr"
     native.write(graph, path)
     before = path.read_bytes()
-    with pytest.raises(TypeError), native.replacing(path) as file:
+    with pytest.raises(TypeError), replacing(path) as file:
         file.writelines([b"half", None])
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from local_ranks import on_ranks
 
 from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, generate, verify
-from groute_py.engine.session import Options, Session
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
 
 METHODS = ["delta-stepping", "bellman-ford"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from groute_py.cli import show
+from groute_py.cli.alone import on_rank_0
 
 
 @click.command()
@@ -15,10 +16,14 @@ def convert(source: str, target: str) -> None:
 
     TO is .csr (our binary form, read back in no time), .gr or .gr.gz (DIMACS text).
     """
-    from groute_py.api import as_graph
-    from groute_py.graph.files import write_graph
 
-    with show.progress(f"reading {source}") as progress:
-        graph = as_graph(source, cache=False, progress=progress)
-    write_graph(graph, target)
-    show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
+    def work() -> None:
+        from groute_py.api import as_graph
+        from groute_py.graph.files import write_graph
+
+        with show.progress(f"reading {source}") as progress:
+            graph = as_graph(source, cache=False, progress=progress)
+        write_graph(graph, target)
+        show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
+
+    on_rank_0(work)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from groute_py.cli import show
+from groute_py.cli.alone import on_rank_0
 
 
 @click.command()
@@ -16,9 +17,13 @@ def generate(spec: str, output: str, seed: int) -> None:
 
     SPEC is road:WxH, rmat:SCALE[,EDGEFACTOR] or random:N,M.
     """
-    from groute_py.graph import generate as generating
-    from groute_py.graph.files import write_graph
 
-    graph = generating.generate(spec, seed=seed)
-    write_graph(graph, output)
-    show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {output}")
+    def work() -> None:
+        from groute_py.graph import generate as generating
+        from groute_py.graph.files import write_graph
+
+        graph = generating.generate(spec, seed=seed)
+        write_graph(graph, output)
+        show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {output}")
+
+    on_rank_0(work)

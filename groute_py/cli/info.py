@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from groute_py.cli import show
+from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import cache_options, cache_value, graph_argument, json_option
 
 
@@ -17,35 +18,39 @@ from groute_py.cli.options import cache_options, cache_value, graph_argument, js
 @json_option
 def info(graph: str, parts: int | None, cache: Any, as_json: bool) -> None:
     """Counts, weights and degrees of GRAPH."""
-    import numpy as np
 
-    from groute_py.api import as_graph
-    from groute_py.graph.facts import facts_of
+    def work() -> None:
+        import numpy as np
 
-    with show.progress(f"reading {graph}") as progress:
-        whole = as_graph(graph, cache=cache_value(cache), progress=progress)
-    facts = facts_of(whole)
-    degrees = np.diff(whole.offsets)
-    rows: dict[str, Any] = {
-        "graph": facts.name,
-        "vertices": facts.vertex_count,
-        "arcs": facts.arc_count,
-        "first_id": facts.first_id,
-        "weight_type": facts.weight_type.name,
-        "least_weight": facts.least,
-        "greatest_weight": facts.greatest,
-        "mean_weight": facts.mean,
-        "mean_degree": facts.mean_degree,
-        "greatest_degree": int(degrees.max()) if len(degrees) else 0,
-        "vertices_without_arcs_out": int((degrees == 0).sum()),
-        "bytes": whole.nbytes,
-    }
-    if parts is not None:
-        from groute_py.partition.base import partition, partitioners
-        from groute_py.partition.quality import quality
+        from groute_py.api import as_graph
+        from groute_py.graph.facts import facts_of
 
-        for how in partitioners():
-            found = quality(whole, partition(whole, parts, how))
-            rows[f"cut_by_{how}"] = found.cut
-            rows[f"imbalance_by_{how}"] = found.imbalance
-    show.answer(rows, as_json=as_json)
+        with show.progress(f"reading {graph}") as progress:
+            whole = as_graph(graph, cache=cache_value(cache), progress=progress)
+        facts = facts_of(whole)
+        degrees = np.diff(whole.offsets)
+        rows: dict[str, Any] = {
+            "graph": facts.name,
+            "vertices": facts.vertex_count,
+            "arcs": facts.arc_count,
+            "first_id": facts.first_id,
+            "weight_type": facts.weight_type.name,
+            "least_weight": facts.least,
+            "greatest_weight": facts.greatest,
+            "mean_weight": facts.mean,
+            "mean_degree": facts.mean_degree,
+            "greatest_degree": int(degrees.max()) if len(degrees) else 0,
+            "vertices_without_arcs_out": int((degrees == 0).sum()),
+            "bytes": whole.nbytes,
+        }
+        if parts is not None:
+            from groute_py.partition.base import partition, partitioners
+            from groute_py.partition.quality import quality
+
+            for how in partitioners():
+                found = quality(whole, partition(whole, parts, how))
+                rows[f"cut_by_{how}"] = found.cut
+                rows[f"imbalance_by_{how}"] = found.imbalance
+        show.answer(rows, as_json=as_json)
+
+    on_rank_0(work)

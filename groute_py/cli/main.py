@@ -5,6 +5,7 @@ Heavy imports (MPI, Numba, CuPy, rich) happen inside commands, so that ``--help`
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -47,6 +48,8 @@ for command in (sssp, info, generate, convert, verify, doctor):
 
 def main() -> NoReturn:
     """Run the command line; ends the process with a documented exit code, the same on all ranks."""
+    if place().rank > 0:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the end
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, _interrupt)
     try:

@@ -33,6 +33,7 @@ def answer(rows: dict[str, Any], *, as_json: bool, title: str = "") -> None:
 def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
     """Print a table with a head on stdout."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     if place().rank > 0:
@@ -41,7 +42,7 @@ def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
     for column in columns:
         grid.add_column(column, overflow="fold")
     for row in rows:
-        grid.add_row(*row)
+        grid.add_row(*map(escape, row))
     Console().print(grid)
 
 

@@ -15,7 +15,7 @@ from groute_py.cli.options import cache_options, cache_value, graph_argument, js
 from groute_py.errors import InputError, TimeLimitError
 
 if TYPE_CHECKING:
-    from groute_py.engine.session import Options
+    from groute_py.engine.options import Options
     from groute_py.graph.csr import Graph
     from groute_py.graph.facts import Facts
     from groute_py.result import Result
@@ -26,11 +26,14 @@ GRACE_S = 1.0
 
 @click.command()
 @graph_argument
-@click.option("-s", "--source", type=int, help="Source vertex, in the file's numbering.  [first]")
+@click.option(
+    "-s", "--source", type=int, help="Source vertex, in the file's numbering.  [first with arcs]"
+)
 @click.option("--algorithm", default="auto", show_default=True, help="auto or a method's name.")
 @click.option("--delta", type=float, help="Δ of delta-stepping, in units of weight.  [automatic]")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--partition", default="arcs", show_default=True, help="Parts of equal what.")
+@click.option("--mode", default="auto", show_default=True, help="Exchange: auto, fused, rounds.")
 @click.option("--cutoff", type=float, help="Leave vertices that are farther unreached.")
 @click.option("--no-predecessors", is_flag=True, help="Distances only.")
 @click.option("-o", "--output", help="Save the result: .npz, .npy, .csv or .txt.")
@@ -74,27 +77,30 @@ def sssp(
     whole = on_root(channel, read).graph
     read_s = time.monotonic() - start
     session = Session(whole, channel, options)
-    source = session.facts.first_id if source is None else source
-    solved = [session.solve(source - session.facts.first_id) for _ in range(trials)]
+    index = session.facts.start if source is None else source - session.facts.first_id
 
-    def finish() -> list[dict[str, Any]]:
-        assert whole is not None
-        results = [result for result in solved if result is not None]
-        return _finish(whole, results, targets, output, check, options.cutoff)
+    def solve() -> Result | None:
+        result = session.solve(index)
+        on_root(channel, lambda: _verify(whole, result, options) if check else None)
+        return result
 
-    paths = on_root(channel, finish)
-    results = [result for result in solved if result is not None]
-    if results:
-        seconds = {"read": read_s, **results[-1].statistics["seconds"]}
+    times, result = [], None
+    for _ in range(trials):
+        result = solve()
+        times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
+    paths = on_root(channel, lambda: _finish(whole, result, targets, output))
+    session.close()
+    if result is not None:
+        seconds = {"read": read_s, **result.statistics["seconds"]}
         seconds["total"] = time.monotonic() - start
-        rows = _rows(session.facts, results, seconds)
+        rows = _rows(session.facts, result, seconds, times)
         rows |= {"verified": check} if check else {}
         rows |= {"output": output} if output else {}
         _show(rows, paths, as_json)
 
 
 def _options(choices: dict[str, Any], wants_paths: bool) -> Options:
-    from groute_py.engine.session import Options
+    from groute_py.engine.options import Options
 
     no_predecessors = choices.pop("no_predecessors")
     if no_predecessors and wants_paths:
@@ -105,8 +111,10 @@ def _options(choices: dict[str, Any], wants_paths: bool) -> Options:
 
 def _set_alarm(time_limit_s: float | None) -> None:
     """Whatever a rank is busy with when the limit has passed, it ends."""
-    if time_limit_s is None or not time_limit_s > 0:
-        return
+    from groute_py.engine.options import LONGEST_LIMIT_S
+
+    if time_limit_s is None or not 0 < time_limit_s <= LONGEST_LIMIT_S:
+        return  # none, or one that the check of the options refuses
 
     def too_late(number: int, frame: FrameType | None) -> NoReturn:
         raise TimeLimitError(f"the time limit of {time_limit_s} s passed; nothing was written")
@@ -123,22 +131,23 @@ def _check_before_reading(options: Options, output: str | None) -> None:
         check_output(output)
 
 
-def _finish(
-    graph: Graph,
-    results: list[Result],
-    targets: tuple[int, ...],
-    output: str | None,
-    check: bool,
-    cutoff: float | None,
-) -> list[dict[str, Any]]:
-    """Verify, find paths, save, in this order: what does not verify is not saved."""
+def _verify(graph: Graph | None, result: Result | None, options: Options) -> None:
     from groute_py.verify import verify
 
-    for result in results if check else []:
-        verify(graph, result, cutoff=cutoff)
-    paths = [_path(graph, results[-1], target) for target in targets]
+    assert graph is not None
+    assert result is not None
+    verify(graph, result, cutoff=options.cutoff)
+
+
+def _finish(
+    graph: Graph | None, result: Result | None, targets: tuple[int, ...], output: str | None
+) -> list[dict[str, Any]]:
+    """Find paths, then save: nothing is saved when a target is wrong."""
+    assert graph is not None
+    assert result is not None
+    paths = [_path(graph, result, target) for target in targets]
     if output is not None:
-        results[-1].save(output)
+        result.save(output)
     return paths
 
 
@@ -154,8 +163,9 @@ def _path(graph: Graph, result: Result, target: int) -> dict[str, Any]:
     return {"target": target, "distance": distance, "path": path}
 
 
-def _rows(facts: Facts, results: list[Result], seconds: dict[str, float]) -> dict[str, Any]:
-    result = results[-1]
+def _rows(
+    facts: Facts, result: Result, seconds: dict[str, float], times: list[float]
+) -> dict[str, Any]:
     reached = result.distances[result.reached]
     rows = {
         "graph": facts.name,
@@ -168,8 +178,7 @@ def _rows(facts: Facts, results: list[Result], seconds: dict[str, float]) -> dic
         "seconds": seconds,
         "statistics": {k: v for k, v in result.statistics.items() if k != "seconds"},
     }
-    if len(results) > 1:
-        times = [trial.statistics["seconds"]["solve"] for trial in results]
+    if len(times) > 1:
         rows["trials"] = {"solve_seconds": times, "median": statistics.median(times)}
     return rows
 
@@ -184,6 +193,7 @@ def _show(rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool) -> N
     rows["ranks"] = f"{ranks} ({', '.join(sorted(set(figures['devices'])))})"
     rows["relaxations"] = f"{figures['relaxations'] / arcs:.2f} per arc"
     if ranks > 1:
+        rows["mode"] = f"{figures['mode']} ({figures['reason']})"
         rows["cut"] = f"{figures['cut']:,} arcs, imbalance {figures['imbalance']:.2f}"
         rows["bytes_sent"] = sum(map(sum, figures["bytes_sent"]))
     if "trials" in rows:

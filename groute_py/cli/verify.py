@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from groute_py.cli import show
+from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import cache_options, cache_value, graph_argument, json_option
 
 
@@ -21,20 +22,24 @@ def verify(graph: str, result: str, cutoff: float | None, cache: Any, as_json: b
 
     Ends with code 3 and the first wrong vertex if it is not a shortest-path answer.
     """
-    from groute_py.api import as_graph
-    from groute_py.result import load
-    from groute_py.verify import verify as certify
 
-    saved = load(result)
-    with show.progress(f"reading {graph}") as progress:
-        whole = as_graph(graph, cache=cache_value(cache), progress=progress)
-    certify(whole, saved, cutoff=cutoff)
-    rows: dict[str, Any] = {
-        "verified": True,
-        "graph": whole.name,
-        "result": result,
-        "source": saved.source + whole.first_id,
-        "reached": int(saved.reached.sum()),
-        "predecessors_checked": saved.predecessors is not None,
-    }
-    show.answer(rows, as_json=as_json)
+    def work() -> None:
+        from groute_py.api import as_graph
+        from groute_py.result import load
+        from groute_py.verify import verify as certify
+
+        saved = load(result)
+        with show.progress(f"reading {graph}") as progress:
+            whole = as_graph(graph, cache=cache_value(cache), progress=progress)
+        certify(whole, saved, cutoff=cutoff)
+        rows: dict[str, Any] = {
+            "verified": True,
+            "graph": whole.name,
+            "result": result,
+            "source": saved.source + whole.first_id,
+            "reached": int(saved.reached.sum()),
+            "predecessors_checked": saved.predecessors is not None,
+        }
+        show.answer(rows, as_json=as_json)
+
+    on_rank_0(work)

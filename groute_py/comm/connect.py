@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.environment import place
-from groute_py.errors import SetupError
+from groute_py.errors import SetupError, everywhere
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -43,17 +43,22 @@ def world() -> MPI.Intracomm:
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as problem:
-        raise SetupError(
-            f"this job has several ranks, but no MPI library can be loaded ({problem}); "
-            "install one with `pip install 'groute-py[mpich]'` or load your site's module"
+        raise everywhere(
+            SetupError(
+                f"this job has several ranks, but no MPI library can be loaded ({problem}); "
+                "install one with `pip install 'groute-py[mpich]'` or load your site's module"
+            )
         ) from problem
     here = place()
     if MPI.COMM_WORLD.size != here.size:
         library = MPI.Get_library_version().split("\n")[0].split(",")[0].strip()
-        raise SetupError(
-            f"{here.launcher} started {here.size} ranks, but the MPI library in use ({library}) "
-            f"sees {MPI.COMM_WORLD.size}: mpirun and library do not belong together; start with "
-            "`python -m groute_py.launch -n N -- …`, or use the mpirun of that library"
+        raise everywhere(
+            SetupError(
+                f"{here.launcher} started {here.size} ranks, but the MPI library in use "
+                f"({library}) sees {MPI.COMM_WORLD.size}: mpirun and library do not belong "
+                "together; start with `python -m groute_py.launch -n N -- …`, or use the mpirun "
+                "of that library"
+            )
         )
     return MPI.COMM_WORLD
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class MpiChannel:
     """The ranks of an MPI communicator.
 
     Args:
-        comm: an intracommunicator; duplicated, so that our messages never meet the caller's.
+        comm: an intracommunicator; duplicated once, so that our messages never meet the caller's.
             Collective.
     """
 
@@ -39,7 +39,7 @@ class MpiChannel:
         from mpi4py import MPI
 
         self._mpi = MPI
-        self._comm = comm.Dup()
+        self._comm = _duplicate(comm)
         self.rank: int = comm.rank
         self.size: int = comm.size
         self._phase = 0
@@ -137,6 +137,22 @@ class MpiChannel:
         while not request.Test():
             time.sleep(nap_s)
             nap_s = min(nap_s + 1e-5, 2e-3)
+
+
+_attribute: int | None = None
+"""MPI's key of the attribute that keeps our duplicate at the caller's communicator."""
+
+
+def _duplicate(comm: MPI.Intracomm) -> MPI.Intracomm:
+    """Our duplicate of ``comm``: made once, because an MPI library has only some thousands."""
+    global _attribute
+    if _attribute is None:
+        _attribute = comm.Create_keyval()
+    kept = cast("MPI.Intracomm | None", comm.Get_attr(_attribute))
+    if kept is None:
+        kept = comm.Dup()
+        comm.Set_attr(_attribute, kept)
+    return kept
 
 
 def _pieces(array: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:

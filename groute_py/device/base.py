@@ -12,13 +12,13 @@ with vertex int32 in its owner's numbers and parent int64 in global numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer
+from groute_py.comm.base import Buffer, Channel
 from groute_py.partition.share import Share
 
 NO_PARENT = -1
@@ -41,12 +41,30 @@ class Counters:
         steps: worklist steps (CUDA) or windows (CPU).
         slices: calls of `Device.relax` that found work.
         overflowed: a sum did not fit in the distance type, and was left out.
+        sent: bytes to each peer by kernels (what goes by the channel is counted there).
     """
 
     relaxations: int = 0
     steps: int = 0
     slices: int = 0
     overflowed: bool = False
+    sent: list[int] = field(default_factory=list)
+
+
+class Linked(Protocol):
+    """A device whose kernels exchange with their peers: one launch from the source to quiet."""
+
+    def prepare(self, lead: float) -> None:
+        """After `Device.start`: make this rank's mailbox ready."""
+
+    def launch(self) -> None:
+        """Start relaxing until all ranks are quiet; returns at once."""
+
+    def finished(self) -> bool:
+        """Whether the run has ended; then `Device.counters` are set."""
+
+    def stop(self) -> None:
+        """End the run on all ranks soon, unfinished."""
 
 
 class Device(Protocol):
@@ -67,6 +85,15 @@ class Device(Protocol):
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         """Take a share, weights converted to the distance type; ``peers`` is the rank count."""
+
+    def link(self, channel: Channel) -> Linked | str:
+        """Map the peers' inboxes, so that kernels exchange by themselves; collective.
+
+        Returns what drives such a run, or why it cannot be; the same on every rank.
+        """
+
+    def unlink(self, channel: Channel) -> None:
+        """Undo `link`, if it was done; collective."""
 
     def start(self, source: int | None, delta: float, cutoff: float) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it)."""

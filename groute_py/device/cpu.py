@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer
-from groute_py.device.base import NO_PARENT, Counters, unreached
+from groute_py.comm.base import Buffer, Channel
+from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
 from groute_py.kernels.cpu import claim, near_far, outbox
 from groute_py.partition.share import Share
 
@@ -47,14 +47,21 @@ class CpuDevice:
         self._share = share
         self._type = distance_type
         self._nothing = unreached(distance_type)
-        self._weights = share.weights.astype(distance_type, copy=False)
-        self._arcs = (share.offsets.view(np.uint64), share.heads.view(np.uint32), self._weights)
+        weights = share.weights.astype(distance_type, copy=False)
+        arcs = (share.offsets.view(np.uint64), share.heads.view(np.uint32), weights)
+        self._arcs = tuple(_read_only(array) for array in arcs)
         self._slice = SLICE_ARCS_ALONE if peers == 1 else SLICE_ARCS
         self._distances = np.empty(share.local_count, dtype=distance_type)
         self._flags = np.empty(share.local_count, dtype=np.uint8)
         self._near, self._far = np.empty((2, max(share.own_count, 1)), dtype=np.uint32)
         self._dirty, self._boxes = np.empty((2, len(share.halo)), dtype=np.uint32)
         self._box_counts = np.zeros(peers, dtype=np.int64)
+
+    def link(self, channel: Channel) -> Linked | str:
+        return "not every rank has a GPU"
+
+    def unlink(self, channel: Channel) -> None:
+        """Never linked."""
 
     def start(self, source: int | None, delta: float, cutoff: float) -> None:
         self.counters = Counters()
@@ -164,6 +171,13 @@ class CpuDevice:
         self.counters.steps = int(self._at[near_far.WINDOWS])
         self.counters.slices += worked
         self.counters.overflowed = bool(self._at[near_far.OVERFLOWED])
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that Numba always sees as the same type, wherever the array came from."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _two_vertices(distance_type: np.dtype[Any]) -> Share:

@@ -14,15 +14,16 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer
-from groute_py.device.base import NO_PARENT, Counters, unreached
-from groute_py.device.layout import SHARE, WORK, control_type, offset_of
+from groute_py.comm.base import Buffer, Channel
+from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
+from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of
+from groute_py.device.peers import Link, nobody, why_not
 from groute_py.errors import InputError
 from groute_py.kernels.source import BLOCK, ENTRY_POINTS, PART, joined_source, options
 from groute_py.partition.share import Share
 
-SLICE_TURNS = 16
-"""Steps a rank with peers takes before it looks at its messages."""
+SLICE_TURNS = 2
+"""Turns a rank with peers takes before it looks at its messages."""
 
 SLICE_TURNS_ALONE = 1 << 14
 """Without peers a slice (some 50 ms) only has to end soon enough for a signal to be heard."""
@@ -32,6 +33,9 @@ BLOCKS_PER_PROCESSOR = 4
 
 SMALL_SHARE = 1 << 20
 """Vertices below which one block a multiprocessor is faster: thin frontiers meet sooner."""
+
+DEPTH, DEPTH_LINKED = 16, 32
+"""Levels a block goes down by itself in a turn, alone and where peers wait for what it finds."""
 
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
@@ -58,6 +62,9 @@ class CudaDevice:
         self.label = f"{properties['name'].decode()} #{self._gpu.id}{shared}"
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
+        self._link: Link | None = None
+        self._ring = 0
+        self._peers = cp.asarray(nobody().view(np.uint8))
 
     def rehearse(self, distance_type: np.dtype[Any]) -> None:
         _module(distance_type, wide_offsets=False).get_function("relax").kernel  # noqa: B018
@@ -78,6 +85,51 @@ class CudaDevice:
                 ) from problem
             self._stream.synchronize()
 
+    def link(self, channel: Channel) -> Linked | str:
+        reason = why_not(channel, self._gpu.id)
+        if reason is not None:
+            return reason
+        self.unlink(channel)
+        halo = max(channel.gather(len(self._share.halo)))
+        self._ring = 1 << min(max(halo.bit_length(), 12), 22)
+        self._link = Link(channel, self._arc_type().itemsize, self._ring)
+        return self
+
+    def unlink(self, channel: Channel) -> None:
+        if self._link is not None:
+            self._link.close(channel)
+        self._link = None
+
+    def prepare(self, lead: float) -> None:
+        assert self._link is not None
+        mailbox = np.zeros(1, MAILBOX)
+        mailbox["vote"], mailbox["limit"] = 1, lead
+        host = mailbox.ctypes.data
+        runtime.memcpy(self._link.mailbox, host, MAILBOX.itemsize, runtime.memcpyHostToDevice)
+        with self._stream:
+            self._peers = cp.asarray(self._link.peers(lead).view(np.uint8))
+            self._stream.synchronize()
+
+    def launch(self) -> None:
+        with self._stream:
+            self._launch(np.inf, 1, DEPTH_LINKED)
+
+    def finished(self) -> bool:
+        if not self._stream.done:
+            return False
+        with self._stream:
+            self._count(self._read_control())
+        return True
+
+    def stop(self) -> None:
+        assert self._link is not None
+        flag = np.ones(1, np.uint32)
+        place = self._link.mailbox + offset_of(MAILBOX, "stop")
+        # beside the kernel's stream, which is busy
+        beside = cp.cuda.Stream(non_blocking=True)
+        runtime.memcpyAsync(place, flag.ctypes.data, 4, runtime.memcpyHostToDevice, beside.ptr)
+        beside.synchronize()
+
     def start(self, source: int | None, delta: float, cutoff: float) -> None:
         self.counters = Counters()
         self._source = NOBODY if source is None else source
@@ -95,22 +147,11 @@ class CudaDevice:
             self._run("merge", count, self._work, self._control, values, vertices, np.uint32(count))
 
     def relax(self, limit: float) -> float:
-        arguments = (self._share_at, self._work, self._control, self._delta, self._cutoff)
         with self._stream:
-            self._kernels["relax"].kernel(
-                (self._grid,),
-                (BLOCK,),
-                (*arguments, np.float64(limit), np.uint32(self._turns)),
-                enable_cooperative_groups=True,
-            )
+            self._launch(limit, self._turns, DEPTH)
             self._fill_outboxes(with_parents=False)
             seen = self._read_control()
-        self.counters = Counters(
-            relaxations=int(seen["relaxations"]),
-            steps=int(seen["steps"]),
-            slices=self.counters.slices + int(seen["steps"] > self.counters.steps),
-            overflowed=bool(seen["overflowed"]),
-        )
+        self._count(seen)
         return float(seen["floor"])
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
@@ -159,6 +200,25 @@ class CudaDevice:
 
     def predecessors(self) -> NDArray[np.int64]:
         return self._download("parent")
+
+    def _launch(self, limit: float, turns: int, depth: int) -> None:
+        state = (self._share_at, self._work, self._peers, self._control)
+        bounds = (self._delta, self._cutoff, np.float64(limit))
+        self._kernels["relax"].kernel(
+            (self._grid,),
+            (BLOCK,),
+            (*state, *bounds, np.uint32(turns), np.uint32(depth)),
+            enable_cooperative_groups=True,
+        )
+
+    def _count(self, seen: Any) -> None:
+        self.counters = Counters(
+            relaxations=int(seen["relaxations"]),
+            steps=int(seen["steps"]),
+            slices=self.counters.slices + int(seen["steps"] > self.counters.steps),
+            overflowed=bool(seen["overflowed"]),
+            sent=[int(n) * self._arc_type().itemsize for n in seen["exchange"]["sent"]],
+        )
 
     def _compile(self, arc_count: int) -> None:
         wide = arc_count >= 1 << 32
@@ -225,6 +285,7 @@ class CudaDevice:
         control = np.zeros(1, self._control_type)
         control["threshold"] = self._delta
         control["least_far"] = self._nothing
+        control["exchange"]["room"] = self._ring
         if source is not None:
             control["near_count"][0, 0] = 1
             self._arrays["distance"][source] = 0

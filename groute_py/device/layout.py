@@ -8,6 +8,9 @@ import numpy as np
 
 POINTER, NUMBER = np.uint64, np.uint32
 
+MAX_PEERS = 8
+"""Ranks that can exchange inside the kernel."""
+
 SHARE = np.dtype(
     [
         ("offsets", POINTER),
@@ -45,6 +48,55 @@ WORK = np.dtype(
 )
 
 
+PEERS = np.dtype(
+    [
+        ("mailbox", POINTER, MAX_PEERS),
+        ("outbox", POINTER, MAX_PEERS),
+        ("inbox", POINTER),
+        ("lead", np.float64),
+        ("me", NUMBER),
+        ("count", NUMBER),
+        ("capacity", NUMBER),
+        ("padding", NUMBER),
+    ],
+    align=True,
+)
+
+BALLOT = np.dtype([("floor", np.float64), ("sent", np.uint64), ("received", np.uint64)])
+
+MAILBOX = np.dtype(
+    [
+        ("published", np.uint64, MAX_PEERS),
+        ("taken", np.uint64, MAX_PEERS),
+        ("ballot", BALLOT, MAX_PEERS),
+        ("balloted", np.uint64, MAX_PEERS),
+        ("vote", np.uint64),
+        ("limit", np.float64),
+        ("quiet", NUMBER),
+        ("stop", NUMBER),
+    ],
+    align=True,
+)
+
+EXCHANGE = np.dtype(
+    [
+        ("sent", np.uint64, MAX_PEERS),
+        ("told_sent", np.uint64, MAX_PEERS),
+        ("room", np.uint64, MAX_PEERS),
+        ("begin", np.uint64, MAX_PEERS),
+        ("end", np.uint64, MAX_PEERS),
+        ("limit", np.float64),
+        ("balloted", np.uint64),
+        ("calm", np.uint64),
+        ("quiet", NUMBER),
+        ("stopped", NUMBER),
+        ("full", NUMBER),
+        ("resend", NUMBER),
+    ],
+    align=True,
+)
+
+
 def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
     """The control block, whose distances have the run's type."""
     return np.dtype(
@@ -66,6 +118,8 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
             ("overflowed", NUMBER),
             ("level", NUMBER),
             ("claimed_count", NUMBER),
+            ("released", NUMBER),
+            ("exchange", EXCHANGE),
         ],
         align=True,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from groute_py.comm.base import Channel
-from groute_py.errors import GrouteError
+from groute_py.errors import GrouteError, everywhere
 
 T = TypeVar("T")
 
@@ -25,12 +25,6 @@ def on_all(channel: Channel, action: Callable[[], T]) -> T:
         if failure is not None:
             raise everywhere(failure)
     return _unwrap(outcome)
-
-
-def everywhere(error: GrouteError) -> GrouteError:
-    """Mark an error that every rank raises by itself."""
-    error.on_all_ranks = True
-    return error
 
 
 def _attempt(action: Callable[[], T]) -> T | GrouteError:

@@ -9,7 +9,6 @@ others on distances that are likely to be corrected (Groute's soft priority).
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +16,10 @@ from typing import Protocol
 
 from groute_py.comm.base import Buffer, Channel
 from groute_py.comm.termination import Ballot, Coordinator, Verdict
-from groute_py.engine.agree import everywhere
-from groute_py.errors import GrouteError, TimeLimitError
+from groute_py.errors import GrouteError, TimeLimitError, everywhere
+
+PATIENCE, NAP_S = 100, 5e-5
+"""A rank without work looks this often for some before it naps so long between looks."""
 
 
 class Task(Protocol):
@@ -70,7 +71,7 @@ def run(
     """
     coordinator = Coordinator()
     channel.begin()
-    limit, votes, open_vote = pace.lead, 0, False
+    limit, votes, open_vote, idle = pace.lead, 0, False, 0
     while True:
         arrived = channel.receive()
         for message in arrived:
@@ -91,15 +92,18 @@ def run(
             if verdict.quiet:
                 return votes
             if verdict.stop:
-                raise _too_late()
+                raise too_late()
             if inspect is not None:
                 inspect(verdict)
             limit = verdict.floor + pace.lead
-        elif not (arrived or leaving) and floor > limit:
-            os.sched_yield()
+        idle = idle + 1 if not (arrived or leaving) and floor > limit else 0
+        if idle:
+            # a peer on the same core may be the one that has work
+            time.sleep(NAP_S if idle > PATIENCE else 0)
 
 
-def _too_late() -> GrouteError:
+def too_late() -> GrouteError:
+    """The error of all ranks when the deadline has passed on one."""
     return everywhere(
         TimeLimitError(
             "the time limit passed before the answer was complete; nothing was written; "

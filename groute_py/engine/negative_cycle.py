@@ -53,6 +53,10 @@ class CycleWatch:
         if verdict.relaxations <= self._due:
             return
         self._due = 2 * verdict.relaxations
+        self.look()
+
+    def look(self) -> None:
+        """Raise `NegativeCycleError` on every rank if a negative cycle shows; collective."""
         collected = self._channel.collect(self._distances())
         on_root(self._channel, lambda: self._look(collected))
 

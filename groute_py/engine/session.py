@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +13,17 @@ from numpy.typing import NDArray
 from groute_py.algorithms.base import Algorithm, algorithm
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
-from groute_py.device.base import unreached
+from groute_py.device.base import Linked, unreached
 from groute_py.device.choose import choose
-from groute_py.engine.agree import everywhere, on_all, on_root
+from groute_py.engine import fused
+from groute_py.engine.agree import on_all, on_root
 from groute_py.engine.loop import Pace, run
 from groute_py.engine.negative_cycle import CycleWatch
+from groute_py.engine.options import Options
 from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.environment import local_rank
-from groute_py.errors import InputError, RunError
+from groute_py.errors import InputError, RunError, SetupError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.partition.base import Partition, partition
@@ -30,38 +33,6 @@ from groute_py.result import Result, public_distances
 
 LEAD_WINDOWS = 4.0
 """How many windows a rank may be ahead of the slowest."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to solve; the same on every rank.
-
-    Attributes:
-        algorithm: a method's name, or ``auto``.
-        delta: Δ in units of weight, or None for the automatic one.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        partition: ``arcs`` or ``vertices``.
-        predecessors: whether to find the shortest-path tree.
-        cutoff: leave out vertices that are farther.
-        time_limit_s: give up after this many seconds.
-    """
-
-    algorithm: str = "auto"
-    delta: float | None = None
-    device: str = "auto"
-    partition: str = "arcs"
-    predecessors: bool = True
-    cutoff: float | None = None
-    time_limit_s: float | None = None
-
-    def check(self) -> None:
-        """Raise `InputError` for values that make no sense."""
-        if self.delta is not None and not self.delta > 0:
-            raise InputError(f"delta must be positive, not {self.delta}")
-        if self.cutoff is not None and math.isnan(self.cutoff):
-            raise InputError("cutoff must be a number, not NaN")
-        if self.time_limit_s is not None and not self.time_limit_s > 0:
-            raise InputError(f"the time limit must be positive, not {self.time_limit_s} s")
 
 
 class Session:
@@ -105,6 +76,7 @@ class Session:
         limit_s = self._options.time_limit_s
         deadline = time.monotonic() + limit_s if limit_s is not None else math.inf
         before = self._channel.bytes_sent.copy()
+        self._channel.gather(None)  # so that no rank's time holds another's last download
         with watch.phase("solve"):
             votes = self._relax(local, deadline)
         if self._options.predecessors:
@@ -113,26 +85,37 @@ class Session:
                 votes += run(Claiming(self._device), self._channel, Pace(deadline=deadline))
         return self._gather(source, watch, votes, self._channel.bytes_sent - before)
 
+    def close(self) -> None:
+        """Give back what is shared with other ranks; collective."""
+        self._device.unlink(self._channel)
+
     def _relax(self, local: int | None, deadline: float) -> int:
         """Solve in the narrowest type that holds every sum; returns the votes taken."""
         votes = 0
         while True:
             pace = Pace(self._lead(), deadline)
             self._device.start(local, self._delta(), self._cutoff())
-            votes += run(Relaxing(self._device), self._channel, pace, self._cycle_watch())
+            look = self._cycle_watch()
+            if self._linked is not None:
+                fused.run(self._linked, self._channel, pace)
+            else:
+                votes += run(Relaxing(self._device), self._channel, pace, look)
             if not any(self._channel.gather(self._device.counters.overflowed)):
                 return votes
             if self._type is self._types[-1]:
-                raise everywhere(self._overflow())
+                if look is not None:
+                    look.look()  # a heavy cycle may sink out of range before it is looked for
+                self._refuse_overflow()
+                return votes
             self._types = self._types[self._types.index(self._type) + 1 :]
             self._load()
 
     def _checked_facts(self) -> Facts:
         self._options.check()
         assert self._graph is not None
-        if self._graph.vertex_count == 0:
-            raise InputError(f"{self._graph.name} has no vertices, so there is no source")
-        return facts_of(self._graph)
+        facts = facts_of(self._graph)
+        self._options.check_against(facts)
+        return facts
 
     def _cut(self) -> Partition:
         assert self._graph is not None
@@ -158,12 +141,33 @@ class Session:
         with self._watch.phase("compile"):
             # rank 0 first, so that the others read from the cache what it has compiled
             on_root(self._channel, lambda: self._device.rehearse(self._type))
-            self._device.rehearse(self._type)
+            on_all(self._channel, lambda: self._device.rehearse(self._type))
         with self._watch.phase("upload"):
             on_all(
                 self._channel,
                 lambda: self._device.load(self._share, self._type, self._channel.size),
             )
+            self._mode, self._reason, self._linked = self._choose_mode()
+
+    def _choose_mode(self) -> tuple[str, str, Linked | None]:
+        """How ranks exchange, why that way, and what drives it; the same on every rank."""
+        if self._channel.size == 1:
+            return "alone", "one rank", None
+        if self._options.mode == "rounds":
+            return "rounds", "asked for", None
+        linked = self._try_to_link()
+        if not isinstance(linked, str):
+            return "fused", "every pair of ranks has peer access", linked
+        if self._options.mode == "fused":
+            raise everywhere(SetupError(f"mode fused cannot run: {linked}; use --mode rounds"))
+        return "rounds", linked, None
+
+    def _try_to_link(self) -> Linked | str:
+        if self.facts.has_negative:
+            return "negative weights are watched by the hosts"
+        if set(self._channel.gather(self._device.name)) != {"cuda"}:
+            return "not every rank has a GPU"
+        return self._device.link(self._channel)
 
     def _check_source(self, source: int) -> None:
         count, first = self.facts.vertex_count, self.facts.first_id
@@ -195,11 +199,33 @@ class Session:
             return None
         return CycleWatch(self._channel, self._graph, self.facts, self._device.distances)
 
-    def _overflow(self) -> RunError:
-        return RunError(
-            f"a distance in {self.facts.name} does not fit in {self._type}: its weights go up to "
-            f"{self.facts.greatest}; scale them down or use float64"
-        )
+    def _refuse_overflow(self) -> None:
+        """A sum did not fit in the widest type: that is an error if some vertex needs it.
+
+        None does if every arc from a reached vertex leads to a reached one: then a sum beyond the
+        type's range was not a shortest distance, unless negative weights could bring it back.
+        """
+        collected = self._channel.collect(self._device.distances())
+        on_root(self._channel, lambda: self._check_overflow(collected))
+
+    def _check_overflow(self, collected: list[NDArray[Any]] | None) -> None:
+        assert collected is not None
+        assert self._graph is not None
+        reached = np.concatenate(collected) != unreached(self._type)
+        leaving = np.repeat(reached, np.diff(self._graph.offsets))
+        if self.facts.has_negative or not reached[self._graph.heads[leaving]].all():
+            largest = max(abs(self.facts.least), abs(self.facts.greatest))
+            raise RunError(
+                f"a distance in {self.facts.name} does not fit in {self._type}: its weights go up "
+                f"to ±{largest}; scale them down or use float64"
+            )
+
+    def _bytes_sent(self, by_channel: NDArray[np.int64]) -> list[int]:
+        by_kernels = self._device.counters.sent if self._mode == "fused" else []
+        return [
+            int(a) + b
+            for a, b in zip_longest(by_channel, by_kernels[: len(by_channel)], fillvalue=0)
+        ]
 
     def _gather(
         self, source: int, watch: Stopwatch, votes: int, bytes_sent: NDArray[np.int64]
@@ -213,7 +239,7 @@ class Session:
             device=f"{self._device.name}: {self._device.label}",
             counters=self._device.counters,
             seconds={**self._watch.seconds, **watch.seconds},
-            bytes_sent=bytes_sent.tolist(),
+            bytes_sent=self._bytes_sent(bytes_sent),
         )
         reports = self._channel.gather(report)
         if distances is None or self._graph is None:
@@ -223,7 +249,8 @@ class Session:
             algorithm=self._method.name,
             delta=self._delta(),
             distance_type=self._type.name,
-            mode="alone" if self._channel.size == 1 else "rounds",
+            mode=self._mode,
+            reason=self._reason,
             votes=votes,
             cut=self._quality.cut,
             imbalance=self._quality.imbalance,

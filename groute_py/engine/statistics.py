@@ -32,13 +32,15 @@ class RankReport:
 class Statistics:
     """Attributes:
     algorithm, delta, distance_type: what ran; ``delta`` is infinite for Bellman-Ford.
-    mode: ``alone`` (one rank) or ``rounds`` (host-driven exchange).
+    mode: ``alone`` (one rank), ``fused`` (exchange inside the kernel) or ``rounds`` (by the hosts).
+    reason: why that way.
     ranks, devices: how many, and the processor of each.
     cut, imbalance: arcs between parts; the largest part's arcs over the mean.
     seconds: wall time by phase on the slowest rank.
     relaxations: arcs relaxed by all ranks.
     useless_relaxations: those beyond one for each arc that leaves a reached vertex.
     rounds: slices of work by all ranks.
+    steps: turns of the persistent kernel (CUDA) or windows (CPU), by all ranks.
     votes: votes of the coordinator.
     bytes_sent: ``bytes_sent[a][b]`` from rank a to rank b.
     """
@@ -47,6 +49,7 @@ class Statistics:
     delta: float = 0.0
     distance_type: str = ""
     mode: str = ""
+    reason: str = ""
     ranks: int = 1
     devices: list[str] = field(default_factory=list)
     cut: int = 0
@@ -55,6 +58,7 @@ class Statistics:
     relaxations: int = 0
     useless_relaxations: int = 0
     rounds: int = 0
+    steps: int = 0
     votes: int = 0
     bytes_sent: list[list[int]] = field(default_factory=list)
 
@@ -64,6 +68,7 @@ class Statistics:
         self.devices = [report.device for report in reports]
         self.relaxations = sum(report.counters.relaxations for report in reports)
         self.rounds = sum(report.counters.slices for report in reports)
+        self.steps = sum(report.counters.steps for report in reports)
         self.bytes_sent = [report.bytes_sent for report in reports]
         phases = {phase for report in reports for phase in report.seconds}
         self.seconds = {

@@ -16,6 +16,7 @@ class Facts:
     vertex_count, arc_count: n and m.
     weight_type: the graph's weight type.
     least, greatest, mean: of the weights; 0 where there are no arcs.
+    start: the first vertex that an arc leaves, 0 where there is none.
     first_id, name: as in the graph.
     """
 
@@ -25,6 +26,7 @@ class Facts:
     least: float
     greatest: float
     mean: float
+    start: int
     first_id: int
     name: str
 
@@ -50,6 +52,7 @@ def facts_of(graph: Graph) -> Facts:
         least=weights.min().item() if some else 0,
         greatest=weights.max().item() if some else 0,
         mean=float(weights.mean(dtype=np.float64)) if some else 0.0,
+        start=int(np.searchsorted(graph.offsets, 0, side="right")) - 1 if some else 0,
         first_id=graph.first_id,
         name=graph.name,
     )

@@ -1,15 +1,38 @@
-// A barrier across the blocks of a cooperatively launched grid: one counter, about 1 us on a H200.
-// The counter only grows, so it needs no reset: a block waits for the next multiple of the grid.
+// A barrier across the blocks of a cooperatively launched grid, about 1 us on a H200. The block that
+// comes last may do something for all (`conduct`, by its first warp) before it lets the others go.
+// Its counters only grow, so they need no reset: a block waits for the next multiple of the grid.
 #pragma once
 
-__device__ __forceinline__ void grid_barrier(Control* control) {
+// `exchanging` widens the fences to the peers that this grid has written to.
+template <class Conduct>
+__device__ __forceinline__ void meet(Control* control, bool exchanging, Conduct conduct) {
     __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        u32 ticket = atomicAdd(&control->arrived, 1u) + 1;
+    if (threadIdx.x < 32) {
+        u32 ticket = 0;
+        if (lane() == 0) {
+            if (exchanging) __threadfence_system();
+            else __threadfence();
+            ticket = atomicAdd(&control->arrived, 1u) + 1;
+        }
+        ticket = __shfl_sync(~0u, ticket, 0);
         u32 target = (ticket + gridDim.x - 1) / gridDim.x * gridDim.x;
-        while ((int)(*(volatile u32*)&control->arrived - target) < 0) {}
+        if (ticket == target) {
+            __threadfence();
+            conduct();
+            __syncwarp();
+            if (lane() == 0) {
+                __threadfence();
+                *(volatile u32*)&control->released = target;
+            }
+        } else if (lane() == 0) {
+            while ((int)(*(volatile u32*)&control->released - target) < 0) {}
+        }
+        __syncwarp();
         __threadfence();
     }
     __syncthreads();
+}
+
+__device__ __forceinline__ void meet(Control* control) {
+    meet(control, false, [] {});
 }

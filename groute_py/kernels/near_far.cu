@@ -13,6 +13,10 @@
 // fell has an entry for that very distance in near or far (or its bit in `spilled`), so entries can
 // be taken at any time and in any order, and the distances they end with are the same.
 //
+// With peers, a remote head that became nearer goes to its owner's inbox at once, and a turn begins
+// with what has arrived; see peers.cuh. Without (one rank, or an exchange through the host) it is
+// marked dirty.
+//
 // Counters rotate by `turn`, so that a block never reads one that a faster block may be writing:
 // what a turn decides by was settled before the barrier it began with.
 
@@ -85,6 +89,7 @@ __device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_
 struct Relax {
     const Share& share;
     const Work& work;
+    const Peers& peers;
     Control* control;
     Staging& staged;
     const Turn& now;
@@ -132,7 +137,82 @@ struct Relax {
         push(close, ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
              now.near_out_count);
         push(later, ready, staged.far, &staged.far_count, now.far, now.far_count);
-        if (__any_sync(~0u, remote)) mark_dirty(share, work, control, ready.vertex, remote);
+        if (__any_sync(~0u, remote)) {
+            if (peers.count > 1) send(remote, ready);
+            else mark_dirty(share, work, control, ready.vertex, remote);
+        }
+    }
+
+    // To the owners of remote vertices, by one atomic a warp and owner.
+    __device__ __forceinline__ void send(bool wanted, const Ready& ready) {
+        u32 place = ready.vertex - share.own, to = wanted ? owner(share, place) : MAX_PEERS;
+        for (u32 p = 0; p < peers.count; p++) {
+            u32 mask = __ballot_sync(~0u, to == p);
+            if (!mask) continue;
+            u64 first = 0;
+            if ((int)lane() == __ffs(mask) - 1)
+                first = atomicAdd(&control->exchange.sent[p], (u64)__popc(mask));
+            first = __shfl_sync(~0u, first, __ffs(mask) - 1);
+            if (to == p) write(p, first + __popc(mask & ((1u << lane()) - 1)), place, ready.distance);
+        }
+    }
+
+    __device__ __forceinline__ void send_one(u32 place, Distance distance) {
+        u32 p = owner(share, place);
+        write(p, atomicAdd(&control->exchange.sent[p], 1ull), place, distance);
+    }
+
+    // Into a ring while it has room; else the dirty bit keeps the vertex for later.
+    __device__ __forceinline__ void write(u32 p, u64 index, u32 place, Distance distance) {
+        if (index < __ldcg(&control->exchange.room[p])) {
+            Entry entry;
+            entry.distance = distance;
+            entry.vertex = __ldg(&share.halo_home[place]);
+            peers.outbox[p][index & (peers.capacity - 1)] = entry;
+        } else {
+            set_bit(work.dirty_bits, place);
+            control->exchange.full = 1;
+        }
+    }
+
+    // Takes what peers have sent; what still improves joins the worklists.
+    __device__ __forceinline__ void take_inbox(u32 warp, u32 warps) {
+        for (u32 p = 0; p < peers.count; p++) {
+            u64 end = __ldcg(&control->exchange.end[p]);
+            const Entry* ring = peers.inbox + (u64)p * peers.capacity;
+            for (u64 base = __ldcg(&control->exchange.begin[p]) + warp * 32; base < end;
+                 base += warps * 32) {
+                Ready ready = {};
+                bool nearer = false;
+                if (base + lane() < end) {
+                    Entry entry = load(&ring[(base + lane()) & (peers.capacity - 1)]);
+                    ready.vertex = entry.vertex;
+                    ready.distance = entry.distance;
+                    nearer = entry.distance < atomic_min(&work.distance[entry.vertex], entry.distance);
+                }
+                list(nearer, ready);
+            }
+        }
+    }
+
+    // Sends the dirty vertices again that had found their ring full; a lane a word, a bit at a time.
+    __device__ __forceinline__ void resend(u32 warp, u32 warps) {
+        u32 words = (share.halo + 31) / 32;
+        for (u32 base = warp * 32; base < words; base += warps * 32) {
+            u32 word = base + lane(), bits = 0;
+            if (word < words && __ldcg(&work.dirty_bits[word]))
+                bits = atomicExch(&work.dirty_bits[word], 0u);
+            while (__any_sync(~0u, bits)) {
+                Ready ready = {};
+                bool wanted = bits;
+                if (wanted) {
+                    ready.vertex = share.own + word * 32 + __ffs(bits) - 1;
+                    ready.distance = current(&work.distance[ready.vertex]);
+                }
+                bits &= bits - 1;
+                send(wanted, ready);
+            }
+        }
     }
 
     // Into shared memory while there is room, else straight to the global list.
@@ -200,7 +280,8 @@ struct Relax {
     // As `list`, for one lane.
     __device__ __forceinline__ void list_one(const Ready& ready) {
         if (ready.vertex >= share.own) {
-            mark_dirty_one(share, work, control, ready.vertex);
+            if (peers.count > 1) send_one(ready.vertex - share.own, ready.distance);
+            else mark_dirty_one(share, work, control, ready.vertex);
         } else if (ready.distance < threshold) {
             if (ready.degree) fetch_ahead(&share.arcs[ready.begin]);
             push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
@@ -294,10 +375,10 @@ __device__ void flush(const Work& work, Control* control, Staging& staged, const
 }
 
 // A block relaxes what it has staged, level by level, with one barrier of the block a level.
-__device__ void go_deeper(Relax& relax) {
+__device__ void go_deeper(Relax& relax, u32 depth) {
     Staging& staged = relax.staged;
     u32 warps = blockDim.x >> 5, warp = threadIdx.x >> 5;
-    for (int depth = 0; depth < DEPTH; depth++) {
+    for (; depth > 0; depth--) {
         __syncthreads();
         u32 count = staged.near_count[relax.level % 3];
         if (count == 0 || count > THIN) break;
@@ -308,13 +389,18 @@ __device__ void go_deeper(Relax& relax) {
     }
 }
 
-// One turn of relaxing: items, near, and in a thin turn the levels below.
-__device__ void take_turn(Relax& relax) {
+// One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below.
+__device__ void take_turn(Relax& relax, u64 arrived, u32 depth) {
     Staging& staged = relax.staged;
     const Turn& now = relax.now;
     u32 warps = blockDim.x >> 5, warp = threadIdx.x >> 5;
     u32 grid_warp = warp * gridDim.x + blockIdx.x, grid_warps = warps * gridDim.x;
     u32 count = now.near_in_count;
+    if (relax.peers.count > 1) {
+        if (__ldcg(&relax.control->exchange.resend))
+            relax.resend(grid_warp, grid_warps);
+        relax.take_inbox(grid_warp, grid_warps);
+    }
     for (u32 i = grid_warp; i < now.items_in_count; i += grid_warps) relax.part(load(&now.items_in[i]));
 
     const Entry* near_in = now.near_in;
@@ -326,9 +412,9 @@ __device__ void take_turn(Relax& relax) {
         relax.look_up(ready);
         return ready;
     };
-    if (count + now.items_in_count <= gridDim.x * THIN) {
+    if (count + now.items_in_count + arrived <= gridDim.x * THIN) {
         relax_thin(relax, count, grid_warp, grid_warps, fetch);
-        go_deeper(relax);
+        go_deeper(relax, depth);
     } else {
         relax_thick(relax, count, grid_warp, grid_warps, fetch);
     }
@@ -338,9 +424,10 @@ __device__ void take_turn(Relax& relax) {
     flush(relax.work, relax.control, staged, staged.far, &staged.far_count, now.far, now.far_count);
 }
 
-// Splits far by the threshold: what lies below goes to near, the rest to the other far list.
+// Splits far by the threshold: what lies below goes to near, the rest to the other far list. What
+// lies on the window's beginning goes too, even where delta is so small that it ends there as well.
 __device__ void split_far(const Work& work, Control* control, const Turn& now, u32 count,
-                          u32 far_side, Distance threshold) {
+                          u32 far_side, Distance window, Distance threshold) {
     Distance least = NOTHING;
     u32 rounded = (count + 31) & ~31u, stride = gridDim.x * blockDim.x;
     for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < rounded; i += stride) {
@@ -350,7 +437,8 @@ __device__ void split_far(const Work& work, Control* control, const Turn& now, u
             entry = load(&now.far[i]);
             live = entry.distance == current(&work.distance[entry.vertex]);
         }
-        bool close = live && entry.distance < threshold, later = live && !close;
+        bool close = live && (entry.distance < threshold || entry.distance <= window);
+        bool later = live && !close;
         if (later && entry.distance < least) least = entry.distance;
         append(work, control, now.near_out, now.near_out_count, entry, close);
         append(work, control, work.far[far_side ^ 1], &control->far_count[far_side ^ 1], entry, later);
@@ -373,17 +461,32 @@ __device__ void recover_spilled(const Share& share, const Work& work, const Turn
     }
 }
 
-// Works until nothing up to `limit` is left or `max_turns` are over; see Control for what it keeps.
+// How many entries have arrived for this turn.
+__device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exchange) {
+    u64 sum = 0;
+    for (u32 p = 0; p < peers.count && peers.count > 1; p++)
+        sum += __ldcg(&exchange.end[p]) - __ldcg(&exchange.begin[p]);
+    return sum;
+}
+
+// Without peers: works until nothing up to `limit` is left or `max_turns` are over. With peers: until
+// all ranks are quiet, or a host wants to stop. See Control for what it keeps.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-relax(const Share* share_in, const Work* work_in, Control* control, Distance delta, Distance cutoff,
-      double limit, u32 max_turns) {
+relax(const Share* share_in, const Work* work_in, const Peers* peers_in, Control* control,
+      Distance delta, Distance cutoff, double limit, u32 max_turns, u32 depth) {
     __shared__ Staging staged;
+    __shared__ Peers peers;
     const Share share = *share_in;
     const Work work = *work_in;
+    Exchange& exchange = control->exchange;
     if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
-    if (threadIdx.x == 0) staged.far_count = 0;
+    if (threadIdx.x == 0) {
+        staged.far_count = 0;
+        peers = *peers_in;
+    }
     __syncthreads();
 
+    const bool exchanging = peers.count > 1;
     u32 turn = control->turn, far_side = control->far_side;
     const u32 last_turn = turn + max_turns;
     Distance threshold = control->threshold, window = control->window;
@@ -397,37 +500,54 @@ relax(const Share* share_in, const Work* work_in, Control* control, Distance del
         u32 far_count = min(__ldcg(now.far_count), work.capacity);
         u32 spilled = __ldcg(&control->any_spilled);
         Distance least_far = current(&control->least_far[far_side]);
+        u64 arrived = arrivals(peers, exchange);
+        bool last = turn == last_turn && !exchanging;
+        if (exchanging) {
+            if (__ldcg(&exchange.quiet) || __ldcg(&exchange.stopped)) break;
+            limit = __ldcg(&exchange.limit);
+            arrived += __ldcg(&exchange.resend);
+        }
         clear_ahead(control, turn, far_side);
-        if (now.near_in_count + now.items_in_count > 0) {
+        if (now.near_in_count + now.items_in_count + arrived > 0) {
             floor = (double)window;
-            if (turn == last_turn) break;
-            Relax relax{share, work, control, staged, now, threshold, cutoff, level, 0, relaxed};
-            take_turn(relax);
+            if (last) break;
+            Relax relax{share, work, peers, control, staged, now, threshold, cutoff, level, 0, relaxed};
+            take_turn(relax, arrived, depth);
             level = relax.level;
             relaxed = relax.relaxed;
             steps++;
             after_split = false;
         } else {
-            grid_barrier(control);  // all have read what the window moves by
+            meet(control);  // all have read what the window moves by
             if (spilled) {
                 floor = (double)window;
-                if (turn == last_turn) break;
+                if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
                 recover_spilled(share, work, now);
             } else {
                 Distance from = after_split ? least_far : threshold;
                 floor = far_count ? (double)from : (double)INFINITE;
-                if (far_count == 0 || floor > limit || turn == last_turn) break;
-                window = from;
-                threshold = from < NOTHING - delta ? plus(from, delta) : NOTHING;
-                if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
-                split_far(work, control, now, far_count, far_side, threshold);
-                far_side ^= 1;
-                after_split = true;
+                bool idle = far_count == 0 || floor > limit;
+                if (last || (idle && !exchanging)) break;
+                if (!idle) {
+                    window = from;
+                    threshold = from < NOTHING - delta ? plus(from, delta) : NOTHING;
+                    if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
+                    split_far(work, control, now, far_count, far_side, window, threshold);
+                    far_side ^= 1;
+                    after_split = true;
+                }
             }
         }
         turn++;
-        grid_barrier(control);
+        meet(control, exchanging, [&] {
+            if (!exchanging) return;
+            u32 busy = anew(&control->near_count[turn % 3]) | anew(&control->item_count[turn % 3]) |
+                       anew(&control->any_spilled) | anew(&exchange.full);
+            Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
+            double left = anew(&control->far_count[far_side]) ? (double)next : (double)INFINITE;
+            conduct(peers, exchange, busy ? (double)window : left);
+        });
     }
     atomicAdd(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {

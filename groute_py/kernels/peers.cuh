@@ -46,6 +46,7 @@ struct Peers {
 // What a rank remembers of its exchange; a part of Control.
 struct Exchange {
     u64 sent[MAX_PEERS];      // places taken in each outbox, ever
+    u64 told_sent[MAX_PEERS]; // of them, what its owner has been told of
     u64 room[MAX_PEERS];      // where each outbox is full
     u64 begin[MAX_PEERS];     // entries of each sender to take this turn: from ...
     u64 end[MAX_PEERS];       // ... to

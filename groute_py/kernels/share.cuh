@@ -40,7 +40,7 @@ struct Control {
     Distance threshold;      // near is what lies below it
     Distance window;         // where the window that ends at the threshold began
     Distance least_far[2];   // of the far list of that side, after a split
-    u32 arrived;             // the grid barrier
+    u32 arrived;             // at the grid barrier
     u32 turn;                // steps and splits so far: which lists and counters are current
     u32 near_count[3];       // in turn: read, written, cleared
     u32 item_count[3];       // likewise
@@ -51,7 +51,20 @@ struct Control {
     u32 overflowed;
     u32 level;               // some tight arc is level
     u32 claimed_count;
+    u32 released;            // the grid barrier lets go
+    Exchange exchange;
 };
+
+// The owner of a halo vertex, given by its place in the halo.
+__device__ __forceinline__ u32 owner(const Share& share, u32 place) {
+    u32 low = 0, high = share.peers;
+    while (high - low > 1) {
+        u32 middle = (low + high) / 2;
+        if (share.halo_starts[middle] <= place) low = middle;
+        else high = middle;
+    }
+    return low;
+}
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-HEADERS = ("types.cuh", "share.cuh", "grid.cuh", "expand.cuh")
-UNITS = ("near_far.cu", "exchange.cu", "claim.cu")
+HEADERS = ("types.cuh", "peers.cuh", "share.cuh", "grid.cuh", "conduct.cuh", "expand.cuh")
+UNITS = ("near_far.cu", "messages.cu", "claim.cu")
 ENTRY_POINTS = (
     "relax",
     "merge",
@@ -54,7 +54,6 @@ def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple
         "BLOCK": BLOCK,
         "PART": PART,
         "STAGED": staged,
-        "DEPTH": 16,
         "THIN": BLOCK,
         "LANES": 4,
         "CHUNK_ARCS": 8 * BLOCK,

@@ -81,14 +81,17 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     low, high = int(partition.bounds[part]), int(partition.bounds[part + 1])
     own_count = high - low
     remote = (rows.heads < low) | (rows.heads >= high)
-    halo = np.unique(rows.heads[remote]).astype(np.int64)
+    seen = np.zeros(int(partition.bounds[-1]), dtype=bool)
+    seen[rows.heads[remote]] = True
+    halo = np.flatnonzero(seen)
     if own_count + len(halo) > np.iinfo(np.int32).max:
         raise InputError(
             f"part {part} of {partition.part_count} has {own_count:,} vertices and a halo of "
             f"{len(halo):,}; a rank can hold 2³¹ − 1 in all, so use more ranks"
         )
     heads = np.subtract(rows.heads, low, dtype=np.int32, casting="unsafe")
-    heads[remote] = own_count + np.searchsorted(halo, rows.heads[remote])
+    places = np.cumsum(seen, dtype=np.int32)
+    heads[remote] = own_count - 1 + places[rows.heads[remote]]
     owners = partition.owner(halo)
     return Share(
         first=low,

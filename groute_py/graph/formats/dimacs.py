@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
+from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
-from groute_py.graph.formats.native import replacing
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 from groute_py.kernels.cpu.scan import LONGEST_LINE, format_arcs, scan_arcs
 

@@ -11,10 +11,7 @@ cached graph was made from, else null.
 from __future__ import annotations
 
 import json
-import os
-import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -23,6 +20,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError
+from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
 
 MAGIC = b"groute-py csr 1\n"
@@ -86,18 +84,6 @@ def write(graph: Graph, path: Path, *, source: Source | None = None) -> None:
         for array in (graph.offsets, graph.heads, graph.weights):
             npy.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
             file.write(bytes(-file.tell() % ALIGNMENT))
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A new file in the folder of `path` that takes its place when the block ends well."""
-    draft = path.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    try:
-        with open(draft, "xb") as file:
-            yield file
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:

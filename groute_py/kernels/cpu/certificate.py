@@ -27,6 +27,14 @@ def improvable_arc(
 
 
 @njit(cache=True, nogil=True)
+def is_tight(base: Any, weight: Any, reach: Any) -> Any:
+    """The arc gives its head just its distance. A sum that has wrapped gives none."""
+    if (weight > 0 and reach < base) or (weight < 0 and reach > base):
+        return False
+    return base + weight == reach
+
+
+@njit(cache=True, nogil=True)
 def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) -> Any:
     """bool, shape (n,): the vertices that tight arcs lead to from the source."""
     count = len(offsets) - 1
@@ -38,7 +46,7 @@ def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) 
         tail = stack[size]
         for arc in range(offsets[tail], offsets[tail + 1]):
             head = heads[arc]
-            if not seen[head] and distances[tail] + weights[arc] == distances[head]:
+            if not seen[head] and is_tight(distances[tail], weights[arc], distances[head]):
                 seen[head], stack[size] = True, head
                 size += 1
     return seen
@@ -51,8 +59,8 @@ def tight_parents(offsets: Any, heads: Any, weights: Any, distances: Any, parent
     for tail in range(len(offsets) - 1):
         for arc in range(offsets[tail], offsets[tail + 1]):
             head = heads[arc]
-            if parents[head] == tail and distances[tail] + weights[arc] == distances[head]:
-                tight[head] = True
+            if parents[head] == tail and not tight[head]:
+                tight[head] = is_tight(distances[tail], weights[arc], distances[head])
     return tight
 
 

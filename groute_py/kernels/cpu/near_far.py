@@ -49,14 +49,24 @@ def floor_of_far(
 
 @njit(cache=True, nogil=True)
 def open_window(
-    distances: Any, flags: Any, near: Any, first: Any, far: Any, count: Any, threshold: Any
+    distances: Any,
+    flags: Any,
+    near: Any,
+    first: Any,
+    far: Any,
+    count: Any,
+    floor: Any,
+    threshold: Any,
 ) -> Any:
-    """Move what lies below the new threshold from far to the empty near; return both counts."""
+    """Move what lies below the new threshold from far to the empty near; return both counts.
+
+    What lies on the floor goes too, even where Δ is so small that the threshold lies there as well.
+    """
     kept, moved, one = np.uint64(0), np.uint64(0), np.uint64(1)
     places = np.uint64(len(near))
     for i in range(count):
         vertex = far[i]
-        if distances[vertex] < threshold:
+        if distances[vertex] < threshold or distances[vertex] == floor:
             flags[vertex] = (flags[vertex] & NOT_FAR) | NEAR
             place = first + moved
             near[place if place < places else place - places] = vertex
@@ -118,7 +128,7 @@ def relax(
                 break
             threshold = floor + delta if floor < nothing - delta else nothing
             near_count, far_count = open_window(
-                distances, flags, near, first, far, far_count, threshold
+                distances, flags, near, first, far, far_count, floor, threshold
             )
             at[WINDOWS] += 1
         if done >= budget:

@@ -19,17 +19,6 @@ extern "C" __global__ void merge(const Work* work_in, Control* control, const Di
            entry, nearer && !close);
 }
 
-// The owner of a halo vertex.
-__device__ __forceinline__ u32 owner(const Share& share, u32 place) {
-    u32 low = 0, high = share.peers;
-    while (high - low > 1) {
-        u32 middle = (low + high) / 2;
-        if (share.halo_starts[middle] <= place) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
 // Empties the dirty list into the outboxes. The box of owner p begins at halo_starts[p] and has room
 // for its whole halo, so it cannot overflow. `parents` is 0 for improvements, 1 for claims.
 extern "C" __global__ void fill_outboxes(const Share* share_in, const Work* work_in, Control* control,

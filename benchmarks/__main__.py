@@ -1,0 +1,130 @@
+"""``python -m benchmarks``: measure cases, verify every answer, print a table, keep the numbers.
+
+    python -m benchmarks --device cpu
+    python -m benchmarks --device cuda --case rmat:22 --case rmat:22/float32 --both
+    python -m benchmarks --device cuda --case rmat:25 --case rmat:25@2 --case rmat:25@4
+    mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
+
+A case that fails does not keep the others from running, but the command ends with its exit code:
+3 for a wrong answer, else as the command line of groute-py.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError
+from benchmarks.measure import Plan, measure
+from benchmarks.ranks import measure_on_ranks
+from benchmarks.reading import measure_reading
+from benchmarks.report import Book, Record
+from groute_py.api import Held
+from groute_py.comm.connect import abort_all, connect
+from groute_py.engine.agree import on_root
+from groute_py.environment import place
+from groute_py.errors import GrouteError, InputError
+
+RESULTS = Path(__file__).parent / "results"
+
+
+@click.command(context_settings={"max_content_width": 100})
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option("--case", "names", multiple=True, help="GRAPH[/float32][@RANKS], or reading.")
+@click.option("--quick", is_flag=True, help="A small set of cases.")
+@click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option("--ranks", type=click.IntRange(min=1), help="For cases that do not say.  [1]")
+@click.option("--no-predecessors", "series", flag_value="without", help="Distances only.")
+@click.option("--both", "series", flag_value="both", help="With and without predecessors.")
+@click.option("--delta", type=float, help="Δ in units of weight.  [automatic]")
+@click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
+@click.option("--commit", help="What is measured, where git cannot say.")
+@click.pass_context
+def main(
+    context: click.Context,
+    device: str,
+    names: tuple[str, ...],
+    quick: bool,
+    repeat: int,
+    ranks: int | None,
+    series: str | None,
+    delta: float | None,
+    output: Path,
+    commit: str | None,
+) -> None:
+    """Measure shortest paths and verify every answer.
+
+    The table goes to stdout, the raw numbers to a file in benchmarks/results. Without --case a set
+    of cases runs that suits the device.
+    """
+    trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
+    plan = Plan(device, repeat, trees, delta)
+    try:
+        chosen = names or SETS["quick" if quick else device]
+        cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
+        book = Book(output, cases, device, repeat, commit)
+        measure_all(cases, plan, book)
+    except GrouteError as error:
+        say(str(error))
+        context.exit(error.exit_code)
+    except Exception:
+        if place().size > 1:  # leave no rank waiting
+            say(traceback.format_exc())
+            abort_all(1)
+        raise
+    if place().rank == 0:
+        click.echo(book.shown())
+    context.exit(book.exit_code)
+
+
+def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:
+    """Those on other numbers of ranks first, in jobs of their own, while the GPUs are empty."""
+    here = place()
+    jobs = sorted({case.ranks for case in cases if case.ranks != here.size})
+    if jobs and here.size > 1:
+        raise InputError(f"under {here.launcher} every case runs on all its {here.size} ranks")
+    for ranks in jobs:
+        together = [case for case in cases if case.ranks == ranks]
+        book.add(attempt(together, lambda r=ranks, t=together: measure_on_ranks(r, t, plan)))
+    channel, shelf = connect(), Shelf()
+    for case in cases:
+        if case.ranks != here.size:
+            continue
+        if case.graph == READING:
+            book.add(attempt([case], lambda: on_root(channel, measure_reading)))
+            continue
+
+        def measured(case: Case = case) -> list[Record]:
+            graph = on_root(channel, lambda: Held(shelf.take(case))).graph
+            return measure(case, graph, channel, plan)
+
+        book.add(attempt([case], measured))
+
+
+def attempt(cases: list[Case], action: Callable[[], list[Record]]) -> list[Record]:
+    """The records of cases; where they failed, why, unless other ranks do not know of it."""
+    if cases[0].ranks == place().size:  # else the job says so itself
+        say(cases[0].name)
+    try:
+        return action()
+    except SkippedError as reason:
+        return [case.record() | {"skipped": str(reason)} for case in cases]
+    except GrouteError as error:
+        if place().size > 1 and not error.on_all_ranks:
+            raise
+        say(f"{cases[0].name}: FAILED: {error}")
+        failure = {"failed": str(error), "exit_code": error.exit_code}
+        return [case.record() | failure for case in cases]
+
+
+def say(text: str) -> None:
+    """A line of log on stderr."""
+    if place().rank == 0:
+        click.echo(f"benchmarks: {text}", err=True)
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks")

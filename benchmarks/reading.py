@@ -1,0 +1,116 @@
+"""How fast text becomes a graph.
+
+New York's ``.gr.gz`` against ``gzip -dc FILE > /dev/null``, in turns; and a generated ``.gr`` of a
+few million arcs. Compiled and in the page cache before the clock starts; no cached copy is used.
+Every graph that is read is compared with what the file says.
+"""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases import READING, SkippedError, new_york_file
+from groute_py import Graph, VerificationError, generate, read_graph, write_graph
+
+REPEAT = 7
+GENERATED = "road:1000x1000"
+
+Record = dict[str, Any]
+
+
+def measure_reading() -> list[Record]:
+    """Measure both files; on one rank."""
+    try:
+        compressed = _compressed(new_york_file())
+    except SkippedError as reason:
+        compressed = {"case": READING, "ranks": 1, "skipped": str(reason)}
+    return [compressed, _plain()]
+
+
+def _compressed(path: Path) -> Record:
+    program = shutil.which("gzip")
+    if program is None:
+        raise SkippedError("no gzip program to compare with")
+    text = gzip.decompress(path.read_bytes())
+    expected = _simply_parsed(text)
+    _check(read_graph(path, cache=False), expected)
+    reads, gzips = [], []
+    for _ in range(REPEAT):
+        reads.append(_timed_read(path, expected))
+        gzips.append(_timed_gzip([program, "-dc", str(path)]))
+    record = _record("NY.gr.gz", path.stat().st_size, len(text), expected, reads)
+    record["medians"]["gzip"] = statistics.median(gzips)
+    return record | {"gzip_s": gzips}
+
+
+def _plain() -> Record:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "generated.gr"
+        expected = generate(GENERATED)
+        write_graph(expected, path)
+        _check(read_graph(path, cache=False), expected)
+        reads = [_timed_read(path, expected) for _ in range(REPEAT)]
+        size = path.stat().st_size
+    return _record(f"{GENERATED}.gr", size, size, expected, reads)
+
+
+def _record(file: str, size: int, text: int, graph: Graph, reads: list[float]) -> Record:
+    return {
+        "case": READING,
+        "ranks": 1,
+        "file": file,
+        "file_bytes": size,
+        "text_bytes": text,
+        "arcs": graph.arc_count,
+        "read_s": reads,
+        "verified": "every arc",
+        "medians": {"read": statistics.median(reads)},
+    }
+
+
+def _timed_read(path: Path, expected: Graph) -> float:
+    start = time.perf_counter()
+    graph = read_graph(path, cache=False)
+    seconds = time.perf_counter() - start
+    _check(graph, expected)
+    return seconds
+
+
+def _timed_gzip(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def _simply_parsed(text: bytes) -> Graph:
+    """The graph as a slow and simple parser reads it, rows in the order of the file."""
+    lines = text.splitlines()
+    count = next(int(line.split()[2]) for line in lines if line.startswith(b"p"))
+    arcs = np.array([line.split()[1:] for line in lines if line.startswith(b"a")], dtype=np.int64)
+    arcs = arcs[np.argsort(arcs[:, 0], kind="stable")]
+    offsets = np.searchsorted(arcs[:, 0], np.arange(1, count + 2))
+    return Graph.from_arrays(offsets, arcs[:, 1] - 1, arcs[:, 2])
+
+
+def _check(graph: Graph, expected: Graph) -> None:
+    """Compare; the order of arcs within a row is free."""
+    if not np.array_equal(graph.offsets, expected.offsets):
+        raise VerificationError(f"{READING}: WRONG ANSWER: the rows read are not those of the file")
+    for ours, theirs in zip(_sorted_arcs(graph), _sorted_arcs(expected), strict=True):
+        if not np.array_equal(ours, theirs):
+            raise VerificationError(f"{READING}: WRONG ANSWER: the arcs are not those of the file")
+
+
+def _sorted_arcs(graph: Graph) -> tuple[Any, Any]:
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    order = np.lexsort((graph.weights, graph.heads, tails))
+    return graph.heads[order], graph.weights[order]

@@ -1,0 +1,36 @@
+"""Negative weights, and a negative cycle that is caught: exchanging money for a profit.
+
+python examples/negative_weights.py
+
+An exchange at rate r is an arc of weight −log r. A path's weight then tells what one gets for one
+unit, the shortest path is the best way to exchange, and a negative cycle is a profit from nothing.
+"""
+
+import math
+
+import scipy.sparse as sparse
+
+import groute_py
+
+NAMES = ["EUR", "USD", "GBP", "JPY"]
+RATES = {(0, 1): 1.10, (1, 2): 0.80, (2, 0): 1.13, (2, 3): 190.0, (1, 3): 150.0, (3, 0): 0.0059}
+
+
+def best_ways(rates: dict[tuple[int, int], float]) -> None:
+    tails, heads = zip(*rates, strict=True)
+    weights = [-math.log(rate) for rate in rates.values()]
+    arcs = sparse.csr_array((weights, (tails, heads)), shape=(len(NAMES), len(NAMES)))
+    try:
+        result = groute_py.sssp(arcs, NAMES.index("EUR"))
+    except groute_py.NegativeCycleError as error:
+        cycle = " → ".join(NAMES[v] for v in error.cycle)
+        print(f"{cycle}: {100 * (math.exp(-error.weight) - 1):.2f} % profit")
+        return
+    assert result is not None
+    for index, name in enumerate(NAMES):
+        path = " → ".join(NAMES[v] for v in result.path_to(index))
+        print(f"1 EUR = {math.exp(-result.distances[index]):.4f} {name} by {path}")
+
+
+best_ways(RATES)
+best_ways(RATES | {(2, 0): 1.20})  # 1 EUR → 1.10 USD → 0.88 GBP → 1.056 EUR

@@ -1,0 +1,34 @@
+"""Graphs from SciPy and NetworkX, with the same answers as theirs. Needs both.
+
+python examples/scipy_and_networkx.py
+"""
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sparse
+from scipy.sparse.csgraph import dijkstra
+
+import groute_py
+
+# SciPy: entry (u, v) of a sparse array is the weight of the arc u → v
+random = np.random.default_rng(1)
+array = sparse.random_array((1000, 1000), density=0.005, rng=random, format="csr")
+result = groute_py.sssp(array, 0)
+assert result is not None
+assert np.allclose(result.distances, dijkstra(array, indices=0))
+most = result.distances[result.reached].max()
+print(f"SciPy: {result.reached.sum()} vertices, the farthest at {most:.4f}")
+
+# NetworkX: vertex k of the array is the k-th node of the list
+network = nx.les_miserables_graph()
+names = list(network)
+lengths = nx.to_scipy_sparse_array(network, nodelist=names, weight="weight", format="csr")
+result = groute_py.sssp(lengths, names.index("Valjean"))
+assert result is not None
+for name in ("Gavroche", "Jondrette"):
+    index = names.index(name)
+    print(
+        f"Valjean to {name}: {result.distances[index]} by",
+        [names[v] for v in result.path_to(index)],
+    )
+    assert result.distances[index] == nx.dijkstra_path_length(network, "Valjean", name)

@@ -1,0 +1,17 @@
+"""The same call on several ranks: rank 0 has the graph and gets the answer.
+
+mpirun -n 4 python examples/under_mpirun.py
+python examples/under_mpirun.py
+"""
+
+import groute_py
+
+# Every rank makes the same call. The graph is made on rank 0 and spread over all ranks.
+result = groute_py.sssp("road:200x200", 20100)
+
+if result is not None:  # rank 0
+    statistics = result.statistics
+    print(f"{statistics['ranks']} ranks: {', '.join(statistics['devices'])}")
+    total = result.distances[result.reached].sum()
+    print(f"{result.reached.sum():,} vertices reached, sum of distances {total:,}")
+    print(f"{sum(map(sum, statistics['bytes_sent'])):,} bytes sent between ranks")

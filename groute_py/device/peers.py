@@ -1,0 +1,104 @@
+"""Peers' memory: each rank's mailbox and inbox, mapped by all others through CUDA IPC.
+
+Only memory from `cudaMalloc` itself is exported: a chunk of CuPy's pool begins inside a larger
+allocation, whose base is what an importer would get, and peers would write to the wrong place.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+import numpy as np
+from cupy.cuda import runtime
+
+from groute_py.comm.base import Channel
+from groute_py.device.layout import MAX_PEERS, PEERS
+
+INBOX_AT = 512
+"""Where the inbox begins behind the mailbox: entries are loaded 16 bytes at a time."""
+
+
+def why_not(channel: Channel, gpu: int) -> str | None:
+    """Why the ranks cannot exchange inside the kernel, or None when they can; collective.
+
+    Args:
+        gpu: CUDA's number of this rank's GPU.
+    """
+    mine = (platform.node(), runtime.deviceGetPCIBusId(gpu))
+    places = channel.gather(mine)
+    if channel.size > MAX_PEERS:
+        return f"{channel.size} ranks are more than the {MAX_PEERS} that a kernel can serve"
+    if len({host for host, _ in places}) > 1:
+        return "the ranks are on several hosts"
+    if len(set(places)) < channel.size:
+        return "ranks share a GPU"
+    blocked = channel.gather(_unreachable(gpu, [bus for _, bus in places]))
+    pairs = [f"{rank} and {peer}" for rank, peers in enumerate(blocked) for peer in peers]
+    return f"no peer access between the GPUs of ranks {', '.join(pairs)}" if pairs else None
+
+
+def _unreachable(gpu: int, buses: list[str]) -> list[int]:
+    """The ranks whose GPU this one cannot reach, be it that it is hidden from this process."""
+    missing = []
+    for rank, bus in enumerate(buses):
+        try:
+            other = runtime.deviceGetByPCIBusId(bus)
+            reachable = other == gpu or runtime.deviceCanAccessPeer(gpu, other)
+        except runtime.CUDARuntimeError:
+            reachable = False
+        if not reachable:
+            missing.append(rank)
+    return missing
+
+
+class Link:
+    """This rank's mailbox and inbox, and the mapped ones of its peers; collective.
+
+    Args:
+        channel: exchanges the handles.
+        entry_bytes: of a worklist entry.
+        capacity: entries of a ring, a power of two.
+    """
+
+    def __init__(self, channel: Channel, entry_bytes: int, capacity: int) -> None:
+        self._me, self._count, self._capacity = channel.rank, channel.size, capacity
+        self._ring_bytes = capacity * entry_bytes
+        self._memory = runtime.malloc(INBOX_AT + self._count * self._ring_bytes)
+        handles = channel.gather(bytes(runtime.ipcGetMemHandle(self._memory)))
+        self._mapped = {
+            rank: runtime.ipcOpenMemHandle(handle)
+            for rank, handle in enumerate(handles)
+            if rank != self._me
+        }
+
+    @property
+    def mailbox(self) -> int:
+        """The address of this rank's own mailbox."""
+        return int(self._memory)
+
+    def peers(self, lead: float) -> Any:
+        """The struct ``Peers`` of kernels/peers.cuh, as one NumPy record."""
+        struct = np.zeros(1, PEERS)
+        for rank in range(self._count):
+            base = self._mapped.get(rank, self._memory)
+            struct["mailbox"][0, rank] = base
+            struct["outbox"][0, rank] = base + INBOX_AT + self._me * self._ring_bytes
+        struct["inbox"] = self._memory + INBOX_AT
+        struct["lead"], struct["me"], struct["count"] = lead, self._me, self._count
+        struct["capacity"] = self._capacity
+        return struct
+
+    def close(self, channel: Channel) -> None:
+        """Unmap the peers' memory and free our own; collective, no kernel may be running."""
+        for address in self._mapped.values():
+            runtime.ipcCloseMemHandle(address)
+        channel.gather(None)  # nobody frees what a peer still maps
+        runtime.free(self._memory)
+
+
+def nobody() -> Any:
+    """The struct ``Peers`` of a rank that has nobody to exchange with in the kernel."""
+    struct = np.zeros(1, PEERS)
+    struct["count"] = 1
+    return struct

@@ -1,0 +1,66 @@
+"""How to solve: the choices a user has."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from groute_py.errors import InputError
+from groute_py.graph.facts import Facts
+
+LONGEST_LIMIT_S = 1e8
+"""Three years; timers cannot take much more."""
+
+MODES = ("auto", "fused", "rounds")
+"""How ranks may exchange."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to solve; the same on every rank.
+
+    Attributes:
+        algorithm: a method's name, or ``auto``.
+        delta: Δ in units of weight, or None for the automatic one.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        partition: ``arcs`` or ``vertices``.
+        predecessors: whether to find the shortest-path tree.
+        cutoff: leave out vertices that are farther.
+        time_limit_s: give up after this many seconds.
+        mode: ``fused`` (ranks exchange inside the kernel), ``rounds`` (through the host), ``auto``.
+    """
+
+    algorithm: str = "auto"
+    delta: float | None = None
+    device: str = "auto"
+    partition: str = "arcs"
+    predecessors: bool = True
+    cutoff: float | None = None
+    time_limit_s: float | None = None
+    mode: str = "auto"
+
+    def check(self) -> None:
+        """Raise `InputError` for values that make no sense."""
+        if self.delta is not None and not self.delta > 0:
+            raise InputError(f"delta must be positive, not {self.delta}")
+        if self.mode not in MODES:
+            raise InputError(f"mode {self.mode!r} is unknown; choose one of {', '.join(MODES)}")
+        if self.cutoff is not None and math.isnan(self.cutoff):
+            raise InputError("cutoff must be a number, not NaN")
+        if self.cutoff is not None and self.cutoff < 0:
+            raise InputError(f"cutoff must not be negative, as {self.cutoff} is")
+        if self.time_limit_s is not None and not 0 < self.time_limit_s <= LONGEST_LIMIT_S:
+            raise InputError(
+                f"the time limit must be more than 0 and at most {LONGEST_LIMIT_S:.0f} seconds, "
+                f"not {self.time_limit_s}"
+            )
+
+    def check_against(self, facts: Facts) -> None:
+        """Raise `InputError` for what the graph does not allow."""
+        if facts.vertex_count == 0:
+            raise InputError(f"{facts.name} has no vertices, so there is no source")
+        if facts.has_negative and self.cutoff is not None:
+            raise InputError(
+                f"{facts.name} has a negative weight ({facts.least}), with which a path may come "
+                "back below a cutoff; solve without it"
+            )

@@ -1,0 +1,525 @@
+"""Bad inputs and situations: each ends in seconds with one message and its documented exit code.
+
+The table runs in this process (one rank) and under mpirun (two ranks). Nothing comes on stdout and
+no output file is left. mpirun adds lines of its own on stderr, so ours are counted by their mark.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from groute_py.cli.main import main
+from groute_py.comm.awareness import library
+from groute_py.launch.mpirun import command, plan
+
+WITHIN_S = 20
+"""Normally two seconds; a loaded machine may take longer, a hang takes for ever."""
+
+OURS = re.compile(r"^groute-py(?: \(rank \d\))?: ", re.MULTILINE)
+
+GOOD = "p sp 4 4\na 1 2 1\na 2 3 5\na 3 2 1\na 3 4 2\n"
+
+
+class Bad(NamedTuple):
+    """``words``: the command line, where ``@`` stands for the inputs' folder."""
+
+    words: str
+    code: int
+    says: str
+
+
+TABLE = {
+    # the file
+    "missing file": Bad("sssp @absent.gr", 2, "absent.gr: no such file"),
+    "folder as graph": Bad("sssp @folder", 2, "is a folder, not a graph file"),
+    "unreadable file": Bad("sssp /proc/self/mem", 2, "cannot be read: Input/output error"),
+    "device as graph": Bad("sssp /dev/null", 2, "is not a regular file"),
+    "empty file": Bad("sssp @empty.gr", 2, "empty.gr: is empty"),
+    "not a graph": Bad("sssp @noise.gr", 2, "is not a graph file; the known formats are"),
+    "truncated gzip": Bad("sssp @truncated.gr.gz", 2, "truncated: the gzip data ends before"),
+    "corrupt gzip": Bad("sssp @corrupt.gr.gz", 2, "damaged gzip data"),
+    "damaged native file": Bad("sssp @damaged.csr", 2, "damaged native graph"),
+    # its lines
+    "fewer arcs than promised": Bad("sssp @fewer.gr", 2, "promises 5 arcs, but there are only 4"),
+    "more arcs than promised": Bad("sssp @more.gr", 2, "more.gr:5: more arcs than the 3"),
+    "id 0": Bad("sssp @zero.gr", 2, "zero.gr:2: vertex 0 is outside the range 1..4"),
+    "id above n": Bad("sssp @beyond.gr", 2, "beyond.gr:5: vertex 5 is outside the range 1..4"),
+    "no p line": Bad("sssp @headless.gr", 2, "headless.gr:1: an arc before the `p sp"),
+    "garbage line": Bad("sssp @garbage.gr", 2, "garbage.gr:3: unknown line type '!!'"),
+    "NaN weight": Bad("sssp @nan.gr", 2, "nan.gr:2: expected a finite number as weight, got 'nan'"),
+    "infinite weight": Bad("sssp @inf.gr", 2, "expected a finite number as weight, got 'inf'"),
+    "weight beyond 64 bits": Bad("sssp @token.gr", 2, "does not fit in 64-bit integers"),
+    "no vertices": Bad("sssp @nobody.gr", 2, "nobody has no vertices"),
+    # what the graph forbids
+    "negative weight": Bad(
+        "sssp @negative.gr --algorithm delta-stepping", 2, "which delta-stepping cannot take"
+    ),
+    "negative cycle": Bad("sssp @cycle.gr", 4, "negative cycle of weight -4: 2 → 3 → 2"),
+    "sums beyond 64 bits": Bad("sssp @sums.gr", 1, "does not fit in int64"),
+    # the choices
+    "source 0": Bad("sssp @good.gr -s 0", 2, "source 0 is not a vertex of good; vertices are 1..4"),
+    "source above n": Bad("sssp @good.gr -s 5", 2, "source 5 is not a vertex of good"),
+    "source is no number": Bad("sssp @good.gr -s one", 2, "'one' is not a valid integer"),
+    "target above n": Bad("sssp @good.gr -t 4 -t 5", 2, "target 5 is not a vertex of good"),
+    "target without predecessors": Bad(
+        "sssp @good.gr -t 4 --no-predecessors", 2, "--target prints a path"
+    ),
+    "unknown algorithm": Bad(
+        "sssp @good.gr --algorithm a-star", 2, "algorithm 'a-star' is unknown"
+    ),
+    "unknown device": Bad("sssp @good.gr --device abacus", 2, "device 'abacus' is unknown"),
+    "unknown partition": Bad("sssp @good.gr --partition fair", 2, "partition 'fair' is unknown"),
+    "negative delta": Bad("sssp @good.gr --delta -1", 2, "delta must be positive, not -1.0"),
+    "delta that is no number": Bad("sssp @good.gr --delta nan", 2, "delta must be positive"),
+    "NaN cutoff": Bad("sssp @good.gr --cutoff nan", 2, "cutoff must be a number"),
+    "cutoff below all": Bad("sssp @good.gr --cutoff -1e30", 2, "cutoff must not be negative"),
+    "no trials": Bad("sssp @good.gr --trials 0", 2, "0 is not in the range x>=1"),
+    "no time": Bad("sssp @good.gr --time-limit 0", 2, "the time limit must be positive"),
+    "endless time": Bad("sssp @good.gr --time-limit inf", 2, "the time limit must be"),
+    "too little time": Bad("sssp road:300x300 -s 45150 --time-limit 0.001", 1, "the time limit"),
+    "bad spec": Bad("sssp road:20", 2, "cannot generate 'road:20': write it like road:1000x1000"),
+    "spec too large": Bad("sssp rmat:31", 2, "the scale is at most 30"),
+    # the output
+    "unknown suffix": Bad("sssp @good.gr -o @out.json", 2, "unknown suffix '.json'"),
+    "output in a missing folder": Bad(
+        "sssp @good.gr -o @none/out.npz", 2, "does not exist; create"
+    ),
+    "output is a folder": Bad("sssp @good.gr -o @folder.npz", 2, "is a directory; name a file in"),
+    "output that cannot be": Bad("sssp @good.gr -o /proc/out.npz", 2, "cannot be written"),
+    # the other commands
+    "no command": Bad("route @good.gr", 2, "No such command 'route'"),
+    "no graph": Bad("sssp", 2, "Missing argument 'GRAPH'"),
+    "info on nothing": Bad("info @absent.gr", 2, "absent.gr: no such file"),
+    "info on a bad file": Bad("info @zero.gr", 2, "zero.gr:2: vertex 0"),
+    "convert to what": Bad("convert @good.gr @out.xyz", 2, "unknown suffix; a graph is written as"),
+    "convert to nowhere": Bad(
+        "convert @good.gr @none/out.gr", 2, "cannot be written: No such file"
+    ),
+    "generate what": Bad("generate ring:5 -o @out.gr", 2, "cannot generate 'ring:5'"),
+    "result that is wrong": Bad(
+        "verify @good.gr @wrong.npz", 3, "vertex 3 has distance 6, but vertex 2 has 0"
+    ),
+    "result for another graph": Bad("verify @good.gr @other.npz", 2, "do not belong together"),
+    "not a result": Bad("verify @good.gr @noise.gr", 2, "not a saved result"),
+    "result without a source": Bad("verify @good.gr @some.npz", 2, "it lacks source"),
+    "distances only": Bad("verify @good.gr @plain.npy", 2, "an .npy file has no source"),
+    "no result": Bad("verify @good.gr @absent.npz", 2, "absent.npz: not a saved result"),
+}
+
+
+def bad_files() -> dict[str, bytes]:
+    """The graph files of the table."""
+    packed = bytearray(gzip.compress(GOOD.encode() + b"c more\n" * 50, mtime=0))
+    whole = bytes(packed)
+    packed[len(packed) // 2] ^= 0xFF
+    text = {
+        "good.gr": GOOD,
+        "noise.gr": "what is this\n",
+        "fewer.gr": GOOD.replace("p sp 4 4", "p sp 4 5"),
+        "more.gr": GOOD.replace("p sp 4 4", "p sp 4 3"),
+        "zero.gr": GOOD.replace("a 1 2", "a 0 2"),
+        "beyond.gr": GOOD.replace("a 3 4", "a 3 5"),
+        "headless.gr": GOOD.removeprefix("p sp 4 4\n"),
+        "garbage.gr": GOOD.replace("a 2 3 5", "!! 2 3 5"),
+        "nan.gr": GOOD.replace("a 1 2 1", "a 1 2 nan"),
+        "inf.gr": GOOD.replace("a 1 2 1", "a 1 2 inf"),
+        "token.gr": GOOD.replace("a 2 3 5", "a 2 3 9223372036854775808"),
+        "nobody.gr": "p sp 0 0\n",
+        "negative.gr": GOOD.replace("a 3 4 2", "a 3 4 -2"),
+        "cycle.gr": GOOD.replace("a 2 3 5", "a 2 3 -5"),
+        "sums.gr": GOOD.replace("a 2 3 5", f"a 2 3 {2**63 - 2}"),
+    }
+    return {name: lines.encode() for name, lines in text.items()} | {
+        "empty.gr": b"",
+        "truncated.gr.gz": whole[:-12],
+        "corrupt.gr.gz": bytes(packed),
+        "damaged.csr": b"groute-py",
+    }
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that ``@`` stands for."""
+    folder = tmp_path_factory.mktemp("inputs")
+    for name, content in bad_files().items():
+        (folder / name).write_bytes(content)
+    for name in ("folder", "folder.npz"):
+        (folder / name).mkdir()
+    good = {"source": 0, "distances": np.array([0, 1, 6, 8])}
+    np.savez(folder / "wrong.npz", **{**good, "distances": np.array([0, 0, 6, 8])})
+    np.savez(folder / "other.npz", **{**good, "distances": np.arange(3)})
+    np.savez(folder / "some.npz", distances=good["distances"])
+    np.save(folder / "plain.npy", good["distances"])
+    import groute_py
+
+    graph = groute_py.read_graph(folder / "good.gr")
+    groute_py.write_graph(graph, folder / "damaged.csr")
+    with open(folder / "damaged.csr", "r+b") as file:
+        file.truncate(300)
+    return folder
+
+
+def words_of(bad: Bad, inputs: Path, output: Path) -> list[str]:
+    """The command line; a solve that names no output gets one that must not appear."""
+    words = [word.replace("@", f"{inputs}/") for word in bad.words.split()]
+    if words[0] == "sssp" and "-o" not in words:
+        words += ["-o", str(output)]
+    return words
+
+
+def check(bad: Bad, code: int, out: str, err: str) -> None:
+    assert code == bad.code, err
+    assert out == ""
+    assert bad.says in err
+    assert err.count(bad.says) == 1
+    assert len(OURS.findall(err)) == 1, f"not one message:\n{err}"
+    assert "Traceback" not in err
+
+
+@contextmanager
+def quick() -> Iterator[None]:
+    start = time.monotonic()
+    yield
+    assert time.monotonic() - start < WITHIN_S
+
+
+Here = Callable[[list[str]], int]
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
+    """Run the command line in this process; returns the exit code."""
+    names = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    before = [(name, signal.getsignal(name)) for name in names]
+
+    def run(words: list[str]) -> int:
+        monkeypatch.setattr(sys, "argv", ["groute-py", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0)
+
+    yield run
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for name, handler in before:
+        signal.signal(name, handler)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_on_one_rank(
+    name: str, inputs: Path, tmp_path: Path, here: Here, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(inputs.rglob("*"))
+    with quick():
+        code = here(words_of(TABLE[name], inputs, tmp_path / "out.npz"))
+    check(TABLE[name], code, *capsys.readouterr())
+    assert not list(tmp_path.iterdir())
+    assert sorted(inputs.rglob("*")) == before
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", TABLE)
+def test_on_two_ranks(name: str, inputs: Path, tmp_path: Path, groute: Any) -> None:
+    before = sorted(inputs.rglob("*"))
+    with quick():
+        done = groute(*words_of(TABLE[name], inputs, tmp_path / "out.npz"), ranks=2)
+    check(TABLE[name], done.returncode, done.stdout, done.stderr)
+    assert not list(tmp_path.iterdir())
+    assert sorted(inputs.rglob("*")) == before
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(TABLE) >= 25
+    assert {bad.code for bad in TABLE.values()} == {1, 2, 3, 4}
+
+
+NO_GPU = Bad("sssp @good.gr --device cuda", 2, "no GPU can be used: ")
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.mpi)])
+def test_no_gpu(ranks: int, inputs: Path, tmp_path: Path, groute: Any) -> None:
+    words = words_of(NO_GPU, inputs, tmp_path / "out.npz")
+    with quick():
+        done = groute(*words, ranks=ranks, CUDA_VISIBLE_DEVICES="")
+    check(NO_GPU, done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["sssp", "locked.gr"], "locked.gr: cannot be read: Permission denied"),
+        (["sssp", "road:5x5", "-o", "locked/out.npz"], "out.npz: cannot be written"),
+    ],
+)
+def test_no_permission(
+    words: list[str],
+    says: str,
+    tmp_path: Path,
+    here: Here,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "locked").mkdir(mode=0o500)
+    (tmp_path / "locked.gr").touch(mode=0o000)
+    monkeypatch.chdir(tmp_path)
+    check(Bad("", 2, says), here(words), *capsys.readouterr())
+
+
+def test_stdout_that_is_full() -> None:
+    words = [sys.executable, "-m", "groute_py", "sssp", "road:5x5"]
+    with quick(), open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "No space left on device" in done.stderr
+
+
+def test_an_unknown_setting(groute: Any) -> None:
+    done = groute("doctor", GROUTE_PY_GPU_AWARE_MPI="perhaps")
+    check(
+        Bad("", 2, "GROUTE_PY_GPU_AWARE_MPI=perhaps: expected 0 or 1"),
+        done.returncode,
+        done.stdout,
+        done.stderr,
+    )
+
+
+class TestLauncherAndLibrary:
+    """An mpirun of another MPI than the library's: every process believes to be alone."""
+
+    def foreign(self, rank: int) -> dict[str, str]:
+        size, number = ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")
+        if "Open MPI" in library():
+            size, number = ("PMI_SIZE", "PMI_RANK")
+        return {size: "2", number: str(rank)}
+
+    def ends(self, inputs: Path, **environ: str) -> list[tuple[int, str, str]]:
+        """What becomes of two processes that a foreign launcher starts."""
+        words = [sys.executable, "-m", "groute_py", "sssp", str(inputs / "good.gr")]
+        ranks = [
+            subprocess.Popen(
+                words,
+                env={**os.environ, **self.foreign(rank), **environ},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for rank in range(2)
+        ]
+        spoken = [rank.communicate(timeout=60) for rank in ranks]
+        return [(rank.returncode, *said) for rank, said in zip(ranks, spoken, strict=True)]
+
+    def check(self, ends: list[tuple[int, str, str]], says: str) -> None:
+        assert [code for code, _, _ in ends] == [2, 2], ends
+        check(Bad("", 2, says), 2, *("".join(texts) for texts in list(zip(*ends, strict=True))[1:]))
+
+    def test_mismatch(self, inputs: Path) -> None:
+        with quick():
+            self.check(self.ends(inputs), "mpirun and library do not belong together")
+
+    def test_no_library(self, inputs: Path) -> None:
+        with quick():
+            ends = self.ends(inputs, MPI4PY_LIBMPI="/absent/libmpi.so")
+        self.check(ends, "this job has several ranks, but no MPI library can be loaded")
+
+    def test_one_rank_needs_no_library(self, groute: Any, inputs: Path) -> None:
+        done = groute("sssp", inputs / "good.gr", MPI4PY_LIBMPI="/absent/libmpi.so")
+        assert done.returncode == 0, done.stderr
+
+    @pytest.mark.mpi
+    def test_no_library_under_mpirun(self, groute: Any, inputs: Path) -> None:
+        with quick():
+            done = groute("sssp", inputs / "good.gr", ranks=2, MPI4PY_LIBMPI="/absent/libmpi.so")
+        says = "this job has several ranks, but no MPI library can be loaded"
+        check(Bad("", 2, says), done.returncode, done.stdout, done.stderr)
+
+
+# From here on: runs in which something breaks. A small program changes one thing and then is the
+# command line; "running RANK PID" tells that a rank is in the middle of its work.
+
+PROGRAM = """
+import os, sys, time
+from groute_py.device.cpu import CpuDevice
+from groute_py.environment import place
+from groute_py.errors import *
+
+relax = CpuDevice.relax
+slices = started = 0
+
+def changed(self, limit):
+    global slices, started
+    slices += 1
+    if slices == 50:
+        started = time.monotonic()
+        # main() leaves stdout to rank 0
+        os.write(1, f"running {{place().rank}} {{os.getpid()}}\\n".encode())
+    if slices >= 50 and time.monotonic() > started + 1:
+        {change}
+    return relax(self, limit)
+
+CpuDevice.relax = changed
+from groute_py.cli.main import main
+main()
+"""
+
+LONG = ["sssp", "road:150x150", "--source", "9000", "--device", "cpu", "--trials", "1000000"]
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Start a run that goes on until it is ended, with one change."""
+
+    def start(ranks: int, change: str = "pass", *more: str) -> subprocess.Popen[str]:
+        program = tmp_path / "program.py"
+        program.write_text(PROGRAM.format(change=change))
+        words = [sys.executable, str(program)]
+        if ranks > 1:
+            words = command(plan(ranks, []))
+            words[words.index("-m") :] = [str(program)]
+        return subprocess.Popen(
+            [*words, *LONG, "-o", str(tmp_path / "out.npz"), *more],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return start
+
+
+def running(started: subprocess.Popen[str], ranks: int) -> dict[int, int]:
+    """Wait until all ranks are at work; their process ids by rank."""
+    assert started.stdout is not None
+    lines = [started.stdout.readline().split() for _ in range(ranks)]
+    assert all(line[:1] == ["running"] for line in lines), started.communicate(timeout=60)
+    return {int(rank): int(process) for _, rank, process in lines}
+
+
+def ended(started: subprocess.Popen[str], within_s: float = WITHIN_S) -> tuple[int, str, str]:
+    out, err = started.communicate(timeout=within_s)
+    return started.returncode, out, err
+
+
+def all_gone(processes: dict[int, int], within_s: float = 10) -> bool:
+    """Whether no process is left, zombies not counted; init may take a moment to bury them."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        if not any(alive(process) for process in processes.values()):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_interrupted_alone(job: Any, tmp_path: Path, name: str) -> None:
+    started = job(1)
+    running(started, 1)
+    started.send_signal(signal.Signals[name])
+    code, out, err = ended(started, within_s=10)
+    check(Bad("", 130, f"interrupted by {name}; nothing was written"), code, out, err)
+    assert not (tmp_path / "out.npz").exists()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_interrupted_mpirun(job: Any, tmp_path: Path, name: str) -> None:
+    """mpirun chooses the code and adds lines, on stdout too; ours is at most one."""
+    started = job(2)
+    processes = running(started, 2)
+    started.send_signal(signal.Signals[name])
+    code, out, err = ended(started, within_s=15)
+    assert code != 0
+    assert "vertices" not in out
+    assert len(OURS.findall(err)) <= 1, err
+    assert all_gone(processes)
+    assert not (tmp_path / "out.npz").exists()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_all_ranks_interrupted(job: Any, name: str) -> None:
+    """As a terminal or a batch system does it: every rank gets the signal."""
+    started = job(2)
+    processes = running(started, 2)
+    for process in processes.values():
+        os.kill(process, signal.Signals[name])
+    code, out, err = ended(started, within_s=15)
+    check(Bad("", 130, f"interrupted by {name}"), code, out, err)
+    assert all_gone(processes)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("rank", [0, 1])
+def test_killed_rank(job: Any, rank: int) -> None:
+    started = job(2)
+    processes = running(started, 2)
+    os.kill(processes[rank], signal.SIGKILL)
+    code, out, _ = ended(started, within_s=15)
+    assert code != 0
+    assert "vertices" not in out
+    assert all_gone(processes)
+
+
+ON_RANK_1 = "if place().rank == 1: "
+
+BREAKS = {
+    "defect on rank 1": (ON_RANK_1 + "raise ValueError('injected')", 1, "ValueError: injected"),
+    "defect on all ranks": ("raise ValueError('injected')", 1, "ValueError: injected"),
+    "error on rank 1": (
+        ON_RANK_1 + "raise RunError('injected')",
+        1,
+        "groute-py (rank 1): injected",
+    ),
+    "input error on rank 1": (ON_RANK_1 + "raise InputError('injected')", 2, "(rank 1): injected"),
+    "no memory on rank 1": (
+        ON_RANK_1 + "raise MemoryError('injected')",
+        1,
+        "MemoryError: injected",
+    ),
+}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", BREAKS)
+def test_breaks_on_two_ranks(job: Any, tmp_path: Path, name: str) -> None:
+    change, code, says = BREAKS[name]
+    started = job(2, change)
+    processes = running(started, 2)
+    found, out, err = ended(started)
+    assert found == code, err
+    assert out == ""
+    assert err.count(says) == 1, err
+    assert len(OURS.findall(err)) == 1, err
+    assert all_gone(processes)
+    assert not (tmp_path / "out.npz").exists()
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.mpi)])
+def test_a_rank_that_hangs_meets_the_time_limit(job: Any, ranks: int) -> None:
+    """A rank stuck in its work cannot vote to stop; the alarm ends it, and it ends all."""
+    change = f"while place().rank == {ranks - 1}: time.sleep(0.1)"
+    with quick():
+        code, out, err = ended(job(ranks, change, "--time-limit", "2"))
+    out = re.sub(r"running \d+ \d+\n", "", out)
+    check(Bad("", 1, "the time limit"), code, out, err)

@@ -1,0 +1,185 @@
+"""The benchmarks run, in a tiny form, and a wrong answer makes them fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from groute_py import generate, write_graph
+from groute_py.engine.session import Session
+
+ROOT = Path(__file__).parents[1]
+
+Bench = Callable[..., tuple[Result, list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """Run the command with some cases; what it printed, and the records it wrote."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.__main__ import main
+
+    def run(*cases: str, options: tuple[str, ...] = ()) -> tuple[Result, list[dict[str, Any]]]:
+        words = ["--output", str(tmp_path / "out"), "--repeat", "2", *options]
+        done = CliRunner().invoke(
+            main, words + [word for case in cases for word in ("--case", case)]
+        )
+        files = list((tmp_path / "out").glob("*.json"))
+        return done, json.loads(files[0].read_text())["records"] if files else []
+
+    return run
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, number: int, change: Callable[[Any], Any]) -> None:
+    """Change the answer of the ``number``-th solve, counted from 0 with the tiny first one."""
+    solve, calls = Session.solve, iter(range(10**6))
+
+    def spoiled(session: Session, source: int) -> Any:
+        result = solve(session, source)
+        return change(result) if next(calls) == number else result
+
+    monkeypatch.setattr(Session, "solve", spoiled)
+
+
+def longer(result: Any) -> Any:
+    distances = result.distances.copy()
+    distances[np.flatnonzero(result.reached)[-1]] += 1
+    return replace(result, distances=distances)
+
+
+def uprooted(result: Any) -> Any:
+    parents = result.predecessors.copy()
+    children = np.flatnonzero(parents >= 0)
+    parents[children[-1]] = children[-1]
+    return replace(result, predecessors=parents)
+
+
+def test_solving(bench: Bench, device: str) -> None:
+    cases = ("road:30x30", "road:30x30/float32", "rmat:8", "random:50,300")
+    done, records = bench(*cases, options=("--both", "--device", device))
+    assert done.exit_code == 0, done.output
+    assert [(r["case"], r["tree"]) for r in records] == [
+        (c, t) for c in cases for t in (True, False)
+    ]
+    for record in records:
+        assert len(record["runs"]) == 2
+        assert record["answers_verified"] == 4
+        assert record["medians"]["total"] > record["medians"]["solve"] > 0
+        assert len(record["peers"]["scipy"]["seconds"]) == 2
+        assert done.stdout.count(record["case"]) >= 2
+
+
+def test_the_raw_numbers_say_where_they_come_from(bench: Bench, tmp_path: Path) -> None:
+    bench("road:9x9", options=("--commit", "abc", "--delta", "70", "--no-predecessors"))
+    (file,) = (tmp_path / "out").iterdir()
+    assert file.name.startswith("cpu-1-20")
+    content = json.loads(file.read_text())
+    assert content["commit"] == "abc"
+    assert {"groute-py", "python", "numpy", "numba", "scipy", "mpi"} <= content["versions"].keys()
+    (record,) = content["records"]
+    assert record["runs"][0]["statistics"]["delta"] == 70
+    assert not record["tree"]
+
+
+def test_reading(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import cases, reading
+
+    (tmp_path / cases.NY_FILE).parent.mkdir()
+    write_graph(generate("road:20x20"), tmp_path / cases.NY_FILE)
+    monkeypatch.setenv("GROUTE_PY_TEST_DATA", str(tmp_path))
+    monkeypatch.setattr(reading, "GENERATED", "road:30x30")
+    done, (compressed, plain) = bench("reading")
+    assert done.exit_code == 0, done.output
+    assert len(compressed["read_s"]) == len(compressed["gzip_s"]) == len(plain["read_s"]) == 7
+
+    monkeypatch.setattr(reading, "read_graph", lambda *_, **__: generate("road:20x20", seed=2))
+    done, _ = bench("reading")
+    assert done.exit_code == 3
+    assert "WRONG ANSWER" in done.output
+
+
+def test_a_missing_file_is_skipped_with_the_reason(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUTE_PY_TEST_DATA", str(tmp_path))
+    done, records = bench("NY", "road:9x9")
+    assert done.exit_code == 0
+    assert "GROUTE_PY_TEST_DATA" in records[0]["skipped"]
+    assert "NY: skipped" in done.stdout
+    assert "runs" in records[1]
+
+
+def test_new_york(bench: Bench, data_folder: Path) -> None:
+    done, records = bench("NY")
+    assert done.exit_code == 0, done.output
+    assert records[0]["verified"] == "certificate and digest"
+
+
+@pytest.mark.parametrize("number", [1, 2, 4], ids=["first", "warm-up", "last"])
+def test_a_wrong_distance_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    spoil(monkeypatch, number, longer)
+    done, records = bench("road:20x20", "road:9x9")
+    assert done.exit_code == 3
+    assert "WRONG ANSWER" in records[0]["failed"]
+    assert "road:20x20: FAILED" in done.stdout
+    assert "runs" in records[1]
+
+
+@pytest.mark.parametrize("number", [1, 2, 4], ids=["first", "warm-up", "last"])
+def test_a_wrong_tree_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    spoil(monkeypatch, number, uprooted)
+    done, records = bench("road:20x20")
+    assert done.exit_code == 3
+    assert "WRONG ANSWER" in records[0]["failed"]
+
+
+def test_another_digest_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import cases
+
+    kind = cases.KINDS["road"]._replace(digest=cases.NY_DIGEST)
+    monkeypatch.setitem(cases.KINDS, "road", kind)
+    done, _ = bench("road:20x20")
+    assert done.exit_code == 3
+    assert "digest" in done.output
+
+
+def test_a_peer_that_disagrees_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import peers
+
+    def wrong(graph: Any, source: int, device: str) -> Any:
+        solve, distances = peers.scipy_dijkstra(graph, source, device)
+        return solve, lambda found: distances(found) + 1
+
+    monkeypatch.setattr(peers, "PEERS", {"scipy": wrong})
+    done, _ = bench("road:20x20")
+    assert done.exit_code == 3
+    assert "scipy" in done.output
+
+
+@pytest.mark.parametrize("case", ["mesh:3", "", "road:9x9@0", "road:9x9/int64"])
+def test_an_unknown_case_is_refused(bench: Bench, case: str) -> None:
+    done, records = bench(case)
+    assert done.exit_code == 2
+    assert records == []
+
+
+@pytest.mark.mpi
+def test_ranks_run_in_a_job_of_their_own(bench: Bench) -> None:
+    done, records = bench("road:40x40", "road:40x40@2")
+    assert done.exit_code == 0, done.output
+    assert [record["ranks"] for record in records] == [1, 2]
+    assert records[1]["runs"][0]["statistics"]["mode"] != "alone"
+
+
+@pytest.mark.mpi
+def test_a_failure_on_several_ranks_is_passed_on(bench: Bench) -> None:
+    done, records = bench("random:0,5@2")
+    assert done.exit_code == 2
+    assert "need a vertex" in records[0]["failed"]

@@ -1,0 +1,343 @@
+"""The command line on one rank: help, answers, files, and what it does not load."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from graphs import graph_of, random_graph, scipy_distances
+
+import groute_py
+from groute_py import UNREACHED, Graph, read_graph, write_graph
+from groute_py.cli.main import commands
+from groute_py.errors import EXIT_CODES
+
+COMMANDS = ["convert", "doctor", "generate", "info", "sssp", "verify"]
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run() -> Run:
+    """Run a command in this process; an error is raised here."""
+
+    def invoke(*words: object) -> Result:
+        done = CliRunner().invoke(commands, [str(word) for word in words])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return done
+
+    return invoke
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """0 → 1 → 2 with a detour, and a vertex that nothing leads to; ids from 1 in the file."""
+    graph = graph_of(4, [(0, 1, 4), (0, 2, 9), (1, 2, 3), (3, 0, 1)])
+    write_graph(graph, tmp_path / "small.gr")
+    return tmp_path / "small.gr"
+
+
+def as_json(done: Result) -> dict[str, Any]:
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+class TestHelp:
+    """Answers at once, without MPI or GPU."""
+
+    LOADED = (
+        "import sys; sys.argv = ['groute-py', {words}]\n"
+        "import atexit; atexit.register(lambda: print([m for m in sys.modules if m in "
+        "('numpy', 'numba', 'mpi4py', 'cupy', 'scipy', 'rich')], file=sys.stderr))\n"
+        "from groute_py.cli.main import main; main()"
+    )
+
+    @pytest.mark.parametrize(
+        "words", ["'--help'", "'--version'", "'sssp', '--help'", "'doctor', '--help'", "'sssp'"]
+    )
+    def test_nothing_heavy_is_loaded(self, words: str) -> None:
+        code = self.LOADED.format(words=words)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+        assert done.stderr.splitlines()[-1] == "[]", done.stderr
+
+    def test_in_no_time(self) -> None:
+        def seconds() -> float:
+            start = time.perf_counter()
+            words = [sys.executable, "-m", "groute_py", "--help"]
+            subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
+            return time.perf_counter() - start
+
+        assert min(seconds() for _ in range(3)) < 1.0
+
+    def test_exit_codes_are_in_it(self, run: Run) -> None:
+        text = " ".join(run("--help").stdout.split())
+        for code, meaning in EXIT_CODES.items():
+            assert f"{code} {meaning}" in text
+
+    def test_all_commands_are_in_it(self, run: Run) -> None:
+        listed = run("--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0]
+        assert re.findall(r"^  (\S+)", listed, re.MULTILINE) == COMMANDS
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_every_option_is_explained(self, run: Run, command: str) -> None:
+        found = commands.commands[command]
+        assert found.help
+        assert all(option.help for option in found.params if isinstance(option, click.Option))
+        assert run(command, "--help").exit_code == 0
+
+    def test_version(self, run: Run) -> None:
+        assert run("--version").stdout == f"groute-py, version {groute_py.__version__}\n"
+
+    def test_no_command_shows_help(self, groute: Any) -> None:
+        done = groute()
+        assert done.returncode == 2
+        assert "Usage: " in done.stdout + done.stderr
+
+
+class TestSssp:
+    """The answer on stdout."""
+
+    def test_table(self, run: Run, small: Path) -> None:
+        done = run("sssp", small, "--device", "cpu", "--verify")
+        rows = dict(re.findall(r"^  (\w+(?: \w+)*)  +(.+)$", done.stdout, re.MULTILINE))
+        assert rows["graph"] == "small"
+        assert rows["source"] == "1"
+        assert rows["reached"] == "3"
+        assert rows["sum of distances"] == "11"
+        assert rows["greatest distance"] == "7"
+        assert rows["verified"] == "yes"
+        assert done.stderr == ""
+
+    def test_json(self, run: Run, small: Path) -> None:
+        found = as_json(run("sssp", small, "-s", 4, "--device", "cpu", "--json"))
+        assert (found["source"], found["reached"], found["sum_of_distances"]) == (4, 4, 14)
+        assert {"read", "solve", "total"} <= found["seconds"].keys()
+        assert "verified" not in found
+        assert "paths" not in found
+
+    def test_the_source_defaults_to_the_first_with_arcs(self, run: Run, tmp_path: Path) -> None:
+        for arcs, source in (([(0, 1, 5)], 1), ([(2, 1, 5), (3, 1, 5)], 3), ([], 1)):
+            write_graph(graph_of(4, arcs), tmp_path / "graph.gr")
+            found = as_json(run("sssp", tmp_path / "graph.gr", "--device", "cpu", "--json"))
+            assert found["source"] == source
+
+    def test_targets(self, run: Run, small: Path) -> None:
+        words = ("sssp", small, "-t", 3, "--target", 4, "-t", 1, "--device", "cpu")
+        text = run(*words).stdout
+        assert text.endswith(
+            "path to 3, length 7:\n  1 → 2 → 3\nno path to 4\npath to 1, length 0:\n  1\n"
+        )
+        assert as_json(run(*words, "--json"))["paths"] == [
+            {"target": 3, "distance": 7, "path": [1, 2, 3]},
+            {"target": 4, "distance": None, "path": []},
+            {"target": 1, "distance": 0, "path": [1]},
+        ]
+
+    def test_trials(self, run: Run, small: Path) -> None:
+        words = ("sssp", small, "-n", 3, "--device", "cpu")
+        assert len(as_json(run(*words, "--json"))["trials"]["solve_seconds"]) == 3
+        assert re.search(r"solve median +\S+ ms of 3", run(*words).stdout)
+
+    @pytest.mark.parametrize("method", ["delta-stepping", "bellman-ford"])
+    @pytest.mark.parametrize("partition", ["arcs", "vertices"])
+    def test_choices(self, run: Run, small: Path, method: str, partition: str) -> None:
+        words = ("--algorithm", method, "--partition", partition, "--delta", 2, "--device", "cpu")
+        found = as_json(run("sssp", small, *words, "--json"))
+        assert found["statistics"]["algorithm"] == method
+        assert found["statistics"]["delta"] == (2 if method == "delta-stepping" else None)
+        assert found["sum_of_distances"] == 11
+
+    def test_cutoff(self, run: Run, small: Path) -> None:
+        words = ("--cutoff", 4, "--verify", "--device", "cpu", "--json")
+        assert as_json(run("sssp", small, *words))["reached"] == 2
+
+    def test_enough_time(self, groute: Any, small: Path) -> None:
+        assert groute("sssp", small, "--time-limit", 3600, "--device", "cpu").returncode == 0
+
+    def test_float_weights(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "floats.gr").write_text("p sp 3 2\na 1 2 0.5\na 2 3 0.25\n")
+        found = as_json(run("sssp", tmp_path / "floats.gr", "--device", "cpu", "--json"))
+        assert (found["sum_of_distances"], found["greatest_distance"]) == (1.25, 0.75)
+
+
+class TestOutput:
+    """-o in every form."""
+
+    @pytest.fixture
+    def saved(self, run: Run, small: Path) -> Callable[..., Path]:
+        def save(name: str, *more: str) -> Path:
+            target = small.with_name(name)
+            done = run("sssp", small, "-o", target, "--device", "cpu", "--json", *more)
+            assert as_json(done)["output"] == str(target)
+            return target
+
+        return save
+
+    def test_npz(self, saved: Callable[..., Path]) -> None:
+        with np.load(saved("out.npz")) as found:
+            assert sorted(found.files) == ["distances", "predecessors", "source"]
+            assert [found[name].dtype for name in found.files] == [np.int64] * 3
+            assert found["source"] == 0
+            assert found["distances"].tolist() == [0, 4, 7, UNREACHED]
+            assert found["predecessors"].tolist() == [-1, 0, 1, -1]
+
+    def test_npz_without_predecessors(self, saved: Callable[..., Path]) -> None:
+        with np.load(saved("out.npz", "--no-predecessors")) as found:
+            assert sorted(found.files) == ["distances", "source"]
+
+    def test_npy(self, saved: Callable[..., Path]) -> None:
+        assert np.load(saved("out.npy")).tolist() == [0, 4, 7, UNREACHED]
+
+    def test_csv(self, saved: Callable[..., Path]) -> None:
+        lines = saved("out.csv").read_text().splitlines()
+        assert lines == ["vertex,distance,predecessor", "1,0,", "2,4,1", "3,7,2", "4,inf,"]
+
+    def test_txt(self, saved: Callable[..., Path]) -> None:
+        assert saved("out.txt").read_text().splitlines() == ["1 0", "2 4", "3 7", "4 inf"]
+
+    def test_what_does_not_verify_is_not_saved(
+        self, run: Run, small: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from groute_py.device.cpu import CpuDevice
+
+        right = CpuDevice.distances
+        monkeypatch.setattr(CpuDevice, "distances", lambda self: right(self) // 2)
+        with pytest.raises(groute_py.VerificationError):
+            run("sssp", small, "-o", small.with_name("out.npz"), "--verify", "--device", "cpu")
+        assert not small.with_name("out.npz").exists()
+
+
+class TestVerify:
+    """A saved result against a graph."""
+
+    def test_good(self, run: Run, small: Path) -> None:
+        target = small.with_name("out.npz")
+        run("sssp", small, "-s", 4, "-o", target, "--device", "cpu")
+        found = as_json(run("verify", small, target, "--json"))
+        assert found["verified"] is True
+        assert found["predecessors_checked"] is True
+        assert (found["source"], found["reached"]) == (4, 4)
+        assert "yes" in run("verify", small, target).stdout
+
+    def test_without_predecessors(self, run: Run, small: Path) -> None:
+        target = small.with_name("out.npz")
+        run("sssp", small, "-o", target, "--no-predecessors", "--device", "cpu")
+        assert as_json(run("verify", small, target, "--json"))["predecessors_checked"] is False
+
+    def test_cutoff(self, run: Run, small: Path) -> None:
+        target = small.with_name("out.npz")
+        run("sssp", small, "-o", target, "--cutoff", 4, "--device", "cpu")
+        assert run("verify", small, target, "--cutoff", 4).exit_code == 0
+        with pytest.raises(groute_py.VerificationError):
+            run("verify", small, target)
+
+
+class TestFiles:
+    """info, generate and convert."""
+
+    def test_info(self, run: Run, small: Path) -> None:
+        found = as_json(run("info", small, "--json"))
+        assert (found["vertices"], found["arcs"], found["first_id"]) == (4, 4, 1)
+        assert (found["least_weight"], found["greatest_weight"]) == (1, 9)
+        assert (found["greatest_degree"], found["vertices_without_arcs_out"]) == (2, 1)
+        assert re.search(r"greatest weight +9\n", run("info", small).stdout)
+
+    def test_info_of_parts(self, run: Run) -> None:
+        found = as_json(run("info", "road:20x20", "--parts", 3, "--json"))
+        assert {"cut_by_arcs", "cut_by_vertices", "imbalance_by_arcs"} <= found.keys()
+        one = as_json(run("info", "road:20x20", "--parts", 1, "--json"))
+        assert (one["cut_by_arcs"], one["imbalance_by_arcs"]) == (0, 1.0)
+
+    def test_info_of_nothing(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "none.gr").write_text("p sp 0 0\n")
+        found = as_json(run("info", tmp_path / "none.gr", "--json", "--parts", 2))
+        assert (found["vertices"], found["greatest_degree"]) == (0, 0)
+
+    @pytest.mark.parametrize("suffix", [".csr", ".gr", ".gr.gz"])
+    def test_generate(self, run: Run, tmp_path: Path, suffix: str) -> None:
+        target = tmp_path / f"out{suffix}"
+        done = run("generate", "road:9x7", "-o", target, "--seed", 5)
+        assert done.stdout == ""
+        assert "63 vertices" in done.stderr
+        same(read_graph(target), groute_py.generate("road:9x7", seed=5))
+
+    def test_convert_there_and_back(self, run: Run, tmp_path: Path) -> None:
+        whole = random_graph(40, 200, seed=1, greatest=99)
+        names = ["a.gr", "b.csr", "c.gr.gz", "d.csr", "e.gr"]
+        paths = [tmp_path / name for name in names]
+        write_graph(whole, paths[0])
+        for before, after in pairwise(paths):
+            assert run("convert", before, after).stdout == ""
+            same(read_graph(after), whole)
+            assert read_graph(after).first_id == 1
+        assert paths[0].read_bytes() == paths[-1].read_bytes()
+
+    @pytest.mark.parametrize("weights", ["int64", "float32", "float64"])
+    def test_convert_keeps_weights(self, run: Run, tmp_path: Path, weights: str) -> None:
+        plain = random_graph(20, 60, seed=2, greatest=9)
+        scaled = plain.weights.astype(weights) * (2**40 if weights == "int64" else 1 / 3)
+        whole = Graph(plain.offsets, plain.heads, scaled.astype(weights))
+        write_graph(whole, tmp_path / "a.csr")
+        run("convert", tmp_path / "a.csr", tmp_path / "b.gr")
+        run("convert", tmp_path / "b.gr", tmp_path / "c.csr")
+        same(read_graph(tmp_path / "c.csr"), whole)
+
+    def test_a_solve_is_the_same_from_every_form(self, run: Run, tmp_path: Path) -> None:
+        expected = scipy_distances(groute_py.generate("random:90,400"), 0)
+        for name in ("a.csr", "a.gr", "a.gr.gz"):
+            run("generate", "random:90,400", "-o", tmp_path / name)
+            run("sssp", tmp_path / name, "-o", tmp_path / "out.npy", "--device", "cpu")
+            np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected)
+
+    def test_cache(self, run: Run, small: Path, tmp_path: Path) -> None:
+        folder = tmp_path / "copies"
+        run("info", small, "--cache", folder)
+        assert len(list(folder.iterdir())) == 1
+        run("info", small, "--no-cache")
+        run("sssp", small, "--cache", folder, "--device", "cpu")
+        assert len(list(folder.iterdir())) == 1
+
+
+def same(found: Graph, expected: Graph) -> None:
+    np.testing.assert_array_equal(found.offsets, expected.offsets)
+    np.testing.assert_array_equal(found.heads, expected.heads)
+    np.testing.assert_array_equal(found.weights, expected.weights)
+
+
+class TestDoctor:
+    """On one rank, whatever the machine has."""
+
+    def test_json(self, run: Run) -> None:
+        found = as_json(run("doctor", "--json"))
+        assert found["groute-py"]["found"] == groute_py.__version__
+        assert {"python", "numpy", "numba", "mpi4py", "launcher", "cache folder"} <= found.keys()
+        assert {finding["state"] for finding in found.values()} <= {"good", "absent", "wrong"}
+        assert all(f["advice"] for f in found.values() if f["state"] == "wrong")
+
+    def test_table(self, run: Run) -> None:
+        text = run("doctor").stdout
+        assert "groute-py" in text
+        assert "all is well" in text or "need attention" in text
+
+    def test_without_an_mpi_library(self, groute: Any) -> None:
+        done = groute("doctor", "--json", MPI4PY_LIBMPI="/absent/libmpi.so")
+        assert done.returncode == 0, done.stderr
+        library = json.loads(done.stdout)["MPI library"]
+        assert library["state"] == "absent"
+        assert "groute-py[mpich]" in library["advice"]

@@ -1,0 +1,123 @@
+"""The CUDA kernels compile, without a GPU: NVRTC for every distance type and architecture."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from groute_py.kernels import source
+from groute_py.kernels.source import ENTRY_POINTS, HEADERS, UNITS, joined_source, options
+
+nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
+
+TYPES = ["int32", "int64", "float32", "float64"]
+OLDEST, NEWEST = "compute_80", "compute_100"
+ARCHITECTURES = [OLDEST, "compute_90", NEWEST]
+
+
+class Compiled(NamedTuple):
+    """Whether it went well, what the compiler said, and the PTX."""
+
+    good: bool
+    log: str
+    ptx: str
+
+
+def compiled(text: str, choices: tuple[str, ...], architecture: str) -> Compiled:
+    def ask(call: Callable[..., Any], *arguments: Any) -> Any:
+        status, *rest = call(*arguments)
+        assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS, status
+        return rest[0] if rest else None
+
+    def text_of(size: Callable[..., Any], content: Callable[..., Any]) -> str:
+        buffer = b" " * ask(size, program)
+        ask(content, program, buffer)
+        return buffer.decode(errors="replace")
+
+    program = ask(nvrtc.nvrtcCreateProgram, text.encode(), b"joined.cu", 0, [], [])
+    try:
+        words = [word.encode() for word in (*choices, f"-arch={architecture}")]
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(words), words)
+        good = status == nvrtc.nvrtcResult.NVRTC_SUCCESS
+        log = text_of(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
+        ptx = text_of(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX) if good else ""
+        return Compiled(good, log, ptx)
+    finally:
+        ask(nvrtc.nvrtcDestroyProgram, program)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("wide", [False, True], ids=["narrow offsets", "wide offsets"])
+@pytest.mark.parametrize("name", TYPES)
+def test_every_variant_compiles(name: str, wide: bool, architecture: str) -> None:
+    choices = options(np.dtype(name), wide_offsets=wide)
+    done = compiled(joined_source(), choices, architecture)
+    assert done.good, done.log
+    assert "warning" not in done.log, done.log
+    missing = [point for point in ENTRY_POINTS if f".entry {point}(" not in done.ptx]
+    assert not missing
+    assert f".target sm_{architecture.removeprefix('compute_')}" in done.ptx
+
+
+def test_no_entry_point_is_unlisted() -> None:
+    done = compiled(joined_source(), options(np.dtype("int32"), wide_offsets=False), OLDEST)
+    entries = [line for line in done.ptx.splitlines() if ".entry " in line]
+    assert sorted(line.split(".entry ")[1].split("(")[0] for line in entries) == sorted(
+        ENTRY_POINTS
+    )
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The kernels in a folder of their own, where they may be broken."""
+    here = Path(source.__file__).parent
+    for name in (*HEADERS, *UNITS):
+        shutil.copy(here / name, tmp_path)
+    monkeypatch.setattr(source, "__file__", str(tmp_path / "source.py"))
+    return tmp_path
+
+
+def with_line(path: Path, number: int, line: str) -> None:
+    """Insert a line so that it is line ``number`` of the file."""
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[: number - 1], line, *lines[number - 1 :]]) + "\n")
+
+
+@pytest.mark.parametrize("name", [*HEADERS, *UNITS])
+def test_an_error_names_file_and_line(copied: Path, name: str) -> None:
+    last = len((copied / name).read_text().splitlines()) + 1
+    with_line(copied / name, last, "#error deliberate")
+    done = compiled(joined_source(), options(np.dtype("int32"), wide_offsets=False), OLDEST)
+    assert not done.good
+    assert f"{name}({last})" in done.log
+    assert "deliberate" in done.log
+
+
+@pytest.mark.parametrize("name", [*HEADERS, *UNITS])
+def test_every_file_is_in_the_text(copied: Path, name: str) -> None:
+    """CuPy's cache knows a kernel by its text, so a changed header must change the text."""
+    before = joined_source()
+    with_line(copied / name, 3, "// changed")
+    assert joined_source() != before
+
+
+def test_nothing_is_included() -> None:
+    """Else a file could change without the text changing, or be absent on the user's machine."""
+    lines = joined_source().splitlines()
+    assert not [line for line in lines if line.lstrip().startswith("#include")]
+    assert not [line for line in lines if "#pragma once" in line]
+
+
+def test_all_files_are_listed() -> None:
+    here = Path(source.__file__).parent
+    assert {path.name for path in here.glob("*.cu*")} == {*HEADERS, *UNITS}
+
+
+def test_options_tell_all_variants_apart() -> None:
+    variants = {options(np.dtype(name), wide_offsets=wide) for name in TYPES for wide in (0, 1)}
+    assert len(variants) == 2 * len(TYPES)
