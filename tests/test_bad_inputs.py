@@ -87,7 +87,7 @@ TABLE = {
     "NaN cutoff": Bad("sssp @good.gr --cutoff nan", 2, "cutoff must be a number"),
     "cutoff below all": Bad("sssp @good.gr --cutoff -1e30", 2, "cutoff must not be negative"),
     "no trials": Bad("sssp @good.gr --trials 0", 2, "0 is not in the range x>=1"),
-    "no time": Bad("sssp @good.gr --time-limit 0", 2, "the time limit must be positive"),
+    "no time": Bad("sssp @good.gr --time-limit 0", 2, "the time limit must be more than 0"),
     "endless time": Bad("sssp @good.gr --time-limit inf", 2, "the time limit must be"),
     "too little time": Bad("sssp road:300x300 -s 45150 --time-limit 0.001", 1, "the time limit"),
     "bad spec": Bad("sssp road:20", 2, "cannot generate 'road:20': write it like road:1000x1000"),

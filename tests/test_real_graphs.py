@@ -19,7 +19,14 @@ from graphs import scipy_distances
 from local_ranks import on_ranks
 from test_solvers import solve
 
-from groute_py import UNREACHED, Graph, NegativeCycleError, read_graph, verify
+from groute_py import (
+    UNREACHED,
+    Graph,
+    NegativeCycleError,
+    Result,
+    read_graph,
+    verify,
+)
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
@@ -251,24 +258,44 @@ CHECKER = {
 }
 
 
+LONG = ["spfa_killer_00", "wrong_dijkstra_killer_01"]
+"""Paths of 10⁵ arcs between vertices in random order: nearly every hop crosses ranks."""
+
+
+class Question(NamedTuple):
+    """A case of the checker."""
+
+    graph: Graph
+    source: int
+    target: int
+
+
+def read_question(folder: Path, name: str) -> Question:
+    with gzip.open(folder / "library-checker" / f"{name}.in.gz", "rt") as file:
+        numbers = np.fromstring(file.read(), dtype=np.int64, sep=" ")
+    with gzip.open(folder / "library-checker" / f"{name}.out.gz", "rt") as file:
+        assert int(file.readline().split()[0]) == CHECKER[name]
+    count, _, source, target = numbers[:4].tolist()
+    return Question(from_arcs(count, *numbers[4:].reshape(-1, 3).T), source, target)
+
+
+def check_answer(name: str, question: Question, result: Result) -> None:
+    graph, source, target = question
+    verify(graph, result)
+    path = result.path_to(target)
+    if CHECKER[name] < 0:
+        assert (result.distances[target], path) == (UNREACHED, [])
+    else:
+        assert result.distances[target] == CHECKER[name] == length(graph, path)
+        assert (path[0], path[-1]) == (source, target)
+
+
 @pytest.mark.parametrize("name", CHECKER)
 def test_library_checker(device: str, name: str, data_folder: Path) -> None:
-    folder = data_folder / "library-checker"
-    with gzip.open(folder / f"{name}.in.gz", "rt") as file:
-        numbers = np.fromstring(file.read(), dtype=np.int64, sep=" ")
-    count, _, source, target = numbers[:4].tolist()
-    graph = from_arcs(count, *numbers[4:].reshape(-1, 3).T)
-    with gzip.open(folder / f"{name}.out.gz", "rt") as file:
-        assert int(file.readline().split()[0]) == CHECKER[name]
-    for ranks in (1, 3):
-        result = solve(graph, source, ranks, device=device, time_limit_s=60)
-        verify(graph, result)
-        path = result.path_to(target)
-        if CHECKER[name] < 0:
-            assert (result.distances[target], path) == (UNREACHED, [])
-        else:
-            assert result.distances[target] == CHECKER[name] == length(graph, path)
-            assert (path[0], path[-1]) == (source, target)
+    question = read_question(data_folder, name)
+    for ranks in (1,) if name in LONG else (1, 3):
+        result = solve(question.graph, question.source, ranks, device=device, time_limit_s=30)
+        check_answer(name, question, result)
 
 
 def length(graph: Graph, path: list[int]) -> int:

@@ -181,7 +181,7 @@ class Weaker:
         state = (tuple(sent), tuple(received)) if self.unchanged else ()
         quiet = calm and (not self.twice or state == self.last)
         self.last = state if calm else None
-        return Verdict(quiet, float(floors.min()), 0, False)
+        return Verdict(quiet, float(floors.min()), 0, math.inf, False)
 
 
 def early(loads: list[list[int]], events: list[Event], rule: Callable[[], Any]) -> bool:
@@ -264,7 +264,7 @@ def test_one_idle_rank_among_busy_ones() -> None:
     coordinator = Coordinator()
     ballots = np.stack([Ballot(math.inf, 0, 0).to_array(), Ballot(7.5, 0, 0, 11).to_array()])
     for _ in range(3):
-        assert coordinator.judge(ballots) == Verdict(False, 7.5, 11, False)
+        assert coordinator.judge(ballots) == Verdict(False, 7.5, 11, math.inf, False)
 
 
 def test_a_busy_vote_between_two_calm_ones() -> None:
@@ -284,7 +284,7 @@ def test_counts_are_exact_beyond_32_bits() -> None:
 
 @given(st.lists(st.booleans(), min_size=1, max_size=5))
 def test_one_rank_can_stop_all(stops: list[bool]) -> None:
-    ballots = np.stack([Ballot(1.0, 0, 0, 0, stop).to_array() for stop in stops])
+    ballots = np.stack([Ballot(1.0, 0, 0, 0, 1.0, stop).to_array() for stop in stops])
     assert Coordinator().judge(ballots).stop == any(stops)
 
 
@@ -317,6 +317,9 @@ class Tokens:
 
     def relaxations(self) -> int:
         return self.worked
+
+    def window(self) -> float:
+        return 1.0
 
     def _work_off(self, distance: int, energy: int) -> None:
         self.worked += 1
@@ -392,6 +395,9 @@ class Endless:
     def relaxations(self) -> int:
         return 1
 
+    def window(self) -> float:
+        return 1.0
+
 
 @pytest.mark.parametrize("late_rank", [0, 2])
 def test_one_ranks_deadline_ends_all(late_rank: int) -> None:
@@ -406,7 +412,7 @@ def test_one_ranks_deadline_ends_all(late_rank: int) -> None:
 
 def test_an_inspection_ends_all() -> None:
     def inspect(verdict: Verdict) -> None:
-        assert verdict == Verdict(False, 0.0, 3, False)
+        assert verdict == Verdict(False, 0.0, 3, 1.0, False)
         raise everywhere(RunError("seen"))
 
     def work(channel: LocalChannel) -> None:

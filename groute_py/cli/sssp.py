@@ -12,7 +12,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.options import cache_options, cache_value, graph_argument, json_option
-from groute_py.errors import InputError, TimeLimitError
+from groute_py.errors import InputError, TimeLimitError, everywhere
 
 if TYPE_CHECKING:
     from groute_py.engine.options import Options
@@ -104,7 +104,8 @@ def _options(choices: dict[str, Any], wants_paths: bool) -> Options:
 
     no_predecessors = choices.pop("no_predecessors")
     if no_predecessors and wants_paths:
-        raise InputError("--target prints a path, which --no-predecessors leaves out; drop one")
+        clash = "--target prints a path, which --no-predecessors leaves out; drop one"
+        raise everywhere(InputError(clash))
     limit = choices.pop("time_limit")
     return Options(**choices, predecessors=not no_predecessors, time_limit_s=limit)
 

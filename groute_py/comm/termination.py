@@ -36,6 +36,7 @@ class Ballot(NamedTuple):
         floor: the smallest distance it has still to work on; infinite when idle.
         sent, received: messages since the run began (exact in float64 up to 2⁵³).
         relaxations: arcs relaxed since the run began.
+        window: the width of the window it works in.
         stop: 1 when this rank's time limit has passed.
     """
 
@@ -43,6 +44,7 @@ class Ballot(NamedTuple):
     sent: int
     received: int
     relaxations: int = 0
+    window: float = math.inf
     stop: int = 0
 
     def to_array(self) -> NDArray[np.float64]:
@@ -57,12 +59,14 @@ class Verdict(NamedTuple):
         quiet: nothing is left to do anywhere.
         floor: the smallest distance any rank still has to work on.
         relaxations: by all ranks.
+        window: the narrowest of all ranks.
         stop: some rank asked to stop.
     """
 
     quiet: bool
     floor: float
     relaxations: int
+    window: float
     stop: bool
 
 
@@ -74,7 +78,7 @@ class Coordinator:
 
     def judge(self, ballots: NDArray[np.float64]) -> Verdict:
         """Conclude from the ballots of the next vote, shape (ranks, len(Ballot._fields))."""
-        floors, sent, received, relaxations, stops = ballots.T
+        floors, sent, received, relaxations, windows, stops = ballots.T
         idle = bool(np.all(np.isposinf(floors)))
         calm = None
         if idle and sent.sum() == received.sum():
@@ -82,4 +86,5 @@ class Coordinator:
         quiet = calm is not None and calm == self._last_calm
         self._last_calm = calm
         floor = float(floors.min()) if len(floors) else math.inf
-        return Verdict(quiet, floor, int(relaxations.sum()), bool(stops.any()))
+        window = float(windows.min()) if len(windows) else math.inf
+        return Verdict(quiet, floor, int(relaxations.sum()), window, bool(stops.any()))

@@ -54,8 +54,14 @@ class Counters:
 class Linked(Protocol):
     """A device whose kernels exchange with their peers: one launch from the source to quiet."""
 
+    def window(self) -> float:
+        """As `Device.window`."""
+
     def prepare(self, lead: float) -> None:
-        """After `Device.start`: make this rank's mailbox ready."""
+        """After `Device.start`: make this rank's mailbox ready.
+
+        ``lead`` is how far above the smallest pending distance of all ranks one may work.
+        """
 
     def launch(self) -> None:
         """Start relaxing until all ranks are quiet; returns at once."""
@@ -106,6 +112,9 @@ class Device(Protocol):
 
         Returns the smallest distance left to work on, infinite when there is none.
         """
+
+    def window(self) -> float:
+        """The Δ in force, infinite for Bellman-Ford; a solve may narrow it."""
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         """Improvements of halo vertices since the last call, one message for each owner."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
+from groute_py.device.patience import Patience, threshold_after
 from groute_py.kernels.cpu import claim, near_far, outbox
 from groute_py.partition.share import Share
 
@@ -70,7 +71,8 @@ class CpuDevice:
         self._distances.fill(self._nothing)
         self._flags.fill(0)
         self._at = np.zeros(near_far.CURSORS, dtype=np.int64)
-        self._threshold = np.array([self._delta], dtype=self._type)
+        self._threshold = np.array([self._delta, 0], dtype=self._type)
+        self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
         if source is not None:
             self._merge(np.array([source], np.int32), np.zeros(1, self._type))
 
@@ -86,8 +88,13 @@ class CpuDevice:
             *(self._distances, self._flags, self._near, self._far, self._dirty, self._at),
             *(self._threshold, self._delta, limit, self._cutoff, self._nothing, self._slice),
         )
+        if floor != self._nothing:
+            self._keep_patience()
         self._count(worked=bool(self._at[near_far.RELAXATIONS] > before))
         return np.inf if floor == self._nothing else float(floor)
+
+    def window(self) -> float:
+        return float("inf") if self._delta == self._nothing else float(self._delta)
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self._emptied(self._at, near_far.DIRTY_COUNT, with_parents=False)
@@ -133,6 +140,17 @@ class CpuDevice:
 
     def predecessors(self) -> NDArray[np.int64]:
         return self._parents[: self._share.own_count].copy()
+
+    def _keep_patience(self) -> None:
+        delta = self._patience.narrower(
+            int(self._at[near_far.WINDOWS]), int(self._at[near_far.RELAXATIONS])
+        )
+        if delta is None:
+            return
+        self._delta = delta
+        self._threshold[0] = threshold_after(self._threshold[1], delta, self._nothing)
+        lists = (self._near, self._far, self._at)
+        near_far.narrow(self._distances, self._flags, *lists, self._threshold[0])
 
     def _cast(self, value: float) -> Any:
         return self._nothing if value >= float(self._nothing) else self._type.type(value)

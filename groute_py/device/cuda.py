@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer, Channel
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
 from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of
+from groute_py.device.patience import Patience, threshold_after
 from groute_py.device.peers import Link, nobody, why_not
 from groute_py.errors import InputError
 from groute_py.kernels.source import BLOCK, ENTRY_POINTS, PART, joined_source, options
@@ -25,8 +26,8 @@ from groute_py.partition.share import Share
 SLICE_TURNS = 2
 """Turns a rank with peers takes before it looks at its messages."""
 
-SLICE_TURNS_ALONE = 1 << 14
-"""Without peers a slice (some 50 ms) only has to end soon enough for a signal to be heard."""
+SLICE_TURNS_ALONE = 1 << 10
+"""Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
 
 BLOCKS_PER_PROCESSOR = 4
 """Blocks of the persistent grid on each multiprocessor; see docs/performance.md."""
@@ -138,6 +139,7 @@ class CudaDevice:
             for bits in (self._arrays["spilled"], self._arrays["dirty_bits"]):
                 bits.fill(0)
             self._arrays["distance"].fill(self._nothing)
+            self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
             self._start_control(source)
 
     def merge(self, message: Buffer) -> None:
@@ -151,8 +153,13 @@ class CudaDevice:
             self._launch(limit, self._turns, DEPTH)
             self._fill_outboxes(with_parents=False)
             seen = self._read_control()
+            if np.isfinite(seen["floor"]):
+                self._keep_patience(seen)
         self._count(seen)
         return float(seen["floor"])
+
+    def window(self) -> float:
+        return float("inf") if self._delta == self._nothing else float(self._delta)
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self._emptied(with_parents=False)
@@ -200,6 +207,22 @@ class CudaDevice:
 
     def predecessors(self) -> NDArray[np.int64]:
         return self._download("parent")
+
+    def _keep_patience(self, seen: Any) -> None:
+        delta = self._patience.narrower(float(seen["window"]), int(seen["relaxations"]))
+        if delta is None:
+            return
+        self._delta = delta
+        threshold = threshold_after(seen["window"], delta, self._nothing)
+        self._run("narrow", int(max(seen["near_count"])), self._work, self._control, threshold)
+        self._write_control("threshold", threshold)
+        self._write_control("turn", np.uint32(seen["turn"] + 1))
+
+    def _write_control(self, field: str, value: Any) -> None:
+        start = offset_of(self._control_type, field)
+        self._control[start : start + value.nbytes] = cp.asarray(
+            np.frombuffer(value.tobytes(), np.uint8)
+        )
 
     def _launch(self, limit: float, turns: int, depth: int) -> None:
         state = (self._share_at, self._work, self._peers, self._control)

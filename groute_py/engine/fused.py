@@ -19,7 +19,7 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> None:
     Raises:
         TimeLimitError: on all ranks, when the deadline passed on one.
     """
-    linked.prepare(pace.lead)
+    linked.prepare(pace.lead * linked.window())
     channel.gather(None)  # every mailbox is ready before anybody writes into one
     linked.launch()
     late = False

@@ -37,11 +37,14 @@ class Task(Protocol):
     def relaxations(self) -> int:
         """Arcs relaxed so far."""
 
+    def window(self) -> float:
+        """The width of the window it works in."""
+
 
 @dataclass(frozen=True)
 class Pace:
     """Attributes:
-    lead: how far above the smallest pending distance of all ranks one may work.
+    lead: how many windows above the smallest pending distance of all ranks one may work.
     deadline: `time.monotonic` at which to give up.
     """
 
@@ -71,7 +74,7 @@ def run(
     """
     coordinator = Coordinator()
     channel.begin()
-    limit, votes, open_vote, idle = pace.lead, 0, False, 0
+    limit, votes, open_vote, idle = pace.lead * task.window(), 0, False, 0
     while True:
         arrived = channel.receive()
         for message in arrived:
@@ -83,7 +86,7 @@ def run(
         if not open_vote:
             stop = time.monotonic() > pace.deadline
             counts = (channel.sent, channel.received, task.relaxations())
-            channel.vote(Ballot(floor, *counts, stop).to_array())
+            channel.vote(Ballot(floor, *counts, task.window(), stop).to_array())
             open_vote = True
         ballots = channel.tally()
         if ballots is not None:
@@ -95,7 +98,7 @@ def run(
                 raise too_late()
             if inspect is not None:
                 inspect(verdict)
-            limit = verdict.floor + pace.lead
+            limit = verdict.floor + pace.lead * verdict.window
         idle = idle + 1 if not (arrived or leaving) and floor > limit else 0
         if idle:
             # a peer on the same core may be the one that has work

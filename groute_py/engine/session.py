@@ -189,7 +189,7 @@ class Session:
         return self._method.window(self.facts, self._device.name)
 
     def _lead(self) -> float:
-        return math.inf if self._channel.size == 1 else LEAD_WINDOWS * self._delta()
+        return math.inf if self._channel.size == 1 else LEAD_WINDOWS
 
     def _cutoff(self) -> float:
         return math.inf if self._options.cutoff is None else self._options.cutoff

@@ -15,6 +15,7 @@ class Relaxing:
         self.merge = device.merge
         self.work = device.relax
         self.outgoing = device.outgoing
+        self.window = device.window
 
     def relaxations(self) -> int:
         return self._device.counters.relaxations
@@ -33,3 +34,6 @@ class Claiming:
 
     def relaxations(self) -> int:
         return 0
+
+    def window(self) -> float:
+        return math.inf

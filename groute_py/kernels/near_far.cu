@@ -461,6 +461,28 @@ __device__ void recover_spilled(const Share& share, const Work& work, const Turn
     }
 }
 
+// Between slices: moves what does not lie below a lowered threshold from near to far. The rest, with
+// the items, goes to the lists of the next turn, which the host then makes current.
+extern "C" __global__ void narrow(const Work* work_in, Control* control, Distance threshold) {
+    const Work work = *work_in;
+    const Turn now = begin_turn(work, control, control->turn, control->far_side);
+    u32 rounded = (now.near_in_count + 31) & ~31u, stride = gridDim.x * blockDim.x;
+    u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
+    for (u32 i = thread; i < rounded; i += stride) {
+        Entry entry = {};
+        bool live = false;
+        if (i < now.near_in_count) {
+            entry = load(&now.near_in[i]);
+            live = entry.distance == current(&work.distance[entry.vertex]);
+        }
+        bool close = live && entry.distance < threshold;
+        append(work, control, now.near_out, now.near_out_count, entry, close);
+        append(work, control, now.far, now.far_count, entry, live && !close);
+    }
+    for (u32 i = thread; i < now.items_in_count; i += stride)
+        now.items_out[atomicAdd(now.items_out_count, 1u)] = load(&now.items_in[i]);
+}
+
 // How many entries have arrived for this turn.
 __device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exchange) {
     u64 sum = 0;

@@ -15,6 +15,7 @@ HEADERS = ("types.cuh", "peers.cuh", "share.cuh", "grid.cuh", "conduct.cuh", "ex
 UNITS = ("near_far.cu", "messages.cu", "claim.cu")
 ENTRY_POINTS = (
     "relax",
+    "narrow",
     "merge",
     "fill_outboxes",
     "claim_rising",

@@ -78,6 +78,24 @@ def open_window(
 
 
 @njit(cache=True, nogil=True)
+def narrow(distances: Any, flags: Any, near: Any, far: Any, at: Any, threshold: Any) -> None:
+    """Move what does not lie below a lowered threshold from near to far."""
+    for _ in range(at[NEAR_COUNT]):
+        vertex = near[at[HEAD]]
+        at[HEAD] = (at[HEAD] + 1) % len(near)
+        at[NEAR_COUNT] -= 1
+        if distances[vertex] < threshold:
+            near[(at[HEAD] + at[NEAR_COUNT]) % len(near)] = vertex
+            at[NEAR_COUNT] += 1
+            continue
+        flags[vertex] &= NOT_NEAR
+        if not flags[vertex] & FAR:
+            flags[vertex] |= FAR
+            far[at[FAR_COUNT]] = vertex
+            at[FAR_COUNT] += 1
+
+
+@njit(cache=True, nogil=True)
 def relax(
     offsets: Any,
     heads: Any,
@@ -106,7 +124,7 @@ def relax(
         flags: uint8, shape (local,).
         near, far: uint32, shape (own,); dirty: uint32, shape (halo,).
         at: int64 cursors.
-        thresholds: shape (1,), the current threshold, in the distance type.
+        thresholds: shape (2,), the current threshold and where its window began.
         delta, cutoff, nothing: in the distance type; ``nothing`` is its unreached value.
         limit: float64, compared as such on every device, so that the rank whose floor set it
             always finds work below it.
@@ -126,6 +144,7 @@ def relax(
             far_count, floor = floor_of_far(distances, flags, far, far_count, threshold, nothing)
             if floor == nothing or float(floor) > limit:
                 break
+            thresholds[1] = floor
             threshold = floor + delta if floor < nothing - delta else nothing
             near_count, far_count = open_window(
                 distances, flags, near, first, far, far_count, floor, threshold
