@@ -16,8 +16,10 @@ from groute_py.kernels.source import ENTRY_POINTS, HEADERS, UNITS, joined_source
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
 
 TYPES = ["int32", "int64", "float32", "float64"]
-OLDEST, NEWEST = "compute_80", "compute_100"
-ARCHITECTURES = [OLDEST, "compute_90", NEWEST]
+OLDEST = "compute_80"
+VARIANTS = [(name, wide, OLDEST) for name in TYPES for wide in (False, True)]
+VARIANTS += [("int32", False, "compute_90"), ("int64", True, "compute_90")]
+VARIANTS += [("float32", False, "compute_100"), ("float64", True, "compute_100")]
 
 
 class Compiled(NamedTuple):
@@ -51,9 +53,7 @@ def compiled(text: str, choices: tuple[str, ...], architecture: str) -> Compiled
         ask(nvrtc.nvrtcDestroyProgram, program)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("wide", [False, True], ids=["narrow offsets", "wide offsets"])
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize(("name", "wide", "architecture"), VARIANTS)
 def test_every_variant_compiles(name: str, wide: bool, architecture: str) -> None:
     choices = options(np.dtype(name), wide_offsets=wide)
     done = compiled(joined_source(), choices, architecture)

@@ -1,0 +1,85 @@
+"""The watch over a device-resident run, with a device that only pretends."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import pytest
+from local_ranks import on_ranks
+
+from groute_py import TimeLimitError
+from groute_py.engine import fused
+from groute_py.engine.loop import Pace
+
+
+class Pretender:
+    """Finishes after some looks, or when it is stopped; ``failing`` raises at the third look."""
+
+    def __init__(self, looks: float, *, failing: bool = False) -> None:
+        self.looks, self.failing = looks, failing
+        self.log: list[Any] = []
+
+    def window(self) -> float:
+        return 2.5
+
+    def prepare(self, lead: float) -> None:
+        self.log.append(("prepare", lead))
+
+    def launch(self) -> None:
+        self.log.append("launch")
+
+    def finished(self) -> bool:
+        self.looks -= 1
+        if self.failing and "stop" not in self.log and self.looks < 7:
+            raise KeyboardInterrupt
+        return self.looks <= 0
+
+    def stop(self) -> None:
+        self.log.append("stop")
+        self.looks = 1
+
+
+def test_runs_to_the_end() -> None:
+    def work(channel: Any) -> list[Any]:
+        linked = Pretender(5)
+        fused.run(linked, channel, Pace(lead=4.0))
+        return linked.log
+
+    assert on_ranks(3, work) == [[("prepare", 10.0), "launch"]] * 3
+
+
+def test_an_infinite_window_gives_an_infinite_lead() -> None:
+    linked = Pretender(1)
+    linked.window = lambda: math.inf  # type: ignore[method-assign]
+    on_ranks(1, lambda channel: fused.run(linked, channel, Pace(lead=4.0)))
+    assert linked.log[0] == ("prepare", math.inf)
+
+
+def test_the_deadline_of_one_rank_stops_it_and_is_every_rank_s_error() -> None:
+    stopped = {}
+
+    def work(channel: Any) -> None:
+        late = channel.rank == 1
+        linked = Pretender(math.inf if late else 5)
+        deadline = time.monotonic() if late else math.inf
+        try:
+            fused.run(linked, channel, Pace(deadline=deadline))
+        except TimeLimitError as error:
+            stopped[channel.rank] = ("stop" in linked.log, error.on_all_ranks)
+
+    on_ranks(2, work)
+    assert stopped == {0: (False, True), 1: (True, True)}
+
+
+def test_a_signal_stops_the_kernel_before_it_goes_on() -> None:
+    linked = Pretender(10, failing=True)
+
+    def work(channel: Any) -> None:
+        with pytest.raises(KeyboardInterrupt):
+            fused.run(linked, channel, Pace())
+
+    on_ranks(1, work)
+    assert linked.log[-1] == "stop"
+    assert linked.looks <= 0
