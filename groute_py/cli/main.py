@@ -65,12 +65,18 @@ def main() -> NoReturn:
     except Exception:  # noqa: BLE001 - the wall
         # a defect, or something the machine did: show where, and leave no rank waiting
         _end_all_ranks(f"unexpected failure\n{traceback.format_exc()}", 1)
+    _stop_alarm()
     sys.exit(0)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     signal.signal(number, signal.SIG_IGN)
     raise InterruptedRun(f"interrupted by {signal.Signals(number).name}; nothing was written")
+
+
+def _stop_alarm() -> None:
+    """The alarm of a time limit would kill a process whose handlers Python has already undone."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _usage(error: click.ClickException) -> str:
@@ -80,6 +86,7 @@ def _usage(error: click.ClickException) -> str:
 
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
     """Every rank ends by itself; rank 0 says why."""
+    _stop_alarm()
     if place().rank == 0:
         click.echo(f"{before}groute-py: {message}", err=True)
     sys.exit(code)
@@ -87,6 +94,7 @@ def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
 
 def _end_all_ranks(message: str, code: int) -> NoReturn:
     """This rank ends all others, which may be waiting for it."""
+    _stop_alarm()
     here = place()
     if here.rank > 0:
         time.sleep(PATIENCE_S)
