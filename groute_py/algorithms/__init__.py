@@ -1,1 +1,1 @@
-"""The methods, one file each; `groute_py.algorithms.base.algorithms` is the registry."""
+"""The methods, one file each; `groute_py.algorithms.choose.algorithms` is the registry."""

@@ -44,7 +44,7 @@ def info(graph: str, parts: int | None, cache: Any, as_json: bool) -> None:
             "bytes": whole.nbytes,
         }
         if parts is not None:
-            from groute_py.partition.base import partition, partitioners
+            from groute_py.partition.choose import partition, partitioners
             from groute_py.partition.quality import quality
 
             for how in partitioners():

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.base import Algorithm, algorithm
+from groute_py.algorithms.base import Algorithm
+from groute_py.algorithms.choose import algorithm
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.device.base import Linked, unreached
@@ -26,7 +27,8 @@ from groute_py.environment import local_rank
 from groute_py.errors import InputError, RunError, SetupError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.partition.base import Partition, partition
+from groute_py.partition.base import Partition
+from groute_py.partition.choose import partition
 from groute_py.partition.quality import quality
 from groute_py.partition.share import Rows, Share, rows_of, share_of
 from groute_py.result import Result, public_distances

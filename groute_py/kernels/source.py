@@ -11,7 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-HEADERS = ("types.cuh", "peers.cuh", "share.cuh", "grid.cuh", "conduct.cuh", "expand.cuh")
+HEADERS = (
+    "types.cuh",
+    "peers.cuh",
+    "share.cuh",
+    "grid.cuh",
+    "conduct.cuh",
+    "expand.cuh",
+    "relax.cuh",
+)
 UNITS = ("near_far.cu", "messages.cu", "claim.cu")
 ENTRY_POINTS = (
     "relax",

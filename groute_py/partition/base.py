@@ -1,4 +1,4 @@
-"""A partition: vertex ranges and their owners, and the registry of ways to choose them."""
+"""A partition: vertex ranges and their owners."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 
 
@@ -35,24 +34,3 @@ class Partition:
 
 Partitioner = Callable[[Graph, int], Partition]
 """From a graph and a number of parts to a partition."""
-
-
-def partitioners() -> dict[str, Partitioner]:
-    """Every way to cut, by the name the command line uses."""
-    from groute_py.partition import balanced, block
-
-    return {"arcs": balanced.by_arcs, "vertices": block.by_vertices}
-
-
-def partition(graph: Graph, parts: int, how: str = "arcs") -> Partition:
-    """Cut ``graph`` into ``parts`` vertex ranges.
-
-    Raises:
-        InputError: ``how`` is not the name of a partitioner, or ``parts`` is not positive.
-    """
-    known = partitioners()
-    if how not in known:
-        raise InputError(f"partition {how!r} is unknown; choose one of {', '.join(known)}")
-    if parts < 1:
-        raise InputError(f"a graph cannot be cut into {parts} parts; the least is 1")
-    return known[how](graph, parts)

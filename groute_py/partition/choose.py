@@ -1,0 +1,27 @@
+"""The registry of ways to cut a graph, and the choice of one."""
+
+from __future__ import annotations
+
+from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
+from groute_py.partition import balanced, block
+from groute_py.partition.base import Partition, Partitioner
+
+
+def partitioners() -> dict[str, Partitioner]:
+    """Every way to cut, by the name the command line uses."""
+    return {"arcs": balanced.by_arcs, "vertices": block.by_vertices}
+
+
+def partition(graph: Graph, parts: int, how: str = "arcs") -> Partition:
+    """Cut ``graph`` into ``parts`` vertex ranges.
+
+    Raises:
+        InputError: ``how`` is not the name of a partitioner, or ``parts`` is not positive.
+    """
+    known = partitioners()
+    if how not in known:
+        raise InputError(f"partition {how!r} is unknown; choose one of {', '.join(known)}")
+    if parts < 1:
+        raise InputError(f"a graph cannot be cut into {parts} parts; the least is 1")
+    return known[how](graph, parts)
