@@ -37,9 +37,10 @@ def compiled(text: str, choices: tuple[str, ...], architecture: str) -> Compiled
         return rest[0] if rest else None
 
     def text_of(size: Callable[..., Any], content: Callable[..., Any]) -> str:
-        buffer = b" " * ask(size, program)
+        # NVRTC writes into the bytes: one byte more, so that they are never a constant of Python's
+        buffer = bytes(ask(size, program) + 1)
         ask(content, program, buffer)
-        return buffer.decode(errors="replace")
+        return buffer.decode(errors="replace").rstrip("\0")
 
     program = ask(nvrtc.nvrtcCreateProgram, text.encode(), b"joined.cu", 0, [], [])
     try:
