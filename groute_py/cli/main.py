@@ -28,6 +28,9 @@ from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun
 PATIENCE_S = 1.0
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them."""
 
+FORWARDING_S = 0.2
+"""An abort may make mpirun drop what it has not forwarded yet (MPICH's does, now and then)."""
+
 _CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
 
 
@@ -70,13 +73,20 @@ def main() -> NoReturn:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    signal.signal(number, signal.SIG_IGN)
+    _be_deaf()
     raise InterruptedRun(f"interrupted by {signal.Signals(number).name}; nothing was written")
 
 
 def _stop_alarm() -> None:
     """The alarm of a time limit would kill a process whose handlers Python has already undone."""
     signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _be_deaf() -> None:
+    """The end has begun: the SIGTERM of Open MPI's mpirun after an abort is no second reason."""
+    _stop_alarm()
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+        signal.signal(name, signal.SIG_IGN)
 
 
 def _usage(error: click.ClickException) -> str:
@@ -86,22 +96,26 @@ def _usage(error: click.ClickException) -> str:
 
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
     """Every rank ends by itself; rank 0 says why."""
-    _stop_alarm()
+    _be_deaf()
     if place().rank == 0:
         click.echo(f"{before}groute-py: {message}", err=True)
+    elif "mpi4py.MPI" not in sys.modules:
+        # mpirun may end all ranks when one has ended, and no MPI_Finalize waits for rank 0
+        time.sleep(PATIENCE_S)
     sys.exit(code)
 
 
 def _end_all_ranks(message: str, code: int) -> NoReturn:
     """This rank ends all others, which may be waiting for it."""
-    _stop_alarm()
+    from groute_py.comm.connect import abort_all, peer_aborts
+
+    _be_deaf()
     here = place()
     if here.rank > 0:
         time.sleep(PATIENCE_S)
-    where = f" (rank {here.rank})" if here.size > 1 else ""
-    click.echo(f"groute-py{where}: {message}", err=True)
-    if here.size > 1:
-        from groute_py.comm.connect import abort_all
-
-        abort_all(code)
+    if not peer_aborts():
+        where = f" (rank {here.rank})" if here.size > 1 else ""
+        click.echo(f"groute-py{where}: {message}", err=True)
+        time.sleep(FORWARDING_S if here.size > 1 else 0)
+    abort_all(code)
     sys.exit(code)

@@ -66,8 +66,8 @@ def sssp(
 
     start = time.monotonic()
     options = _options(choices, bool(targets))
-    _set_alarm(options.time_limit_s)
     channel = connect()
+    _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
 
     def read() -> Held:
         _check_before_reading(options, output)

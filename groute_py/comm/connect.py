@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 
+NOTICE = 32767
+"""Tag of the message that says who ends all ranks; the largest that every MPI has."""
+
+
 def connect(comm: MPI.Intracomm | None = None) -> Channel:
     """Open the channel of this run.
 
@@ -65,8 +69,29 @@ def world() -> MPI.Intracomm:
 
 def abort_all(exit_code: int) -> None:
     """End every rank of the job at once, if MPI has been started; else return."""
-    if "mpi4py.MPI" in sys.modules:
-        from mpi4py import MPI
+    if not _running():
+        return
+    from mpi4py import MPI
 
-        if MPI.Is_initialized() and not MPI.Is_finalized():
-            MPI.COMM_WORLD.Abort(exit_code)
+    ranks = MPI.COMM_WORLD
+    for peer in range(ranks.size):
+        if peer != ranks.rank:
+            ranks.Isend(b"", peer, NOTICE)
+    ranks.Abort(exit_code)
+
+
+def peer_aborts() -> bool:
+    """Whether another rank is ending all; it has said why, and mpirun may send us SIGTERM."""
+    if not _running():
+        return False
+    from mpi4py import MPI
+
+    return bool(MPI.COMM_WORLD.Iprobe(MPI.ANY_SOURCE, NOTICE))
+
+
+def _running() -> bool:
+    if "mpi4py.MPI" not in sys.modules:
+        return False
+    from mpi4py import MPI
+
+    return bool(MPI.Is_initialized() and not MPI.Is_finalized())
