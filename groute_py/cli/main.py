@@ -31,6 +31,9 @@ PATIENCE_S = 1.0
 FORWARDING_S = 0.2
 """An abort may make mpirun drop what it has not forwarded yet (MPICH's does, now and then)."""
 
+STDOUT = 1
+"""The file descriptor of standard output."""
+
 _CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
 
 
@@ -89,6 +92,14 @@ def _be_deaf() -> None:
         signal.signal(name, signal.SIG_IGN)
 
 
+def _drop_what_cannot_be_written() -> None:
+    """Else Python would try again at the end, and end with a code of its own (120)."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+
+
 def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     return f"{context.get_usage()}\n" if context is not None else ""
@@ -117,5 +128,6 @@ def _end_all_ranks(message: str, code: int) -> NoReturn:
         where = f" (rank {here.rank})" if here.size > 1 else ""
         click.echo(f"groute-py{where}: {message}", err=True)
         time.sleep(FORWARDING_S if here.size > 1 else 0)
+    _drop_what_cannot_be_written()
     abort_all(code)
     sys.exit(code)
