@@ -25,11 +25,13 @@ class Network:
         size: how many ranks.
         patience: a message or vote is held back for up to so many looks.
         seed: of the delays.
+        direct: whether messages may lie in device memory.
     """
 
     size: int
     patience: int = 0
     seed: int = 0
+    direct: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
     failed: threading.Event = field(default_factory=threading.Event)
 
@@ -49,6 +51,7 @@ class LocalChannel:
 
     def __init__(self, network: Network, rank: int) -> None:
         self.rank, self.size, self._network = rank, network.size, network
+        self.direct = network.direct
         self.sent = self.received = 0
         self.bytes_sent = np.zeros(network.size, dtype=np.int64)
         self._phase = self._exchange = self._vote = 0
@@ -74,12 +77,12 @@ class LocalChannel:
 
     def send(self, peer: int, message: Any) -> None:
         with self._network.lock:
-            held = [self._network.delay(), self._phase, message.copy()]
+            held = [self._network.delay(), self._phase, _copied(message)]
             self._network.mail[peer].append(held)
         self.sent += 1
         self.bytes_sent[peer] += message.nbytes
 
-    def receive(self) -> list[Any]:
+    def receive(self, memory: Any = None) -> list[Any]:
         if self._network.failed.is_set():
             raise threading.BrokenBarrierError
         with self._network.lock:
@@ -120,11 +123,21 @@ class LocalChannel:
         return [slots[rank] for rank in range(self.size)]
 
 
+def _copied(message: Any) -> Any:
+    copy = message.copy()
+    if not isinstance(copy, np.ndarray):
+        copy.device.synchronize()  # the receiver works on another stream
+    return copy
+
+
 def on_ranks(
     size: int, work: Callable[[LocalChannel], T], *, patience: int = 0, seed: int = 0
 ) -> list[T]:
-    """Run ``work(channel)`` on each of ``size`` ranks; the results, or the first rank's error."""
-    network = Network(size, patience, seed)
+    """Run ``work(channel)`` on each of ``size`` ranks; the results, or the first rank's error.
+
+    With an odd ``seed`` GPUs hand over messages in device memory.
+    """
+    network = Network(size, patience, seed, direct=seed % 2 == 1)
     results: list[Any] = [None] * size
     errors: dict[int, BaseException] = {}
 

@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from local_ranks import LocalChannel, on_ranks
 
+from groute_py.comm.base import host_memory
 from groute_py.comm.solo import SoloChannel
 from groute_py.comm.termination import Ballot, Coordinator, Verdict
 from groute_py.engine.agree import everywhere
@@ -299,6 +300,9 @@ class Tokens:
         self.made, self.worked = items, 0
         self.limits: list[float] = []
 
+    def memory(self, size: int) -> Any:
+        return host_memory(size)
+
     def merge(self, message: Any) -> None:
         distance, energy = message.view(np.int64).tolist()
         self._heap.append((distance, energy))
@@ -382,6 +386,9 @@ def test_two_runs_in_a_row_keep_their_messages_apart() -> None:
 
 class Endless:
     """A task that never ends."""
+
+    def memory(self, size: int) -> Any:
+        return host_memory(size)
 
     def merge(self, message: Any) -> None:
         """No messages come."""

@@ -6,6 +6,7 @@ receive, the vote) never wait: a rank works on while they are under way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -14,7 +15,15 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 
 Buffer = NDArray[np.uint8]
-"""A message: contiguous bytes."""
+"""A message: contiguous bytes, in host memory, or in device memory on a channel that is direct."""
+
+Memory = Callable[[int], Buffer]
+"""Gives room for a message of so many bytes."""
+
+
+def host_memory(size: int) -> Buffer:
+    """Room for a message in ordinary memory."""
+    return np.empty(size, dtype=np.uint8)
 
 
 class Channel(Protocol):
@@ -23,12 +32,14 @@ class Channel(Protocol):
     Attributes:
         rank: this process, from 0.
         size: how many there are.
+        direct: whether messages may lie in device memory.
         sent, received: messages in this phase, by free verbs.
         bytes_sent: int64, shape (size,), payload bytes to each peer by free verbs.
     """
 
     rank: int
     size: int
+    direct: bool
     sent: int
     received: int
     bytes_sent: NDArray[np.int64]
@@ -57,8 +68,8 @@ class Channel(Protocol):
     def send(self, peer: int, message: Buffer) -> None:
         """Send; the buffer must not be written again."""
 
-    def receive(self) -> list[Buffer]:
-        """Messages that have arrived since the last call."""
+    def receive(self, memory: Memory = host_memory) -> list[Buffer]:
+        """Messages that have arrived since the last call, each in room given by ``memory``."""
 
     def vote(self, ballot: NDArray[np.float64]) -> None:
         """Open a vote; every rank opens the same votes, each when it is ready to."""

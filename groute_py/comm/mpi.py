@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer
+from groute_py.comm.awareness import gpu_aware
+from groute_py.comm.base import Buffer, Memory, host_memory
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -42,6 +43,7 @@ class MpiChannel:
         self._comm = _duplicate(comm)
         self.rank: int = comm.rank
         self.size: int = comm.size
+        self.direct = gpu_aware()[0]
         self._phase = 0
         self.sent = 0
         self.received = 0
@@ -96,11 +98,11 @@ class MpiChannel:
         self.sent += 1
         self.bytes_sent[peer] += message.nbytes
 
-    def receive(self) -> list[Buffer]:
+    def receive(self, memory: Memory = host_memory) -> list[Buffer]:
         messages = []
         status = self._mpi.Status()
         while handle := self._comm.Improbe(self._mpi.ANY_SOURCE, self._tag, status):
-            message = np.empty(status.Get_count(self._mpi.BYTE), dtype=np.uint8)
+            message = memory(status.Get_count(self._mpi.BYTE))
             handle.Recv(message)
             messages.append(message)
         self.received += len(messages)

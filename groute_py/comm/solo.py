@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer
+from groute_py.comm.base import Buffer, Memory, host_memory
 
 T = TypeVar("T")
 
@@ -17,6 +17,7 @@ class SoloChannel:
 
     rank = 0
     size = 1
+    direct = False
     sent = 0
     received = 0
 
@@ -43,7 +44,7 @@ class SoloChannel:
     def send(self, peer: int, message: Buffer) -> None:
         raise AssertionError(f"one rank alone has no peer {peer}")
 
-    def receive(self) -> list[Buffer]:
+    def receive(self, memory: Memory = host_memory) -> list[Buffer]:
         return []
 
     def vote(self, ballot: NDArray[np.float64]) -> None:

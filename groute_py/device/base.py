@@ -104,6 +104,9 @@ class Device(Protocol):
     def start(self, source: int | None, delta: float, cutoff: float) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it)."""
 
+    def memory(self, size: int) -> Buffer:
+        """Room for a message of ``size`` bytes, where `merge` and `merge_claims` like it best."""
+
     def merge(self, message: Buffer) -> None:
         """Take a peer's improvements; those that still improve join the worklists."""
 

@@ -9,8 +9,10 @@ DEVICES = ("auto", "cpu", "cuda")
 """What a user may ask for."""
 
 
-def choose(name: str, local_rank: int) -> Device:
+def choose(name: str, local_rank: int, *, direct: bool) -> Device:
     """Open the device for the ``local_rank``-th rank of this host.
+
+    With ``direct`` a GPU's messages stay in its memory.
 
     ``auto`` is a GPU where one can be used, else the CPU.
 
@@ -26,7 +28,7 @@ def choose(name: str, local_rank: int) -> Device:
     if name != "cpu" and problem is None:
         from groute_py.device.cuda import CudaDevice
 
-        return CudaDevice(local_rank)
+        return CudaDevice(local_rank, direct=direct)
     from groute_py.device.cpu import CpuDevice
 
     return CpuDevice()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer, Channel
+from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.kernels.cpu import claim, near_far, outbox
@@ -75,6 +75,9 @@ class CpuDevice:
         self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
         if source is not None:
             self._merge(np.array([source], np.int32), np.zeros(1, self._type))
+
+    def memory(self, size: int) -> Buffer:
+        return host_memory(size)
 
     def merge(self, message: Buffer) -> None:
         count = len(message) // (self._type.itemsize + 4)

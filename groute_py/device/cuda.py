@@ -1,7 +1,8 @@
 """The device of a machine with NVIDIA GPUs: kernels of `groute_py.kernels`, compiled by CuPy.
 
-Messages leave and arrive through page-locked host memory. A slice costs one launch and one look at
-the control block; everything between is on the device.
+Messages stay on the device where the MPI library takes them there, else they leave and arrive
+through page-locked host memory. A slice costs one launch and one look at the control block;
+everything between is on the device.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer, Channel
+from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
 from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of
 from groute_py.device.patience import Patience, threshold_after
@@ -47,11 +48,13 @@ class CudaDevice:
 
     Args:
         local_rank: takes the GPU of this number; where there are fewer, ranks share.
+        direct: messages lie in device memory.
     """
 
     name = "cuda"
 
-    def __init__(self, local_rank: int) -> None:
+    def __init__(self, local_rank: int, *, direct: bool) -> None:
+        self._direct = direct
         count = runtime.getDeviceCount()
         self._gpu = cp.cuda.Device(local_rank % count)
         self._gpu.use()
@@ -65,7 +68,7 @@ class CudaDevice:
         self._stream = cp.cuda.Stream(non_blocking=True)
         self._link: Link | None = None
         self._ring = 0
-        self._peers = cp.asarray(nobody().view(np.uint8))
+        self._peers = nobody()
 
     def rehearse(self, distance_type: np.dtype[Any]) -> None:
         _module(distance_type, wide_offsets=False).get_function("relax").kernel  # noqa: B018
@@ -107,9 +110,7 @@ class CudaDevice:
         mailbox["vote"], mailbox["limit"] = 1, lead
         host = mailbox.ctypes.data
         runtime.memcpy(self._link.mailbox, host, MAILBOX.itemsize, runtime.memcpyHostToDevice)
-        with self._stream:
-            self._peers = cp.asarray(self._link.peers(lead).view(np.uint8))
-            self._stream.synchronize()
+        self._peers = self._link.peers(lead)
 
     def launch(self) -> None:
         with self._stream:
@@ -135,12 +136,14 @@ class CudaDevice:
         self.counters = Counters()
         self._source = NOBODY if source is None else source
         self._delta, self._cutoff = self._cast(delta), self._cast(cutoff)
+        self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
+        state = (self._share_at, self._work, self._control)
+        numbers = (np.uint32(self._source), self._delta, np.uint32(self._ring))
         with self._stream:
-            for bits in (self._arrays["spilled"], self._arrays["dirty_bits"]):
-                bits.fill(0)
-            self._arrays["distance"].fill(self._nothing)
-            self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
-            self._start_control(source)
+            self._run("start", self._share.local_count, *state, *numbers)
+
+    def memory(self, size: int) -> Buffer:
+        return self._room(size) if self._direct else host_memory(size)
 
     def merge(self, message: Buffer) -> None:
         count = len(message) // (self._type.itemsize + 4)
@@ -304,21 +307,6 @@ class CudaDevice:
         self._seen = cupyx.empty_pinned(self._control_type.itemsize, np.uint8)
         self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
 
-    def _start_control(self, source: int | None) -> None:
-        control = np.zeros(1, self._control_type)
-        control["threshold"] = self._delta
-        control["least_far"] = self._nothing
-        control["exchange"]["room"] = self._ring
-        if source is not None:
-            control["near_count"][0, 0] = 1
-            self._arrays["distance"][source] = 0
-            entry = np.zeros(1, [("distance", self._type), ("vertex", np.uint32)])
-            entry["vertex"] = source
-            raw = np.zeros(2 * self._type.itemsize, np.uint8)
-            raw[: entry.nbytes] = entry.view(np.uint8)
-            self._arrays["near"][0, :1] = cp.asarray(raw.view(self._arc_type()))
-        self._control[:] = cp.asarray(control.view(np.uint8))
-
     def _cast(self, value: float) -> Any:
         return self._nothing if value >= float(self._nothing) else self._type.type(value)
 
@@ -353,7 +341,7 @@ class CudaDevice:
         self._arrays["box_count"].get(out=self._box_counts, blocking=False)
 
     def _emptied(self, *, with_parents: bool) -> list[tuple[int, Buffer]]:
-        """The outboxes that the last slice filled, as messages in page-locked memory."""
+        """The outboxes that the last slice filled, as messages."""
         names = ["box_parent"] * with_parents + ["box_distance", "box_vertex"]
         boxes = [self._arrays[name] for name in names]
         width = sum(box.itemsize for box in boxes)
@@ -361,17 +349,31 @@ class CudaDevice:
         with self._stream:
             for peer in np.flatnonzero(self._box_counts):
                 count, first = int(self._box_counts[peer]), int(self._share.halo_starts[peer])
-                message, start = cupyx.empty_pinned(count * width, np.uint8), 0
+                message, start = self._room(count * width), 0
                 for box in boxes:
-                    stop = start + count * box.itemsize
-                    out = message[start:stop].view(box.dtype)
-                    box[first : first + count].get(out=out, blocking=False)
+                    stop, column = start + count * box.itemsize, box[first : first + count]
+                    runtime.memcpyAsync(
+                        _address(message) + start,
+                        column.data.ptr,
+                        column.nbytes,
+                        runtime.memcpyDefault,
+                        self._stream.ptr,
+                    )
                     start = stop
                 messages.append((int(peer), message))
             if messages:
                 self._stream.synchronize()
         self._box_counts[:] = 0
         return messages
+
+    def _room(self, size: int) -> Any:
+        """Room for a message where MPI takes it: on the device, or page-locked on the host."""
+        if not self._direct:
+            return cupyx.empty_pinned(size, np.uint8)
+        with self._stream:
+            room = cp.empty(size, np.uint8)
+        self._stream.synchronize()  # whoever had this memory before is done with it
+        return room
 
     def _download(self, name: str) -> NDArray[Any]:
         with self._stream:
@@ -385,12 +387,17 @@ def _module(distance_type: np.dtype[Any], *, wide_offsets: bool) -> Any:
     return cp.RawModule(code=joined_source(), options=choices, backend="nvrtc")
 
 
+def _address(message: Any) -> int:
+    """Of a message in host or device memory."""
+    return int(message.ctypes.data if isinstance(message, np.ndarray) else message.data.ptr)
+
+
 def _pointed(layout: np.dtype[Any], arrays: dict[str, Any], numbers: dict[str, int]) -> Any:
-    """A struct on the device: addresses of arrays, then numbers."""
+    """A struct as kernels take it, by value: addresses of arrays, then numbers."""
     struct = np.zeros(1, layout)
     for name, array in arrays.items():
         pairs = layout[name].shape != ()
         struct[name] = [row.data.ptr for row in array] if pairs else array.data.ptr
     for name, number in numbers.items():
         struct[name] = number
-    return cp.asarray(struct.view(np.uint8))
+    return struct

@@ -111,6 +111,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
             ("turn", NUMBER),
             ("near_count", NUMBER, 3),
             ("item_count", NUMBER, 3),
+            ("taken", NUMBER, 3),
             ("far_count", NUMBER, 2),
             ("far_side", NUMBER),
             ("dirty_count", NUMBER),

@@ -28,6 +28,9 @@ class Task(Protocol):
     def merge(self, message: Buffer) -> None:
         """Take a peer's message."""
 
+    def memory(self, size: int) -> Buffer:
+        """Room for a message of so many bytes."""
+
     def work(self, limit: float) -> float:
         """Work a slice on what is not above ``limit``; return the smallest distance left."""
 
@@ -76,7 +79,7 @@ def run(
     channel.begin()
     limit, votes, open_vote, idle = pace.lead * task.window(), 0, False, 0
     while True:
-        arrived = channel.receive()
+        arrived = channel.receive(task.memory)
         for message in arrived:
             task.merge(message)
         floor = task.work(limit)

@@ -56,7 +56,10 @@ class Session:
         self.facts: Facts = on_root(channel, lambda: self._checked_facts())
         self._method: Algorithm = on_all(channel, lambda: algorithm(options.algorithm, self.facts))
         self._types = distance_types(self.facts)
-        self._device = on_all(channel, lambda: choose(options.device, local_rank(channel.rank)))
+        self._device = on_all(
+            channel,
+            lambda: choose(options.device, local_rank(channel.rank), direct=channel.direct),
+        )
         with self._watch.phase("partition"):
             self._partition = on_root(channel, lambda: self._cut())
             self._share = self._receive_share()

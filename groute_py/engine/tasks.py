@@ -12,6 +12,7 @@ class Relaxing:
 
     def __init__(self, device: Device) -> None:
         self._device = device
+        self.memory = device.memory
         self.merge = device.merge
         self.work = device.relax
         self.outgoing = device.outgoing
@@ -26,6 +27,7 @@ class Claiming:
 
     def __init__(self, device: Device) -> None:
         self._device = device
+        self.memory = device.memory
         self.merge = device.merge_claims
         self.outgoing = device.outgoing_claims
 

@@ -17,9 +17,7 @@ __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 lo
 
 // One pass over all arcs, CHUNK_ARCS a block, evenly whatever the degrees.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-claim_rising(const Share* share_in, const Work* work_in, Control* control) {
-    const Share share = *share_in;
-    const Work work = *work_in;
+claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control) {
     __shared__ u32 rows[2];
     Offset arcs = share.offsets[share.own];
     for (Offset begin = (Offset)blockIdx.x * CHUNK_ARCS; begin < arcs;
@@ -54,10 +52,9 @@ claim_rising(const Share* share_in, const Work* work_in, Control* control) {
 }
 
 // Lists every claimed owned vertex, and the source (local number, or all ones).
-extern "C" __global__ void list_claimed(const Share* share_in, const Work* work_in, Control* control,
+extern "C" __global__ void list_claimed(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control,
                                         u32 source) {
-    const Work work = *work_in;
-    u32 own = share_in->own, stride = gridDim.x * blockDim.x, rounded = (own + 31) & ~31u;
+    u32 own = share.own, stride = gridDim.x * blockDim.x, rounded = (own + 31) & ~31u;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < rounded; v += stride) {
         bool claimed = v < own && (work.parent[v] >= 0 || v == source);
         u32 place = slot(&control->claimed_count, claimed);
@@ -93,10 +90,8 @@ struct ClaimOnward {
 
 // Claimed vertices `begin` to `end` of the list claim along their tight arcs.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-claim_onward(const Share* share_in, const Work* work_in, Control* control, u32 source, u32 begin,
+claim_onward(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control, u32 source, u32 begin,
              u32 end) {
-    const Share share = *share_in;
-    const Work work = *work_in;
     ClaimOnward visit{share, work, control, source, 0, 0};
     u32 warps = gridDim.x * (blockDim.x >> 5);
     u32 warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
@@ -109,15 +104,15 @@ claim_onward(const Share* share_in, const Work* work_in, Control* control, u32 s
             first = share.offsets[visit.vertex];
             degree = (u32)(share.offsets[visit.vertex + 1] - first);
         }
-        expand(first, degree, visit);
+        expand<1>(first, degree, [&](const bool(&active)[1], const Offset(&index)[1],
+                                     const u32(&from)[1]) { visit(active[0], index[0], from[0]); });
     }
 }
 
 // Takes peers' claims on owned vertices; the first counts. With `onward` the claimed are listed.
-extern "C" __global__ void merge_claims(const Work* work_in, Control* control, const i64* parents,
+extern "C" __global__ void merge_claims(const __grid_constant__ Work work, Control* control, const i64* parents,
                                         const Distance* distances, const u32* vertices, u32 count,
                                         u32 source, u32 onward) {
-    const Work work = *work_in;
     u32 index = blockIdx.x * blockDim.x + threadIdx.x;
     bool won = false;
     u32 vertex = 0;

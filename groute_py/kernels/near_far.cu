@@ -2,11 +2,11 @@
 //
 // A turn relaxes what is in near and writes the near of the next turn.
 // * Thin (few entries a block): after its part of near a block goes on by itself: what its own
-//   relaxations put in near it keeps in shared memory and relaxes at once, up to DEPTH levels deep,
+//   relaxations put in near it keeps in shared memory and relaxes at once, up to `depth` levels deep,
 //   before the grid meets again. On roads the time of a level is latency, not work, and so the grid
-//   pays for its barrier once in DEPTH levels; and rows are looked up and fetched ahead of need.
-// * Thick: warps take entries from all over the list, and shared memory only collects what they
-//   append.
+//   pays for its barrier once in so many levels; and rows are looked up and fetched ahead of need.
+// * Thick: warps take groups of entries as they are ready for them, several arcs a lane at a time, and
+//   gather what they append.
 // Rows longer than PART are cut into items, which warps of the whole grid take in the next turn.
 //
 // When near is empty the window moves: far is split by a new threshold. A vertex whose distance
@@ -16,102 +16,47 @@
 // With peers, a remote head that became nearer goes to its owner's inbox at once, and a turn begins
 // with what has arrived; see peers.cuh. Without (one rank, or an exchange through the host) it is
 // marked dirty.
-//
-// Counters rotate by `turn`, so that a block never reads one that a faster block may be writing:
-// what a turn decides by was settled before the barrier it began with.
 
-// Relaxes a list of entries with `warps` warps, of which this is number `warp`. `fetch(i)` brings
-// entry i and its row.
-template <class Fetch>
-__device__ __forceinline__ void relax_thick(Relax& relax, u32 count, u32 warp, u32 warps, Fetch fetch) {
-    for (u32 base = warp * 32; base < count; base += warps * 32) {
-        bool wanted = base + lane() < count;
-        Ready ready = {};
-        if (wanted) ready = fetch(base + lane());
-        relax.rows(wanted, ready);
+// What peers have sent, and parts of long rows: what a turn begins with, thin or thick.
+template <class Lists>
+__device__ __forceinline__ void begin(Relax<Lists>& relax, u32 warp, u32 warps) {
+    if (relax.rank.peers.count > 1) {
+        if (__ldcg(&relax.rank.control->exchange.resend)) relax.resend(warp, warps);
+        relax.inbox(warp, warps);
     }
-}
-
-template <class Fetch>
-__device__ __forceinline__ void relax_thin(Relax& relax, u32 count, u32 warp, u32 warps, Fetch fetch) {
-    const u32 rows = 32 / LANES;
-    for (u32 base = warp * rows; base < count; base += warps * rows) {
-        u32 index = base + lane() / LANES;
-        Ready ready = {};
-        if (index < count) ready = fetch(index);
-        if (__any_sync(~0u, ready.degree > 4 * LANES))  // long ones: hand the arcs out evenly
-            relax.rows(index < count && lane() % LANES == 0, ready);
-        else if (index < count)
-            relax.short_row(ready);
-        __syncwarp();
-    }
-}
-
-// Moves a block's staged entries to a global list, coalesced; all threads call it.
-template <class Staged>
-__device__ void flush(const Work& work, Control* control, Staging& staged, const Staged* here,
-                      u32* here_count, Entry* list, u32* list_count) {
-    __syncthreads();
-    u32 count = min(*here_count, (u32)STAGED);
-    if (count) {
-        if (threadIdx.x == 0) staged.base = atomicAdd(list_count, count);
-        __syncthreads();
-        for (u32 i = threadIdx.x; i < count; i += blockDim.x)
-            put(work, control, list, staged.base + i, kept(here[i]));
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) *here_count = 0;
-    __syncthreads();
-}
-
-// A block relaxes what it has staged, level by level, with one barrier of the block a level.
-__device__ void go_deeper(Relax& relax, u32 depth) {
-    Staging& staged = relax.staged;
-    u32 warps = blockDim.x >> 5, warp = threadIdx.x >> 5;
-    for (; depth > 0; depth--) {
-        __syncthreads();
-        u32 count = staged.near_count[relax.level % 3];
-        if (count == 0 || count > THIN) break;
-        const Ready* mine = staged.near[relax.level % 2];
-        relax.level++;
-        if (threadIdx.x == 0) staged.near_count[(relax.level + 1) % 3] = 0;
-        relax_thin(relax, count, warp, warps, [=](u32 i) { return mine[i]; });
-    }
+    for (u32 i = warp; i < relax.now.items_in_count; i += warps) relax.part(load(&relax.now.items_in[i]));
 }
 
 // One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below.
-__device__ void take_turn(Relax& relax, u64 arrived, u32 depth) {
-    Staging& staged = relax.staged;
-    const Turn& now = relax.now;
-    u32 warps = blockDim.x >> 5, warp = threadIdx.x >> 5;
-    u32 grid_warp = warp * gridDim.x + blockIdx.x, grid_warps = warps * gridDim.x;
-    u32 count = now.near_in_count;
-    if (relax.peers.count > 1) {
-        if (__ldcg(&relax.control->exchange.resend))
-            relax.resend(grid_warp, grid_warps);
-        relax.take_inbox(grid_warp, grid_warps);
-    }
-    for (u32 i = grid_warp; i < now.items_in_count; i += grid_warps) relax.part(load(&now.items_in[i]));
-
+__device__ __forceinline__ void take_turn(const Rank& rank, const Turn& now, Staging& staged, u64 arrived,
+                                          u32 depth, Distance threshold, Distance cutoff, u32& level,
+                                          u64& relaxed) {
+    u32 warp = (threadIdx.x >> 5) * gridDim.x + blockIdx.x, warps = WARPS * gridDim.x;
     const Entry* near_in = now.near_in;
     auto fetch = [&](u32 i) {
         Entry entry = load(&near_in[i]);
         Ready ready;
         ready.distance = entry.distance;
         ready.vertex = entry.vertex;
-        relax.look_up(ready);
+        look_up(rank.share, ready);
         return ready;
     };
-    if (count + now.items_in_count + arrived <= gridDim.x * THIN) {
-        relax_thin(relax, count, grid_warp, grid_warps, fetch);
-        go_deeper(relax, depth);
+    if (now.near_in_count + now.items_in_count + arrived <= gridDim.x * THIN) {
+        BlockLists lists{rank, now, staged, level};
+        Relax<BlockLists> relax{rank, now, lists, threshold, cutoff, relaxed};
+        begin(relax, warp, warps);
+        Thin thin{relax};
+        thin.entries(now.near_in_count, warp, warps, fetch);
+        thin.deeper(depth);
+        lists.flush();
+        level = lists.level;
     } else {
-        relax_thick(relax, count, grid_warp, grid_warps, fetch);
+        WarpLists lists{rank, now, staged, 0, 0, 0};
+        Relax<WarpLists> relax{rank, now, lists, threshold, cutoff, relaxed};
+        begin(relax, warp, warps);
+        relax_groups(relax, warp, warps, fetch);
+        lists.flush();
     }
-    u32 level = relax.level;
-    flush(relax.work, relax.control, staged, staged.near[level % 2], &staged.near_count[level % 3],
-          now.near_out, now.near_out_count);
-    flush(relax.work, relax.control, staged, staged.far, &staged.far_count, now.far, now.far_count);
 }
 
 // Splits far by the threshold: what lies below goes to near, the rest to the other far list. What
@@ -153,8 +98,7 @@ __device__ void recover_spilled(const Share& share, const Work& work, const Turn
 
 // Between slices: moves what does not lie below a lowered threshold from near to far. The rest, with
 // the items, goes to the lists of the next turn, which the host then makes current.
-extern "C" __global__ void narrow(const Work* work_in, Control* control, Distance threshold) {
-    const Work work = *work_in;
+extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* control, Distance threshold) {
     const Turn now = begin_turn(work, control, control->turn, control->far_side);
     u32 rounded = (now.near_in_count + 31) & ~31u, stride = gridDim.x * blockDim.x;
     u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -183,21 +127,16 @@ __device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exch
 
 // Without peers: works until nothing up to `limit` is left or `max_turns` are over. With peers: until
 // all ranks are quiet, or a host wants to stop. See Control for what it keeps.
-extern "C" __global__ void __launch_bounds__(BLOCK)
-relax(const Share* share_in, const Work* work_in, const Peers* peers_in, Control* control,
+extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
+relax(const __grid_constant__ Share share, const __grid_constant__ Work work, const __grid_constant__ Peers peers, Control* control,
       Distance delta, Distance cutoff, double limit, u32 max_turns, u32 depth) {
     __shared__ Staging staged;
-    __shared__ Peers peers;
-    const Share share = *share_in;
-    const Work work = *work_in;
     Exchange& exchange = control->exchange;
     if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
-    if (threadIdx.x == 0) {
-        staged.far_count = 0;
-        peers = *peers_in;
-    }
+    if (threadIdx.x == 0) staged.far_count = 0;
     __syncthreads();
 
+    const Rank rank{share, work, peers, control};
     const bool exchanging = peers.count > 1;
     u32 turn = control->turn, far_side = control->far_side;
     const u32 last_turn = turn + max_turns;
@@ -223,10 +162,7 @@ relax(const Share* share_in, const Work* work_in, const Peers* peers_in, Control
         if (now.near_in_count + now.items_in_count + arrived > 0) {
             floor = (double)window;
             if (last) break;
-            Relax relax{share, work, peers, control, staged, now, threshold, cutoff, level, 0, relaxed};
-            take_turn(relax, arrived, depth);
-            level = relax.level;
-            relaxed = relax.relaxed;
+            take_turn(rank, now, staged, arrived, depth, threshold, cutoff, level, relaxed);
             steps++;
             after_split = false;
         } else {

@@ -44,6 +44,7 @@ struct Control {
     u32 turn;                // steps and splits so far: which lists and counters are current
     u32 near_count[3];       // in turn: read, written, cleared
     u32 item_count[3];       // likewise
+    u32 taken[3];            // of near, by warps of a thick turn; likewise
     u32 far_count[2];
     u32 far_side;            // which far list is current
     u32 dirty_count;
@@ -68,6 +69,9 @@ __device__ __forceinline__ u32 owner(const Share& share, u32 place) {
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }
 
+// How many lanes of a mask come before this one.
+__device__ __forceinline__ u32 rank_among(u32 mask) { return __popc(mask & ((1u << lane()) - 1)); }
+
 // One slot for each lane with `wanted`, by one atomic a warp; all 32 lanes call it.
 __device__ __forceinline__ u32 slot(u32* count, bool wanted) {
     u32 mask = __ballot_sync(~0u, wanted);
@@ -76,7 +80,7 @@ __device__ __forceinline__ u32 slot(u32* count, bool wanted) {
     u32 base = 0;
     if ((int)lane() == leader) base = atomicAdd(count, (u32)__popc(mask));
     base = __shfl_sync(~0u, base, leader);
-    return base + __popc(mask & ((1u << lane()) - 1));
+    return base + rank_among(mask);
 }
 
 // Sets a vertex's bit; true if it was clear.

@@ -17,11 +17,17 @@ HEADERS = (
     "share.cuh",
     "grid.cuh",
     "conduct.cuh",
+    "turn.cuh",
+    "send.cuh",
+    "lists.cuh",
     "expand.cuh",
     "relax.cuh",
+    "thin.cuh",
+    "thick.cuh",
 )
-UNITS = ("near_far.cu", "messages.cu", "claim.cu")
+UNITS = ("start.cu", "near_far.cu", "messages.cu", "claim.cu")
 ENTRY_POINTS = (
+    "start",
     "relax",
     "narrow",
     "merge",
@@ -65,6 +71,8 @@ def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple
         "STAGED": staged,
         "THIN": BLOCK,
         "LANES": 4,
+        "ARCS": 4,
+        "BLOCKS": 3,
         "CHUNK_ARCS": 8 * BLOCK,
     }
     return ("-std=c++17", *(f"-D{name}={value}" for name, value in macros.items()))

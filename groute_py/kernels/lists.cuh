@@ -1,0 +1,201 @@
+// Where entries gather before they are written to the global lists: in shared memory, for a block
+// (thin turns, whose next level the block relaxes itself) or for a warp (thick turns, in which warps
+// do not wait for each other).
+#pragma once
+
+#define WARPS (BLOCK / 32)
+#define HELD 64  // entries a warp gathers before it writes them in one piece
+
+struct Ready {  // an entry whose row has been looked up
+    Distance distance;
+    u32 vertex;
+    u32 degree;
+    Offset begin;
+};
+
+__device__ __forceinline__ Entry entry_of(const Ready& ready) {
+    Entry entry;
+    entry.distance = ready.distance;
+    entry.vertex = ready.vertex;
+    return entry;
+}
+
+__device__ __forceinline__ void look_up(const Share& share, Ready& ready) {
+    ready.begin = __ldg(&share.offsets[ready.vertex]);
+    ready.degree = (u32)(__ldg(&share.offsets[ready.vertex + 1]) - ready.begin);
+}
+
+struct Staging {
+    union {
+        struct {
+            Ready near[2][STAGED];
+            Entry far[STAGED];
+        };
+        Entry held[3][WARPS][HELD];
+    };
+    u32 near_count[3];  // in turn, by level: read, written, cleared
+    u32 far_count;
+    u32 base;
+};
+
+__device__ __forceinline__ void keep(Ready& place, const Ready& ready) { place = ready; }
+__device__ __forceinline__ void keep(Entry& place, const Ready& ready) { place = entry_of(ready); }
+__device__ __forceinline__ Entry kept(const Ready& ready) { return entry_of(ready); }
+__device__ __forceinline__ Entry kept(const Entry& entry) { return entry; }
+
+// A block's lists. What finds them full goes straight to the global ones.
+struct BlockLists {
+    const Rank& rank;
+    const Turn& now;
+    Staging& staged;
+    u32 level;  // the staged near that is written; counts on through all turns
+
+    __device__ __forceinline__ void near(bool wanted, Ready ready) {
+        if (wanted && staged.near_count[level % 3] < STAGED) look_up(rank.share, ready);
+        push(wanted, ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
+             now.near_out_count);
+    }
+
+    __device__ __forceinline__ void far(bool wanted, const Ready& ready) {
+        push(wanted, ready, staged.far, &staged.far_count, now.far, now.far_count);
+    }
+
+    __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
+        if (!__any_sync(~0u, wanted)) return;
+        if (rank.peers.count > 1) send(rank, wanted, ready.vertex - rank.share.own, ready.distance);
+        else mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
+    }
+
+    // As the three above, for one lane, with the row looked up.
+    __device__ __forceinline__ void near_one(const Ready& ready) {
+        if (ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
+        push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
+                 now.near_out_count);
+    }
+
+    __device__ __forceinline__ void far_one(const Ready& ready) {
+        push_one(ready, staged.far, &staged.far_count, now.far, now.far_count);
+    }
+
+    __device__ __forceinline__ void remote_one(const Ready& ready) {
+        if (rank.peers.count > 1) send_one(rank, ready.vertex - rank.share.own, ready.distance);
+        else mark_dirty_one(rank.share, rank.work, rank.control, ready.vertex);
+    }
+
+    // Writes what is staged; all threads call it.
+    __device__ __forceinline__ void flush() {
+        flush(staged.near[level % 2], &staged.near_count[level % 3], now.near_out, now.near_out_count);
+        flush(staged.far, &staged.far_count, now.far, now.far_count);
+    }
+
+  private:
+    template <class Staged>
+    __device__ __forceinline__ void push(bool wanted, const Ready& ready, Staged* here,
+                                         u32* here_count, Entry* list, u32* list_count) {
+        u32 place = slot(here_count, wanted);
+        bool fits = place < STAGED;
+        if (wanted && fits) keep(here[place], ready);
+        if (__any_sync(~0u, wanted && !fits))
+            append(rank.work, rank.control, list, list_count, entry_of(ready), wanted && !fits);
+    }
+
+    template <class Staged>
+    __device__ __forceinline__ void push_one(const Ready& ready, Staged* here, u32* here_count,
+                                             Entry* list, u32* list_count) {
+        u32 place = atomicAdd(here_count, 1u);
+        if (place < STAGED) keep(here[place], ready);
+        else put(rank.work, rank.control, list, atomicAdd(list_count, 1u), entry_of(ready));
+    }
+
+    template <class Staged>
+    __device__ __forceinline__ void flush(const Staged* here, u32* here_count, Entry* list,
+                                          u32* list_count) {
+        __syncthreads();
+        u32 count = min(*here_count, (u32)STAGED);
+        if (count == 0) return;
+        if (threadIdx.x == 0) staged.base = atomicAdd(list_count, count);
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < count; i += blockDim.x)
+            put(rank.work, rank.control, list, staged.base + i, kept(here[i]));
+        if (threadIdx.x == 0) *here_count = 0;
+    }
+};
+
+// A warp's lists: one atomic and one coalesced write for HELD entries or nearly so many.
+struct WarpLists {
+    const Rank& rank;
+    const Turn& now;
+    Staging& staged;
+    u32 near_count, far_count, remote_count;  // the same in all lanes
+
+    __device__ __forceinline__ void near(bool wanted, const Ready& ready) {
+        if (full(wanted, near_count)) flush_near();
+        hold(wanted, entry_of(ready), held(0), near_count);
+    }
+
+    __device__ __forceinline__ void far(bool wanted, const Ready& ready) {
+        if (full(wanted, far_count)) flush_far();
+        hold(wanted, entry_of(ready), held(1), far_count);
+    }
+
+    __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
+        if (rank.peers.count > 1) {
+            if (full(wanted, remote_count)) flush_remote();
+            hold(wanted, entry_of(ready), held(2), remote_count);
+        } else if (__any_sync(~0u, wanted)) {
+            mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
+        }
+    }
+
+    __device__ __forceinline__ void flush() {
+        if (near_count) flush_near();
+        if (far_count) flush_far();
+        if (remote_count) flush_remote();
+    }
+
+  private:
+    __device__ __forceinline__ Entry* held(u32 list) { return staged.held[list][threadIdx.x >> 5]; }
+
+    __device__ __forceinline__ bool full(bool wanted, u32 count) {
+        return count + __popc(__ballot_sync(~0u, wanted)) > HELD;
+    }
+
+    __device__ __forceinline__ void hold(bool wanted, const Entry& entry, Entry* here, u32& count) {
+        u32 mask = __ballot_sync(~0u, wanted);
+        if (wanted) here[count + rank_among(mask)] = entry;
+        count += __popc(mask);
+    }
+
+    __device__ __forceinline__ void flush_near() {
+        write(held(0), near_count, now.near_out, now.near_out_count);
+    }
+
+    __device__ __forceinline__ void flush_far() { write(held(1), far_count, now.far, now.far_count); }
+
+    __device__ __forceinline__ void write(const Entry* here, u32& count, Entry* list, u32* list_count) {
+        __syncwarp();
+        u32 base = 0;
+        if (lane() == 0) base = atomicAdd(list_count, count);
+        base = __shfl_sync(~0u, base, 0);
+        for (u32 i = lane(); i < count; i += 32) put(rank.work, rank.control, list, base + i, here[i]);
+        count = 0;
+        __syncwarp();
+    }
+
+    // What has become nearer again since it was held is left to the entry that says so.
+    __device__ __forceinline__ void flush_remote() {
+        __syncwarp();
+        const Entry* here = held(2);
+        for (u32 base = 0; base < remote_count; base += 32) {
+            Entry entry = {};
+            bool wanted = base + lane() < remote_count;
+            if (wanted) {
+                entry = here[base + lane()];
+                wanted = entry.distance == current(&rank.work.distance[entry.vertex]);
+            }
+            send(rank, wanted, entry.vertex - rank.share.own, entry.distance);
+        }
+        remote_count = 0;
+        __syncwarp();
+    }
+};

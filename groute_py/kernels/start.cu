@@ -1,0 +1,19 @@
+// Begins a solve: nothing is reached but the source, which is the only entry of near.
+
+// `source` is NO_VERTEX on a rank that does not own it; `room` is the capacity of an outbox.
+extern "C" __global__ void start(const __grid_constant__ Share share, const __grid_constant__ Work work,
+                                 Control* control, u32 source, Distance delta, u32 room) {
+    u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    for (u32 i = thread; i < share.own + share.halo; i += stride)
+        work.distance[i] = i == source ? (Distance)0 : NOTHING;
+    for (u32 i = thread; i < (share.own + 31) / 32; i += stride) work.spilled[i] = 0;
+    for (u32 i = thread; i < (share.halo + 31) / 32; i += stride) work.dirty_bits[i] = 0;
+    if (thread) return;
+    *control = Control{};
+    control->threshold = delta;
+    control->least_far[0] = control->least_far[1] = NOTHING;
+    for (u32 p = 0; p < MAX_PEERS; p++) control->exchange.room[p] = room;
+    if (source == NO_VERTEX) return;
+    control->near_count[0] = 1;
+    work.near[0][0] = Entry{0, source};
+}

@@ -1,0 +1,72 @@
+// Thin turns: a block relaxes what lies in near, then what it has found itself, level by level.
+#pragma once
+
+struct Thin {
+    Relax<BlockLists>& relax;
+
+    // A list of entries by `warps` warps, of which this is number `warp`. `fetch(i)` brings entry i
+    // with its row.
+    template <class Fetch>
+    __device__ __forceinline__ void entries(u32 count, u32 warp, u32 warps, Fetch fetch) {
+        const u32 rows = 32 / LANES;
+        for (u32 base = warp * rows; base < count; base += warps * rows) {
+            u32 index = base + lane() / LANES;
+            Ready ready = {};
+            if (index < count) ready = fetch(index);
+            if (__any_sync(~0u, ready.degree > 4 * LANES))  // long ones: hand the arcs out evenly
+                relax.rows(index < count && lane() % LANES == 0, ready);
+            else if (index < count)
+                short_row(ready);
+            __syncwarp();
+        }
+    }
+
+    // What the block has staged, level by level, with one barrier of the block a level.
+    __device__ __forceinline__ void deeper(u32 depth) {
+        BlockLists& lists = relax.lists;
+        Staging& staged = lists.staged;
+        for (; depth > 0; depth--) {
+            __syncthreads();
+            u32 count = staged.near_count[lists.level % 3];
+            if (count == 0 || count > BLOCK) break;
+            const Ready* mine = staged.near[lists.level % 2];
+            lists.level++;
+            if (threadIdx.x == 0) staged.near_count[(lists.level + 1) % 3] = 0;
+            entries(count, threadIdx.x >> 5, WARPS, [=](u32 i) { return mine[i]; });
+        }
+    }
+
+  private:
+    // LANES lanes a row, each taking arcs by itself. What one needs next is asked for before it is
+    // known to be needed, so that a level costs two round trips to L2 and no more: the arc with the
+    // tail's distance, then the head's distance with its row.
+    __device__ __forceinline__ void short_row(const Ready& ready) {
+        const Share& share = relax.rank.share;
+        Distance known = current(&relax.rank.work.distance[ready.vertex]);
+        for (u32 k = lane() % LANES; k < ready.degree; k += LANES) {
+            Arc arc = load(&share.arcs[ready.begin + k]);
+            if (known != ready.distance) return;  // stale
+            Ready next = {};
+            next.vertex = arc.head;
+            next.distance = plus(ready.distance, arc.weight);
+            if (arc.head < share.own) look_up(share, next);
+            relax.relaxed++;
+            if (settle(arc, ready.distance, next.distance)) list(next);
+        }
+    }
+
+    __device__ __forceinline__ bool settle(const Arc& arc, Distance base, Distance reach) {
+        bool wrapped = (arc.weight > 0 && reach < base) || (arc.weight < 0 && reach > base);
+        bool fits = reach <= relax.cutoff && !wrapped;
+        Distance known = fits ? atomic_min(&relax.rank.work.distance[arc.head], reach) : 0;
+        if ((wrapped || (known == NOTHING && reach == NOTHING)) && relax.cutoff == NOTHING)
+            relax.rank.control->overflowed = 1;
+        return fits && reach < known;
+    }
+
+    __device__ __forceinline__ void list(const Ready& ready) {
+        if (ready.vertex >= relax.rank.share.own) relax.lists.remote_one(ready);
+        else if (ready.distance < relax.threshold) relax.lists.near_one(ready);
+        else relax.lists.far_one(ready);
+    }
+};

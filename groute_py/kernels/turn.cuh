@@ -1,0 +1,44 @@
+// The lists and counters of one turn. They rotate by the turn's number, so that a block never reads
+// a counter that a faster block may be writing: what a turn decides by was settled before the barrier
+// it began with.
+#pragma once
+
+struct Turn {
+    const Entry* near_in;
+    u32 near_in_count;
+    u32* taken;  // how far warps have shared out near
+    const Item* items_in;
+    u32 items_in_count;
+    Entry* near_out;
+    u32* near_out_count;
+    Item* items_out;
+    u32* items_out_count;
+    Entry* far;
+    u32* far_count;
+};
+
+__device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u32 turn, u32 far_side) {
+    u32 next = turn + 1;
+    Turn now;
+    now.near_in = work.near[turn % 2];
+    now.near_in_count = min(__ldcg(&control->near_count[turn % 3]), work.capacity);
+    now.taken = &control->taken[turn % 3];
+    now.items_in = work.items[turn % 2];
+    now.items_in_count = min(__ldcg(&control->item_count[turn % 3]), work.item_capacity);
+    now.near_out = work.near[next % 2];
+    now.near_out_count = &control->near_count[next % 3];
+    now.items_out = work.items[next % 2];
+    now.items_out_count = &control->item_count[next % 3];
+    now.far = work.far[far_side];
+    now.far_count = &control->far_count[far_side];
+    return now;
+}
+
+// The turn after next writes what this turn's predecessor read.
+__device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_side) {
+    if (blockIdx.x || threadIdx.x) return;
+    control->near_count[(turn + 2) % 3] = 0;
+    control->taken[(turn + 2) % 3] = 0;
+    control->item_count[(turn + 2) % 3] = 0;
+    control->far_count[far_side ^ 1] = 0;
+}
