@@ -1,11 +1,14 @@
 """The channel over MPI: nonblocking, with messages received as they come.
 
 Waiting is polite: it polls with growing naps, so that ranks which share a core do not starve each
-other and a signal is heard at once (a blocking MPI call would hold Python's handlers back).
+other and a signal is heard at once (a blocking MPI call would hold Python's handlers back). Only
+where a large array is under way it looks without naps: MPI may move it in small fragments, one a
+look.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -26,6 +29,8 @@ PIECE, FIRST_PHASE, PHASES = 1, 2, 1 << 14
 
 PIECE_BYTES = 1 << 28
 """Large arrays travel in pieces, far below MPI's 2³¹ count limit."""
+
+LONGEST_NAP_S = 2e-3
 
 
 class MpiChannel:
@@ -126,19 +131,23 @@ class MpiChannel:
 
     def _give(self, array: NDArray[Any], peer: int) -> None:
         for piece in _pieces(array.view(np.uint8)):
-            self._wait(self._comm.Isend(piece, peer, PIECE))
+            self._push(self._comm.Isend(piece, peer, PIECE))
 
     def _take(self, length: int, dtype: np.dtype[Any], peer: int) -> NDArray[Any]:
         array = np.empty(length, dtype=dtype)
         for piece in _pieces(array.view(np.uint8)):
-            self._wait(self._comm.Irecv(piece, peer, PIECE))
+            self._push(self._comm.Irecv(piece, peer, PIECE))
         return array
+
+    def _push(self, request: MPI.Request) -> None:
+        while not request.Test():
+            os.sched_yield()
 
     def _wait(self, request: MPI.Request) -> None:
         nap_s = 0.0
         while not request.Test():
             time.sleep(nap_s)
-            nap_s = min(nap_s + 1e-5, 2e-3)
+            nap_s = min(nap_s + 1e-5, LONGEST_NAP_S)
 
 
 _attribute: int | None = None

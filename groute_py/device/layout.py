@@ -68,6 +68,7 @@ MAILBOX = np.dtype(
     [
         ("published", np.uint64, MAX_PEERS),
         ("taken", np.uint64, MAX_PEERS),
+        ("pace", np.uint64, MAX_PEERS),
         ("ballot", BALLOT, MAX_PEERS),
         ("balloted", np.uint64, MAX_PEERS),
         ("vote", np.uint64),
@@ -88,6 +89,7 @@ EXCHANGE = np.dtype(
         ("limit", np.float64),
         ("balloted", np.uint64),
         ("calm", np.uint64),
+        ("pace", np.uint64),
         ("quiet", NUMBER),
         ("stopped", NUMBER),
         ("full", NUMBER),

@@ -2,14 +2,14 @@
 
 `groute_py.kernels.cpu.draw` defines each arc as a function of the seed and the arc's number. The
 arcs are drawn twice, once to count the rows and once to fill them, so that nothing but the graph
-takes memory; a second thread draws the next block while one is placed.
+takes memory. Threads draw blocks of arcs, then share the rows that the blocks' arcs go to.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -28,6 +28,7 @@ RMAT_EDGE_FACTOR = 16
 BLOCK = 1 << 19
 """Arcs drawn at once; even, because R-MAT draws them in pairs."""
 MOST_VERTICES = 2**31 - 1
+MOST_THREADS = 16
 
 Arrays = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 Block = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
@@ -102,36 +103,61 @@ def _random(spec: str, seed: np.uint64, vertex_count: int, arc_count: int) -> Ar
 def _from_draws(vertex_count: int, arc_count: int, draw: Draw, *shape: Any) -> Arrays:
     """Count all arcs, then place all arcs; `draw` gets `shape`, the first arc, and three arrays."""
     offsets = np.zeros(vertex_count + 1, np.int64)
-    for tails, _, _ in _blocks(arc_count, draw, *shape):
-        count_arcs(tails, offsets, CURSORS)
+
+    def count(block: Block, rows: tuple[int, int]) -> None:
+        count_arcs(block[0], rows, offsets, CURSORS)
+
+    _for_draws(vertex_count, arc_count, count, draw, *shape)
     np.cumsum(offsets, out=offsets)
     heads, weights = np.empty(arc_count, np.int32), np.empty(arc_count, np.int32)
-    for block in _blocks(arc_count, draw, *shape):
-        place_arcs(*block, offsets, heads, weights)
+
+    def place(block: Block, rows: tuple[int, int]) -> None:
+        place_arcs(*block, rows, offsets, heads, weights)
+
+    _for_draws(vertex_count, arc_count, place, draw, *shape)
     return offsets, heads, weights
 
 
-def _blocks(arc_count: int, draw: Draw, *shape: Any) -> Iterator[Block]:
-    """The arcs in blocks, the next one drawn in a second thread while the last is used."""
-    buffers = [np.empty((3, min(BLOCK, arc_count)), np.int32) for _ in range(2)]
+def _for_draws(
+    vertex_count: int,
+    arc_count: int,
+    use: Callable[[Block, tuple[int, int]], None],
+    draw: Draw,
+    *shape: Any,
+) -> None:
+    """Call `use` for all blocks of arcs in order, each range of rows in a thread of its own.
+
+    The other half of the threads draws the next blocks.
+    """
+    half = max(1, _threads() // 2)
+    ranges = list(pairwise(vertex_count * k // half for k in range(half + 1)))
+    buffers = [np.empty((3, min(BLOCK, arc_count)), np.int32) for _ in range(2 * half)]
 
     def drawn(number: int) -> Block:
         size = max(0, min(BLOCK, arc_count - number * BLOCK))
-        tails, heads, weights = buffers[number % 2][:, :size]
+        tails, heads, weights = buffers[number % len(buffers)][:, :size]
         draw(*shape, number * BLOCK, tails, heads, weights)
         return tails, heads, weights
 
-    with ThreadPoolExecutor(1) as ahead:
-        coming = ahead.submit(drawn, 0)
-        for number in range(-(-arc_count // BLOCK)):
-            block = coming.result()
-            coming = ahead.submit(drawn, number + 1)
-            yield block
+    def used(rows: tuple[int, int], blocks: list[Block]) -> None:
+        for block in blocks:
+            use(block, rows)
+
+    with ThreadPoolExecutor(2 * half) as pool:
+        blocks = list(pool.map(drawn, range(half)))
+        for first in range(half, -(-arc_count // BLOCK) + half, half):
+            coming = pool.map(drawn, range(first, first + half))
+            list(pool.map(lambda rows, these=blocks: used(rows, these), ranges))
+            blocks = list(coming)
+
+
+def _threads() -> int:
+    return min(MOST_THREADS, len(os.sched_getaffinity(0)))
 
 
 def _by_rows(height: int, work: Callable[[tuple[int, int]], None]) -> None:
-    """Do bands of grid rows in as many threads as this process may use, at most four."""
-    threads = min(4, len(os.sched_getaffinity(0)), max(height, 1))
+    """Do bands of grid rows in threads of their own."""
+    threads = min(_threads(), max(height, 1))
     cuts = [height * k // threads for k in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, pairwise(cuts)))

@@ -1,84 +1,164 @@
-// What the last block at the barrier does for its rank, by one warp: publish what was sent,
-// acknowledge what was taken, see what has come, and take part in the vote. Another block may have
-// done it the last time, so all memory is read anew, from L2.
+// What the last block at the barrier does for its rank, by one warp: publish what was sent, acknowledge
+// what was taken, see what has come, and take part in the vote. A lane speaks with a peer each.
+//
+// Every round trip to L2 or to a peer counts here, since all blocks wait. So the warp copies what it
+// needs to shared memory at once, and one fence a round orders all it has read and all it will say.
 #pragma once
 
-// Lane p: tells peer p how far this rank has written and taken, and sees how far peer p has.
-__device__ __forceinline__ void trade_counts(const Peers& peers, Exchange& exchange) {
+struct Desk {  // in shared memory
+    Exchange own;
+    Mailbox heard;  // this rank's, as of the last look
+};
+
+template <class T>
+__device__ __forceinline__ void copy_by_warp(const T* from, T* to) {
+    static_assert(sizeof(T) % 8 == 0, "copied in words of 8 bytes");
+    for (u32 i = lane(); i < sizeof(T) / 8; i += 32) ((u64*)to)[i] = anew((const u64*)from + i);
+}
+
+__device__ __forceinline__ void hear(const Peers& peers, Desk& desk) {
+    copy_by_warp(peers.mailbox[peers.me], &desk.heard);
+    __threadfence_system();
+    __syncwarp();
+}
+
+// Lane p: waits until the thick turn that peer p is in has ended, or the run is to stop.
+__device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk) {
+    const Mailbox* mine = peers.mailbox[peers.me];
+    u32 p = lane();
+    if (p < peers.count && p != peers.me && desk.heard.pace[p] % 2)
+        while (anew(&mine->pace[p]) == desk.heard.pace[p] && !anew(&mine->stop)) {}
+    __syncwarp();
+}
+
+// Lane p: tells peer p how far this rank has written and taken.
+__device__ __forceinline__ void tell_counts(const Peers& peers, Exchange& own) {
     u32 p = lane();
     if (p >= peers.count || p == peers.me) return;
     Mailbox* theirs = peers.mailbox[p];
-    const Mailbox* mine = peers.mailbox[peers.me];
-    u64 sent = min(anew(&exchange.sent[p]), anew(&exchange.room[p]));
-    u64 end = anew(&exchange.end[p]);
-    exchange.sent[p] = sent;  // places beyond the room were not written
-    if (sent != anew(&exchange.told_sent[p])) publish(&theirs->published[peers.me], sent);
-    if (end != anew(&exchange.begin[p])) publish(&theirs->taken[peers.me], end);
-    exchange.told_sent[p] = sent;
-    exchange.begin[p] = end;
-    exchange.end[p] = published(&mine->published[p]);
-    exchange.room[p] = published(&mine->taken[p]) + peers.capacity;
+    own.sent[p] = min(own.sent[p], own.room[p]);  // places beyond the room were not written
+    if (own.sent[p] != own.told_sent[p]) say(&theirs->published[peers.me], own.sent[p]);
+    if (own.end[p] != own.begin[p]) say(&theirs->taken[peers.me], own.end[p]);
+    own.told_sent[p] = own.sent[p];
+    own.begin[p] = own.end[p];
+}
+
+// Lane p: sees how far peer p has.
+__device__ __forceinline__ void see_counts(const Peers& peers, Desk& desk) {
+    u32 p = lane();
+    if (p >= peers.count || p == peers.me) return;
+    desk.own.end[p] = desk.heard.published[p];
+    desk.own.room[p] = desk.heard.taken[p] + peers.capacity;
+}
+
+// Lane p: tells peer p whether this rank is in a thick turn.
+__device__ __forceinline__ void tell_pace(const Peers& peers, u64 pace) {
+    u32 p = lane();
+    if (p < peers.count && p != peers.me) say(&peers.mailbox[p]->pace[peers.me], pace);
 }
 
 __device__ __forceinline__ u64 sum_over_peers(const Peers& peers, const u64* counts) {
     u64 sum = 0;
-    for (u32 p = 0; p < peers.count; p++) sum += p == peers.me ? 0 : anew(&counts[p]);
+    for (u32 p = 0; p < peers.count; p++) sum += p == peers.me ? 0 : counts[p];
     return sum;
 }
 
 // States this rank's floor and counts in the open vote, once.
-__device__ __forceinline__ void take_part(const Peers& peers, Exchange& exchange, double floor) {
-    u64 vote = published(&peers.mailbox[peers.me]->vote);
-    if (vote == anew(&exchange.balloted)) return;
+__device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double floor) {
+    u64 vote = desk.heard.vote;
+    if (vote == desk.own.balloted || lane()) return;
     Mailbox* board = peers.mailbox[0];
-    Ballot& mine = board->ballot[peers.me];
-    *(volatile double*)&mine.floor = floor;
-    *(volatile u64*)&mine.sent = sum_over_peers(peers, exchange.sent);
-    *(volatile u64*)&mine.received = sum_over_peers(peers, exchange.begin);
-    publish(&board->balloted[peers.me], vote);
-    exchange.balloted = vote;
+    volatile Ballot& mine = board->ballot[peers.me];
+    mine.floor = floor;
+    mine.sent = sum_over_peers(peers, desk.own.sent);
+    mine.received = sum_over_peers(peers, desk.own.begin);
+    __threadfence_system();
+    say(&board->balloted[peers.me], vote);
+    desk.own.balloted = vote;
 }
 
 // Rank 0: when all have taken part, tells all the verdict and opens the next vote.
-__device__ __forceinline__ void judge(const Peers& peers, Exchange& exchange) {
-    const Mailbox* board = peers.mailbox[0];
-    u64 vote = anew(&board->vote), sent = 0, received = 0;
-    double floor = INFINITE;
-    for (u32 p = 0; p < peers.count; p++) {
-        if (published(&board->balloted[p]) != vote) return;
-        floor = min(floor, anew(&board->ballot[p].floor));
-        sent += anew(&board->ballot[p].sent);
-        received += anew(&board->ballot[p].received);
+__device__ __forceinline__ void judge(const Peers& peers, Desk& desk) {
+    u32 p = lane();
+    bool voter = p < peers.count;
+    if (!__all_sync(~0u, !voter || desk.heard.balloted[p] == desk.heard.vote)) return;
+    const volatile Ballot& ballot = peers.mailbox[0]->ballot[voter ? p : 0];
+    double floor = voter ? ballot.floor : (double)INFINITE;
+    u64 sent = voter ? ballot.sent : 0, received = voter ? ballot.received : 0;
+#pragma unroll
+    for (int step = 16; step > 0; step >>= 1) {
+        floor = min(floor, __shfl_xor_sync(~0u, floor, step));
+        sent += __shfl_xor_sync(~0u, sent, step);
+        received += __shfl_xor_sync(~0u, received, step);
     }
     bool calm = floor == INFINITE && sent == received;
-    bool quiet = calm && anew(&exchange.calm) == sent + 1;
-    exchange.calm = calm ? sent + 1 : 0;
-    for (u32 p = 0; p < peers.count; p++) {
-        *(volatile double*)&peers.mailbox[p]->limit = floor + peers.lead;
-        *(volatile u32*)&peers.mailbox[p]->quiet = quiet;
-        publish(&peers.mailbox[p]->vote, vote + 1);
-    }
+    bool quiet = calm && desk.own.calm == sent + 1;
+    __syncwarp();
+    if (p == 0) desk.own.calm = calm ? sent + 1 : 0;
+    if (!voter) return;
+    volatile Mailbox& theirs = *peers.mailbox[p];
+    if (floor != INFINITE) theirs.limit = floor + peers.lead;
+    theirs.quiet = quiet;
+    say(&peers.mailbox[p]->vote, desk.heard.vote + 1);
 }
 
 // A host's wish to stop reaches all ranks.
-__device__ __forceinline__ void pass_on_stop(const Peers& peers, Exchange& exchange) {
-    if (!anew(&peers.mailbox[peers.me]->stop)) return;
-    for (u32 p = 0; p < peers.count; p++) *(volatile u32*)&peers.mailbox[p]->stop = 1;
-    __threadfence_system();
-    exchange.stopped = 1;
+__device__ __forceinline__ void pass_on_stop(const Peers& peers, Desk& desk) {
+    if (!desk.heard.stop) return;
+    u32 p = lane();
+    if (p < peers.count) *(volatile u32*)&peers.mailbox[p]->stop = 1;
+    desk.own.stopped = 1;
 }
 
-__device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, double floor) {
-    trade_counts(peers, exchange);
-    __syncwarp();
-    if (lane() == 0) {
-        exchange.resend = anew(&exchange.full);
-        exchange.full = 0;
-        take_part(peers, exchange, floor);
-        if (peers.me == 0) judge(peers, exchange);
-        const Mailbox* mine = peers.mailbox[peers.me];
-        exchange.limit = anew(&mine->limit);
-        exchange.quiet = anew(&mine->quiet);
-        pass_on_stop(peers, exchange);
+// How many entries have arrived for the turn to come.
+__device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exchange) {
+    u64 sum = 0;
+    for (u32 p = 0; p < peers.count; p++) sum += exchange.end[p] - exchange.begin[p];
+    return sum;
+}
+
+// What a rank has to do next, apart from what arrives.
+struct Prospect {
+    u64 listed;    // entries and items in near
+    bool pending;  // something else is due in any case
+    double floor;  // the smallest distance left to work on
+};
+
+// Goes on until the rank has something to do, all are quiet, or the run is stopped.
+__device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, Desk& desk,
+                                        const Prospect& prospect) {
+    Exchange& own = desk.own;
+    copy_by_warp(&exchange, &own);
+    bool idle = true;
+    while (idle) {
+        hear(peers, desk);
+        tell_counts(peers, own);
+        if (own.pace % 2) {
+            tell_pace(peers, own.pace + 1);
+            await_pace(peers, desk);
+            hear(peers, desk);
+        }
+        see_counts(peers, desk);
+        __syncwarp();
+        take_part(peers, desk, prospect.floor);
+        __syncwarp();
+        if (peers.me == 0) judge(peers, desk);
+        pass_on_stop(peers, desk);
+        __syncwarp();
+        u64 work = prospect.listed + arrivals(peers, own);
+        u64 pace = own.pace / 2 * 2 + (work > gridDim.x * THIN ? 3 : 2);
+        bool beyond = prospect.floor == INFINITE || prospect.floor > desk.heard.limit;
+        idle = !work && !prospect.pending && beyond && !own.full && !desk.heard.quiet && !own.stopped;
+        __syncwarp();
+        if (lane() == 0) {
+            own.limit = desk.heard.limit;
+            own.quiet = desk.heard.quiet;
+            own.resend = own.full;
+            own.full = 0;
+            own.pace = pace;
+        }
+        __syncwarp();
     }
+    if (own.pace % 2) tell_pace(peers, own.pace);
+    copy_by_warp(&own, &exchange);
 }

@@ -3,15 +3,17 @@
 // Its counters only grow, so they need no reset: a block waits for the next multiple of the grid.
 #pragma once
 
-// `exchanging` widens the fences to the peers that this grid has written to.
+// Where the block has written to a peer (`wrote`, in shared memory, which is cleared), the fence is
+// widened to the peers.
 template <class Conduct>
-__device__ __forceinline__ void meet(Control* control, bool exchanging, Conduct conduct) {
+__device__ __forceinline__ void meet(Control* control, u32& wrote, Conduct conduct) {
     __syncthreads();
     if (threadIdx.x < 32) {
         u32 ticket = 0;
         if (lane() == 0) {
-            if (exchanging) __threadfence_system();
+            if (wrote) __threadfence_system();
             else __threadfence();
+            wrote = 0;
             ticket = atomicAdd(&control->arrived, 1u) + 1;
         }
         ticket = __shfl_sync(~0u, ticket, 0);
@@ -25,7 +27,7 @@ __device__ __forceinline__ void meet(Control* control, bool exchanging, Conduct 
                 *(volatile u32*)&control->released = target;
             }
         } else if (lane() == 0) {
-            while ((int)(*(volatile u32*)&control->released - target) < 0) {}
+            while ((int)(*(volatile u32*)&control->released - target) < 0) __nanosleep(20);
         }
         __syncwarp();
         __threadfence();
@@ -34,5 +36,6 @@ __device__ __forceinline__ void meet(Control* control, bool exchanging, Conduct 
 }
 
 __device__ __forceinline__ void meet(Control* control) {
-    meet(control, false, [] {});
+    u32 nothing = 0;
+    meet(control, nothing, [] {});
 }

@@ -36,6 +36,7 @@ struct Staging {
     u32 near_count[3];  // in turn, by level: read, written, cleared
     u32 far_count;
     u32 base;
+    u32 wrote;  // to a peer, since the last barrier
 };
 
 __device__ __forceinline__ void keep(Ready& place, const Ready& ready) { place = ready; }

@@ -17,43 +17,63 @@
 // with what has arrived; see peers.cuh. Without (one rank, or an exchange through the host) it is
 // marked dirty.
 
-// What peers have sent, and parts of long rows: what a turn begins with, thin or thick.
+// The parts of long rows that the last turn has left.
 template <class Lists>
-__device__ __forceinline__ void begin(Relax<Lists>& relax, u32 warp, u32 warps) {
-    if (relax.rank.peers.count > 1) {
-        if (__ldcg(&relax.rank.control->exchange.resend)) relax.resend(warp, warps);
-        relax.inbox(warp, warps);
-    }
-    for (u32 i = warp; i < relax.now.items_in_count; i += warps) relax.part(load(&relax.now.items_in[i]));
+__device__ __forceinline__ void relax_items(Relax<Lists>& relax, u32 warp, u32 warps) {
+    for (u32 i = warp; i < relax.now.items_in_count; i += warps)
+        relax.part(load(&relax.now.items_in[i]));
+}
+
+// In a thick turn what has arrived joins near before any of it is relaxed: many vertices arrive more
+// than once, and only the last time counts.
+__device__ __forceinline__ void merge_inbox(const Rank& rank, Turn& now, Staging& staged, u32 warp,
+                                            u32 warps, Distance threshold, Distance cutoff) {
+    Turn joined = now;
+    joined.near_out = now.near_in;
+    joined.near_out_count = now.near_in_now;
+    WarpLists lists{rank, joined, staged, 0, 0, 0};
+    u64 none = 0;
+    Relax<WarpLists> relax{rank, joined, lists, threshold, cutoff, none};
+    relax.inbox(warp, warps, [&](bool close, const Ready& ready) { lists.near(close, ready); });
+    lists.flush();
+    meet(rank.control, rank.wrote, [] {});
+    now.near_in_count = min(__ldcg(now.near_in_now), rank.work.capacity);
 }
 
 // One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below.
-__device__ __forceinline__ void take_turn(const Rank& rank, const Turn& now, Staging& staged, u64 arrived,
-                                          u32 depth, Distance threshold, Distance cutoff, u32& level,
-                                          u64& relaxed) {
+__device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& staged, u64 arrived,
+                                          u32 depth, Distance threshold, Distance cutoff,
+                                          u32& level, u64& relaxed) {
     u32 warp = (threadIdx.x >> 5) * gridDim.x + blockIdx.x, warps = WARPS * gridDim.x;
-    const Entry* near_in = now.near_in;
     auto fetch = [&](u32 i) {
-        Entry entry = load(&near_in[i]);
+        Entry entry = load(&now.near_in[i]);
         Ready ready;
         ready.distance = entry.distance;
         ready.vertex = entry.vertex;
         look_up(rank.share, ready);
         return ready;
     };
-    if (now.near_in_count + now.items_in_count + arrived <= gridDim.x * THIN) {
+    if (weight_of(now.near_in_count, now.items_in_count) + arrived <= gridDim.x * THIN) {
         BlockLists lists{rank, now, staged, level};
         Relax<BlockLists> relax{rank, now, lists, threshold, cutoff, relaxed};
-        begin(relax, warp, warps);
+        if (rank.seen.exchange.resend) relax.resend(warp, warps);
+        if (arrived)
+            relax.inbox(warp, warps, [&](bool close, Ready& ready) {
+                if (close) look_up(rank.share, ready);
+                relax.rows(close, ready);
+            });
+        relax_items(relax, warp, warps);
         Thin thin{relax};
         thin.entries(now.near_in_count, warp, warps, fetch);
         thin.deeper(depth);
         lists.flush();
         level = lists.level;
     } else {
+        if (arrived) merge_inbox(rank, now, staged, warp, warps, threshold, cutoff);
         WarpLists lists{rank, now, staged, 0, 0, 0};
         Relax<WarpLists> relax{rank, now, lists, threshold, cutoff, relaxed};
-        begin(relax, warp, warps);
+        if (rank.seen.exchange.resend) relax.resend(warp, warps);
+        relax_items(relax, warp, warps);
         relax_groups(relax, warp, warps, fetch);
         lists.flush();
     }
@@ -99,7 +119,7 @@ __device__ void recover_spilled(const Share& share, const Work& work, const Turn
 // Between slices: moves what does not lie below a lowered threshold from near to far. The rest, with
 // the items, goes to the lists of the next turn, which the host then makes current.
 extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* control, Distance threshold) {
-    const Turn now = begin_turn(work, control, control->turn, control->far_side);
+    const Turn now = begin_turn(work, control, *control, control->turn, control->far_side);
     u32 rounded = (now.near_in_count + 31) & ~31u, stride = gridDim.x * blockDim.x;
     u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
     for (u32 i = thread; i < rounded; i += stride) {
@@ -117,46 +137,41 @@ extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* co
         now.items_out[atomicAdd(now.items_out_count, 1u)] = load(&now.items_in[i]);
 }
 
-// How many entries have arrived for this turn.
-__device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exchange) {
-    u64 sum = 0;
-    for (u32 p = 0; p < peers.count && peers.count > 1; p++)
-        sum += __ldcg(&exchange.end[p]) - __ldcg(&exchange.begin[p]);
-    return sum;
-}
-
 // Without peers: works until nothing up to `limit` is left or `max_turns` are over. With peers: until
 // all ranks are quiet, or a host wants to stop. See Control for what it keeps.
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
-relax(const __grid_constant__ Share share, const __grid_constant__ Work work, const __grid_constant__ Peers peers, Control* control,
-      Distance delta, Distance cutoff, double limit, u32 max_turns, u32 depth) {
+relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
+      const __grid_constant__ Peers peers, Control* control, Distance delta, Distance cutoff,
+      double limit, u32 max_turns, u32 depth) {
     __shared__ Staging staged;
+    __shared__ Control seen;
+    __shared__ Desk desk;
     Exchange& exchange = control->exchange;
+    look_at(control, seen);
     if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
-    if (threadIdx.x == 0) staged.far_count = 0;
+    if (threadIdx.x == 0) staged.far_count = staged.wrote = 0;
     __syncthreads();
 
-    const Rank rank{share, work, peers, control};
+    const Rank rank{share, work, peers, control, seen, staged.wrote};
     const bool exchanging = peers.count > 1;
-    u32 turn = control->turn, far_side = control->far_side;
+    u32 turn = seen.turn, far_side = seen.far_side;
     const u32 last_turn = turn + max_turns;
-    Distance threshold = control->threshold, window = control->window;
+    Distance threshold = seen.threshold, window = seen.window;
     double floor = 0;
     u32 level = 0;
     u64 relaxed = 0, steps = 0;
     bool after_split = false;
 
     while (true) {
-        const Turn now = begin_turn(work, control, turn, far_side);
-        u32 far_count = min(__ldcg(now.far_count), work.capacity);
-        u32 spilled = __ldcg(&control->any_spilled);
-        Distance least_far = current(&control->least_far[far_side]);
-        u64 arrived = arrivals(peers, exchange);
+        Turn now = begin_turn(work, control, seen, turn, far_side);
+        u32 far_count = min(seen.far_count[far_side], work.capacity);
+        Distance least_far = seen.least_far[far_side];
+        u64 arrived = exchanging ? arrivals(peers, seen.exchange) : 0;
         bool last = turn == last_turn && !exchanging;
         if (exchanging) {
-            if (__ldcg(&exchange.quiet) || __ldcg(&exchange.stopped)) break;
-            limit = __ldcg(&exchange.limit);
-            arrived += __ldcg(&exchange.resend);
+            if (seen.exchange.quiet || seen.exchange.stopped) break;
+            limit = seen.exchange.limit;
+            arrived += seen.exchange.resend;
         }
         clear_ahead(control, turn, far_side);
         if (now.near_in_count + now.items_in_count + arrived > 0) {
@@ -167,7 +182,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work, co
             after_split = false;
         } else {
             meet(control);  // all have read what the window moves by
-            if (spilled) {
+            if (seen.any_spilled) {
                 floor = (double)window;
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
@@ -188,14 +203,18 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work, co
             }
         }
         turn++;
-        meet(control, exchanging, [&] {
+        meet(control, staged.wrote, [&] {
             if (!exchanging) return;
-            u32 busy = anew(&control->near_count[turn % 3]) | anew(&control->item_count[turn % 3]) |
-                       anew(&control->any_spilled) | anew(&exchange.full);
+            Prospect prospect;
+            prospect.listed =
+                weight_of(anew(&control->near_count[turn % 3]), anew(&control->item_count[turn % 3]));
+            prospect.pending = anew(&control->any_spilled) | anew(&exchange.full);
             Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
             double left = anew(&control->far_count[far_side]) ? (double)next : (double)INFINITE;
-            conduct(peers, exchange, busy ? (double)window : left);
+            prospect.floor = prospect.listed || prospect.pending ? (double)window : left;
+            conduct(peers, exchange, desk, prospect);
         });
+        look_at(control, seen);
     }
     atomicAdd(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {

@@ -53,14 +53,15 @@ struct Relax {
         }
     }
 
-    // Takes what peers have sent; what still improves joins the worklists.
-    __device__ __forceinline__ void inbox(u32 warp, u32 warps) {
-        const Exchange& exchange = rank.control->exchange;
+    // What peers have sent: of what still improves, `take(close, ready)` gets what lies in the window.
+    template <class Take>
+    __device__ __forceinline__ void inbox(u32 warp, u32 warps, Take take) {
+        const Exchange& exchange = rank.seen.exchange;
         u32 capacity = rank.peers.capacity;
         for (u32 p = 0; p < rank.peers.count; p++) {
-            u64 end = __ldcg(&exchange.end[p]);
+            u64 end = exchange.end[p];
             const Entry* ring = rank.peers.inbox + (u64)p * capacity;
-            for (u64 base = __ldcg(&exchange.begin[p]) + warp * 32; base < end; base += warps * 32) {
+            for (u64 base = exchange.begin[p] + warp * 32; base < end; base += warps * 32) {
                 Ready ready = {};
                 bool nearer = false;
                 if (base + lane() < end) {
@@ -70,7 +71,9 @@ struct Relax {
                     Distance* known = &rank.work.distance[entry.vertex];
                     nearer = entry.distance < atomic_min(known, entry.distance);
                 }
-                list(nearer, ready);
+                bool close = nearer && ready.distance < threshold;
+                lists.far(nearer && !close, ready);
+                take(close, ready);
             }
         }
     }

@@ -8,16 +8,19 @@ struct Rank {
     const Work& work;
     const Peers& peers;
     Control* control;
+    const Control& seen;  // in shared memory: the control block as it was when the turn began
+    u32& wrote;           // in shared memory: the block has written to a peer
 };
 
 // Into a ring while it has room; else the dirty bit keeps the vertex for later.
 __device__ __forceinline__ void write_to(const Rank& rank, u32 p, u64 index, u32 place,
                                          Distance distance) {
-    if (index < __ldcg(&rank.control->exchange.room[p])) {
+    if (index < rank.seen.exchange.room[p]) {
         Entry entry;
         entry.distance = distance;
         entry.vertex = __ldg(&rank.share.halo_home[place]);
         rank.peers.outbox[p][index & (rank.peers.capacity - 1)] = entry;
+        rank.wrote = 1;
     } else {
         set_bit(rank.work.dirty_bits, place);
         rank.control->exchange.full = 1;

@@ -1,11 +1,21 @@
 // The lists and counters of one turn. They rotate by the turn's number, so that a block never reads
 // a counter that a faster block may be writing: what a turn decides by was settled before the barrier
-// it began with.
+// it began with. All blocks look at the control block as a turn begins, each once: if every warp read
+// every field for itself, the one place in L2 that holds them would be the bottleneck of thin turns.
 #pragma once
 
+// Copies the control block to shared memory; all threads call it.
+__device__ __forceinline__ void look_at(const Control* control, Control& seen) {
+    const u32* from = (const u32*)control;
+    u32* to = (u32*)&seen;
+    for (u32 i = threadIdx.x; i < sizeof(Control) / 4; i += blockDim.x) to[i] = __ldcg(&from[i]);
+    __syncthreads();
+}
+
 struct Turn {
-    const Entry* near_in;
+    Entry* near_in;
     u32 near_in_count;
+    u32* near_in_now;  // where that is counted
     u32* taken;  // how far warps have shared out near
     const Item* items_in;
     u32 items_in_count;
@@ -17,14 +27,16 @@ struct Turn {
     u32* far_count;
 };
 
-__device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u32 turn, u32 far_side) {
+__device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, const Control& seen,
+                                           u32 turn, u32 far_side) {
     u32 next = turn + 1;
     Turn now;
     now.near_in = work.near[turn % 2];
-    now.near_in_count = min(__ldcg(&control->near_count[turn % 3]), work.capacity);
+    now.near_in_count = min(seen.near_count[turn % 3], work.capacity);
+    now.near_in_now = &control->near_count[turn % 3];
     now.taken = &control->taken[turn % 3];
     now.items_in = work.items[turn % 2];
-    now.items_in_count = min(__ldcg(&control->item_count[turn % 3]), work.item_capacity);
+    now.items_in_count = min(seen.item_count[turn % 3], work.item_capacity);
     now.near_out = work.near[next % 2];
     now.near_out_count = &control->near_count[next % 3];
     now.items_out = work.items[next % 2];
@@ -33,6 +45,9 @@ __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u
     now.far_count = &control->far_count[far_side];
     return now;
 }
+
+// Entries and items as a measure of work: few items are many arcs.
+__device__ __forceinline__ u64 weight_of(u32 entries, u32 items) { return entries + 8ull * items; }
 
 // The turn after next writes what this turn's predecessor read.
 __device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_side) {

@@ -7,8 +7,8 @@ at ``offsets[v + 2]``, so that after a running sum ``offsets[v + 1]`` is where r
 after placing it is where row ``v`` ends, which is what it must be. Nothing but the result is
 allocated.
 
-One thread: 10^8 arcs in random order took 4.3 s, bound by memory latency; two threads, each with
-half of the rows, 3.0 s, which is not worth it where ranks share the cores.
+Both take a range of rows and leave other arcs alone, so threads can share the rows, each looking at
+all arcs: bound by memory latency, one thread took 4.3 s for 10^8 arcs in random order, two 3.0 s.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def csr_from_arcs(
         raise GraphError(f"{len(tails)} tails, {len(heads)} heads, {len(weights)} weights")
     offsets = np.zeros(vertex_count + 1, np.int64)
     in_order = bool(is_sorted(tails))
-    bad = count_arcs(tails, offsets, FINAL if in_order else CURSORS)
+    rows = (0, vertex_count)
+    bad = count_arcs(tails, rows, offsets, FINAL if in_order else CURSORS)
     if bad >= 0:
         raise GraphError(f"arc {bad} leaves vertex {tails[bad]}, but there are {vertex_count}")
     np.cumsum(offsets, out=offsets)
@@ -65,7 +66,7 @@ def csr_from_arcs(
         return offsets, heads.astype(index_type(vertex_count), copy=False), weights
     placed_heads = np.empty(len(heads), index_type(vertex_count))
     placed_weights = np.empty(len(weights), weights.dtype)
-    place_arcs(tails, heads, weights, offsets, placed_heads, placed_weights)
+    place_arcs(tails, heads, weights, rows, offsets, placed_heads, placed_weights)
     return offsets, placed_heads, placed_weights
 
 
@@ -79,19 +80,24 @@ def is_sorted(tails: NDArray[Any]) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def count_arcs(tails: NDArray[Any], offsets: NDArray[np.int64], shift: int) -> int:
-    """Add the arcs of each row ``v`` to ``offsets[v + shift]``, rows beyond the end left out.
+def count_arcs(
+    tails: NDArray[Any], rows: tuple[int, int], offsets: NDArray[np.int64], shift: int
+) -> int:
+    """Add the arcs of each row ``v`` in ``rows`` to ``offsets[v + shift]``.
+
+    Where that lies beyond the end it is left out.
 
     Returns:
         The index of the first tail out of range, or -1.
     """
     last = len(offsets) - 1
+    low, count = rows[0], np.uint64(rows[1] - rows[0])
     for arc in range(len(tails)):
         tail = tails[arc]
         if tail < 0 or tail >= last:
             return arc
-        if tail + shift <= last:
-            offsets[tail + shift] += 1
+        if np.uint64(tail - low) < count and tail + shift <= last:
+            offsets[np.uint64(tail + shift)] += 1
     return -1
 
 
@@ -100,14 +106,22 @@ def place_arcs(
     tails: NDArray[Any],
     heads: NDArray[Any],
     weights: NDArray[Any],
+    rows: tuple[int, int],
     offsets: NDArray[np.int64],
     placed_heads: NDArray[Any],
     placed_weights: NDArray[Any],
 ) -> None:
-    """Write each arc to the next free place of its row, ``offsets[tail + 1]``, and advance that."""
+    """Write each arc to the next free place of its row, ``offsets[tail + 1]``, and advance that.
+
+    Arcs of rows that are not in ``rows`` are passed over.
+    """
+    low, count = rows[0], np.uint64(rows[1] - rows[0])
     for arc in range(len(tails)):
-        row = tails[arc] + 1
-        place = offsets[row]
-        offsets[row] = place + 1
-        placed_heads[place] = heads[arc]
-        placed_weights[place] = weights[arc]
+        if (
+            np.uint64(tails[arc] - low) < count
+        ):  # unsigned: one comparison, and no index from the end
+            row = np.uint64(tails[arc] + 1)
+            place = np.uint64(offsets[row])
+            offsets[row] += 1
+            placed_heads[place] = heads[arc]
+            placed_weights[place] = weights[arc]
