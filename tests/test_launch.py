@@ -18,6 +18,7 @@ from groute_py.launch.mpirun import Plan, command, cores, find_mpirun, flavour, 
 SBATCH = Path(groute_py.launch.__file__).with_name("sssp.sbatch")
 
 ROOT = ["--allow-run-as-root"]
+FREE = ["--bind-to", "none"]
 MANY = ["--map-by", ":OVERSUBSCRIBE"]
 
 VERSIONS = {
@@ -57,10 +58,10 @@ def fake_mpirun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("name", "as_root", "oversubscribe", "options"),
     [
-        ("openmpi", False, False, []),
-        ("openmpi", True, False, ROOT),
-        ("openmpi", False, True, MANY),
-        ("openmpi", True, True, ROOT + MANY),
+        ("openmpi", False, False, FREE),
+        ("openmpi", True, False, ROOT + FREE),
+        ("openmpi", False, True, MANY + FREE),
+        ("openmpi", True, True, ROOT + MANY + FREE),
         *((n, r, o, []) for n in ("mpich", "intel", "other") for r in (0, 1) for o in (0, 1)),
     ],
 )

@@ -10,14 +10,28 @@ struct Desk {  // in shared memory
     Mailbox heard;  // this rank's, as of the last look
 };
 
+// Two words a lane, both under way at once.
 template <class T>
-__device__ __forceinline__ void copy_by_warp(const T* from, T* to) {
-    static_assert(sizeof(T) % 8 == 0, "copied in words of 8 bytes");
-    for (u32 i = lane(); i < sizeof(T) / 8; i += 32) ((u64*)to)[i] = anew((const u64*)from + i);
-}
+struct Copy {
+    static_assert(sizeof(T) % 8 == 0 && sizeof(T) <= 2 * 32 * 8, "two words of 8 bytes a lane");
+    static constexpr u32 words = sizeof(T) / 8;
+    u64 first, second;
+
+    __device__ __forceinline__ explicit Copy(const T* from) {
+        const u64* word = (const u64*)from + lane();
+        if (lane() < words) first = anew(word);
+        if (lane() + 32 < words) second = anew(word + 32);
+    }
+
+    __device__ __forceinline__ void put(T* to) const {
+        u64* word = (u64*)to + lane();
+        if (lane() < words) word[0] = first;
+        if (lane() + 32 < words) word[32] = second;
+    }
+};
 
 __device__ __forceinline__ void hear(const Peers& peers, Desk& desk) {
-    copy_by_warp(peers.mailbox[peers.me], &desk.heard);
+    Copy<Mailbox>(peers.mailbox[peers.me]).put(&desk.heard);
     __threadfence_system();
     __syncwarp();
 }
@@ -128,10 +142,13 @@ struct Prospect {
 __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, Desk& desk,
                                         const Prospect& prospect) {
     Exchange& own = desk.own;
-    copy_by_warp(&exchange, &own);
-    bool idle = true;
-    while (idle) {
-        hear(peers, desk);
+    Copy<Exchange> before(&exchange);
+    Copy<Mailbox> mail(peers.mailbox[peers.me]);
+    before.put(&own);
+    mail.put(&desk.heard);
+    __threadfence_system();
+    __syncwarp();
+    while (true) {
         tell_counts(peers, own);
         if (own.pace % 2) {
             tell_pace(peers, own.pace + 1);
@@ -148,7 +165,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
         u64 work = prospect.listed + arrivals(peers, own);
         u64 pace = own.pace / 2 * 2 + (work > gridDim.x * THIN ? 3 : 2);
         bool beyond = prospect.floor == INFINITE || prospect.floor > desk.heard.limit;
-        idle = !work && !prospect.pending && beyond && !own.full && !desk.heard.quiet && !own.stopped;
+        bool idle = !work && !prospect.pending && beyond && !own.full && !desk.heard.quiet && !own.stopped;
         __syncwarp();
         if (lane() == 0) {
             own.limit = desk.heard.limit;
@@ -158,7 +175,9 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
             own.pace = pace;
         }
         __syncwarp();
+        if (!idle) break;
+        hear(peers, desk);
     }
     if (own.pace % 2) tell_pace(peers, own.pace);
-    copy_by_warp(&own, &exchange);
+    Copy<Exchange>(&own).put(&exchange);
 }

@@ -35,7 +35,7 @@ struct Staging {
     };
     u32 near_count[3];  // in turn, by level: read, written, cleared
     u32 far_count;
-    u32 base;
+    u32 near_base, far_base;
     u32 wrote;  // to a peer, since the last barrier
 };
 
@@ -85,8 +85,17 @@ struct BlockLists {
 
     // Writes what is staged; all threads call it.
     __device__ __forceinline__ void flush() {
-        flush(staged.near[level % 2], &staged.near_count[level % 3], now.near_out, now.near_out_count);
-        flush(staged.far, &staged.far_count, now.far, now.far_count);
+        __syncthreads();
+        u32 near_count = min(staged.near_count[level % 3], (u32)STAGED);
+        u32 far_count = min(staged.far_count, (u32)STAGED);
+        if (near_count + far_count == 0) return;
+        // by two warps, so that the one round trip does not wait for the other
+        if (threadIdx.x == 0) staged.near_base = atomicAdd(now.near_out_count, near_count);
+        if (threadIdx.x == 32) staged.far_base = atomicAdd(now.far_count, far_count);
+        __syncthreads();
+        write(staged.near[level % 2], near_count, now.near_out, staged.near_base);
+        write(staged.far, far_count, now.far, staged.far_base);
+        if (threadIdx.x == 0) staged.near_count[level % 3] = staged.far_count = 0;
     }
 
   private:
@@ -109,16 +118,9 @@ struct BlockLists {
     }
 
     template <class Staged>
-    __device__ __forceinline__ void flush(const Staged* here, u32* here_count, Entry* list,
-                                          u32* list_count) {
-        __syncthreads();
-        u32 count = min(*here_count, (u32)STAGED);
-        if (count == 0) return;
-        if (threadIdx.x == 0) staged.base = atomicAdd(list_count, count);
-        __syncthreads();
+    __device__ __forceinline__ void write(const Staged* here, u32 count, Entry* list, u32 base) {
         for (u32 i = threadIdx.x; i < count; i += blockDim.x)
-            put(rank.work, rank.control, list, staged.base + i, kept(here[i]));
-        if (threadIdx.x == 0) *here_count = 0;
+            put(rank.work, rank.control, list, base + i, kept(here[i]));
     }
 };
 

@@ -27,12 +27,15 @@ class Flavour:
         signs: words of ``mpirun --version``, any of which gives it away.
         as_root: options without which it refuses to run as root.
         oversubscribe: options without which it refuses more ranks than cores.
+        unbound: options that leave a rank all the cores of the job: rank 0 reads and makes graphs
+            with threads.
     """
 
     name: str
     signs: tuple[str, ...] = ()
     as_root: tuple[str, ...] = ()
     oversubscribe: tuple[str, ...] = ()
+    unbound: tuple[str, ...] = ()
 
 
 FLAVOURS = (
@@ -42,6 +45,7 @@ FLAVOURS = (
         as_root=("--allow-run-as-root",),
         # Understood by Open MPI 4 and 5; 5 calls --oversubscribe deprecated.
         oversubscribe=("--map-by", ":OVERSUBSCRIBE"),
+        unbound=("--bind-to", "none"),
     ),
     Flavour("intel", ("Intel(R) MPI",)),
     Flavour("mpich", ("HYDRA", "MPICH", "MVAPICH")),
@@ -78,13 +82,14 @@ def command(plan: Plan) -> list[str]:
 
     >>> plan = Plan(2, ("sssp", "a.gr"), Path("mpirun"), "openmpi", as_root=True, python="python3")
     >>> " ".join(command(plan))
-    'mpirun --allow-run-as-root -n 2 python3 -m groute_py sssp a.gr'
+    'mpirun --allow-run-as-root --bind-to none -n 2 python3 -m groute_py sssp a.gr'
     """
     flavour = next(f for f in FLAVOURS if f.name == plan.flavour)
     return [
         str(plan.mpirun),
         *(flavour.as_root if plan.as_root else ()),
         *(flavour.oversubscribe if plan.oversubscribe else ()),
+        *flavour.unbound,
         *("-n", str(plan.ranks)),
         *(plan.python, "-m", "groute_py"),
         *plan.argv,
