@@ -12,6 +12,7 @@ from groute_py.comm.connect import connect
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import read_graph
 from groute_py.graph.generate import generate, is_spec
@@ -36,6 +37,8 @@ def sssp(
     cutoff: float | None = None,
     time_limit_s: float | None = None,
     mode: str = "auto",
+    order: str = "auto",
+    coordinates: str | Path | None = None,
     comm: MPI.Intracomm | None = None,
 ) -> Result | None:
     """Shortest paths from ``source`` to every vertex.
@@ -56,6 +59,10 @@ def sssp(
         time_limit_s: give up after this many seconds.
         mode: how several ranks exchange: ``fused`` inside the kernel, ``rounds`` through the
             hosts, ``auto`` for fused where it can run.
+        order: vertices are renumbered before the cut, results stay in the graph's own numbers:
+            ``bfs``, ``rcm`` (needs SciPy), ``hilbert`` (needs coordinates), ``none``; ``auto``
+            renumbers where that saves at least half of the arcs between parts.
+        coordinates: a DIMACS ``.co`` file, plain or ``.gz``; by default the one beside the graph.
         comm: an MPI communicator; None for all ranks that the launcher started.
 
     Returns:
@@ -72,7 +79,18 @@ def sssp(
     ([0, 4, 7], [0, 1, 2])
     """
     channel = connect(comm)
-    options = Options(algorithm, delta, device, partition, predecessors, cutoff, time_limit_s, mode)
+    options = Options(
+        algorithm,
+        delta,
+        device,
+        partition,
+        predecessors,
+        cutoff,
+        time_limit_s,
+        mode,
+        order,
+        coordinates or coordinates_beside(graph),
+    )
     session = open_session(graph, options, channel)
     result = session.solve(operator.index(source))
     session.close()

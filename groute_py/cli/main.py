@@ -25,8 +25,9 @@ from groute_py.cli.verify import verify
 from groute_py.environment import place
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun
 
-PATIENCE_S = 1.0
-"""How long other ranks let rank 0 speak first when the same thing may have hit all of them."""
+PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
+"""How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
+much longer each lets those before it (all from number LAST_TURN speak together)."""
 
 FORWARDING_S = 0.2
 """An abort may make mpirun drop what it has not forwarded yet (MPICH's does, now and then)."""
@@ -123,7 +124,7 @@ def _end_all_ranks(message: str, code: int) -> NoReturn:
     _be_deaf()
     here = place()
     if here.rank > 0:
-        time.sleep(PATIENCE_S)
+        time.sleep(PATIENCE_S + NEXT_S * min(here.rank - 1, LAST_TURN))
     if not peer_aborts():
         where = f" (rank {here.rank})" if here.size > 1 else ""
         click.echo(f"groute-py{where}: {message}", err=True)

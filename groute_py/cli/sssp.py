@@ -34,6 +34,8 @@ GRACE_S = 1.0
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--partition", default="arcs", show_default=True, help="Parts of equal what.")
 @click.option("--mode", default="auto", show_default=True, help="Exchange: auto, fused, rounds.")
+@click.option("--order", default="auto", show_default=True, help="none, bfs, rcm or hilbert.")
+@click.option("--coordinates", metavar="FILE", help="For hilbert.  [the .co beside GRAPH]")
 @click.option("--cutoff", type=float, help="Leave vertices that are farther unreached.")
 @click.option("--no-predecessors", is_flag=True, help="Distances only.")
 @click.option("-o", "--output", help="Save the result: .npz, .npy, .csv or .txt.")
@@ -65,7 +67,7 @@ def sssp(
     from groute_py.engine.session import Session
 
     start = time.monotonic()
-    options = _options(choices, bool(targets))
+    options = _options(graph, choices, bool(targets))
     channel = connect()
     _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
 
@@ -99,14 +101,16 @@ def sssp(
         _show(rows, paths, as_json)
 
 
-def _options(choices: dict[str, Any], wants_paths: bool) -> Options:
+def _options(graph: str, choices: dict[str, Any], wants_paths: bool) -> Options:
     from groute_py.engine.options import Options
+    from groute_py.graph.coordinates import coordinates_beside
 
     no_predecessors = choices.pop("no_predecessors")
     if no_predecessors and wants_paths:
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))
     limit = choices.pop("time_limit")
+    choices["coordinates"] = choices["coordinates"] or coordinates_beside(graph)
     return Options(**choices, predecessors=not no_predecessors, time_limit_s=limit)
 
 
@@ -195,6 +199,7 @@ def _show(rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool) -> N
     rows["relaxations"] = f"{figures['relaxations'] / arcs:.2f} per arc"
     if ranks > 1:
         rows["mode"] = f"{figures['mode']} ({figures['reason']})"
+        rows["order"] = figures["order"]
         rows["cut"] = f"{figures['cut']:,} arcs, imbalance {figures['imbalance']:.2f}"
         rows["bytes_sent"] = sum(map(sum, figures["bytes_sent"]))
     if "trials" in rows:

@@ -26,6 +26,7 @@ from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.kernels.cpu import cycle
+from groute_py.partition.order import Ordered
 
 
 class CycleWatch:
@@ -33,7 +34,7 @@ class CycleWatch:
 
     Args:
         channel: of the run.
-        graph: the whole graph on rank 0, None elsewhere.
+        ordered: the whole graph on rank 0, None elsewhere.
         facts: of the graph.
         distances: takes this rank's distances.
     """
@@ -41,11 +42,11 @@ class CycleWatch:
     def __init__(
         self,
         channel: Channel,
-        graph: Graph | None,
+        ordered: Ordered | None,
         facts: Facts,
         distances: Callable[[], NDArray[Any]],
     ) -> None:
-        self._channel, self._graph, self._distances = channel, graph, distances
+        self._channel, self._ordered, self._distances = channel, ordered, distances
         self._due = 4 * facts.arc_count
 
     def __call__(self, verdict: Verdict) -> None:
@@ -62,11 +63,13 @@ class CycleWatch:
 
     def _look(self, collected: list[NDArray[Any]] | None) -> None:
         assert collected is not None
-        assert self._graph is not None
-        found = find_cycle(self._graph, np.concatenate(collected))
+        assert self._ordered is not None
+        graph = self._ordered.graph
+        found = find_cycle(graph, np.concatenate(collected))
         if found is not None:
             vertices, weight = found
-            raise NegativeCycleError(vertices, weight, first_id=self._graph.first_id)
+            in_input = self._ordered.in_input(np.array(vertices)).tolist()
+            raise NegativeCycleError(in_input, weight, first_id=graph.first_id)
 
 
 def find_cycle(graph: Graph, distances: NDArray[Any]) -> tuple[list[int], float] | None:

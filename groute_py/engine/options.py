@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
@@ -28,6 +29,8 @@ class Options:
         cutoff: leave out vertices that are farther.
         time_limit_s: give up after this many seconds.
         mode: ``fused`` (ranks exchange inside the kernel), ``rounds`` (through the host), ``auto``.
+        order: of the vertices before the cut: ``auto``, ``none``, ``bfs``, ``rcm``, ``hilbert``.
+        coordinates: a coordinate file, for ``hilbert``; only rank 0's counts.
     """
 
     algorithm: str = "auto"
@@ -38,6 +41,8 @@ class Options:
     cutoff: float | None = None
     time_limit_s: float | None = None
     mode: str = "auto"
+    order: str = "auto"
+    coordinates: str | Path | None = None
 
     def check(self) -> None:
         """Raise `InputError` for values that make no sense."""

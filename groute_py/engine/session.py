@@ -29,6 +29,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
+from groute_py.partition.order import arrange
 from groute_py.partition.quality import quality
 from groute_py.partition.share import Rows, Share, rows_of, share_of
 from groute_py.result import Result, public_distances
@@ -60,6 +61,8 @@ class Session:
             channel,
             lambda: choose(options.device, local_rank(channel.rank), direct=channel.direct),
         )
+        with self._watch.phase("order"):
+            on_root(channel, lambda: self._arrange())
         with self._watch.phase("partition"):
             self._partition = on_root(channel, lambda: self._cut())
             self._share = self._receive_share()
@@ -76,8 +79,9 @@ class Session:
         """
         self._check_source(source)
         watch = Stopwatch()
-        owner = int(self._partition.owner(source))
-        local = source - self._share.first if owner == self._channel.rank else None
+        place = on_root(self._channel, lambda: self._ordered.place_of(source))
+        owner = int(self._partition.owner(place))
+        local = place - self._share.first if owner == self._channel.rank else None
         limit_s = self._options.time_limit_s
         deadline = time.monotonic() + limit_s if limit_s is not None else math.inf
         before = self._channel.bytes_sent.copy()
@@ -121,6 +125,19 @@ class Session:
         facts = facts_of(self._graph)
         self._options.check_against(facts)
         return facts
+
+    def _arrange(self) -> None:
+        """Rank 0 puts the graph in an order that is good to cut; all below sees only that."""
+        assert self._graph is not None
+        size, options = self._channel.size, self._options
+        self._ordered = arrange(
+            self._graph,
+            options.order,
+            options.coordinates,
+            size,
+            lambda graph: partition(graph, size, options.partition),
+        )
+        self._graph = self._ordered.graph
 
     def _cut(self) -> Partition:
         assert self._graph is not None
@@ -202,7 +219,8 @@ class Session:
     def _cycle_watch(self) -> CycleWatch | None:
         if not self.facts.has_negative:
             return None
-        return CycleWatch(self._channel, self._graph, self.facts, self._device.distances)
+        ordered = self._ordered if self._channel.rank == 0 else None
+        return CycleWatch(self._channel, ordered, self.facts, self._device.distances)
 
     def _refuse_overflow(self) -> None:
         """A sum did not fit in the widest type: that is an error if some vertex needs it.
@@ -249,7 +267,11 @@ class Session:
         reports = self._channel.gather(report)
         if distances is None or self._graph is None:
             return None
-        found = public_distances(np.concatenate(distances))
+        ordered = self._ordered
+        found = public_distances(ordered.by_input(np.concatenate(distances)))
+        tree = None
+        if predecessors is not None:
+            tree = ordered.by_input(ordered.in_input(np.concatenate(predecessors)))
         statistics = Statistics(
             algorithm=self._method.name,
             delta=self._delta(),
@@ -257,17 +279,18 @@ class Session:
             mode=self._mode,
             reason=self._reason,
             votes=votes,
+            order=ordered.name,
             cut=self._quality.cut,
             imbalance=self._quality.imbalance,
         )
         statistics.add(reports)
         reached = found != unreached(found.dtype)
-        needed = int(np.diff(self._graph.offsets)[reached].sum())
+        needed = int(ordered.by_input(np.diff(self._graph.offsets))[reached].sum())
         statistics.useless_relaxations = statistics.relaxations - needed
         return Result(
             source=source,
             distances=found,
-            predecessors=None if predecessors is None else np.concatenate(predecessors),
+            predecessors=tree,
             statistics=statistics.as_dict(),
             first_id=self.facts.first_id,
         )

@@ -35,6 +35,7 @@ class Statistics:
     mode: ``alone`` (one rank), ``fused`` (exchange inside the kernel) or ``rounds`` (by the hosts).
     reason: why that way.
     ranks, devices: how many, and the processor of each.
+    order: of the vertices before the cut.
     cut, imbalance: arcs between parts; the largest part's arcs over the mean.
     seconds: wall time by phase on the slowest rank.
     relaxations: arcs relaxed by all ranks.
@@ -52,6 +53,7 @@ class Statistics:
     reason: str = ""
     ranks: int = 1
     devices: list[str] = field(default_factory=list)
+    order: str = ""
     cut: int = 0
     imbalance: float = 1.0
     seconds: dict[str, float] = field(default_factory=dict)

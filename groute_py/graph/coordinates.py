@@ -1,0 +1,64 @@
+"""Where vertices lie: DIMACS coordinate files, ``.co`` and ``.co.gz``.
+
+c a comment
+p aux sp co 3             vertices
+v 1 -73530767 41085396    id from 1, x, y
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError
+
+SUFFIX = re.compile(r"\.gr(\.gz)?$")
+
+
+def coordinates_beside(graph: object) -> Path | None:
+    """The coordinate file that lies beside a graph file ``x.gr`` or ``x.gr.gz``, if any."""
+    if not isinstance(graph, str | Path) or not SUFFIX.search(str(graph)):
+        return None
+    stem = SUFFIX.sub("", str(graph))
+    found = (Path(stem + suffix) for suffix in (".co.gz", ".co"))
+    return next((path for path in found if path.is_file()), None)
+
+
+def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray[np.int64]:
+    """Read a coordinate file.
+
+    Args:
+        path: the file, compressed or not.
+        vertex_count: n, of the graph it belongs to.
+
+    Returns:
+        int64, shape (n, 2): x and y.
+
+    Raises:
+        FormatError: it cannot be read, or does not give each vertex one place.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes()
+        text = gzip.decompress(text) if text.startswith(b"\x1f\x8b") else text
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(path, f"cannot be read: {error}") from error
+    lines = [line[1:] for line in text.split(b"\n") if line.startswith(b"v")]
+    try:
+        numbers = np.array(b" ".join(lines).split(), dtype=np.int64).reshape(-1, 3)
+    except ValueError as error:
+        raise FormatError(path, f"expected lines 'v ID X Y' of whole numbers ({error})") from error
+    ids = numbers[:, 0] - 1
+    if len(ids) != vertex_count or not np.array_equal(np.sort(ids), np.arange(vertex_count)):
+        raise FormatError(
+            path, f"expected one line for each vertex 1..{vertex_count}, found {len(ids)} lines"
+        )
+    places = np.empty((vertex_count, 2), dtype=np.int64)
+    places[ids] = numbers[:, 1:]
+    return places

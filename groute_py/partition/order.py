@@ -1,0 +1,166 @@
+"""The order of vertices before the cut: near ones together, so that ranges cut few arcs.
+
+A partition is made of ranges, so it is as good as the numbering. Files of roads are often numbered
+by county or at random; then many arcs lead from rank to rank. A graph can be renumbered first:
+
+bfs      breadth first from a vertex at the rim: a range is a ring of near vertices
+rcm      reverse Cuthill and McKee (1969), SciPy's: as bfs, neighbours of low degree first
+hilbert  along the Hilbert curve through the vertices' coordinates
+auto     none on one rank, or where the numbering is good or no other helps; else hilbert where
+         there are coordinates, bfs where not
+
+Dense graphs with small diameter, such as social networks, have no good order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError
+from groute_py.graph.coordinates import read_coordinates
+from groute_py.graph.csr import Graph
+from groute_py.kernels.cpu.order import HILBERT_BITS, breadth_first, hilbert_places, renumbered
+from groute_py.partition.base import Partition
+from groute_py.partition.quality import quality
+
+ORDERS = ("auto", "none", "bfs", "rcm", "hilbert")
+"""What a user may ask for."""
+
+GOOD_CUT = 0.02
+"""Share of arcs between parts below which a numbering is left alone."""
+
+DENSE = 16.0
+"""Mean degree from which no order is expected to help."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """A graph in an order of its own.
+
+    Attributes:
+        name: of the order.
+        graph: renumbered.
+        order: int64, shape (n,): the number that each of its vertices has in the input; None where
+            the numbering is the input's.
+    """
+
+    name: str
+    graph: Graph
+    order: NDArray[np.int64] | None = None
+
+    def place_of(self, vertex: int) -> int:
+        """The number that a vertex of the input has here."""
+        return vertex if self.order is None else int(np.flatnonzero(self.order == vertex)[0])
+
+    def in_input(self, vertices: NDArray[Any]) -> NDArray[Any]:
+        """The input's numbers of vertices; those below 0, which are none, stay."""
+        if self.order is None:
+            return vertices
+        return np.where(vertices < 0, vertices, self.order[vertices])
+
+    def by_input(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of all vertices, shape (n,), in the order of the input."""
+        if self.order is None:
+            return values
+        sorted_values = np.empty_like(values)
+        sorted_values[self.order] = values
+        return sorted_values
+
+
+def arrange(
+    graph: Graph,
+    name: str,
+    coordinates: str | Path | None,
+    parts: int,
+    cut: Callable[[Graph], Partition],
+) -> Ordered:
+    """Put a graph in the order that ``name`` asks for.
+
+    Args:
+        graph: as read.
+        name: one of `ORDERS`.
+        coordinates: a coordinate file, for ``hilbert``.
+        parts: how many there will be.
+        cut: how the graph will be cut.
+
+    Raises:
+        InputError: an unknown name, or something that the order needs is missing.
+    """
+    if name not in ORDERS:
+        raise InputError(f"order {name!r} is unknown; choose one of {', '.join(ORDERS)}")
+    if name == "auto":
+        return _best(graph, coordinates, parts, cut)
+    if name == "none":
+        return Ordered(name, graph)
+    return _renumbered(graph, name, coordinates)
+
+
+def _best(
+    graph: Graph, coordinates: str | Path | None, parts: int, cut: Callable[[Graph], Partition]
+) -> Ordered:
+    unchanged = Ordered("none", graph)
+    if parts == 1 or graph.arc_count >= DENSE * graph.vertex_count:
+        return unchanged
+    before = quality(graph, cut(graph)).cut
+    if before <= GOOD_CUT * graph.arc_count:
+        return unchanged
+    better = _renumbered(graph, "bfs" if coordinates is None else "hilbert", coordinates)
+    after = quality(better.graph, cut(better.graph)).cut
+    return better if after < before / 2 else unchanged
+
+
+def _renumbered(graph: Graph, name: str, coordinates: str | Path | None) -> Ordered:
+    orders = {"bfs": _bfs, "rcm": _rcm, "hilbert": _hilbert}
+    order = orders[name](graph, coordinates).astype(np.int64, copy=False)
+    place = np.empty(graph.vertex_count, graph.heads.dtype)
+    place[order] = np.arange(graph.vertex_count, dtype=place.dtype)
+    arrays = renumbered(graph.offsets, graph.heads, graph.weights, order, place)
+    offsets, heads, weights = arrays
+    return Ordered(name, Graph(offsets, heads, weights, graph.first_id, graph.name), order)
+
+
+def _bfs(graph: Graph, _coordinates: str | Path | None) -> NDArray[np.int64]:
+    """From the vertex that a first search, from one of the greatest degree, came to last."""
+    order = np.empty(graph.vertex_count, np.int64)
+    if graph.vertex_count:
+        middle = int(np.diff(graph.offsets).argmax())
+        reached = breadth_first(graph.offsets, graph.heads, middle, order)
+        breadth_first(graph.offsets, graph.heads, int(order[reached - 1]), order)
+    return order
+
+
+def _rcm(graph: Graph, _coordinates: str | Path | None) -> NDArray[Any]:
+    try:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+    except ImportError as problem:
+        raise InputError(f"order rcm needs SciPy ({problem}); pip install scipy") from problem
+    if graph.arc_count == 0:
+        return np.arange(graph.vertex_count)
+    ones = np.ones(graph.arc_count, np.uint8)
+    size = graph.vertex_count
+    return np.asarray(
+        reverse_cuthill_mckee(csr_array((ones, graph.heads, graph.offsets), shape=(size, size)))
+    )
+
+
+def _hilbert(graph: Graph, coordinates: str | Path | None) -> NDArray[Any]:
+    if coordinates is None:
+        raise InputError(
+            f"order hilbert needs the coordinates of {graph.name}; name a .co file with "
+            "--coordinates, or lay it beside the graph file"
+        )
+    places = read_coordinates(coordinates, graph.vertex_count)
+    if not len(places):
+        return np.empty(0, np.int64)
+    least = places.min(axis=0)
+    span = max(int((places.max(axis=0) - least).max()), 1)
+    shift = max(span.bit_length() - HILBERT_BITS, 0)
+    on_grid = (places - least) >> shift
+    return np.argsort(hilbert_places(on_grid[:, 0], on_grid[:, 1]), kind="stable")
