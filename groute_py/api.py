@@ -91,10 +91,8 @@ def sssp(
         order,
         coordinates or coordinates_beside(graph),
     )
-    session = open_session(graph, options, channel)
-    result = session.solve(operator.index(source))
-    session.close()
-    return result
+    with open_session(graph, options, channel) as session:
+        return session.solve(operator.index(source))
 
 
 def open_session(graph: GraphLike, options: Options, channel: Channel) -> Session:

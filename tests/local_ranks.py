@@ -71,6 +71,12 @@ class LocalChannel:
         arrays = self._all(array)
         return arrays if self.rank == 0 else None
 
+    def abandon(self) -> None:
+        self.gather(None)  # all have sent their last
+        with self._network.lock:
+            box = self._network.mail[self.rank]
+            box[:] = [held for held in box if held[1] != self._phase]
+
     def begin(self) -> None:
         self._phase += 1
         self.sent = self.received = 0

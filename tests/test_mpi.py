@@ -238,6 +238,33 @@ assert channel.bytes_sent.sum() == 9 * (size - 1)
 """
 
 
+GO_ON = """
+import numpy as np
+from groute_py import Graph, NegativeCycleError, TimeLimitError, generate, sssp, verify
+
+good, bad = generate("road:60x60"), generate("rmat:12")
+weights = bad.weights.copy()
+weights[::97] = -3
+bad = Graph(bad.offsets, bad.heads, weights)
+source, caught = int(np.diff(bad.offsets).argmax()), 0
+for trial in range(6):
+    try:
+        sssp(bad, source, device="cpu", time_limit_s=1e-9 if trial % 2 else None)
+    except (NegativeCycleError, TimeLimitError):
+        caught += 1
+    result = sssp(good, 7, device="cpu")
+    if result is not None:
+        verify(good, result)
+assert caught == 6
+"""
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_after_an_error_one_can_go_on(script: Any, ranks: int) -> None:
+    done = script(GO_ON, ranks)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_channel(script: Any) -> None:
     done = script(CHANNEL, 3)
     assert done.returncode == 0, done.stderr

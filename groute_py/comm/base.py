@@ -57,6 +57,9 @@ class Channel(Protocol):
     def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
         """Every rank's array in rank order on rank 0, None elsewhere."""
 
+    def abandon(self) -> None:
+        """Take all messages of this phase that are under way, and drop them."""
+
     # free
     def begin(self) -> None:
         """Begin the next phase: a message is received only in the phase it was sent in.

@@ -52,6 +52,7 @@ class MpiChannel:
         self._phase = 0
         self.sent = 0
         self.received = 0
+        self._sent_to = [0] * self.size
         self.bytes_sent = np.zeros(self.size, dtype=np.int64)
         self._leaving: list[tuple[MPI.Request, Buffer]] = []
         self._vote: MPI.Request | None = None
@@ -93,14 +94,24 @@ class MpiChannel:
         taken = [self._take(int(lengths[p]), array.dtype, p) for p in range(1, self.size)]
         return [array, *taken]
 
+    def abandon(self) -> None:
+        coming = sum(sent_to[self.rank] for sent_to in self.gather(self._sent_to))
+        while self.received < coming:
+            self.receive()
+        for request, _ in self._leaving:
+            self._wait(request)
+        self._leaving = []
+
     def begin(self) -> None:
         self._phase += 1
         self.sent = self.received = 0
+        self._sent_to = [0] * self.size
 
     def send(self, peer: int, message: Buffer) -> None:
         self._leaving = [(r, b) for r, b in self._leaving if not r.Test()]
         self._leaving.append((self._comm.Isend(message, peer, self._tag), message))
         self.sent += 1
+        self._sent_to[peer] += 1
         self.bytes_sent[peer] += message.nbytes
 
     def receive(self, memory: Memory = host_memory) -> list[Buffer]:

@@ -38,6 +38,9 @@ class SoloChannel:
     def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
         return [array]
 
+    def abandon(self) -> None:
+        """No messages are under way."""
+
     def begin(self) -> None:
         """No messages to keep apart."""
 

@@ -75,6 +75,18 @@ def run(
     Raises:
         TimeLimitError: on all ranks, when the deadline passed on one.
     """
+    try:
+        return _work(task, channel, pace, inspect)
+    except GrouteError as error:
+        if error.on_all_ranks:
+            channel.abandon()  # what is under way must not reach the next run
+        raise
+
+
+def _work(
+    task: Task, channel: Channel, pace: Pace, inspect: Callable[[Verdict], None] | None
+) -> int:
+    """`run`, but for what an error leaves behind."""
     coordinator = Coordinator()
     channel.begin()
     limit, votes, open_vote, idle = pace.lead * task.window(), 0, False, 0
@@ -101,7 +113,8 @@ def run(
                 raise too_late()
             if inspect is not None:
                 inspect(verdict)
-            limit = verdict.floor + pace.lead * verdict.window
+            if verdict.floor < math.inf:  # else all is on the wire, and what it was sent by holds
+                limit = verdict.floor + pace.lead * verdict.window
         idle = idle + 1 if not (arrived or leaving) and floor > limit else 0
         if idle:
             # a peer on the same core may be the one that has work

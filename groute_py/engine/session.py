@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from itertools import zip_longest
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.environment import local_rank
-from groute_py.errors import InputError, RunError, SetupError, everywhere
+from groute_py.errors import GrouteError, InputError, RunError, SetupError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.partition.base import Partition
@@ -97,6 +98,16 @@ class Session:
     def close(self) -> None:
         """Give back what is shared with other ranks; collective."""
         self._device.unlink(self._channel)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, _kind: object, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Close, unless this rank fails alone, which ends the job."""
+        if error is None or (isinstance(error, GrouteError) and error.on_all_ranks):
+            self.close()
 
     def _relax(self, local: int | None, deadline: float) -> int:
         """Solve in the narrowest type that holds every sum; returns the votes taken."""
