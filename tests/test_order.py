@@ -145,6 +145,7 @@ def test_wrong_orders_are_refused(scrambled: Graph) -> None:
         ("v 1 0 0\nv 2 1 1\nv 2 2 2\n", r"one line for each vertex 1\.\.3, found 3 lines"),
         ("v 1 0 0\nv 2 1\nv 3 1 1\n", "expected lines 'v ID X Y'"),
         ("v 1 0 0\nv 2 1 x\nv 3 1 1\n", "expected lines 'v ID X Y'"),
+        ("v 1 0 0\nv 2 1 1\nv 3 1 99999999999999999999\n", "expected lines 'v ID X Y'"),
         ("", "found 0 lines"),
     ],
 )

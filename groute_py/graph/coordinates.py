@@ -52,7 +52,7 @@ def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray
     lines = [line[1:] for line in text.split(b"\n") if line.startswith(b"v")]
     try:
         numbers = np.array(b" ".join(lines).split(), dtype=np.int64).reshape(-1, 3)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise FormatError(path, f"expected lines 'v ID X Y' of whole numbers ({error})") from error
     ids = numbers[:, 0] - 1
     if len(ids) != vertex_count or not np.array_equal(np.sort(ids), np.arange(vertex_count)):

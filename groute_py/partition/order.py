@@ -143,6 +143,11 @@ def _rcm(graph: Graph, _coordinates: str | Path | None) -> NDArray[Any]:
         raise InputError(f"order rcm needs SciPy ({problem}); pip install scipy") from problem
     if graph.arc_count == 0:
         return np.arange(graph.vertex_count)
+    if graph.arc_count > np.iinfo(np.int32).max:
+        raise InputError(
+            f"order rcm cannot take the {graph.arc_count:,} arcs of {graph.name}; SciPy's takes "
+            "2³¹ − 1 at most; choose bfs"
+        )
     ones = np.ones(graph.arc_count, np.uint8)
     size = graph.vertex_count
     return np.asarray(
