@@ -8,6 +8,7 @@ from pathlib import Path
 
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
+from groute_py.partition.order import ORDERS
 
 LONGEST_LIMIT_S = 1e8
 """Three years; timers cannot take much more."""
@@ -50,6 +51,8 @@ class Options:
             raise InputError(f"delta must be positive, not {self.delta}")
         if self.mode not in MODES:
             raise InputError(f"mode {self.mode!r} is unknown; choose one of {', '.join(MODES)}")
+        if self.order not in ORDERS:
+            raise InputError(f"order {self.order!r} is unknown; choose one of {', '.join(ORDERS)}")
         if self.cutoff is not None and math.isnan(self.cutoff):
             raise InputError("cutoff must be a number, not NaN")
         if self.cutoff is not None and self.cutoff < 0:
