@@ -110,7 +110,7 @@ def test_console_of_the_readme(desk: Path) -> None:
     for line, shown in steps("README.md"):
         if "groute_py.launch" in line:
             line = line.replace("python -m groute_py.launch -n 4 -- ", "groute-py ")
-            shown = [s for s in shown if not s.startswith("  cut ")]
+            shown = [s for s in shown if not s.startswith(("  order ", "  cut "))]
         follow(desk, line, shown)
 
 
