@@ -52,7 +52,8 @@ claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work w
 }
 
 // Lists every claimed owned vertex, and the source (local number, or all ones).
-extern "C" __global__ void list_claimed(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control,
+extern "C" __global__ void list_claimed(const __grid_constant__ Share share,
+                                        const __grid_constant__ Work work, Control* control,
                                         u32 source) {
     u32 own = share.own, stride = gridDim.x * blockDim.x, rounded = (own + 31) & ~31u;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < rounded; v += stride) {
@@ -90,7 +91,8 @@ struct ClaimOnward {
 
 // Claimed vertices `begin` to `end` of the list claim along their tight arcs.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-claim_onward(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control, u32 source, u32 begin,
+claim_onward(const __grid_constant__ Share share, const __grid_constant__ Work work,
+             Control* control, u32 source, u32 begin,
              u32 end) {
     ClaimOnward visit{share, work, control, source, 0, 0};
     u32 warps = gridDim.x * (blockDim.x >> 5);
@@ -110,7 +112,8 @@ claim_onward(const __grid_constant__ Share share, const __grid_constant__ Work w
 }
 
 // Takes peers' claims on owned vertices; the first counts. With `onward` the claimed are listed.
-extern "C" __global__ void merge_claims(const __grid_constant__ Work work, Control* control, const i64* parents,
+extern "C" __global__ void merge_claims(const __grid_constant__ Work work, Control* control,
+                                        const i64* parents,
                                         const Distance* distances, const u32* vertices, u32 count,
                                         u32 source, u32 onward) {
     u32 index = blockIdx.x * blockDim.x + threadIdx.x;

@@ -13,7 +13,7 @@
 // Thick turns are taken in step: a rank that has ended one waits until the thick turns that its peers
 // are in have ended, and takes what they have found into its next. It loses little time, because the
 // shares are alike, and saves the work of relaxing from distances that a peer has already corrected
-// (on R-MAT graphs a third of all). In thin turns, whose time is latency, nobody waits.
+// (on R-MAT graphs an eighth of all). In thin turns, whose time is latency, nobody waits.
 #pragma once
 
 #define MAX_PEERS 8
