@@ -16,10 +16,11 @@ class Algorithm:
         name: as on the command line.
         summary: one line for people.
         negative_weights: whether arcs may weigh less than zero.
-        window: from the graph's facts and the device's name to Δ, in units of weight.
+        window: from the graph's facts, the device's name and the number of ranks to Δ, in units of
+            weight.
     """
 
     name: str
     summary: str
     negative_weights: bool
-    window: Callable[[Facts, str], float]
+    window: Callable[[Facts, str, int], float]

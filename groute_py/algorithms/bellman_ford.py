@@ -15,5 +15,5 @@ ALGORITHM = Algorithm(
     name="bellman-ford",
     summary="worklist Bellman-Ford; negative weights allowed, negative cycles reported",
     negative_weights=True,
-    window=lambda facts, device: math.inf,
+    window=lambda facts, device, ranks: math.inf,
 )

@@ -8,10 +8,13 @@ lists are from Davidson et al. (2014).
 The automatic Δ is c · mean weight / mean degree: the weight a path gains until about one vertex
 has been settled by each arc of the frontier (the form of Davidson et al. and of cuGraph). c grows
 with how much work a device can take at once. Where vertices have more than `DENSE` arcs a frontier
-keeps any device busy, and Δ shrinks with the degree once more, for fewer relaxations.
+keeps any device busy, and Δ shrinks with the degree once more, for fewer relaxations. Where they
+have fewer, several GPUs have room for more work, and Δ grows with the root of their number.
 """
 
 from __future__ import annotations
+
+import math
 
 from groute_py.algorithms.base import Algorithm
 from groute_py.graph.facts import Facts
@@ -23,10 +26,11 @@ DENSE = 16.0
 """Mean degree beyond which Δ shrinks with its square."""
 
 
-def automatic_delta(facts: Facts, device: str) -> float:
+def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
     """Δ from the graph: at least 1 for integers, so that a window always moves."""
     degree = max(facts.mean_degree, 1.0)
-    delta = PARALLELISM[device] * facts.mean / (degree * max(degree / DENSE, 1.0))
+    room = math.sqrt(ranks) if device == "cuda" and degree < DENSE else 1.0
+    delta = PARALLELISM[device] * room * facts.mean / (degree * max(degree / DENSE, 1.0))
     if facts.weight_type.kind != "f":
         return max(round(delta), 1)
     return delta if delta > 0 else 1.0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
-from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of
+from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.device.peers import Link, nobody, why_not
 from groute_py.errors import InputError
@@ -97,19 +97,21 @@ class CudaDevice:
         halo = max(channel.gather(len(self._share.halo)))
         self._ring = 1 << min(max(halo.bit_length(), 12), 22)
         self._link = Link(channel, self._arc_type().itemsize, self._ring)
+        self._peers = self._link.peers(lead=0.0)
         return self
 
     def unlink(self, channel: Channel) -> None:
         if self._link is not None:
             self._link.close(channel)
-        self._link = None
+        self._link, self._peers = None, nobody()
 
     def prepare(self, lead: float) -> None:
         assert self._link is not None
         mailbox = np.zeros(1, MAILBOX)
         mailbox["vote"], mailbox["limit"] = 1, lead
-        host = mailbox.ctypes.data
-        runtime.memcpy(self._link.mailbox, host, MAILBOX.itemsize, runtime.memcpyHostToDevice)
+        host, to_device = mailbox.ctypes.data, runtime.memcpyHostToDevice
+        runtime.memcpyAsync(self._link.mailbox, host, MAILBOX.itemsize, to_device, self._stream.ptr)
+        self._stream.synchronize()
         self._peers = self._link.peers(lead)
 
     def launch(self) -> None:
@@ -137,7 +139,7 @@ class CudaDevice:
         self._source = NOBODY if source is None else source
         self._delta, self._cutoff = self._cast(delta), self._cast(cutoff)
         self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
-        state = (self._share_at, self._work, self._control)
+        state = (self._share_at, self._work, self._peers, self._control)
         numbers = (np.uint32(self._source), self._delta, np.uint32(self._ring))
         with self._stream:
             self._run("start", self._share.local_count, *state, *numbers)
@@ -247,7 +249,7 @@ class CudaDevice:
         )
 
     def _compile(self, arc_count: int) -> None:
-        wide = arc_count >= 1 << 32
+        wide = arc_count >= 1 << 31  # sums of an offset and a stride must not wrap
         module = _module(self._type, wide_offsets=wide)
         self._offset_type = np.uint64 if wide else np.uint32
         self._kernels = {name: module.get_function(name) for name in ENTRY_POINTS}
@@ -273,7 +275,7 @@ class CudaDevice:
             "halo_starts": cp.asarray(share.halo_starts.astype(np.uint32)),
         }
         numbers = {"first": share.first, "own": share.own_count, "halo": len(share.halo)}
-        self._share_at = _pointed(SHARE, self._graph, {**numbers, "peers": peers})
+        self._share_at = pointed(SHARE, self._graph, {**numbers, "peers": peers})
 
     def _arc_type(self) -> np.dtype[Any]:
         return np.dtype(np.uint64) if self._type.itemsize == 4 else np.dtype(np.complex128)
@@ -299,7 +301,7 @@ class CudaDevice:
             "box_count": (peers, np.uint32),
         }
         self._arrays = {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
-        self._work = _pointed(WORK, self._arrays, {"capacity": capacity, "item_capacity": items})
+        self._work = pointed(WORK, self._arrays, {"capacity": capacity, "item_capacity": items})
         self._control_type = control_type(self._type)
         self._control = cp.empty(self._control_type.itemsize, np.uint8)
         dirty_count = offset_of(self._control_type, "dirty_count")
@@ -390,14 +392,3 @@ def _module(distance_type: np.dtype[Any], *, wide_offsets: bool) -> Any:
 def _address(message: Any) -> int:
     """Of a message in host or device memory."""
     return int(message.ctypes.data if isinstance(message, np.ndarray) else message.data.ptr)
-
-
-def _pointed(layout: np.dtype[Any], arrays: dict[str, Any], numbers: dict[str, int]) -> Any:
-    """A struct as kernels take it, by value: addresses of arrays, then numbers."""
-    struct = np.zeros(1, layout)
-    for name, array in arrays.items():
-        pairs = layout[name].shape != ()
-        struct[name] = [row.data.ptr for row in array] if pairs else array.data.ptr
-    for name, number in numbers.items():
-        struct[name] = number
-    return struct

@@ -62,7 +62,7 @@ PEERS = np.dtype(
     align=True,
 )
 
-BALLOT = np.dtype([("floor", np.float64), ("sent", np.uint64), ("received", np.uint64)])
+BALLOT = np.dtype([("floor", np.uint64), ("sent", np.uint64), ("received", np.uint64)])
 
 MAILBOX = np.dtype(
     [
@@ -70,7 +70,6 @@ MAILBOX = np.dtype(
         ("taken", np.uint64, MAX_PEERS),
         ("pace", np.uint64, MAX_PEERS),
         ("ballot", BALLOT, MAX_PEERS),
-        ("balloted", np.uint64, MAX_PEERS),
         ("vote", np.uint64),
         ("limit", np.float64),
         ("quiet", NUMBER),
@@ -83,6 +82,7 @@ EXCHANGE = np.dtype(
     [
         ("sent", np.uint64, MAX_PEERS),
         ("told_sent", np.uint64, MAX_PEERS),
+        ("told_taken", np.uint64, MAX_PEERS),
         ("room", np.uint64, MAX_PEERS),
         ("begin", np.uint64, MAX_PEERS),
         ("end", np.uint64, MAX_PEERS),
@@ -132,3 +132,14 @@ def offset_of(struct: np.dtype[Any], field: str) -> int:
     """Bytes from the beginning of a struct to one of its fields."""
     assert struct.fields is not None
     return int(struct.fields[field][1])
+
+
+def pointed(layout: np.dtype[Any], arrays: dict[str, Any], numbers: dict[str, int]) -> Any:
+    """A struct as kernels take it, by value: addresses of device arrays, then numbers."""
+    struct = np.zeros(1, layout)
+    for name, array in arrays.items():
+        pairs = layout[name].shape != ()
+        struct[name] = [row.data.ptr for row in array] if pairs else array.data.ptr
+    for name, number in numbers.items():
+        struct[name] = number
+    return struct

@@ -219,7 +219,7 @@ class Session:
         return max(self._options.delta, least)
 
     def _automatic_delta(self) -> float:
-        return self._method.window(self.facts, self._device.name)
+        return self._method.window(self.facts, self._device.name, self._channel.size)
 
     def _lead(self) -> float:
         return math.inf if self._channel.size == 1 else LEAD_WINDOWS

@@ -1,8 +1,9 @@
-// What the last block at the barrier does for its rank, by one warp: publish what was sent, acknowledge
-// what was taken, see what has come, and take part in the vote. A lane speaks with a peer each.
+// What the last block at the barrier does for its rank, by one warp, a lane a peer. While all blocks
+// wait it sees what has come and decides how to go on; what it has to tell (how much was sent and
+// taken, a ballot, a verdict) it tells when they have been let go.
 //
-// Every round trip to L2 or to a peer counts here, since all blocks wait. So the warp copies what it
-// needs to shared memory at once, and one fence a round orders all it has read and all it will say.
+// Every round trip to L2 or to a peer counts here. So the warp copies what it needs to shared memory at
+// once, and what it tells needs no fence: a peer that sees one word before another loses nothing.
 #pragma once
 
 struct Desk {  // in shared memory
@@ -32,43 +33,54 @@ struct Copy {
 
 __device__ __forceinline__ void hear(const Peers& peers, Desk& desk) {
     Copy<Mailbox>(peers.mailbox[peers.me]).put(&desk.heard);
-    __threadfence_system();
+    order_with_peers();
     __syncwarp();
+}
+
+__device__ __forceinline__ bool is_peer(const Peers& peers, u32 p) {
+    return p < peers.count && p != peers.me;
+}
+
+// Lane p: tells peer p how far this rank has written and taken.
+__device__ __forceinline__ void tell_counts(const Peers& peers, Exchange& own) {
+    u32 p = lane();
+    if (!is_peer(peers, p)) return;
+    Mailbox* theirs = peers.mailbox[p];
+    if (own.sent[p] != own.told_sent[p]) say(&theirs->published[peers.me], own.sent[p]);
+    if (own.begin[p] != own.told_taken[p]) say(&theirs->taken[peers.me], own.begin[p]);
+    own.told_sent[p] = own.sent[p];
+    own.told_taken[p] = own.begin[p];
+}
+
+// Lane p: tells peer p whether this rank is in a thick turn.
+__device__ __forceinline__ void tell_pace(const Peers& peers, u64 pace) {
+    if (is_peer(peers, lane())) say(&peers.mailbox[lane()]->pace[peers.me], pace);
 }
 
 // Lane p: waits until the thick turn that peer p is in has ended, or the run is to stop.
 __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk) {
     const Mailbox* mine = peers.mailbox[peers.me];
     u32 p = lane();
-    if (p < peers.count && p != peers.me && desk.heard.pace[p] % 2)
+    if (is_peer(peers, p) && desk.heard.pace[p] % 2)
         while (anew(&mine->pace[p]) == desk.heard.pace[p] && !anew(&mine->stop)) {}
     __syncwarp();
 }
 
-// Lane p: tells peer p how far this rank has written and taken.
-__device__ __forceinline__ void tell_counts(const Peers& peers, Exchange& own) {
+// Lane p: the turn that has ended has taken all it was to take from peer p, and written no more to it
+// than there was room for.
+__device__ __forceinline__ void settle(const Peers& peers, Exchange& own) {
     u32 p = lane();
-    if (p >= peers.count || p == peers.me) return;
-    Mailbox* theirs = peers.mailbox[p];
-    own.sent[p] = min(own.sent[p], own.room[p]);  // places beyond the room were not written
-    if (own.sent[p] != own.told_sent[p]) say(&theirs->published[peers.me], own.sent[p]);
-    if (own.end[p] != own.begin[p]) say(&theirs->taken[peers.me], own.end[p]);
-    own.told_sent[p] = own.sent[p];
+    if (!is_peer(peers, p)) return;
+    own.sent[p] = min(own.sent[p], own.room[p]);
     own.begin[p] = own.end[p];
 }
 
-// Lane p: sees how far peer p has.
+// Lane p: sees how far peer p has written and taken.
 __device__ __forceinline__ void see_counts(const Peers& peers, Desk& desk) {
     u32 p = lane();
-    if (p >= peers.count || p == peers.me) return;
+    if (!is_peer(peers, p)) return;
     desk.own.end[p] = desk.heard.published[p];
     desk.own.room[p] = desk.heard.taken[p] + peers.capacity;
-}
-
-// Lane p: tells peer p whether this rank is in a thick turn.
-__device__ __forceinline__ void tell_pace(const Peers& peers, u64 pace) {
-    u32 p = lane();
-    if (p < peers.count && p != peers.me) say(&peers.mailbox[p]->pace[peers.me], pace);
 }
 
 __device__ __forceinline__ u64 sum_over_peers(const Peers& peers, const u64* counts) {
@@ -77,17 +89,19 @@ __device__ __forceinline__ u64 sum_over_peers(const Peers& peers, const u64* cou
     return sum;
 }
 
+// How many entries have arrived for the turn to come.
+__device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exchange) {
+    return sum_over_peers(peers, exchange.end) - sum_over_peers(peers, exchange.begin);
+}
+
 // States this rank's floor and counts in the open vote, once.
 __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double floor) {
-    u64 vote = desk.heard.vote;
+    u64 vote = desk.heard.vote, parity = vote & 1;
     if (vote == desk.own.balloted || lane()) return;
-    Mailbox* board = peers.mailbox[0];
-    volatile Ballot& mine = board->ballot[peers.me];
-    mine.floor = floor;
-    mine.sent = sum_over_peers(peers, desk.own.sent);
-    mine.received = sum_over_peers(peers, desk.own.begin);
-    __threadfence_system();
-    say(&board->balloted[peers.me], vote);
+    Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
+    say(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
+    say(&mine->sent, 2 * sum_over_peers(peers, desk.own.sent) + parity);
+    say(&mine->received, 2 * sum_over_peers(peers, desk.own.begin) + parity);
     desk.own.balloted = vote;
 }
 
@@ -95,10 +109,14 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
 __device__ __forceinline__ void judge(const Peers& peers, Desk& desk) {
     u32 p = lane();
     bool voter = p < peers.count;
-    if (!__all_sync(~0u, !voter || desk.heard.balloted[p] == desk.heard.vote)) return;
-    const volatile Ballot& ballot = peers.mailbox[0]->ballot[voter ? p : 0];
-    double floor = voter ? ballot.floor : (double)INFINITE;
-    u64 sent = voter ? ballot.sent : 0, received = voter ? ballot.received : 0;
+    u64 parity = desk.heard.vote & 1;
+    Ballot ballot = desk.heard.ballot[voter ? p : 0];
+    bool whole = ballot.floor >> 63 == parity && (ballot.sent & 1) == parity &&
+                 (ballot.received & 1) == parity;
+    if (!__all_sync(~0u, !voter || whole)) return;
+    double floor = INFINITE;
+    if (voter) floor = __longlong_as_double((i64)(ballot.floor & ~(1ull << 63)));
+    u64 sent = voter ? ballot.sent / 2 : 0, received = voter ? ballot.received / 2 : 0;
 #pragma unroll
     for (int step = 16; step > 0; step >>= 1) {
         floor = min(floor, __shfl_xor_sync(~0u, floor, step));
@@ -116,21 +134,6 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk) {
     say(&peers.mailbox[p]->vote, desk.heard.vote + 1);
 }
 
-// A host's wish to stop reaches all ranks.
-__device__ __forceinline__ void pass_on_stop(const Peers& peers, Desk& desk) {
-    if (!desk.heard.stop) return;
-    u32 p = lane();
-    if (p < peers.count) *(volatile u32*)&peers.mailbox[p]->stop = 1;
-    desk.own.stopped = 1;
-}
-
-// How many entries have arrived for the turn to come.
-__device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exchange) {
-    u64 sum = 0;
-    for (u32 p = 0; p < peers.count; p++) sum += exchange.end[p] - exchange.begin[p];
-    return sum;
-}
-
 // What a rank has to do next, apart from what arrives.
 struct Prospect {
     u64 listed;    // entries and items in near
@@ -138,44 +141,55 @@ struct Prospect {
     double floor;  // the smallest distance left to work on
 };
 
+// Tells what `conduct` has settled, and leaves to the next conductor what has been told.
+__device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, Desk& desk, double floor) {
+    u32 p = lane();
+    tell_counts(peers, desk.own);
+    take_part(peers, desk, floor);
+    if (peers.me == 0) judge(peers, desk);
+    // a host's wish to stop reaches all ranks
+    if (desk.heard.stop && p < peers.count) *(volatile u32*)&peers.mailbox[p]->stop = 1;
+    __syncwarp();
+    if (p < MAX_PEERS) {
+        exchange.told_sent[p] = desk.own.told_sent[p];
+        exchange.told_taken[p] = desk.own.told_taken[p];
+    }
+    if (p == 0) {
+        exchange.balloted = desk.own.balloted;
+        exchange.calm = desk.own.calm;
+    }
+}
+
 // Goes on until the rank has something to do, all are quiet, or the run is stopped.
 __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, Desk& desk,
                                         const Prospect& prospect) {
     Exchange& own = desk.own;
-    Copy<Exchange> before(&exchange);
-    Copy<Mailbox> mail(peers.mailbox[peers.me]);
-    before.put(&own);
-    mail.put(&desk.heard);
-    __threadfence_system();
-    __syncwarp();
-    while (true) {
+    settle(peers, own);
+    if (own.pace % 2) {
         tell_counts(peers, own);
-        if (own.pace % 2) {
-            tell_pace(peers, own.pace + 1);
-            await_pace(peers, desk);
-            hear(peers, desk);
-        }
+        tell_pace(peers, own.pace + 1);
+        await_pace(peers, desk);
+        hear(peers, desk);
+    }
+    while (true) {
         see_counts(peers, desk);
         __syncwarp();
-        take_part(peers, desk, prospect.floor);
-        __syncwarp();
-        if (peers.me == 0) judge(peers, desk);
-        pass_on_stop(peers, desk);
-        __syncwarp();
         u64 work = prospect.listed + arrivals(peers, own);
-        u64 pace = own.pace / 2 * 2 + (work > gridDim.x * THIN ? 3 : 2);
         bool beyond = prospect.floor == INFINITE || prospect.floor > desk.heard.limit;
-        bool idle = !work && !prospect.pending && beyond && !own.full && !desk.heard.quiet && !own.stopped;
+        bool idle = !work && !prospect.pending && beyond && !own.full && !desk.heard.quiet &&
+                    !desk.heard.stop;
         __syncwarp();
         if (lane() == 0) {
             own.limit = desk.heard.limit;
             own.quiet = desk.heard.quiet;
+            own.stopped = desk.heard.stop;
             own.resend = own.full;
             own.full = 0;
-            own.pace = pace;
+            own.pace = own.pace / 2 * 2 + (work > gridDim.x * THIN ? 3 : 2);
         }
         __syncwarp();
         if (!idle) break;
+        report(peers, exchange, desk, prospect.floor);
         hear(peers, desk);
     }
     if (own.pace % 2) tell_pace(peers, own.pace);

@@ -1,41 +1,46 @@
-// A barrier across the blocks of a cooperatively launched grid, about 1 us on a H200. The block that
-// comes last may do something for all (`conduct`, by its first warp) before it lets the others go.
-// Its counters only grow, so they need no reset: a block waits for the next multiple of the grid.
+// A barrier across the blocks of a cooperatively launched grid, about 1 us on a H200. The first warp of
+// the block that comes last may do something for all: `conduct` before the others go on, `report` while
+// they do.
 #pragma once
 
-// Where the block has written to a peer (`wrote`, in shared memory, which is cleared), the fence is
-// widened to the peers.
-template <class Conduct>
-__device__ __forceinline__ void meet(Control* control, u32& wrote, Conduct conduct) {
+struct Attendance {  // of a block, in shared memory
+    u32 wrote;       // it has written to a peer since the grid last met
+    u32 round;       // how often the grid has met
+};
+
+template <class Conduct, class Report>
+__device__ __forceinline__ void meet(Control* control, Attendance& block, Conduct conduct, Report report) {
     __syncthreads();
     if (threadIdx.x < 32) {
-        u32 ticket = 0;
+        u32 before = 0;
         if (lane() == 0) {
-            if (wrote) __threadfence_system();
-            else __threadfence();
-            wrote = 0;
-            ticket = atomicAdd(&control->arrived, 1u) + 1;
+            if (block.wrote) order_with_peers();
+            else order();
+            block.wrote = 0;
+            before = atomicAdd(&control->arrived, 1u);
         }
-        ticket = __shfl_sync(~0u, ticket, 0);
-        u32 target = (ticket + gridDim.x - 1) / gridDim.x * gridDim.x;
-        if (ticket == target) {
-            __threadfence();
+        if (__shfl_sync(~0u, before, 0) == gridDim.x - 1) {
+            order();
+            __syncwarp();
             conduct();
             __syncwarp();
             if (lane() == 0) {
-                __threadfence();
-                *(volatile u32*)&control->released = target;
+                control->arrived = 0;
+                order();
+                *(volatile u32*)&control->released = block.round + 1;
             }
-        } else if (lane() == 0) {
-            while ((int)(*(volatile u32*)&control->released - target) < 0) __nanosleep(20);
+            report();
+        } else {
+            if (lane() == 0)
+                while (*(volatile u32*)&control->released == block.round) __nanosleep(20);
+            __syncwarp();
+            order();
         }
-        __syncwarp();
-        __threadfence();
+        if (lane() == 0) block.round++;
     }
     __syncthreads();
 }
 
-__device__ __forceinline__ void meet(Control* control) {
-    u32 nothing = 0;
-    meet(control, nothing, [] {});
+__device__ __forceinline__ void meet(Control* control, Attendance& block) {
+    meet(control, block, [] {}, [] {});
 }

@@ -4,7 +4,9 @@
 #pragma once
 
 #define WARPS (BLOCK / 32)
-#define HELD 64  // entries a warp gathers before it writes them in one piece
+#define HELD 64   // entries a warp gathers before it writes them in one piece
+#define AHEAD 8   // parts of long rows that a warp looks up at once
+#define HEAVY 64  // arcs of a row that a block does not go down to by itself
 
 struct Ready {  // an entry whose row has been looked up
     Distance distance;
@@ -36,7 +38,6 @@ struct Staging {
     u32 near_count[3];  // in turn, by level: read, written, cleared
     u32 far_count;
     u32 near_base, far_base;
-    u32 wrote;  // to a peer, since the last barrier
 };
 
 __device__ __forceinline__ void keep(Ready& place, const Ready& ready) { place = ready; }
@@ -49,10 +50,12 @@ struct BlockLists {
     const Rank& rank;
     const Turn& now;
     Staging& staged;
-    u32 level;  // the staged near that is written; counts on through all turns
+    u32 level;   // the staged near that is written; counts on through all turns
+    bool heavy;  // this lane has listed a long row
 
     __device__ __forceinline__ void near(bool wanted, Ready ready) {
         if (wanted && staged.near_count[level % 3] < STAGED) look_up(rank.share, ready);
+        heavy |= wanted && ready.degree > HEAVY;
         push(wanted, ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
              now.near_out_count);
     }
@@ -63,13 +66,20 @@ struct BlockLists {
 
     __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
         if (!__any_sync(~0u, wanted)) return;
-        if (rank.peers.count > 1) send(rank, wanted, ready.vertex - rank.share.own, ready.distance);
-        else mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
+        u32 place = ready.vertex - rank.share.own;
+        if (rank.peers.count > 1) {
+            Home home = {};
+            if (wanted) home = home_of(rank.share, place);
+            send(rank, wanted, home, place, ready.distance);
+        } else {
+            mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
+        }
     }
 
     // As the three above, for one lane, with the row looked up.
     __device__ __forceinline__ void near_one(const Ready& ready) {
         if (ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
+        heavy |= ready.degree > HEAVY;
         push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
                  now.near_out_count);
     }
@@ -185,19 +195,28 @@ struct WarpLists {
         __syncwarp();
     }
 
-    // What has become nearer again since it was held is left to the entry that says so.
+    // What has become nearer again since it was held is left to the entry that says so. All entries
+    // are under way at once.
     __device__ __forceinline__ void flush_remote() {
+        const int each = HELD / 32;
+        const u32 own = rank.share.own;
+        bool wanted[each];
+        Entry entry[each];
+        Home home[each];
         __syncwarp();
-        const Entry* here = held(2);
-        for (u32 base = 0; base < remote_count; base += 32) {
-            Entry entry = {};
-            bool wanted = base + lane() < remote_count;
-            if (wanted) {
-                entry = here[base + lane()];
-                wanted = entry.distance == current(&rank.work.distance[entry.vertex]);
-            }
-            send(rank, wanted, entry.vertex - rank.share.own, entry.distance);
+#pragma unroll
+        for (int k = 0; k < each; k++) {
+            u32 index = 32 * k + lane();
+            wanted[k] = index < remote_count;
+            entry[k] = {};
+            home[k] = {};
+            if (wanted[k]) entry[k] = held(2)[index];
+            if (wanted[k]) home[k] = home_of(rank.share, entry[k].vertex - own);
+            wanted[k] = wanted[k] && entry[k].distance == current(&rank.work.distance[entry[k].vertex]);
         }
+#pragma unroll
+        for (int k = 0; k < each; k++)
+            send(rank, wanted[k], home[k], entry[k].vertex - own, entry[k].distance);
         remote_count = 0;
         __syncwarp();
     }

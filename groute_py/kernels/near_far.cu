@@ -17,26 +17,25 @@
 // with what has arrived; see peers.cuh. Without (one rank, or an exchange through the host) it is
 // marked dirty.
 
-// The parts of long rows that the last turn has left.
-template <class Lists>
-__device__ __forceinline__ void relax_items(Relax<Lists>& relax, u32 warp, u32 warps) {
-    for (u32 i = warp; i < relax.now.items_in_count; i += warps)
-        relax.part(load(&relax.now.items_in[i]));
+// Lists what has arrived, without relaxing it.
+__device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged,
+                                            Distance threshold) {
+    WarpLists lists{rank, to, staged, 0, 0, 0};
+    u64 none = 0;
+    Relax<WarpLists> relax{rank, to, lists, threshold, NOTHING, none};
+    relax.inbox([&](bool close, const Ready& ready) { lists.near(close, ready); });
+    lists.flush();
 }
 
 // In a thick turn what has arrived joins near before any of it is relaxed: many vertices arrive more
 // than once, and only the last time counts.
-__device__ __forceinline__ void merge_inbox(const Rank& rank, Turn& now, Staging& staged, u32 warp,
-                                            u32 warps, Distance threshold, Distance cutoff) {
-    Turn joined = now;
-    joined.near_out = now.near_in;
-    joined.near_out_count = now.near_in_now;
-    WarpLists lists{rank, joined, staged, 0, 0, 0};
-    u64 none = 0;
-    Relax<WarpLists> relax{rank, joined, lists, threshold, cutoff, none};
-    relax.inbox(warp, warps, [&](bool close, const Ready& ready) { lists.near(close, ready); });
-    lists.flush();
-    meet(rank.control, rank.wrote, [] {});
+__device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged,
+                                           Distance threshold) {
+    Turn to = now;
+    to.near_out = now.near_in;
+    to.near_out_count = now.near_in_now;
+    merge_inbox(rank, to, staged, threshold);
+    meet(rank.control, rank.block);
     now.near_in_count = min(__ldcg(now.near_in_now), rank.work.capacity);
 }
 
@@ -44,7 +43,6 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, Turn& now, Staging
 __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& staged, u64 arrived,
                                           u32 depth, Distance threshold, Distance cutoff,
                                           u32& level, u64& relaxed) {
-    u32 warp = (threadIdx.x >> 5) * gridDim.x + blockIdx.x, warps = WARPS * gridDim.x;
     auto fetch = [&](u32 i) {
         Entry entry = load(&now.near_in[i]);
         Ready ready;
@@ -54,51 +52,64 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         return ready;
     };
     if (weight_of(now.near_in_count, now.items_in_count) + arrived <= gridDim.x * THIN) {
-        BlockLists lists{rank, now, staged, level};
+        BlockLists lists{rank, now, staged, level, false};
         Relax<BlockLists> relax{rank, now, lists, threshold, cutoff, relaxed};
-        if (rank.seen.exchange.resend) relax.resend(warp, warps);
+        if (rank.seen.exchange.resend) relax.resend();
         if (arrived)
-            relax.inbox(warp, warps, [&](bool close, Ready& ready) {
+            relax.inbox([&](bool close, Ready& ready) {
                 if (close) look_up(rank.share, ready);
                 relax.rows(close, ready);
             });
-        relax_items(relax, warp, warps);
+        relax.items();
         Thin thin{relax};
-        thin.entries(now.near_in_count, warp, warps, fetch);
+        thin.entries(now.near_in_count, grid_warp(), grid_warps(), fetch);
         thin.deeper(depth);
         lists.flush();
         level = lists.level;
     } else {
-        if (arrived) merge_inbox(rank, now, staged, warp, warps, threshold, cutoff);
+        if (arrived) join_inbox(rank, now, staged, threshold);
         WarpLists lists{rank, now, staged, 0, 0, 0};
         Relax<WarpLists> relax{rank, now, lists, threshold, cutoff, relaxed};
-        if (rank.seen.exchange.resend) relax.resend(warp, warps);
-        relax_items(relax, warp, warps);
-        relax_groups(relax, warp, warps, fetch);
+        if (rank.seen.exchange.resend) relax.resend();
+        relax.items();
+        relax_groups(relax, fetch);
         lists.flush();
     }
 }
 
-// Splits far by the threshold: what lies below goes to near, the rest to the other far list. What
-// lies on the window's beginning goes too, even where delta is so small that it ends there as well.
-__device__ void split_far(const Work& work, Control* control, const Turn& now, u32 count,
-                          u32 far_side, Distance window, Distance threshold) {
+// Splits the first `count` entries of a far list by the threshold: what lies below goes to near, the
+// rest to the far list of `to`. What lies on the window's beginning goes too, even where delta is so
+// small that it ends there as well.
+__device__ void split_far(const Rank& rank, const Entry* far, u32 count, const Turn& to, Staging& staged,
+                          Distance window, Distance threshold, Distance* least_far) {
+    WarpLists lists{rank, to, staged, 0, 0, 0};
     Distance least = NOTHING;
-    u32 rounded = (count + 31) & ~31u, stride = gridDim.x * blockDim.x;
-    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < rounded; i += stride) {
-        Entry entry = {};
-        bool live = false;
-        if (i < count) {
-            entry = load(&now.far[i]);
-            live = entry.distance == current(&work.distance[entry.vertex]);
+    const u32 stretch = 32 * grid_warps();
+    for (u32 base = 32 * grid_warp(); base < count; base += ARCS * stretch) {
+        Ready ready[ARCS];
+        bool live[ARCS];
+#pragma unroll
+        for (int k = 0; k < ARCS; k++) {
+            u32 index = base + k * stretch + lane();
+            live[k] = index < count;
+            Entry entry = {};
+            if (live[k]) entry = load(&far[index]);
+            ready[k] = {entry.distance, entry.vertex};
         }
-        bool close = live && (entry.distance < threshold || entry.distance <= window);
-        bool later = live && !close;
-        if (later && entry.distance < least) least = entry.distance;
-        append(work, control, now.near_out, now.near_out_count, entry, close);
-        append(work, control, work.far[far_side ^ 1], &control->far_count[far_side ^ 1], entry, later);
+#pragma unroll
+        for (int k = 0; k < ARCS; k++)
+            live[k] = live[k] && ready[k].distance == current(&rank.work.distance[ready[k].vertex]);
+#pragma unroll
+        for (int k = 0; k < ARCS; k++) {
+            bool close = ready[k].distance < threshold || ready[k].distance <= window;
+            bool later = live[k] && !close;
+            if (later && ready[k].distance < least) least = ready[k].distance;
+            lists.near(live[k] && close, ready[k]);
+            lists.far(later, ready[k]);
+        }
     }
-    if (least != NOTHING) atomic_min(&control->least_far[far_side ^ 1], least);
+    lists.flush();
+    if (least != NOTHING) atomic_min(least_far, least);
 }
 
 // Lists every spilled vertex in near, which is empty and has room for all of them.
@@ -146,13 +157,17 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     __shared__ Staging staged;
     __shared__ Control seen;
     __shared__ Desk desk;
+    __shared__ Attendance block;
     Exchange& exchange = control->exchange;
     look_at(control, seen);
     if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
-    if (threadIdx.x == 0) staged.far_count = staged.wrote = 0;
+    if (threadIdx.x == 0) {
+        staged.far_count = 0;
+        block = {0, seen.released};
+    }
     __syncthreads();
 
-    const Rank rank{share, work, peers, control, seen, staged.wrote};
+    const Rank rank{share, work, peers, control, seen, block};
     const bool exchanging = peers.count > 1;
     u32 turn = seen.turn, far_side = seen.far_side;
     const u32 last_turn = turn + max_turns;
@@ -161,6 +176,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     u32 level = 0;
     u64 relaxed = 0, steps = 0;
     bool after_split = false;
+    bool served = false;  // the turn before had nothing but arrivals
 
     while (true) {
         Turn now = begin_turn(work, control, seen, turn, far_side);
@@ -171,17 +187,20 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         if (exchanging) {
             if (seen.exchange.quiet || seen.exchange.stopped) break;
             limit = seen.exchange.limit;
-            arrived += seen.exchange.resend;
         }
         clear_ahead(control, turn, far_side);
-        if (now.near_in_count + now.items_in_count + arrived > 0) {
+        bool listed = now.near_in_count + now.items_in_count > 0;
+        bool due = exchanging && seen.exchange.resend;
+        if (listed || due || (arrived && (!served || seen.any_spilled))) {
             floor = (double)window;
             if (last) break;
             take_turn(rank, now, staged, arrived, depth, threshold, cutoff, level, relaxed);
             steps++;
             after_split = false;
+            served = !listed && !due;
         } else {
-            meet(control);  // all have read what the window moves by
+            meet(control, block);  // all have read what the window moves by
+            served = false;
             if (seen.any_spilled) {
                 floor = (double)window;
                 if (last) break;
@@ -196,23 +215,37 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     window = from;
                     threshold = from < NOTHING - delta ? plus(from, delta) : NOTHING;
                     if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
-                    split_far(work, control, now, far_count, far_side, window, threshold);
+                    const Entry* far = now.far;
                     far_side ^= 1;
-                    after_split = true;
+                    now.far = work.far[far_side];
+                    now.far_count = &control->far_count[far_side];
+                    Distance* least = &control->least_far[far_side];
+                    split_far(rank, far, far_count, now, staged, window, threshold, least);
+                    after_split = !arrived;  // what arrives is no part of the least
                 }
+                if (arrived) merge_inbox(rank, now, staged, threshold);
             }
         }
         turn++;
-        meet(control, staged.wrote, [&] {
+        Prospect prospect;
+        auto decide = [&] {
             if (!exchanging) return;
-            Prospect prospect;
+            Copy<Exchange> before(&exchange);
+            Copy<Mailbox> mail(peers.mailbox[peers.me]);
             prospect.listed =
                 weight_of(anew(&control->near_count[turn % 3]), anew(&control->item_count[turn % 3]));
             prospect.pending = anew(&control->any_spilled) | anew(&exchange.full);
             Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
             double left = anew(&control->far_count[far_side]) ? (double)next : (double)INFINITE;
             prospect.floor = prospect.listed || prospect.pending ? (double)window : left;
+            before.put(&desk.own);
+            mail.put(&desk.heard);
+            order_with_peers();
+            __syncwarp();
             conduct(peers, exchange, desk, prospect);
+        };
+        meet(control, block, decide, [&] {
+            if (exchanging) report(peers, exchange, desk, prospect.floor);
         });
         look_at(control, seen);
     }

@@ -18,8 +18,10 @@
 
 #define MAX_PEERS 8
 
+// Every word carries the parity of its vote, so that a ballot is known to be whole without any order
+// between its words: the floor, which is never negative, as its sign, the counts as their lowest bit.
 struct Ballot {
-    double floor;
+    u64 floor;
     u64 sent;
     u64 received;
 };
@@ -29,8 +31,7 @@ struct Mailbox {
     u64 published[MAX_PEERS];  // entries that each sender has put into this rank's inbox, ever
     u64 taken[MAX_PEERS];      // entries of this rank that each owner has taken, ever
     u64 pace[MAX_PEERS];       // of each rank: odd in a thick turn; changes with every turn
-    Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots ...
-    u64 balloted[MAX_PEERS];   // ... and for which vote
+    Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
     u64 vote;                  // the vote that is open, from 1
     double limit;              // of the last verdict
     u32 quiet;
@@ -53,6 +54,7 @@ struct Peers {
 struct Exchange {
     u64 sent[MAX_PEERS];      // places taken in each outbox, ever
     u64 told_sent[MAX_PEERS]; // of them, what its owner has been told of
+    u64 told_taken[MAX_PEERS]; // of each sender's entries, what it knows to be taken
     u64 room[MAX_PEERS];      // where each outbox is full
     u64 begin[MAX_PEERS];     // entries of each sender to take this turn: from ...
     u64 end[MAX_PEERS];       // ... to

@@ -13,8 +13,8 @@ struct Relax {
     // The rows of up to 32 entries, one a lane; all lanes call it.
     __device__ __forceinline__ void rows(bool wanted, Ready ready) {
         wanted = wanted && ready.distance == current(&rank.work.distance[ready.vertex]);
-        if (wanted && ready.degree > PART && cut(ready)) wanted = false;
         if (!wanted) ready.degree = 0;
+        cut_long(ready);
         relaxed += ready.degree;
         expand<ARCS>(ready.begin, ready.degree,
                [&](bool(&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
@@ -30,56 +30,63 @@ struct Relax {
                });
     }
 
-    // A part of a long row.
-    __device__ __forceinline__ void part(const Item& item) {
-        if (item.vertex == NO_VERTEX) return;
-        if (item.distance != current(&rank.work.distance[item.vertex])) return;
-        const Offset* row = &rank.share.offsets[item.vertex];
-        Offset begin = __ldg(row) + (Offset)item.part * PART, end = min(begin + PART, __ldg(row + 1));
-        for (Offset first = begin; first < end; first += 32 * ARCS) {
-            bool active[ARCS];
-            Arc arcs[ARCS];
-            Distance base[ARCS];
-#pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                Offset index = first + 32 * k + lane();
-                active[k] = index < end;
-                arcs[k] = {};
-                if (active[k]) arcs[k] = load(&rank.share.arcs[index]);
-                base[k] = item.distance;
-                relaxed += active[k];
+    // The parts of long rows that the last turn has left, in the order they were found in: the first
+    // have the smallest distances. A warp looks up its next ones together, and drops the stale.
+    __device__ __forceinline__ void items() {
+        const u32 count = now.items_in_count, warps = grid_warps();
+        for (u32 base = grid_warp(); base < count; base += AHEAD * warps) {
+            u32 index = base + lane() * warps;
+            Ready ready = {};
+            bool live = lane() < AHEAD && index < count && part(load(&now.items_in[index]), ready);
+            for (u32 left = __ballot_sync(~0u, live); left; left &= left - 1) {
+                int from = __ffs(left) - 1;
+                Ready next;
+                next.distance = __shfl_sync(~0u, ready.distance, from);
+                next.vertex = __shfl_sync(~0u, ready.vertex, from);
+                next.degree = __shfl_sync(~0u, ready.degree, from);
+                next.begin = __shfl_sync(~0u, ready.begin, from);
+                row(next);
             }
-            arrive(active, arcs, base);
         }
     }
 
     // What peers have sent: of what still improves, `take(close, ready)` gets what lies in the window.
     template <class Take>
-    __device__ __forceinline__ void inbox(u32 warp, u32 warps, Take take) {
+    __device__ __forceinline__ void inbox(Take take) {
         const Exchange& exchange = rank.seen.exchange;
-        u32 capacity = rank.peers.capacity;
+        const u32 capacity = rank.peers.capacity, stretch = 32 * grid_warps();
         for (u32 p = 0; p < rank.peers.count; p++) {
             u64 end = exchange.end[p];
             const Entry* ring = rank.peers.inbox + (u64)p * capacity;
-            for (u64 base = exchange.begin[p] + warp * 32; base < end; base += warps * 32) {
-                Ready ready = {};
-                bool nearer = false;
-                if (base + lane() < end) {
-                    Entry entry = load(&ring[(base + lane()) & (capacity - 1)]);
-                    ready.vertex = entry.vertex;
-                    ready.distance = entry.distance;
-                    Distance* known = &rank.work.distance[entry.vertex];
-                    nearer = entry.distance < atomic_min(known, entry.distance);
+            for (u64 base = exchange.begin[p] + 32 * grid_warp(); base < end; base += ARCS * stretch) {
+                bool nearer[ARCS];
+                Ready ready[ARCS];
+#pragma unroll
+                for (int k = 0; k < ARCS; k++) {
+                    u64 index = base + k * stretch + lane();
+                    nearer[k] = index < end;
+                    Entry entry = {};
+                    if (nearer[k]) entry = load(&ring[index & (capacity - 1)]);
+                    ready[k] = {entry.distance, entry.vertex};
                 }
-                bool close = nearer && ready.distance < threshold;
-                lists.far(nearer && !close, ready);
-                take(close, ready);
+#pragma unroll
+                for (int k = 0; k < ARCS; k++) {
+                    Distance* known = &rank.work.distance[ready[k].vertex];
+                    nearer[k] = nearer[k] && ready[k].distance < atomic_min(known, ready[k].distance);
+                }
+#pragma unroll
+                for (int k = 0; k < ARCS; k++) {
+                    bool close = nearer[k] && ready[k].distance < threshold;
+                    lists.far(nearer[k] && !close, ready[k]);
+                    take(close, ready[k]);
+                }
             }
         }
     }
 
     // Sends the dirty vertices again that had found their ring full; a lane a word, a bit at a time.
-    __device__ __forceinline__ void resend(u32 warp, u32 warps) {
+    __device__ __forceinline__ void resend() {
+        const u32 warp = grid_warp(), warps = grid_warps();
         u32 words = (rank.share.halo + 31) / 32;
         for (u32 base = warp * 32; base < words; base += warps * 32) {
             u32 word = base + lane(), bits = 0;
@@ -88,7 +95,9 @@ struct Relax {
             while (__any_sync(~0u, bits)) {
                 u32 place = word * 32 + __ffs(bits) - 1;
                 Distance distance = bits ? current(&rank.work.distance[rank.share.own + place]) : 0;
-                send(rank, bits, place, distance);
+                Home home = {};
+                if (bits) home = home_of(rank.share, place);
+                send(rank, bits, home, place, distance);
                 bits &= bits - 1;
             }
         }
@@ -137,18 +146,52 @@ struct Relax {
         lists.remote(nearer && !local, ready);
     }
 
-    // Leaves a long row to the next turn, in parts; false if there is no room for them.
-    __device__ __forceinline__ bool cut(const Ready& ready) {
-        u32 parts = (ready.degree + PART - 1) / PART;
-        u32 first = atomicAdd(now.items_out_count, parts);
-        bool fits = first + parts <= rank.work.item_capacity;
-        for (u32 part = 0; part < parts && first + part < rank.work.item_capacity; part++) {
+    // Leaves the lanes' long rows to the next turn, in parts, as far as there is room for them.
+    __device__ __forceinline__ void cut_long(Ready& ready) {
+        for (u32 left = __ballot_sync(~0u, ready.degree > PART); left; left &= left - 1) {
+            int from = __ffs(left) - 1;
+            u32 parts = (__shfl_sync(~0u, ready.degree, from) + PART - 1) / PART, first = 0;
+            if (lane() == 0) first = atomicAdd(now.items_out_count, parts);
+            first = __shfl_sync(~0u, first, 0);
+            bool fits = first + parts <= rank.work.item_capacity;
             Item item = {};
-            item.distance = ready.distance;
-            item.vertex = fits ? ready.vertex : NO_VERTEX;
-            item.part = part;
-            now.items_out[first + part] = item;
+            item.distance = __shfl_sync(~0u, ready.distance, from);
+            item.vertex = fits ? __shfl_sync(~0u, ready.vertex, from) : NO_VERTEX;
+            for (item.part = lane(); item.part < parts; item.part += 32)
+                if (first + item.part < rank.work.item_capacity) now.items_out[first + item.part] = item;
+            if (fits && (int)lane() == from) ready.degree = 0;
         }
-        return fits;
+    }
+
+    // False if the item is none, or stale.
+    __device__ __forceinline__ bool part(const Item& item, Ready& ready) {
+        if (item.vertex == NO_VERTEX) return false;
+        const Offset* row = &rank.share.offsets[item.vertex];
+        ready.distance = item.distance;
+        ready.vertex = item.vertex;
+        ready.begin = __ldg(row) + (Offset)item.part * PART;
+        ready.degree = (u32)min((Offset)PART, __ldg(row + 1) - ready.begin);
+        return item.distance == current(&rank.work.distance[item.vertex]);
+    }
+
+    // One row or part of it, by the whole warp, until it is stale.
+    __device__ __forceinline__ void row(const Ready& ready) {
+        for (u32 first = 0; first < ready.degree; first += 32 * ARCS) {
+            bool active[ARCS];
+            Arc arcs[ARCS];
+            Distance base[ARCS];
+#pragma unroll
+            for (int k = 0; k < ARCS; k++) {
+                u32 index = first + 32 * k + lane();
+                active[k] = index < ready.degree;
+                arcs[k] = {};
+                if (active[k]) arcs[k] = load(&rank.share.arcs[ready.begin + index]);
+                base[k] = ready.distance;
+            }
+            if (ready.distance != current(&rank.work.distance[ready.vertex])) return;
+#pragma unroll
+            for (int k = 0; k < ARCS; k++) relaxed += active[k];
+            arrive(active, arcs, base);
+        }
     }
 };

@@ -9,18 +9,28 @@ struct Rank {
     const Peers& peers;
     Control* control;
     const Control& seen;  // in shared memory: the control block as it was when the turn began
-    u32& wrote;           // in shared memory: the block has written to a peer
+    Attendance& block;
 };
 
+// Where a halo vertex lives.
+struct Home {
+    u32 rank;
+    u32 vertex;  // its number there
+};
+
+__device__ __forceinline__ Home home_of(const Share& share, u32 place) {
+    return {owner(share, place), __ldg(&share.halo_home[place])};
+}
+
 // Into a ring while it has room; else the dirty bit keeps the vertex for later.
-__device__ __forceinline__ void write_to(const Rank& rank, u32 p, u64 index, u32 place,
+__device__ __forceinline__ void write_to(const Rank& rank, const Home& home, u64 index, u32 place,
                                          Distance distance) {
-    if (index < rank.seen.exchange.room[p]) {
+    if (index < rank.seen.exchange.room[home.rank]) {
         Entry entry;
         entry.distance = distance;
-        entry.vertex = __ldg(&rank.share.halo_home[place]);
-        rank.peers.outbox[p][index & (rank.peers.capacity - 1)] = entry;
-        rank.wrote = 1;
+        entry.vertex = home.vertex;
+        rank.peers.outbox[home.rank][index & (rank.peers.capacity - 1)] = entry;
+        rank.block.wrote = 1;
     } else {
         set_bit(rank.work.dirty_bits, place);
         rank.control->exchange.full = 1;
@@ -28,8 +38,9 @@ __device__ __forceinline__ void write_to(const Rank& rank, u32 p, u64 index, u32
 }
 
 // By one atomic a warp and owner; all 32 lanes call it.
-__device__ __forceinline__ void send(const Rank& rank, bool wanted, u32 place, Distance distance) {
-    u32 to = wanted ? owner(rank.share, place) : MAX_PEERS;
+__device__ __forceinline__ void send(const Rank& rank, bool wanted, const Home& home, u32 place,
+                                     Distance distance) {
+    u32 to = wanted ? home.rank : MAX_PEERS;
     for (u32 p = 0; p < rank.peers.count; p++) {
         u32 mask = __ballot_sync(~0u, to == p);
         if (!mask) continue;
@@ -37,12 +48,13 @@ __device__ __forceinline__ void send(const Rank& rank, bool wanted, u32 place, D
         if ((int)lane() == __ffs(mask) - 1)
             first = atomicAdd(&rank.control->exchange.sent[p], (u64)__popc(mask));
         first = __shfl_sync(~0u, first, __ffs(mask) - 1);
-        if (to == p) write_to(rank, p, first + rank_among(mask), place, distance);
+        if (to == p) write_to(rank, home, first + rank_among(mask), place, distance);
     }
 }
 
 // The same for one lane.
 __device__ __forceinline__ void send_one(const Rank& rank, u32 place, Distance distance) {
-    u32 p = owner(rank.share, place);
-    write_to(rank, p, atomicAdd(&rank.control->exchange.sent[p], 1ull), place, distance);
+    Home home = home_of(rank.share, place);
+    u64 index = atomicAdd(&rank.control->exchange.sent[home.rank], 1ull);
+    write_to(rank, home, index, place, distance);
 }

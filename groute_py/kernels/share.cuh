@@ -69,6 +69,11 @@ __device__ __forceinline__ u32 owner(const Share& share, u32 place) {
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }
 
+// This warp's number, blocks first, so that few entries are spread over all blocks.
+__device__ __forceinline__ u32 grid_warp() { return (threadIdx.x >> 5) * gridDim.x + blockIdx.x; }
+
+__device__ __forceinline__ u32 grid_warps() { return (blockDim.x >> 5) * gridDim.x; }
+
 // How many lanes of a mask come before this one.
 __device__ __forceinline__ u32 rank_among(u32 mask) { return __popc(mask & ((1u << lane()) - 1)); }
 

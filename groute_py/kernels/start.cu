@@ -1,9 +1,18 @@
 // Begins a solve: nothing is reached but the source, which is the only entry of near.
 
+// The first access to a peer takes some 100 us. Here nobody waits for it.
+__device__ __forceinline__ void touch(const Peers& peers, u32 p) {
+    if (!is_peer(peers, p)) return;
+    anew(&peers.mailbox[p]->stop);
+    anew(&peers.outbox[p]->vertex);
+}
+
 // `source` is NO_VERTEX on a rank that does not own it; `room` is the capacity of an outbox.
 extern "C" __global__ void start(const __grid_constant__ Share share, const __grid_constant__ Work work,
-                                 Control* control, u32 source, Distance delta, u32 room) {
+                                 const __grid_constant__ Peers peers, Control* control, u32 source,
+                                 Distance delta, u32 room) {
     u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    touch(peers, thread);
     for (u32 i = thread; i < share.own + share.halo; i += stride)
         work.distance[i] = i == source ? (Distance)0 : NOTHING;
     for (u32 i = thread; i < (share.own + 31) / 32; i += stride) work.spilled[i] = 0;

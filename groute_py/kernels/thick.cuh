@@ -4,9 +4,9 @@
 // `fetch(i)` brings entry i with its row. Which warp takes its next group is settled while it works
 // on the one before.
 template <class Fetch>
-__device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 warp, u32 warps, Fetch fetch) {
+__device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, Fetch fetch) {
     const u32 count = relax.now.near_in_count;
-    u32 next = warp * 32;
+    u32 next = grid_warp() * 32;
     while (next < count) {
         u32 index = next + lane(), ticket = 0;
         if (lane() == 0) ticket = atomicAdd(relax.now.taken, 32u);
@@ -14,6 +14,6 @@ __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 warp, 
         Ready ready = {};
         if (wanted) ready = fetch(index);
         relax.rows(wanted, ready);
-        next = warps * 32 + __shfl_sync(~0u, ticket, 0);
+        next = grid_warps() * 32 + __shfl_sync(~0u, ticket, 0);
     }
 }

@@ -21,12 +21,13 @@ struct Thin {
         }
     }
 
-    // What the block has staged, level by level, with one barrier of the block a level.
+    // What the block has staged, level by level, with one barrier of the block a level. Long rows are
+    // left to the whole grid: else one block might go down alone into the densest part of the graph.
     __device__ __forceinline__ void deeper(u32 depth) {
         BlockLists& lists = relax.lists;
         Staging& staged = lists.staged;
         for (; depth > 0; depth--) {
-            __syncthreads();
+            if (__syncthreads_or(lists.heavy)) break;
             u32 count = staged.near_count[lists.level % 3];
             if (count == 0 || count > BLOCK) break;
             const Ready* mine = staged.near[lists.level % 2];

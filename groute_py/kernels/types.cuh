@@ -90,6 +90,12 @@ __device__ __forceinline__ Entry load(const Entry* place) {
     return entry;
 }
 
+// What this thread has read and written comes before what it will, for this GPU ...
+__device__ __forceinline__ void order() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+// ... and for the peers.
+__device__ __forceinline__ void order_with_peers() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
 __device__ __forceinline__ void fetch_ahead(const void* place) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(place));
 }
