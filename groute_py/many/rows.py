@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,20 +60,26 @@ def solve_rows(
     [[0, 1, 3], [3, 4, 0]]
     """
     rows: SourceRows | None = None
-    with Session(graph, channel, options) as session:
-        for row, source in enumerate(sources):
-            result = session.solve(int(source))
-            if result is None:
-                continue
-            assert graph is not None
-            result = source_first(graph, result)
-            if rows is None:
-                rows = _empty(sources, result)
-            rows = _widened(rows, result)
-            rows.distances[row] = result.distances
-            if rows.predecessors is not None and result.predecessors is not None:
-                rows.predecessors[row] = result.predecessors
+    for row, result in enumerate(solve_each(graph, sources, options, channel)):
+        if result is None:
+            continue
+        if rows is None:
+            rows = _empty(sources, result)
+        rows = _widened(rows, result)
+        rows.distances[row] = result.distances
+        if rows.predecessors is not None and result.predecessors is not None:
+            rows.predecessors[row] = result.predecessors
     return rows
+
+
+def solve_each(
+    graph: Graph | None, sources: Iterable[int], options: Options, channel: Channel
+) -> Iterator[Result | None]:
+    """As `solve_rows`, one answer after the other; None on ranks other than 0."""
+    with Session(graph, channel, options) as session:
+        for source in sources:
+            result = session.solve(int(source))
+            yield None if result is None or graph is None else source_first(graph, result)
 
 
 def source_first(graph: Graph, result: Result) -> Result:
