@@ -10,7 +10,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
+from groute_py.graph.from_networkx import graph_from_networkx
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 Node = Hashable
@@ -76,12 +78,15 @@ class BackendGraph:
     def backwards(self, weight: str | None) -> Graph:
         """As `arcs`, with every arc turned round."""
         graph = self.arcs(weight)
-        return _graph_of(len(self), graph.heads, _tails(graph), graph.weights)
+        arcs = csr_from_arcs(len(self), graph.heads, _tails(graph), graph.weights)
+        return Graph.from_arrays(*arcs, name=graph.name)
 
     @cached_property
     def _unit(self) -> Graph:
         graph = self.weighted
-        return Graph(graph.offsets, graph.heads, np.ones(graph.arc_count, np.int32))
+        return Graph(
+            graph.offsets, graph.heads, np.ones(graph.arc_count, np.int32), name=graph.name
+        )
 
 
 def convert_from_nx(
@@ -105,18 +110,13 @@ def convert_from_nx(
     if preserve_edge_attrs or (edge_attrs is not None and len(edge_attrs) > 1):
         raise NotImplementedError("only one attribute can be the weight")
     weight, default = next(iter(edge_attrs.items())) if edge_attrs else (None, 1)
-    nodes = list(graph)
-    index = {node: vertex for vertex, node in enumerate(nodes)}
-    tails, heads, values = [], [], []
-    for tail, neighbours in graph.adjacency():
-        for head, data in neighbours.items():
-            for attributes in data.values() if graph.is_multigraph() else (data,):
-                tails.append(index[tail])
-                heads.append(index[head])
-                values.append(attributes.get(weight, default))
+    try:
+        arcs = graph_from_networkx(graph, weight, default)
+    except GraphError as problem:
+        raise NotImplementedError(str(problem)) from problem
     return BackendGraph(
-        nodes,
-        _graph_of(len(nodes), np.array(tails, int), np.array(heads, int), _weights(values)),
+        list(graph),
+        arcs,
         directed=graph.is_directed(),
         multigraph=graph.is_multigraph(),
         weight=weight,
@@ -137,24 +137,6 @@ def convert_to_nx(graph: Any) -> Any:
             attributes = {} if graph.weight is None else {graph.weight: weight}
             made.add_edge(graph.nodes[tail], graph.nodes[head], **attributes)
     return made
-
-
-def _weights(values: list[Any]) -> NDArray[Any]:
-    try:
-        weights = np.array(values) if values else np.zeros(0, np.int32)
-    except ValueError as problem:  # lists of several lengths
-        raise NotImplementedError("a weight is not a number") from problem
-    if weights.ndim != 1 or weights.dtype.kind not in "iufb" or weights.dtype == np.uint64:
-        raise NotImplementedError("a weight is no machine number: None, text, or beyond 64 bits")
-    if weights.dtype.kind == "f":
-        if not np.isfinite(weights).all():
-            raise NotImplementedError("a weight is infinite or NaN")
-        return weights.astype(np.float64, copy=False)
-    return weights
-
-
-def _graph_of(count: int, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> Graph:
-    return Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), name="the graph")
 
 
 def _tails(graph: Graph) -> NDArray[np.int64]:
