@@ -15,6 +15,9 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.build import csr_from_arcs
 
+Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+"""Offsets, heads, weights."""
+
 NAME = "csgraph"
 """What errors call the graph: the argument's name."""
 
@@ -30,27 +33,18 @@ def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph
     >>> graph_of(np.array([[0, 7], [0, 0]]), directed=False).heads.tolist()
     [1, 0]
     """
-    if hasattr(csgraph, "tocsr"):
-        rows = csgraph.tocsr()
-        count = _side(rows.shape)
-        offsets, heads, weights = rows.indptr, rows.indices, rows.data
-        tails = np.repeat(np.arange(count), np.diff(offsets))
-        there = np.isfinite(weights)
-        if not there.all():
-            tails, heads, weights = tails[there], heads[there], weights[there]
-    else:
-        matrix = _dense(csgraph)
-        count = len(matrix)
-        tails, heads = np.nonzero(_has_arc(matrix))
-        weights = np.ma.getdata(matrix)[tails, heads]
+    rows = _rows_of(csgraph) if hasattr(csgraph, "tocsr") else _rows_of_dense(_dense(csgraph))
+    offsets, heads, weights = rows
     if unweighted:
         weights = np.ones(len(heads), np.int32)
     elif weights.dtype.kind == "f":
         weights = weights.astype(np.float64, copy=False)
     if not directed:
-        tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-        weights = np.concatenate([weights, weights])
-    return Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), name=NAME)
+        tails = _tails(offsets)
+        ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+        both = np.concatenate([weights, weights])
+        offsets, heads, weights = csr_from_arcs(len(offsets) - 1, *ends, both)
+    return Graph.from_arrays(offsets, heads, weights, name=NAME)
 
 
 def matrix_of(
@@ -96,6 +90,21 @@ def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:
     return vertices
 
 
+def _rows_of(csgraph: Any) -> Rows:
+    rows = csgraph.tocsr()
+    count = _side(rows.shape)
+    there = np.isfinite(rows.data)
+    if there.all():
+        return rows.indptr, rows.indices, rows.data
+    tails = _tails(rows.indptr)[there]
+    return csr_from_arcs(count, tails, rows.indices[there], rows.data[there])
+
+
+def _rows_of_dense(matrix: Any) -> Rows:
+    tails, heads = np.nonzero(_has_arc(matrix))
+    return csr_from_arcs(len(matrix), tails, heads, np.ma.getdata(matrix)[tails, heads])
+
+
 def _dense(csgraph: Any) -> Any:
     matrix = np.ma.asarray(csgraph) if np.ma.isMaskedArray(csgraph) else np.asarray(csgraph)
     _side(matrix.shape)
@@ -112,9 +121,13 @@ def _has_arc(matrix: Any) -> NDArray[np.bool_]:
 
 def _filled(graph: Graph) -> NDArray[np.float64]:
     matrix = np.full((graph.vertex_count, graph.vertex_count), np.inf)
-    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
-    np.minimum.at(matrix, (tails, graph.heads), graph.weights)  # the lightest of parallel arcs
+    ends = (_tails(graph.offsets), graph.heads)
+    np.minimum.at(matrix, ends, graph.weights)  # the lightest of parallel arcs
     return matrix
+
+
+def _tails(offsets: NDArray[Any]) -> NDArray[np.int64]:
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def _side(shape: tuple[int, ...]) -> int:

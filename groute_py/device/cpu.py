@@ -160,7 +160,10 @@ class CpuDevice:
         near_far.narrow(self._distances, self._flags, *lists, self._threshold[0])
 
     def _cast(self, value: float) -> Any:
-        return self._nothing if value >= float(self._nothing) else self._type.type(value)
+        if value >= float(self._nothing):
+            return self._nothing
+        with np.errstate(over="ignore"):  # a Δ beyond float32 is infinite
+            return self._type.type(value)
 
     def _merge(self, vertices: NDArray[np.int32], values: NDArray[Any]) -> None:
         near_far.merge(

@@ -66,9 +66,7 @@ def can_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
 def should_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
     """True, or why not: asked by NetworkX before it converts a graph on its own account."""
     graph = args[0] if args else kwargs["G"]
-    if getattr(graph, "__networkx_backend__", "") == "groute":
-        return True
-    if graph.number_of_edges() <= SMALL:
+    if hasattr(graph, "number_of_edges") and graph.number_of_edges() <= SMALL:
         return f"a graph of at most {SMALL} edges is solved faster than converted"
     return True
 
