@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
-from groute_py.kernels.cpu.build import csr_from_arcs
 
 NAME = "NetworkX graph"
 
@@ -33,15 +32,18 @@ def graph_from_networkx(network: Any, weight: str | None = "weight", default: An
         GraphError: weights that are no finite machine numbers.
     """
     vertex = {node: k for k, node in enumerate(network)}
-    tails, heads, values = [], [], []
-    for tail, neighbours in network.adjacency():
-        for head, data in neighbours.items():
-            for attributes in data.values() if network.is_multigraph() else (data,):
-                tails.append(vertex[tail])
-                heads.append(vertex[head])
-                values.append(attributes.get(weight, default))
-    arcs = (np.array(tails, np.int64), np.array(heads, np.int64), _weights(values))
-    return Graph.from_arrays(*csr_from_arcs(len(vertex), *arcs), name=NAME)
+    rows = [neighbours for _, neighbours in network.adjacency()]
+    if network.is_multigraph():
+        degrees = [sum(map(len, row.values())) for row in rows]
+        heads = [vertex[head] for row in rows for head, keys in row.items() for _ in keys]
+        edges = [data for row in rows for keys in row.values() for data in keys.values()]
+    else:
+        degrees = [len(row) for row in rows]
+        heads = [vertex[head] for row in rows for head in row]
+        edges = [data for row in rows for data in row.values()]
+    weights = _weights([data.get(weight, default) for data in edges])
+    offsets = np.cumsum([0, *degrees])
+    return Graph.from_arrays(offsets, np.array(heads, np.int32), weights, name=NAME)
 
 
 def _weights(values: list[Any]) -> NDArray[Any]:
