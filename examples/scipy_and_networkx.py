@@ -19,11 +19,10 @@ assert np.allclose(result.distances, dijkstra(array, indices=0))
 most = result.distances[result.reached].max()
 print(f"SciPy: {result.reached.sum()} vertices, the farthest at {most:.4f}")
 
-# NetworkX: vertex k of the array is the k-th node of the list
+# NetworkX: vertex k is the k-th node
 network = nx.les_miserables_graph()
 names = list(network)
-lengths = nx.to_scipy_sparse_array(network, nodelist=names, weight="weight", format="csr")
-result = groute_py.sssp(lengths, names.index("Valjean"))
+result = groute_py.sssp(network, names.index("Valjean"))
 assert result is not None
 for name in ("Gavroche", "Jondrette"):
     index = names.index(name)

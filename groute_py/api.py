@@ -12,9 +12,12 @@ from groute_py.comm.connect import connect
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.errors import InputError
 from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import read_graph
+from groute_py.graph.from_networkx import graph_from_networkx, is_networkx
+from groute_py.graph.from_table import graph_from_table, is_table
 from groute_py.graph.generate import generate, is_spec
 from groute_py.result import Result
 
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 GraphLike = Any
-"""A `Graph`, a path or generator spec, a SciPy sparse array, or (offsets, heads, weights)."""
+"""A `Graph`, a path or generator spec, a SciPy sparse array, a NetworkX graph, an edge table, or
+(offsets, heads, weights)."""
 
 
 def sssp(
@@ -48,7 +52,9 @@ def sssp(
 
     Args:
         graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; a SciPy
-            sparse array (explicit zeros are arcs of weight 0); or ``(offsets, heads, weights)``.
+            sparse array (explicit zeros are arcs of weight 0); a NetworkX graph (vertex k is its
+            k-th node); a pandas, Polars or Arrow table of tails, heads and weights; or
+            ``(offsets, heads, weights)``.
         source: vertex index, from 0 (also for files whose own ids begin at 1).
         algorithm: ``auto``, ``delta-stepping`` or ``bellman-ford``.
         delta: Δ for delta-stepping, in units of weight; None for automatic.
@@ -130,7 +136,31 @@ def as_graph(
         return read_graph(graph, cache=cache, progress=progress)
     if isinstance(graph, tuple) and len(graph) == 3:
         return Graph.from_arrays(*graph)
-    return from_scipy(graph)
+    if is_networkx(graph):
+        return graph_from_networkx(graph)
+    if hasattr(graph, "tocsr"):
+        return from_scipy(graph)
+    if is_table(graph):
+        return from_table(graph)
+    raise InputError(
+        f"a graph cannot be made from {type(graph).__name__}; give a Graph, a path, a SciPy sparse "
+        "array, a NetworkX graph, an edge table or (offsets, heads, weights)"
+    )
+
+
+def from_table(table: Any) -> Graph:
+    """A graph from a table of tails, heads and, if there is a third column, weights.
+
+    Raises:
+        InputError: the vertices are not numbered from 0.
+    """
+    graph, ids = graph_from_table(table)
+    if ids is not None:
+        raise InputError(
+            "the vertices of the edge table are strings; groute_py.graph.from_table."
+            "graph_from_table(table) gives a graph and the ids of its vertices"
+        )
+    return graph
 
 
 def from_scipy(matrix: Any) -> Graph:
@@ -139,13 +169,6 @@ def from_scipy(matrix: Any) -> Graph:
     Raises:
         InputError: not a square sparse array.
     """
-    from groute_py.errors import InputError
-
-    if not hasattr(matrix, "tocsr"):
-        raise InputError(
-            f"a graph cannot be made from {type(matrix).__name__}; give a Graph, a path, a SciPy "
-            "sparse array or (offsets, heads, weights)"
-        )
     rows = matrix.tocsr()
     if rows.shape[0] != rows.shape[1]:
         raise InputError(f"an adjacency matrix must be square, not {rows.shape}")

@@ -8,13 +8,16 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.atomic import replacing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 UNREACHED = np.iinfo(np.int64).max
 """The integer distance of a vertex that no path reaches; float distances use infinity."""
@@ -73,6 +76,23 @@ class Result:
         while path[-1] != self.source:
             path.append(int(self.predecessors[path[-1]]))
         return path[::-1]
+
+    def to_frame(self, coordinates: str | Path | None = None) -> DataFrame:
+        """The answer as a pandas DataFrame with a row for each vertex.
+
+        Its index ``vertex`` has the graph file's ids. Its columns are ``distance`` (Int64, missing
+        where no path leads, or a float, infinite there), ``predecessor`` (Int64, an id, or missing)
+        if there are predecessors, and ``x`` and ``y`` where coordinates are given.
+
+        Args:
+            coordinates: a DIMACS ``.co`` file of the same graph, plain or ``.gz``.
+
+        Raises:
+            InputError: pandas is missing, or the coordinates are not this graph's.
+        """
+        from groute_py.frame import frame_of
+
+        return frame_of(self, coordinates)
 
     def save(self, path: str | Path) -> None:
         """Write the answer; the suffix chooses the form, and the file is complete or absent.

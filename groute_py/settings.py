@@ -18,10 +18,13 @@ class Settings:
         cache_folder: where converted graphs are kept
             (``GROUTE_PY_CACHE``, else ``$XDG_CACHE_HOME/groute-py``).
         gpu_aware_mpi: True or False where ``GROUTE_PY_GPU_AWARE_MPI`` says so, None to detect.
+        device: where the drop-ins solve, whose functions have no argument for it
+            (``GROUTE_PY_DEVICE``, else ``auto``).
     """
 
     cache_folder: Path
     gpu_aware_mpi: bool | None
+    device: str
 
 
 @cache
@@ -30,6 +33,7 @@ def settings() -> Settings:
     return Settings(
         cache_folder=_cache_folder(),
         gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
+        device=os.environ.get("GROUTE_PY_DEVICE") or "auto",
     )
 
 

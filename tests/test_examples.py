@@ -121,7 +121,10 @@ def test_ranks_of_the_readme(desk: Path) -> None:
             follow(desk, line, shown)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/python.md"])
+TUTORIALS = ["docs/from-scipy.md", "docs/from-networkx.md", "docs/from-cugraph.md"]
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/python.md", *TUTORIALS])
 def test_python_of_the_documents(desk: Path, document: str) -> None:
     run("groute-py", "generate", "road:60x40", "-o", "town.gr", cwd=desk)
     script = desk / "script.py"

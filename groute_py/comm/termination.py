@@ -74,17 +74,15 @@ class Coordinator:
     """Judges the votes of one run."""
 
     def __init__(self) -> None:
-        self._last_calm: tuple[int, ...] | None = None
+        self._last_calm: tuple[float, ...] | None = None
 
     def judge(self, ballots: NDArray[np.float64]) -> Verdict:
         """Conclude from the ballots of the next vote, shape (ranks, len(Ballot._fields))."""
-        floors, sent, received, relaxations, windows, stops = ballots.T
-        idle = bool(np.all(np.isposinf(floors)))
+        # lists, not NumPy's sums: 1 µs instead of 9 for few ranks, which small solves feel
+        floors, sent, received, relaxations, windows, stops = ballots.T.tolist()
         calm = None
-        if idle and sent.sum() == received.sum():
-            calm = tuple(int(count) for count in (*sent, *received))
+        if min(floors) == math.inf and sum(sent) == sum(received):
+            calm = (*sent, *received)
         quiet = calm is not None and calm == self._last_calm
         self._last_calm = calm
-        floor = float(floors.min()) if len(floors) else math.inf
-        window = float(windows.min()) if len(windows) else math.inf
-        return Verdict(quiet, floor, int(relaxations.sum()), window, bool(stops.any()))
+        return Verdict(quiet, min(floors), int(sum(relaxations)), min(windows), any(stops))

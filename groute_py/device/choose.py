@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from groute_py.device.base import Device
 from groute_py.errors import InputError, SetupError
 
@@ -34,8 +36,9 @@ def choose(name: str, local_rank: int, *, direct: bool) -> Device:
     return CpuDevice()
 
 
+@cache
 def gpu_problem() -> str | None:
-    """Why no GPU can be used here, or None when one can."""
+    """Why no GPU can be used here, or None when one can; it stays so while the process lives."""
     try:
         import cupy
     except ImportError as problem:

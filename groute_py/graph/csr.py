@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
+from groute_py.graph.host import host_array
 
 WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
 """The weight types a graph may have."""
@@ -89,7 +90,7 @@ class Graph:
 
 
 def _as_integers(values: Any, what: str) -> NDArray[Any]:
-    array = np.asarray(values)
+    array = host_array(values)
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -101,7 +102,7 @@ def _as_integers(values: Any, what: str) -> NDArray[Any]:
 
 
 def _as_weights(values: Any) -> NDArray[Any]:
-    array = np.asarray(values)
+    array = host_array(values)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise GraphError(
             f"weights must be a one-dimensional array of numbers, "

@@ -47,6 +47,32 @@ def breadth_first(
 
 
 @njit(cache=True, nogil=True)
+def breadth_first_tree(
+    offsets: NDArray[np.int64], heads: NDArray[Any], start: int, nobody: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """What can be reached from ``start`` in breadth-first order, and from where each was found.
+
+    Returns:
+        int32 of shape (k,) and of shape (n,); ``nobody`` where a vertex was found from none.
+    """
+    count = len(offsets) - 1
+    order, parents = np.empty(count, np.int32), np.full(count, nobody, np.int32)
+    seen = np.zeros(count, np.bool_)
+    seen[start], order[0] = True, start
+    filled, taken = 1, 0
+    while taken < filled:
+        tail = order[taken]
+        taken += 1
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            head = heads[arc]
+            if not seen[head]:
+                seen[head], parents[head] = True, tail
+                order[filled] = head
+                filled += 1
+    return order[:filled], parents
+
+
+@njit(cache=True, nogil=True)
 def renumbered(
     offsets: NDArray[np.int64],
     heads: NDArray[Any],

@@ -1,0 +1,28 @@
+"""`scipy.sparse.csgraph`'s shortest paths, solved by groute_py.
+
+The functions take and return what SciPy's of the same names do: float64 distances, infinite where
+no path leads, and int32 predecessors, −9999 where there is none. A program changes its import line:
+
+>>> from groute_py.csgraph import dijkstra
+>>> dijkstra([[0, 2, 9], [0, 0, 3], [0, 0, 0]], indices=0).tolist()
+[0.0, 2.0, 5.0]
+
+They solve in the calling process, on the GPU where there is one; GROUTE_PY_DEVICE=cpu keeps them on
+the CPU.
+"""
+
+from groute_py.csgraph.auto import shortest_path
+from groute_py.csgraph.dense import floyd_warshall
+from groute_py.csgraph.errors import NegativeCycleError
+from groute_py.csgraph.sparse import bellman_ford, dijkstra, johnson
+from groute_py.csgraph.traversal import breadth_first_order
+
+__all__ = [
+    "NegativeCycleError",
+    "bellman_ford",
+    "breadth_first_order",
+    "dijkstra",
+    "floyd_warshall",
+    "johnson",
+    "shortest_path",
+]

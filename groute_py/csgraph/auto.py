@@ -1,0 +1,78 @@
+"""`shortest_path`, with SciPy's signature: a method by its letter, or the choice of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from groute_py.csgraph.dense import floyd_warshall
+from groute_py.csgraph.sparse import bellman_ford, dijkstra, johnson
+from groute_py.errors import InputError
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "FW": floyd_warshall,
+    "D": dijkstra,
+    "BF": bellman_ford,
+    "J": johnson,
+}
+"""SciPy's letters."""
+
+DENSE = 0.25
+"""With more arcs than this share of all pairs, Floyd–Warshall is chosen, as in SciPy."""
+
+
+def shortest_path(
+    csgraph: Any,
+    method: str = "auto",
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    overwrite: bool = False,
+    indices: Any = None,
+) -> Any:
+    """Shortest paths in the form of `scipy.sparse.csgraph.shortest_path`.
+
+    Args:
+        csgraph: sparse or dense, shape (n, n).
+        method: ``FW``, ``D``, ``BF`` or ``J``; ``auto`` takes Floyd–Warshall for dense graphs and
+            all sources, else Johnson's with negative weights, and Dijkstra's place without.
+        directed: otherwise each arc may be taken backwards too.
+        return_predecessors: also return the predecessors.
+        unweighted: count arcs instead of adding weights.
+        overwrite: write the result to ``csgraph``; for Floyd–Warshall on a float64 array.
+        indices: the sources; None for all vertices. Not for Floyd–Warshall.
+
+    Returns:
+        As `dijkstra` or `floyd_warshall`.
+
+    Raises:
+        InputError: wrong arguments; a ValueError.
+        NegativeCycleError: the graph has one.
+
+    >>> shortest_path([[0, 2, 0], [0, 0, -1], [0, 0, 0]], method="J", indices=0).tolist()
+    [0.0, 2.0, 1.0]
+    """
+    if method == "auto":
+        method = _choice(csgraph, indices)
+    if method not in METHODS:
+        raise InputError(f"method {method!r} is unknown; choose one of auto, {', '.join(METHODS)}")
+    if method == "FW" and indices is not None:
+        raise InputError("indices: Floyd–Warshall takes all sources; leave them out, or method J")
+    given = {"overwrite": overwrite} if method == "FW" else {"indices": indices}
+    return METHODS[method](
+        csgraph,
+        directed=directed,
+        return_predecessors=return_predecessors,
+        unweighted=unweighted,
+        **given,
+    )
+
+
+def _choice(csgraph: Any, indices: Any) -> str:
+    weights = csgraph.tocsr().data if hasattr(csgraph, "tocsr") else np.asanyarray(csgraph)
+    arcs = weights.size if hasattr(csgraph, "tocsr") else np.count_nonzero(weights > 0)
+    if indices is None and arcs > DENSE * np.shape(csgraph)[0] ** 2:
+        return "FW"
+    return "J" if bool((weights < 0).any()) else "D"

@@ -1,0 +1,54 @@
+"""`floyd_warshall`, with SciPy's signature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.csgraph.errors import scipy_errors
+from groute_py.csgraph.inputs import graph_of, matrix_of
+from groute_py.csgraph.outputs import NOBODY
+from groute_py.engine.options import Options
+from groute_py.many.floyd import close, close_with_paths
+from groute_py.many.johnson import potentials
+from groute_py.settings import settings
+
+
+def floyd_warshall(
+    csgraph: Any,
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    overwrite: bool = False,
+) -> Any:
+    """All pairs by blocked Floyd–Warshall, in the form of `scipy.sparse.csgraph.floyd_warshall`.
+
+    It runs on the CPU.
+
+    Args:
+        csgraph: sparse or dense, shape (n, n).
+        directed: otherwise each arc may be taken backwards too.
+        return_predecessors: also return the predecessors.
+        unweighted: count arcs instead of adding weights.
+        overwrite: write the result to ``csgraph`` if that is a float64 array in C order.
+
+    Returns:
+        float64, shape (n, n); int32 predecessors of the same shape if asked for.
+
+    Raises:
+        InputError: wrong arguments; a ValueError.
+        NegativeCycleError: the graph has one.
+
+    >>> floyd_warshall([[0, 2, 0], [0, 0, -1], [0, 0, 0]])[0].tolist()
+    [0.0, 2.0, 1.0]
+    """
+    matrix = matrix_of(csgraph, directed=directed, unweighted=unweighted, overwrite=overwrite)
+    if matrix.min(initial=0) < 0:
+        with scipy_errors():  # found here, a negative cycle is named
+            potentials(graph_of(matrix, directed=True), Options(device=settings().device))
+    np.fill_diagonal(matrix, 0)
+    if not return_predecessors:
+        close(matrix)
+        return matrix
+    return matrix, close_with_paths(matrix, NOBODY)

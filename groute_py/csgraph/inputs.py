@@ -1,0 +1,136 @@
+"""From what SciPy's functions take to what ours do.
+
+A graph is a sparse array, whose explicit zeros are arcs of weight 0, or a dense one, in which zero,
+infinity and NaN mean that there is no arc; in a masked array it is the mask that does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
+from groute_py.kernels.cpu.build import csr_from_arcs
+
+Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+"""Offsets, heads, weights."""
+
+NAME = "csgraph"
+"""What errors call the graph: the argument's name."""
+
+
+def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph:
+    """The graph, with each arc also backwards unless ``directed``.
+
+    Integer weights stay integers; floats are summed in float64, as in SciPy.
+
+    Raises:
+        InputError: not square, or its weights are no real numbers.
+
+    >>> graph_of(np.array([[0, 7], [0, 0]]), directed=False).heads.tolist()
+    [1, 0]
+    """
+    rows = _rows_of(csgraph) if hasattr(csgraph, "tocsr") else _rows_of_dense(_dense(csgraph))
+    offsets, heads, weights = rows
+    if unweighted:
+        weights = np.ones(len(heads), np.int32)
+    elif weights.dtype.kind == "f":
+        weights = weights.astype(np.float64, copy=False)
+    if not directed:
+        tails = _tails(offsets)
+        ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+        both = np.concatenate([weights, weights])
+        offsets, heads, weights = csr_from_arcs(len(offsets) - 1, *ends, both)
+    return Graph.from_arrays(offsets, heads, weights, name=NAME)
+
+
+def matrix_of(
+    csgraph: Any, *, directed: bool, unweighted: bool, overwrite: bool
+) -> NDArray[np.float64]:
+    """The weights as a matrix, infinite where there is no arc, 0 on the diagonal.
+
+    It is ``csgraph`` itself if it may be overwritten and is a float64 array in C order.
+
+    Raises:
+        InputError: not square, or its weights are no real numbers.
+    """
+    if hasattr(csgraph, "tocsr"):
+        matrix = _filled(graph_of(csgraph, directed=True))
+    else:
+        given = _dense(csgraph)
+        nothing = ~_has_arc(given)
+        data = np.ma.getdata(given)
+        matrix = np.array(data, np.float64, order="C", copy=None if overwrite else True)
+        matrix[nothing] = np.inf
+    if unweighted:
+        matrix[np.isfinite(matrix)] = 1
+    if not directed:
+        np.minimum(matrix, matrix.T, out=matrix)
+    return matrix
+
+
+def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:
+    """The sources, in the shape they were given in; those below 0 count from the end.
+
+    Raises:
+        InputError: one is not a vertex.
+    """
+    if indices is None:
+        return np.arange(count)
+    given = np.asarray(indices)
+    if given.size and given.dtype.kind not in "iu":
+        given = given.astype(np.int64, casting="safe")
+    vertices = np.where(given < 0, given + count, given).astype(np.int64)
+    wrong = (vertices < 0) | (vertices >= count)
+    if wrong.any():
+        raise InputError(f"indices: {given[wrong][0]} is not a vertex; there are {count}")
+    return vertices
+
+
+def _rows_of(csgraph: Any) -> Rows:
+    rows = csgraph.tocsr()
+    count = _side(rows.shape)
+    there = np.isfinite(rows.data)
+    if there.all():
+        return rows.indptr, rows.indices, rows.data
+    tails = _tails(rows.indptr)[there]
+    return csr_from_arcs(count, tails, rows.indices[there], rows.data[there])
+
+
+def _rows_of_dense(matrix: Any) -> Rows:
+    tails, heads = np.nonzero(_has_arc(matrix))
+    return csr_from_arcs(len(matrix), tails, heads, np.ma.getdata(matrix)[tails, heads])
+
+
+def _dense(csgraph: Any) -> Any:
+    matrix = np.ma.asarray(csgraph) if np.ma.isMaskedArray(csgraph) else np.asarray(csgraph)
+    _side(matrix.shape)
+    if matrix.dtype.kind not in "iufb":
+        raise InputError(f"{NAME} must hold real numbers, not {matrix.dtype}")
+    return matrix
+
+
+def _has_arc(matrix: Any) -> NDArray[np.bool_]:
+    masked = np.ma.isMaskedArray(matrix)
+    there: NDArray[np.bool_] = ~np.ma.getmaskarray(matrix) if masked else matrix != 0
+    return there & np.isfinite(np.ma.getdata(matrix))
+
+
+def _filled(graph: Graph) -> NDArray[np.float64]:
+    matrix = np.full((graph.vertex_count, graph.vertex_count), np.inf)
+    ends = (_tails(graph.offsets), graph.heads)
+    np.minimum.at(matrix, ends, graph.weights)  # the lightest of parallel arcs
+    return matrix
+
+
+def _tails(offsets: NDArray[Any]) -> NDArray[np.int64]:
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def _side(shape: tuple[int, ...]) -> int:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise InputError(f"{NAME} must be a square matrix, not of shape {shape}")
+    return shape[0]

@@ -1,0 +1,38 @@
+"""`breadth_first_order`, with SciPy's signature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groute_py.csgraph.inputs import graph_of, vertices_of
+from groute_py.csgraph.outputs import NOBODY
+from groute_py.kernels.cpu.order import breadth_first_tree
+
+
+def breadth_first_order(
+    csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True
+) -> Any:
+    """Vertices breadth first, in the form of `scipy.sparse.csgraph.breadth_first_order`.
+
+    It runs on the CPU: the order of the queue is part of the answer.
+
+    Args:
+        csgraph: sparse or dense, shape (n, n).
+        i_start: the vertex to begin with.
+        directed: otherwise each arc may be taken backwards too.
+        return_predecessors: also return the tree.
+
+    Returns:
+        int32 of shape (k,), the vertices that can be reached, in the order they were found; and
+        int32 of shape (n,), from where, −9999 where from none.
+
+    Raises:
+        InputError: wrong arguments; a ValueError.
+
+    >>> breadth_first_order([[0, 1, 1], [0, 0, 0], [0, 0, 0]], 0)[0].tolist()
+    [0, 1, 2]
+    """
+    graph = graph_of(csgraph, directed=directed, unweighted=True)
+    start = int(vertices_of(i_start, graph.vertex_count))
+    order, parents = breadth_first_tree(graph.offsets, graph.heads, start, NOBODY)
+    return (order, parents) if return_predecessors else order

@@ -1,0 +1,36 @@
+"""A result as a pandas DataFrame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groute_py.errors import InputError
+from groute_py.graph.coordinates import read_coordinates
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from groute_py.result import Result
+
+
+def frame_of(result: Result, coordinates: str | Path | None = None) -> DataFrame:
+    """See `groute_py.Result.to_frame`."""
+    try:
+        import pandas as pd
+    except ImportError as problem:
+        raise InputError(f"a DataFrame needs pandas ({problem}); pip install pandas") from problem
+    count = len(result.distances)
+    columns: dict[str, Any] = {"distance": result.distances}
+    if result.distances.dtype.kind != "f":
+        columns["distance"] = pd.arrays.IntegerArray(result.distances, ~result.reached)
+    if result.predecessors is not None:
+        ids = result.predecessors + result.first_id
+        columns["predecessor"] = pd.arrays.IntegerArray(ids, result.predecessors < 0)
+    if coordinates is not None:
+        places = read_coordinates(coordinates, count)
+        columns |= {"x": places[:, 0], "y": places[:, 1]}
+    ids = np.arange(result.first_id, result.first_id + count)
+    return pd.DataFrame(columns, index=pd.Index(ids, name="vertex"))

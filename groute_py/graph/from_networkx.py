@@ -1,0 +1,57 @@
+"""A graph from a NetworkX one. NetworkX is not imported: the object brings what is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError
+from groute_py.graph.csr import Graph
+
+NAME = "NetworkX graph"
+
+
+def is_networkx(graph: Any) -> bool:
+    """Whether it has what `graph_from_networkx` asks for."""
+    return hasattr(graph, "adjacency") and hasattr(graph, "is_multigraph")
+
+
+def graph_from_networkx(network: Any, weight: str | None = "weight", default: Any = 1) -> Graph:
+    """A graph whose vertex k is the k-th node, ``list(network)[k]``.
+
+    An edge of an undirected graph is two arcs, one of a multigraph as many as it has keys.
+
+    Args:
+        network: of any of NetworkX's four classes.
+        weight: the edge attribute with the weights; None for ``default`` everywhere.
+        default: the weight of edges without the attribute.
+
+    Raises:
+        GraphError: weights that are no finite machine numbers.
+    """
+    vertex = {node: k for k, node in enumerate(network)}
+    rows = [neighbours for _, neighbours in network.adjacency()]
+    if network.is_multigraph():
+        degrees = [sum(map(len, row.values())) for row in rows]
+        heads = [vertex[head] for row in rows for head, keys in row.items() for _ in keys]
+        edges = [data for row in rows for keys in row.values() for data in keys.values()]
+    else:
+        degrees = [len(row) for row in rows]
+        heads = [vertex[head] for row in rows for head in row]
+        edges = [data for row in rows for data in row.values()]
+    weights = _weights([data.get(weight, default) for data in edges])
+    offsets = np.cumsum([0, *degrees])
+    return Graph.from_arrays(offsets, np.array(heads, np.int32), weights, name=NAME)
+
+
+def _weights(values: list[Any]) -> NDArray[Any]:
+    try:
+        weights = np.array(values) if values else np.zeros(0, np.int32)
+    except ValueError as problem:
+        raise GraphError("an edge's weight is a sequence; it must be a number") from problem
+    if weights.ndim != 1 or weights.dtype.kind not in "iufb" or weights.dtype == np.uint64:
+        raise GraphError("an edge's weight is None, text or beyond 64 bits; it must be a number")
+    # float64 also for float16 and the like, as Python would add them up
+    return weights.astype(np.float64, copy=False) if weights.dtype.kind == "f" else weights

@@ -1,0 +1,75 @@
+"""Many sources with negative weights: potentials once, then solves without negative weights.
+
+A potential h with h[v] ≤ h[u] + w(u, v) for every arc turns each weight into w + h[u] − h[v] ≥ 0,
+and every path from s to t into one that is longer by h[s] − h[t]: the shortest stay the shortest.
+The distances from a root that has an arc of weight 0 to every vertex are such potentials. Johnson,
+"Efficient algorithms for shortest paths in sparse networks" (1977).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.solo import SoloChannel
+from groute_py.device.base import unreached
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.errors import RunError
+from groute_py.graph.csr import Graph
+from groute_py.many.rooted import rooted
+from groute_py.many.rows import SourceRows, solve_rows
+
+
+def solve_johnson(
+    graph: Graph, sources: Sequence[int] | NDArray[Any], options: Options
+) -> SourceRows:
+    """As `solve_rows`, in this process, for graphs in which weights may be negative.
+
+    Raises:
+        NegativeCycleError: the graph has one, reachable or not.
+        InputError, RunError, SetupError: as `Session.solve`.
+
+    >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, -3])
+    >>> solve_johnson(path, [0], Options(device="cpu")).distances.tolist()
+    [[0, 4, 1]]
+    """
+    height = potentials(graph, options)
+    rows = solve_rows(_reweighted(graph, height), sources, options, SoloChannel())
+    assert rows is not None
+    nothing = unreached(rows.distances.dtype)
+    lifted = rows.distances + height - height[rows.sources][:, np.newaxis]
+    return replace(rows, distances=np.where(rows.distances == nothing, nothing, lifted))
+
+
+def potentials(graph: Graph, options: Options) -> NDArray[Any]:
+    """Shape (n,), float for float weights, else int64; none is above 0.
+
+    Raises:
+        NegativeCycleError: the graph has one.
+    """
+    whole = rooted(graph, np.arange(graph.vertex_count))
+    plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
+    with Session(whole, SoloChannel(), plain) as session:
+        result = session.solve(graph.vertex_count)
+    assert result is not None
+    return result.distances[:-1]
+
+
+def _reweighted(graph: Graph, height: NDArray[Any]) -> Graph:
+    """The graph with weights that are not negative; what rounding leaves below zero is zero."""
+    greatest = float(graph.weights.max(initial=0)) - float(height.min(initial=0))
+    if height.dtype.kind != "f" and greatest >= 2.0**63:
+        raise RunError(
+            f"the potentials of {graph.name} do not fit in int64 with its weights: they reach "
+            f"{greatest:.3g}; scale the weights down or use float64"
+        )
+    tails = np.repeat(height, np.diff(graph.offsets))
+    weights = np.maximum(graph.weights + tails - height[graph.heads], 0)
+    return Graph.from_arrays(
+        graph.offsets, graph.heads, weights, first_id=graph.first_id, name=graph.name
+    )

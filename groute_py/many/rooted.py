@@ -1,0 +1,26 @@
+"""A root: one more vertex, with arcs of weight 0 to some; a solve from it is one from them all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.graph.csr import Graph
+
+
+def rooted(graph: Graph, heads: NDArray[Any]) -> Graph:
+    """The graph with vertex n added, from which an arc of weight 0 leads to each of ``heads``.
+
+    >>> rooted(Graph.from_arrays([0, 1, 1], [1], [5]), np.array([0])).heads.tolist()
+    [1, 0]
+    """
+    arcs = graph.arc_count + len(heads)
+    return Graph.from_arrays(
+        np.append(graph.offsets, arcs),
+        np.concatenate([graph.heads, np.asarray(heads, graph.heads.dtype)]),
+        np.concatenate([graph.weights, np.zeros(len(heads), graph.weights.dtype)]),
+        first_id=graph.first_id,
+        name=graph.name,
+    )

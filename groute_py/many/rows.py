@@ -1,0 +1,111 @@
+"""One row of distances for each of several sources, on one loaded graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.graph.csr import Graph
+from groute_py.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """Shortest paths from k sources.
+
+    Attributes:
+        sources: int64, shape (k,).
+        distances: shape (k, n), types and conventions of `groute_py.Result`.
+        predecessors: int64, shape (k, n), −1 where there is none; None if not asked for.
+    """
+
+    sources: NDArray[np.int64]
+    distances: NDArray[Any]
+    predecessors: NDArray[np.int64] | None
+
+
+def solve_rows(
+    graph: Graph | None,
+    sources: Sequence[int] | NDArray[Any],
+    options: Options,
+    channel: Channel,
+) -> SourceRows | None:
+    """Solve from each source in turn; the graph is cut and loaded once. Collective.
+
+    Where several shortest paths lead to a vertex and one of them is a single arc from the source,
+    the source is the predecessor, as in SciPy and NetworkX.
+
+    Args:
+        graph: the whole graph on rank 0; other ranks' values are not looked at.
+        sources: k vertices, from 0; at least one.
+        options: for every solve.
+        channel: connects the ranks.
+
+    Returns:
+        The rows on rank 0, None elsewhere.
+
+    Raises:
+        InputError, NegativeCycleError, RunError, SetupError: as `Session.solve`.
+
+    >>> from groute_py.comm.solo import SoloChannel
+    >>> ring = Graph.from_arrays([0, 1, 2, 3], [1, 2, 0], [1, 2, 3])
+    >>> solve_rows(ring, [0, 2], Options(device="cpu"), SoloChannel()).distances.tolist()
+    [[0, 1, 3], [3, 4, 0]]
+    """
+    rows: SourceRows | None = None
+    for row, result in enumerate(solve_each(graph, sources, options, channel)):
+        if result is None:
+            continue
+        if rows is None:
+            rows = _empty(sources, result)
+        rows = _widened(rows, result)
+        rows.distances[row] = result.distances
+        if rows.predecessors is not None and result.predecessors is not None:
+            rows.predecessors[row] = result.predecessors
+    return rows
+
+
+def solve_each(
+    graph: Graph | None, sources: Iterable[int], options: Options, channel: Channel
+) -> Iterator[Result | None]:
+    """As `solve_rows`, one answer after the other; None on ranks other than 0."""
+    with Session(graph, channel, options) as session:
+        for source in sources:
+            result = session.solve(int(source))
+            yield None if result is None or graph is None else source_first(graph, result)
+
+
+def source_first(graph: Graph, result: Result) -> Result:
+    """The same answer, with the source as the predecessor wherever one arc from it is shortest."""
+    if result.predecessors is None:
+        return result
+    row = slice(graph.offsets[result.source], graph.offsets[result.source + 1])
+    heads = graph.heads[row]
+    weights = graph.weights[row].astype(result.distances.dtype, copy=False)
+    direct = heads[(weights == result.distances[heads]) & (heads != result.source)]
+    predecessors = result.predecessors.copy()
+    predecessors[direct] = result.source
+    return replace(result, predecessors=predecessors)
+
+
+def _empty(sources: Sequence[int] | NDArray[Any], result: Result) -> SourceRows:
+    shape = (len(sources), len(result.distances))
+    return SourceRows(
+        np.asarray(sources, np.int64),
+        np.empty(shape, result.distances.dtype),
+        None if result.predecessors is None else np.empty(shape, np.int64),
+    )
+
+
+def _widened(rows: SourceRows, result: Result) -> SourceRows:
+    """Float rows get the wider type once a solve has needed it."""
+    if result.distances.dtype == rows.distances.dtype:
+        return rows
+    return replace(rows, distances=rows.distances.astype(result.distances.dtype))

@@ -1,0 +1,115 @@
+"""The backend itself (entry point `networkx.backends`): conversions, what can run, the functions.
+
+Each name in `info.FUNCTIONS` is an attribute of this module.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groute_py.networkx.bellman_ford import (
+    all_pairs_bellman_ford_path,
+    all_pairs_bellman_ford_path_length,
+    bellman_ford_path,
+    bellman_ford_path_length,
+    bellman_ford_predecessor_and_distance,
+    johnson,
+    negative_edge_cycle,
+    single_source_bellman_ford,
+    single_source_bellman_ford_path,
+    single_source_bellman_ford_path_length,
+)
+from groute_py.networkx.dense import (
+    floyd_warshall,
+    floyd_warshall_numpy,
+    floyd_warshall_predecessor_and_distance,
+)
+from groute_py.networkx.dijkstra import (
+    all_pairs_dijkstra,
+    all_pairs_dijkstra_path,
+    all_pairs_dijkstra_path_length,
+    bidirectional_dijkstra,
+    dijkstra_path,
+    dijkstra_path_length,
+    dijkstra_predecessor_and_distance,
+    multi_source_dijkstra,
+    multi_source_dijkstra_path,
+    multi_source_dijkstra_path_length,
+    single_source_dijkstra,
+    single_source_dijkstra_path,
+    single_source_dijkstra_path_length,
+)
+from groute_py.networkx.generic import shortest_path, shortest_path_length
+from groute_py.networkx.graph import convert_from_nx, convert_to_nx
+from groute_py.networkx.unweighted import (
+    all_pairs_shortest_path,
+    all_pairs_shortest_path_length,
+    bidirectional_shortest_path,
+    has_path,
+    single_source_shortest_path,
+    single_source_shortest_path_length,
+    single_target_shortest_path,
+    single_target_shortest_path_length,
+)
+
+SMALL = 1000
+"""Edges up to which NetworkX's own functions are not slower."""
+
+
+def can_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
+    """True, or why not: the weight is a function."""
+    if any(callable(value) for value in (*args[1:], *kwargs.values())):
+        return "a weight that is a Python function cannot be run"
+    return True
+
+
+def should_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
+    """True, or why not: asked by NetworkX before it converts a graph on its own account."""
+    graph = args[0] if args else kwargs["G"]
+    if hasattr(graph, "number_of_edges") and graph.number_of_edges() <= SMALL:
+        return f"a graph of at most {SMALL} edges is solved faster than converted"
+    return True
+
+
+__all__ = [
+    "all_pairs_bellman_ford_path",
+    "all_pairs_bellman_ford_path_length",
+    "all_pairs_dijkstra",
+    "all_pairs_dijkstra_path",
+    "all_pairs_dijkstra_path_length",
+    "all_pairs_shortest_path",
+    "all_pairs_shortest_path_length",
+    "bellman_ford_path",
+    "bellman_ford_path_length",
+    "bellman_ford_predecessor_and_distance",
+    "bidirectional_dijkstra",
+    "bidirectional_shortest_path",
+    "can_run",
+    "convert_from_nx",
+    "convert_to_nx",
+    "dijkstra_path",
+    "dijkstra_path_length",
+    "dijkstra_predecessor_and_distance",
+    "floyd_warshall",
+    "floyd_warshall_numpy",
+    "floyd_warshall_predecessor_and_distance",
+    "has_path",
+    "johnson",
+    "multi_source_dijkstra",
+    "multi_source_dijkstra_path",
+    "multi_source_dijkstra_path_length",
+    "negative_edge_cycle",
+    "shortest_path",
+    "shortest_path_length",
+    "should_run",
+    "single_source_bellman_ford",
+    "single_source_bellman_ford_path",
+    "single_source_bellman_ford_path_length",
+    "single_source_dijkstra",
+    "single_source_dijkstra_path",
+    "single_source_dijkstra_path_length",
+    "single_source_shortest_path",
+    "single_source_shortest_path_length",
+    "single_target_shortest_path",
+    "single_target_shortest_path_length",
+]

@@ -1,0 +1,87 @@
+"""NetworkX's Floyd–Warshall, by the blocked one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.graph.csr import Graph
+from groute_py.many.floyd import close, close_with_paths
+from groute_py.many.johnson import potentials
+from groute_py.networkx.graph import BackendGraph, Node
+from groute_py.networkx.solves import networkx_errors, options
+
+EXACT = 2**53
+"""Up to here float64 holds every integer."""
+
+
+def floyd_warshall(G: BackendGraph, weight: str | None = "weight") -> dict[Node, dict[Node, Any]]:
+    """The length for each pair of nodes, infinite where no path leads."""
+    graph = G.arcs(weight)
+    matrix = _matrix(graph)
+    close(matrix)
+    return _by_node(G, matrix, graph)
+
+
+def floyd_warshall_predecessor_and_distance(
+    G: BackendGraph, weight: str | None = "weight"
+) -> tuple[dict[Node, dict[Node, Node]], dict[Node, dict[Node, Any]]]:
+    """For each pair of nodes the one before the second, and the length."""
+    graph, nodes = G.arcs(weight), G.nodes
+    matrix = _matrix(graph)
+    parents = close_with_paths(matrix, -1)
+    loops = graph.heads == np.repeat(np.arange(len(G)), np.diff(graph.offsets))
+    parents[graph.heads[loops], graph.heads[loops]] = graph.heads[loops]  # as in NetworkX
+    before = {
+        node: {nodes[v]: nodes[parent] for v, parent in enumerate(row) if parent >= 0}
+        for node, row in zip(nodes, parents.tolist(), strict=True)
+    }
+    return {node: row for node, row in before.items() if row}, _by_node(G, matrix, graph)
+
+
+def floyd_warshall_numpy(
+    G: BackendGraph, nodelist: list[Node] | None = None, weight: str | None = "weight"
+) -> NDArray[np.float64]:
+    """The lengths as a float64 matrix in the order of ``nodelist``."""
+    matrix = _matrix(G.arcs(weight))
+    close(matrix)
+    if nodelist is None:
+        return matrix
+    if not len(nodelist) == len(G) == len(set(nodelist)):
+        raise nx.NetworkXError(
+            "nodelist must contain every node in G with no repeats. "
+            "If you wanted a subgraph of G use G.subgraph(nodelist)"
+        )
+    order = [G.index[node] for node in nodelist]
+    return matrix[np.ix_(order, order)]
+
+
+def _matrix(graph: Graph) -> NDArray[np.float64]:
+    count = graph.vertex_count
+    if not count:
+        raise nx.NetworkXError("Graph has no nodes or edges")
+    if graph.weights.min(initial=0) < 0:
+        with networkx_errors():
+            potentials(graph, options())
+    matrix = np.full((count, count), np.inf)
+    tails = np.repeat(np.arange(count), np.diff(graph.offsets))
+    np.minimum.at(matrix, (tails, graph.heads), graph.weights)
+    np.fill_diagonal(matrix, 0)
+    return matrix
+
+
+def _by_node(
+    graph: BackendGraph, matrix: NDArray[np.float64], arcs: Graph
+) -> dict[Node, dict[Node, Any]]:
+    rows = matrix.tolist()
+    if arcs.weights.dtype.kind != "f":
+        if np.abs(matrix, where=np.isfinite(matrix), out=np.zeros_like(matrix)).max() >= EXACT:
+            raise NotImplementedError("a length is beyond what float64 holds exactly")
+        rows = [[x if x == np.inf else int(x) for x in row] for row in rows]
+    return {
+        node: dict(zip(graph.nodes, row, strict=True))
+        for node, row in zip(graph.nodes, rows, strict=True)
+    }

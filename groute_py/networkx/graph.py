@@ -1,0 +1,143 @@
+"""From a NetworkX graph to ours, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError
+from groute_py.graph.csr import Graph
+from groute_py.graph.from_networkx import graph_from_networkx
+from groute_py.kernels.cpu.build import csr_from_arcs
+
+Node = Hashable
+
+
+class BackendGraph:
+    """A graph as NetworkX's dispatch hands it to the functions of this backend.
+
+    Args:
+        nodes: in NetworkX's order; vertex v of the arrays is ``nodes[v]``.
+        graph: an edge of an undirected graph is two arcs, of a multigraph as many as it has keys.
+        directed, multigraph: as in NetworkX.
+        weight: the attribute that the weights are from, None if every arc weighs 1.
+    """
+
+    __networkx_backend__ = "groute"
+
+    def __init__(
+        self,
+        nodes: list[Node],
+        graph: Graph,
+        *,
+        directed: bool,
+        multigraph: bool,
+        weight: str | None,
+    ) -> None:
+        self.nodes, self.weighted, self.weight = nodes, graph, weight
+        self._directed, self._multigraph = directed, multigraph
+        self.index = {node: vertex for vertex, node in enumerate(nodes)}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+    def __contains__(self, node: Node) -> bool:
+        return node in self.index
+
+    def is_directed(self) -> bool:
+        """As in NetworkX."""
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """As in NetworkX."""
+        return self._multigraph
+
+    def arcs(self, weight: str | None) -> Graph:
+        """The graph with the weights that a function was asked to use; None for 1 everywhere.
+
+        Raises:
+            NotImplementedError: the graph was converted with another attribute.
+        """
+        if weight is None:
+            return self._unit
+        if weight != self.weight:
+            raise NotImplementedError(
+                f"the graph was converted with the weights {self.weight!r}, not {weight!r}; "
+                "call the function with the NetworkX graph"
+            )
+        return self.weighted
+
+    def backwards(self, weight: str | None) -> Graph:
+        """As `arcs`, with every arc turned round."""
+        graph = self.arcs(weight)
+        arcs = csr_from_arcs(len(self), graph.heads, _tails(graph), graph.weights)
+        return Graph.from_arrays(*arcs, name=graph.name)
+
+    @cached_property
+    def _unit(self) -> Graph:
+        graph = self.weighted
+        return Graph(
+            graph.offsets, graph.heads, np.ones(graph.arc_count, np.int32), name=graph.name
+        )
+
+
+def convert_from_nx(
+    graph: Any,
+    *,
+    edge_attrs: dict[str, Any] | None = None,
+    preserve_edge_attrs: bool = False,
+    **_others: Any,
+) -> BackendGraph:
+    """Convert a NetworkX graph.
+
+    Args:
+        graph: of any of NetworkX's four classes.
+        edge_attrs: the attribute with the weights and its default; None for 1 everywhere.
+        preserve_edge_attrs: all attributes are asked for; that cannot be.
+
+    Raises:
+        NotImplementedError: weights that are no finite machine numbers; NetworkX then runs its own
+            function, if it may.
+    """
+    if preserve_edge_attrs or (edge_attrs is not None and len(edge_attrs) > 1):
+        raise NotImplementedError("only one attribute can be the weight")
+    weight, default = next(iter(edge_attrs.items())) if edge_attrs else (None, 1)
+    try:
+        arcs = graph_from_networkx(graph, weight, default)
+    except GraphError as problem:
+        raise NotImplementedError(str(problem)) from problem
+    return BackendGraph(
+        list(graph),
+        arcs,
+        directed=graph.is_directed(),
+        multigraph=graph.is_multigraph(),
+        weight=weight,
+    )
+
+
+def convert_to_nx(graph: Any) -> Any:
+    """Convert back; what is no `BackendGraph` is returned as it is."""
+    if not isinstance(graph, BackendGraph):
+        return graph
+    kinds = [[nx.Graph, nx.MultiGraph], [nx.DiGraph, nx.MultiDiGraph]]
+    made = kinds[graph.is_directed()][graph.is_multigraph()]()
+    made.add_nodes_from(graph.nodes)
+    arcs = graph.weighted
+    tails, heads, weights = _tails(arcs).tolist(), arcs.heads.tolist(), arcs.weights.tolist()
+    for tail, head, weight in zip(tails, heads, weights, strict=True):
+        if graph.is_directed() or tail <= head:
+            attributes = {} if graph.weight is None else {graph.weight: weight}
+            made.add_edge(graph.nodes[tail], graph.nodes[head], **attributes)
+    return made
+
+
+def _tails(graph: Graph) -> NDArray[np.int64]:
+    return np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))

@@ -1,0 +1,61 @@
+"""What NetworkX asks when it is imported (entry point `networkx.backend_info`); imports nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+WHOLE = "Paths to all nodes are computed, also where only one is asked for."
+DENSE = "Computed on the CPU, in a matrix of all pairs."
+
+FUNCTIONS = {
+    "all_pairs_bellman_ford_path": "",
+    "all_pairs_bellman_ford_path_length": "",
+    "all_pairs_dijkstra": "",
+    "all_pairs_dijkstra_path": "",
+    "all_pairs_dijkstra_path_length": "",
+    "all_pairs_shortest_path": "",
+    "all_pairs_shortest_path_length": "",
+    "bellman_ford_path": WHOLE,
+    "bellman_ford_path_length": WHOLE,
+    "bellman_ford_predecessor_and_distance": "",
+    "bidirectional_dijkstra": WHOLE,
+    "bidirectional_shortest_path": WHOLE,
+    "dijkstra_path": WHOLE,
+    "dijkstra_path_length": WHOLE,
+    "dijkstra_predecessor_and_distance": "",
+    "floyd_warshall": DENSE,
+    "floyd_warshall_numpy": DENSE,
+    "floyd_warshall_predecessor_and_distance": DENSE,
+    "has_path": WHOLE,
+    "johnson": "",
+    "multi_source_dijkstra": "",
+    "multi_source_dijkstra_path": "",
+    "multi_source_dijkstra_path_length": "",
+    "negative_edge_cycle": "",
+    "shortest_path": "",
+    "shortest_path_length": "",
+    "single_source_bellman_ford": "",
+    "single_source_bellman_ford_path": "",
+    "single_source_bellman_ford_path_length": "",
+    "single_source_dijkstra": "",
+    "single_source_dijkstra_path": "",
+    "single_source_dijkstra_path_length": "",
+    "single_source_shortest_path": "",
+    "single_source_shortest_path_length": "",
+    "single_target_shortest_path": "",
+    "single_target_shortest_path_length": "",
+}
+"""What the backend runs, and what its users should know of each."""
+
+
+def get_info() -> dict[str, Any]:
+    """The description of the backend."""
+    return {
+        "backend_name": "groute",
+        "project": "groute-py",
+        "package": "groute_py",
+        "short_summary": "Shortest paths on one GPU or the CPU, by groute-py",
+        "functions": {
+            name: {"additional_docs": words} if words else {} for name, words in FUNCTIONS.items()
+        },
+    }

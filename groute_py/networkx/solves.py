@@ -1,0 +1,84 @@
+"""The solves behind the functions: what NetworkX asks for, as calls of `groute_py.many`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from groute_py.comm.solo import SoloChannel
+from groute_py.engine.options import Options
+from groute_py.errors import InputError, NegativeCycleError, RunError
+from groute_py.graph.csr import Graph
+from groute_py.many.nearest import solve_nearest
+from groute_py.many.rows import solve_each
+from groute_py.networkx.graph import BackendGraph, Node
+from groute_py.networkx.tree import Tree
+from groute_py.settings import settings
+
+
+def options(**choices: Any) -> Options:
+    """On the device that the environment names."""
+    return Options(device=settings().device, **choices)
+
+
+def vertex_of(graph: BackendGraph, node: Node, role: str = "Source") -> int:
+    """The vertex of a node; ``role`` is what errors call it.
+
+    Raises:
+        nx.NodeNotFound: it is none.
+    """
+    try:
+        return graph.index[node]
+    except (KeyError, TypeError):
+        raise nx.NodeNotFound(f"{role} {node} is not in G") from None
+
+
+@contextmanager
+def networkx_errors() -> Iterator[None]:
+    """Raise what NetworkX's functions raise; what a machine cannot hold is left to those."""
+    try:
+        yield
+    except NegativeCycleError as error:
+        raise nx.NetworkXUnbounded("Negative cycle detected.") from error
+    except (InputError, RunError) as error:
+        raise NotImplementedError(str(error)) from error
+
+
+def trees(
+    graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options
+) -> Iterator[tuple[Node, Tree]]:
+    """Each source with its tree; the graph is loaded once."""
+    nodes = list(sources)
+    vertices = [vertex_of(graph, node) for node in nodes]
+    if not nodes:
+        return
+    with networkx_errors():
+        for node, result in zip(
+            nodes, solve_each(arcs, vertices, choices, SoloChannel()), strict=True
+        ):
+            assert result is not None
+            yield node, Tree(graph, result.distances, result.predecessors)
+
+
+def tree(graph: BackendGraph, arcs: Graph, source: Node, choices: Options) -> Tree:
+    """The tree of one source."""
+    ((_, found),) = trees(graph, arcs, [source], choices)
+    return found
+
+
+def nearest(graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options) -> Tree:
+    """The paths from the nearest of several sources.
+
+    Raises:
+        ValueError: there are none.
+    """
+    vertices = [vertex_of(graph, node) for node in sources]
+    if not vertices:
+        raise ValueError("sources must not be empty")
+    with networkx_errors():
+        found = solve_nearest(arcs, np.array(vertices), choices)
+    return Tree(graph, found.distances, found.predecessors)

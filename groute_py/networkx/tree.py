@@ -1,0 +1,91 @@
+"""From arrays by vertex to dictionaries by node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.base import unreached
+from groute_py.graph.csr import Graph
+from groute_py.networkx.graph import BackendGraph, Node
+
+
+class Tree:
+    """Shortest paths from one source, or from the nearest of several.
+
+    Args:
+        graph: whose nodes the paths are of.
+        distances: shape (n,), types and conventions of `groute_py.Result`.
+        predecessors: int64, shape (n,), −1 for sources and where no path leads; None if not asked
+            for.
+    """
+
+    def __init__(
+        self, graph: BackendGraph, distances: NDArray[Any], predecessors: NDArray[np.int64] | None
+    ) -> None:
+        self._graph, self._distances, self._predecessors = graph, distances, predecessors
+
+    def __contains__(self, node: Node) -> bool:
+        vertex = self._graph.index[node]
+        return bool(self._distances[vertex] != unreached(self._distances.dtype))
+
+    def length(self, node: Node) -> Any:
+        """A Python int or float."""
+        return self._distances[self._graph.index[node]].item()
+
+    def lengths(self) -> dict[Node, Any]:
+        """Of all nodes that paths lead to, from the nearest to the farthest."""
+        nodes = self._graph.nodes
+        order = self._in_order()
+        return {
+            nodes[vertex]: length
+            for vertex, length in zip(order, self._distances[order].tolist(), strict=True)
+        }
+
+    def paths(self) -> dict[Node, list[Node]]:
+        """To all nodes that paths lead to, from the nearest to the farthest."""
+        assert self._predecessors is not None
+        parents, nodes = self._predecessors.tolist(), self._graph.nodes
+        found: dict[int, list[Node]] = {}
+        order = self._in_order()
+        for vertex in order:
+            waiting = [vertex]
+            while waiting[-1] not in found and parents[waiting[-1]] >= 0:
+                waiting.append(parents[waiting[-1]])
+            for one in reversed(waiting):  # a level or negative arc may put a child first
+                if one not in found:
+                    before = found[parents[one]] if parents[one] >= 0 else []
+                    found[one] = [*before, nodes[one]]
+        return {nodes[vertex]: found[vertex] for vertex in order}
+
+    def path(self, node: Node) -> list[Node]:
+        """From the source to ``node``."""
+        assert self._predecessors is not None
+        vertex, vertices = self._graph.index[node], []
+        while vertex >= 0:
+            vertices.append(vertex)
+            vertex = int(self._predecessors[vertex])
+        return [self._graph.nodes[vertex] for vertex in reversed(vertices)]
+
+    def all_predecessors(self, arcs: Graph) -> dict[Node, list[Node]]:
+        """Of each node that paths lead to, every node before it on some shortest path."""
+        nodes, distances = self._graph.nodes, self._distances
+        tails = np.repeat(np.arange(arcs.vertex_count), np.diff(arcs.offsets))
+        reached = np.zeros(arcs.vertex_count, bool)
+        reached[self._in_order()] = True
+        there = reached[tails]
+        tails, heads, weights = tails[there], arcs.heads[there], arcs.weights[there]
+        tight = distances[tails] + weights.astype(distances.dtype) == distances[heads]
+        pairs = np.unique(np.stack([tails[tight], heads[tight]]), axis=1)  # parallel arcs once
+        pairs = pairs[:, np.argsort(distances[pairs[0]], kind="stable")]
+        found: dict[Node, list[Node]] = {nodes[vertex]: [] for vertex in self._in_order()}
+        for tail, head in pairs.T.tolist():
+            found[nodes[head]].append(nodes[tail])
+        return found
+
+    def _in_order(self) -> list[int]:
+        reached = np.flatnonzero(self._distances != unreached(self._distances.dtype))
+        order: list[int] = reached[np.argsort(self._distances[reached], kind="stable")].tolist()
+        return order

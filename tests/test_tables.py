@@ -1,0 +1,176 @@
+"""Graphs from tables, NetworkX graphs and arrays of other libraries; results as DataFrames."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from graphs import graph_of
+
+import groute_py
+from groute_py import GraphError, InputError
+from groute_py.graph.from_table import graph_from_table
+from groute_py.graph.host import host_array
+
+COLUMNS = {"tail": [2, 0, 0], "head": [1, 1, 2], "km": [3, 9, 4]}
+FORMS = [lambda c: c, pd.DataFrame, pa.table]
+
+
+@pytest.mark.parametrize("form", FORMS)
+class TestTables:
+    """The same columns as a dict, in pandas and in Arrow."""
+
+    def test_a_graph_for_sssp(self, form: Any) -> None:
+        result = groute_py.sssp(form(COLUMNS), 0, device="cpu")
+        assert result is not None
+        assert result.distances.tolist() == [0, 7, 4]
+
+    def test_columns_by_name(self, form: Any) -> None:
+        table = form({"km": [1.5, 2.5], "to": [1, 2], "from": [0, 1]})
+        graph, ids = graph_from_table(table, tail="from", head="to", weight="km")
+        assert ids is None
+        assert graph.offsets.tolist() == [0, 1, 2, 2]
+        assert graph.weights.tolist() == [1.5, 2.5]
+
+    def test_both_directions_without_weights(self, form: Any) -> None:
+        graph, _ = graph_from_table(form({"a": [0, 1], "b": [1, 2]}), directed=False)
+        assert graph.heads.tolist() == [1, 2, 0, 1]
+        assert graph.weights.tolist() == [1, 1, 1, 1]
+
+    def test_names_of_vertices(self, form: Any) -> None:
+        table = form({"from": ["Rome", "Oslo"], "to": ["Oslo", "Bonn"], "km": [5, 6]})
+        graph, ids = graph_from_table(table)
+        assert ids is not None
+        assert ids.tolist() == ["Bonn", "Oslo", "Rome"]
+        result = groute_py.sssp(graph, 2, device="cpu")
+        assert result is not None
+        assert ids[result.path_to(0)].tolist() == ["Rome", "Oslo", "Bonn"]
+        with pytest.raises(InputError, match="graph_from_table"):
+            groute_py.sssp(table, 0)
+
+    def test_numbers_that_are_names(self, form: Any) -> None:
+        graph, ids = graph_from_table(form({"a": [10**12, 5], "b": [5, 10**12]}), renumber=True)
+        assert ids is not None
+        assert ids.tolist() == [5, 10**12]
+        assert graph.heads.tolist() == [1, 0]
+
+    def test_empty(self, form: Any) -> None:
+        graph, _ = graph_from_table(form({"a": np.zeros(0, int), "b": np.zeros(0, int)}))
+        assert (graph.vertex_count, graph.arc_count) == (0, 0)
+
+    @pytest.mark.parametrize(
+        ("columns", "more", "says"),
+        [
+            ({"a": [1]}, {}, "needs two columns"),
+            ({"a": [1], "b": [2]}, {"weight": "km"}, "no column 'km'"),
+            ({"a": [-1], "b": [2]}, {}, "vertex -1 is below 0"),
+            ({"a": [0.5], "b": [2.0]}, {}, "integer or a string"),
+            ({"a": ["x", None], "b": ["y", "z"]}, {}, "integer or a string"),
+            ({"a": ["x"], "b": [1]}, {}, "must be alike"),
+            ({"a": [0], "b": [1], "w": [float("nan")]}, {}, "must be finite"),
+            ({"a": [0], "b": [1], "w": ["far"]}, {}, "weights must be"),
+        ],
+    )
+    def test_wrong(self, form: Any, columns: Any, more: Any, says: str) -> None:
+        with pytest.raises(GraphError, match=says):
+            graph_from_table(form(columns), **more)
+
+
+def test_columns_of_several_lengths() -> None:
+    with pytest.raises(GraphError, match="columns of 1, 2 and 1 rows"):
+        graph_from_table({"a": [0], "b": [1, 2]})
+
+
+def test_a_networkx_graph_for_sssp() -> None:
+    network = nx.Graph([("a", "b", {"weight": 2}), ("b", "c", {"weight": 3})])
+    result = groute_py.sssp(network, 0, device="cpu")
+    assert result is not None
+    assert result.distances.tolist() == [0, 2, 5]
+    assert [list(network)[v] for v in result.path_to(2)] == ["a", "b", "c"]
+
+
+def test_what_no_graph_can_be_made_from() -> None:
+    with pytest.raises(InputError, match="cannot be made from float"):
+        groute_py.sssp(1.5, 0)
+
+
+class Tensor:
+    """What has no more than DLPack."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+class OnGpu(Tensor):
+    """As arrays on a GPU show themselves."""
+
+    __cuda_array_interface__ = {"version": 3}  # noqa: RUF012
+
+
+def test_arrays_by_dlpack_are_not_copied() -> None:
+    array = np.arange(4.0)
+    assert np.shares_memory(host_array(Tensor(array)), array)
+    graph = groute_py.Graph.from_arrays(
+        Tensor(np.array([0, 1, 1])), Tensor(np.array([1])), Tensor(np.array([0.5]))
+    )
+    assert graph.weights.tolist() == [0.5]
+
+
+def test_arrays_on_a_gpu_are_refused_with_a_way_out() -> None:
+    offsets = OnGpu(np.array([0, 0]))
+    with pytest.raises(GraphError, match=r"OnGpu on a GPU .* cupy\.asnumpy"):
+        groute_py.Graph.from_arrays(offsets, [], [])
+
+
+class TestFrames:
+    """`Result.to_frame`."""
+
+    def test_integers(self) -> None:
+        graph = groute_py.Graph.from_arrays([0, 1, 1, 1], [1], [2**60], first_id=1)
+        result = groute_py.sssp(graph, 0, device="cpu")
+        assert result is not None
+        frame = result.to_frame()
+        assert frame.index.name == "vertex"
+        assert frame.index.tolist() == [1, 2, 3]
+        assert frame.distance.tolist() == [0, 2**60, pd.NA]
+        assert frame.predecessor.tolist() == [pd.NA, 1, pd.NA]
+
+    def test_floats_without_predecessors(self) -> None:
+        graph = graph_of(2, [(1, 0, 0.5)], "float32")
+        result = groute_py.sssp(graph, 0, device="cpu", predecessors=False)
+        assert result is not None
+        frame = result.to_frame()
+        assert list(frame) == ["distance"]
+        assert frame.distance.tolist() == [0, np.inf]
+
+    def test_coordinates(self, tmp_path: Path) -> None:
+        places = tmp_path / "two.co"
+        places.write_text("p aux sp co 2\nv 1 -7 4\nv 2 5 6\n")
+        result = groute_py.sssp(graph_of(2, [(0, 1, 3)]), 0, device="cpu")
+        assert result is not None
+        frame = result.to_frame(places)
+        assert frame[["x", "y"]].to_numpy().tolist() == [[-7, 4], [5, 6]]
+
+    def test_without_pandas(self) -> None:
+        code = (
+            "import sys; sys.modules['pandas'] = None\n"
+            "import groute_py\n"
+            "groute_py.sssp(([0, 0], [], []), 0, device='cpu').to_frame()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+        assert "a DataFrame needs pandas" in done.stderr
