@@ -16,6 +16,7 @@ from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import read_graph
 from groute_py.graph.generate import generate, is_spec
+from groute_py.graph.mirror import mirrored
 from groute_py.result import Result
 
 if TYPE_CHECKING:
@@ -114,14 +115,28 @@ class Held:
 def as_graph(
     graph: GraphLike,
     *,
+    undirected: bool = False,
     cache: bool | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Graph:
     """Make a `Graph` of whatever ``graph`` is; see `sssp`.
 
+    Args:
+        graph: as for `sssp`.
+        undirected: whether each arc is an edge, and also leads back.
+        cache: as for `read_graph`.
+        progress: as for `read_graph`.
+
     Raises:
         InputError: it is none of these, or not a valid one.
     """
+    whole = _directed(graph, cache, progress)
+    return mirrored(whole) if undirected else whole
+
+
+def _directed(
+    graph: GraphLike, cache: bool | Path | None, progress: Callable[[int, int], None] | None
+) -> Graph:
     if isinstance(graph, Graph):
         return graph
     if isinstance(graph, str) and is_spec(graph):

@@ -72,7 +72,9 @@ TABLE = {
     # the choices
     "source 0": Bad("sssp @good.gr -s 0", 2, "source 0 is not a vertex of good; vertices are 1..4"),
     "source above n": Bad("sssp @good.gr -s 5", 2, "source 5 is not a vertex of good"),
-    "source is no number": Bad("sssp @good.gr -s one", 2, "'one' is not a valid integer"),
+    "source is no number": Bad(
+        "sssp @good.gr -s one", 2, "source 'one' is no number, but the graph's ids are"
+    ),
     "target above n": Bad("sssp @good.gr -t 4 -t 5", 2, "target 5 is not a vertex of good"),
     "target without predecessors": Bad(
         "sssp @good.gr -t 4 --no-predecessors", 2, "--target prints a path"
