@@ -12,6 +12,7 @@ from groute_py.comm.connect import connect
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.graph import datasets
 from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import read_graph
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 GraphLike = Any
-"""A `Graph`, a path or generator spec, a SciPy sparse array, or (offsets, heads, weights)."""
+"""A `Graph`, a path, a spec or name, a SciPy sparse array, or (offsets, heads, weights)."""
 
 
 def sssp(
@@ -48,8 +49,9 @@ def sssp(
     over all ranks, and the result comes back to rank 0.
 
     Args:
-        graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; a SciPy
-            sparse array (explicit zeros are arcs of weight 0); or ``(offsets, heads, weights)``.
+        graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; the name of
+            a graph to download such as ``"dimacs:NY"``; a SciPy sparse array (explicit zeros are
+            arcs of weight 0); or ``(offsets, heads, weights)``.
         source: vertex index, from 0 (also for files whose own ids begin at 1).
         algorithm: ``auto``, ``delta-stepping`` or ``bellman-ford``.
         delta: Δ for delta-stepping, in units of weight; None for automatic.
@@ -141,6 +143,8 @@ def _directed(
         return graph
     if isinstance(graph, str) and is_spec(graph):
         return generate(graph)
+    if isinstance(graph, str) and datasets.is_name(graph):
+        graph = datasets.fetch(graph, progress)
     if isinstance(graph, str | Path):
         return read_graph(graph, cache=cache, progress=progress)
     if isinstance(graph, tuple) and len(graph) == 3:

@@ -93,6 +93,11 @@ MISTAKES = {
     "list huge range": (f"# vertices 0..{10**17}\n1 2 5\n", None, "vertices, but has only"),
     "list NUL": ("1 2 5\n2 \0 7\n", None, "is not a graph file"),
     "prose": ("what is this\nit is prose\n", None, "is not a graph file"),
+    # PACE
+    "pace fewer": ("p tw 3 2\n1 2\n", None, "promises 2 arcs"),
+    "pace more": ("p tw 3 1\n1 2\n2 3\n", 3, "more arcs than the 1"),
+    "pace weights": ("p tw 3 1\n1 2 5\n", 2, "expected an edge `U V`, got '1 2 5'"),
+    "pace id": ("p edge 3 1\ne 1 4\n", 2, "vertex 4 is outside the range 1..3"),
     # METIS
     "metis header": ("3 2 001 1 7\n2\n1\n\n", 1, "expected `VERTICES EDGES [FORMAT"),
     "metis format": ("3 2 7\n2\n1 3\n2\n", 1, "three digits 0 or 1, got 7"),

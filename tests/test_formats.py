@@ -228,6 +228,14 @@ def test_symmetries(tmp_path: Path, symmetry: str, back: int | None) -> None:
     assert arcs_by_id(read_graph(tmp_path / "m")) == sorted(found)
 
 
+@pytest.mark.parametrize(("kind", "letter"), [("tw", ""), ("edge", "e "), ("col", "e ")])
+def test_pace(tmp_path: Path, kind: str, letter: str) -> None:
+    (tmp_path / "g.gr").write_text(f"c x\np {kind} 4 2\n{letter}1 2\n{letter}2 3\n")
+    graph = read_graph(tmp_path / "g.gr")
+    assert arcs_by_id(graph) == [(1, 2, 1), (2, 1, 1), (2, 3, 1), (3, 2, 1)]
+    assert graph.vertex_count == 4
+
+
 def test_ids_that_do_not_count_upwards(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("10 -3 5\n-3 99999999999 7\n")
     graph = read_graph(tmp_path / "a")

@@ -12,6 +12,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -153,8 +154,6 @@ class ArcLines:
 
     def _take(self, text: bytes, coming: Future[_Scanned]) -> None:
         """Take a block of whole lines, scanned already as far as was possible."""
-        if not text.endswith(b"\n"):
-            self.refuse(f"a line of more than {LONGEST_TEXT_LINE:,} bytes")
         self._text_bytes += len(text)
         start, scanned = 0, coming.result()
         while True:
@@ -198,23 +197,26 @@ class ArcLines:
 def whole_lines(path: Path, longest: int | None = None) -> Iterator[tuple[bytes, int]]:
     """The text of a file in blocks of whole lines, with the file's bytes done so far.
 
-    A line longer than `longest` (`LONGEST_TEXT_LINE`) comes as the last block, without a newline.
+    Every block ends with a newline, which the compiled loops rely on.
+
+    Raises:
+        FormatError: a line is longer than `longest` (`LONGEST_TEXT_LINE`) bytes.
     """
     longest = LONGEST_TEXT_LINE if longest is None else longest
-    left, done, first = b"", 0, True
-    for piece, done in pieces(path):
+    left, done, mark = b"", 0, BYTE_ORDER_MARK
+    for number, (piece, done) in enumerate(pieces(path), 1):
         cut = piece.rfind(b"\n") + 1
         if cut:
             text, left = left + piece[:cut], piece[cut:]
-            yield text.removeprefix(BYTE_ORDER_MARK) if first else text, done
-            first = False
+            yield text.removeprefix(mark), done
+            mark = b""
         else:
             left += piece
         if len(left) > longest:
-            yield left, done
-            return
+            line = 1 + sum(seen.count(b"\n") for seen, _ in islice(pieces(path), number))
+            raise FormatError(path, f"a line of more than {longest:,} bytes", line=line)
     if left:
-        yield (left.removeprefix(BYTE_ORDER_MARK) if first else left) + b"\n", done
+        yield left.removeprefix(mark) + b"\n", done
 
 
 def check_vertex_count(path: Path, vertex_count: int, content_bytes: int) -> None:

@@ -24,6 +24,7 @@ from groute_py.graph.formats import (
     matrix_market,
     metis,
     native,
+    pace,
     parquet,
     scipy_npz,
 )
@@ -36,8 +37,8 @@ class Format(NamedTuple):
 
     sniff: Callable[[Head], bool]
     read: Callable[[Path, Progress | None], Graph]
-    write: Callable[[Graph, Path], None]
-    suffixes: tuple[str, ...]
+    write: Callable[[Graph, Path], None] | None = None
+    suffixes: tuple[str, ...] = ()
     """The names of files that are written in this format."""
     compressible: bool = True
     """Whether files may be compressed as well, and the graph is worth a cache."""
@@ -54,6 +55,7 @@ FORMATS = {
     ),
     "GAPBS binary": Format(gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg")),
     "Galois binary": Format(galois.sniff, galois.read, galois.write, (".galois",)),
+    "PACE text": Format(pace.sniff, pace.read),
     "DIMACS text": Format(dimacs.sniff, dimacs.read, dimacs.write, (".gr",)),
     "dense matrix": Format(dense_matrix.sniff, dense_matrix.read, dense_matrix.write, (".mat",)),
     "METIS": Format(metis.sniff, metis.read, metis.write, metis.SUFFIXES),
@@ -120,7 +122,7 @@ def writer(path: Path) -> Callable[[Graph, Path], None]:
         InputError: there is none.
     """
     for form in FORMATS.values():
-        if bare_name(path).endswith(form.suffixes):
+        if form.write is not None and bare_name(path).endswith(form.suffixes):
             if path.suffix in SUFFIXES and not form.compressible:
                 raise InputError(f"{path}: {form.suffixes[0]} is not compressed further")
             return form.write

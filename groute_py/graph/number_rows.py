@@ -44,8 +44,6 @@ def number_rows(path: Path, comments: bytes, progress: Progress | None = None) -
     """
     kinds, line, total = kinds_of(BLANKS, comments), 1, path.stat().st_size
     for text, done in whole_lines(path, LONGEST_ROW):
-        if not text.endswith(b"\n"):
-            raise FormatError(path, f"a line of more than {LONGEST_ROW:,} bytes", line=line)
         position = 0
         while position < len(text):
             part = np.frombuffer(text, np.uint8)[position:]
