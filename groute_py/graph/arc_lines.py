@@ -32,6 +32,7 @@ Progress = Callable[[int, int], None]
 LONGEST_TEXT_LINE = 1 << 24
 FEWEST_VERTICES = 1 << 24
 """So many vertices may be promised whatever the text holds."""
+SHORTEST_ARC = len("1 2\n")
 BLANKS = b" \t\r"
 INTEGER = re.compile(rb"[+-]?\d{1,400}")
 DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -117,6 +118,13 @@ class ArcLines:
             raise FormatError(self.path, problem)
         check_vertex_count(self.path, vertex_count, self._text_bytes)
         return self.arcs.graph(vertex_count, first_id=self.ids[0], name=name)
+
+    def promise(self, vertex_count: int, arc_count: int) -> None:
+        """Take the header's counts; ids are from 1."""
+        self.ids, self.promised = (1, vertex_count), arc_count
+        self.arcs.widen(vertex_count, None)
+        if arc_count <= self.path.stat().st_size // SHORTEST_ARC:
+            self.arcs.reserve(arc_count)  # what a compressed file promises is seen as it comes
 
     def refuse(self, problem: str) -> NoReturn:
         """Say what is wrong with the line at hand."""

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
-from groute_py.kernels.cpu.build import csr_from_arcs, index_type
+from groute_py.kernels.cpu.build import FINAL, count_arcs, csr_from_arcs, index_type, is_sorted
 
 INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
+
+SLICE = 1 << 22
+"""Arcs whose tails are counted, then given back, at a time."""
 
 
 class Arcs:
@@ -25,6 +29,11 @@ class Arcs:
         self.tails: NDArray[Any] = np.empty(0, np.int32)
         self.heads: NDArray[Any] = np.empty(0, np.int32)
         self.weights: NDArray[Any] = np.empty(0, np.int32)
+
+    def reserve(self, count: int) -> None:
+        """Ask for room for so many arcs; it takes no memory before they come."""
+        kinds = (self.tails.dtype, self.heads.dtype, self.weights.dtype)
+        self.tails, self.heads, self.weights = (np.empty(count, kind) for kind in kinds)
 
     def append(self, tail: int, head: int, weight: int | float) -> None:
         """Add one arc, widening the arrays where it needs that."""
@@ -66,9 +75,27 @@ class Arcs:
     def graph(self, vertex_count: int, *, first_id: int, name: str) -> Graph:
         """The graph; nothing can be added any more."""
         tails, heads, weights = self.columns()
-        wanted = index_type(vertex_count)
-        arrays = csr_from_arcs(vertex_count, tails, heads.astype(wanted, copy=False), weights)
+        heads = heads.astype(index_type(vertex_count), copy=False)
+        if is_sorted(tails):
+            del tails
+            arrays = self._counted_offsets(vertex_count), heads, weights
+        else:
+            arrays = csr_from_arcs(vertex_count, tails, heads, weights)
         return Graph(*arrays, first_id=first_id, name=name)
+
+    def _counted_offsets(self, vertex_count: int) -> NDArray[np.int64]:
+        """Offsets for tails that are sorted already, which are given back while they are counted.
+
+        So the tails are not in memory together with what takes their place.
+        """
+        offsets = np.zeros(vertex_count + 1, np.int64)
+        while len(self.tails):
+            rest = max(0, len(self.tails) - SLICE)
+            bad = count_arcs(self.tails[rest:], (0, vertex_count), offsets, FINAL)
+            if bad >= 0:
+                raise GraphError(f"arc {rest + bad} leaves none of {vertex_count} vertices")
+            self.tails.resize(rest, refcheck=False)
+        return np.cumsum(offsets, out=offsets)
 
     def _hold(self, least: int, most: int) -> None:
         """Make sure that indices in this range fit."""

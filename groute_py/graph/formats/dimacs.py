@@ -73,8 +73,7 @@ class _Lines(ArcLines):
         for count in fields[2:]:
             if not COUNT.fullmatch(count):
                 self.refuse(f"expected `p sp VERTICES ARCS` with two counts, got {shown(count)}")
-        self.ids = (1, int(fields[2]))
-        self.promised = int(fields[3])
+        self.promise(int(fields[2]), int(fields[3]))
 
     def _take_arc(self, fields: list[bytes]) -> None:
         if self.promised is None:

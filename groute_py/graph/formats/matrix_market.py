@@ -98,8 +98,7 @@ class _Lines(ArcLines):
         rows, columns, entries = map(int, fields)
         if rows != columns:
             self.refuse(f"a graph needs a square matrix, not {rows} x {columns}")
-        self.ids = (1, rows)
-        self.promised = entries
+        self.promise(rows, entries)
 
 
 def write(graph: Graph, path: Path) -> None:

@@ -63,10 +63,9 @@ class _Lines(ArcLines):
         if not fields or fields[0].startswith(b"c"):
             return
         if header and self.promised is None:
-            self.ids, self.promised = (1, int(header[2])), int(header[3])
+            self.promise(int(header[2]), int(header[3]))
         elif fields[:-2] == self._wanted and len(fields) > 1:
             self.add_arc(fields[-2], fields[-1], None)
         else:
-            self.refuse(
-                f"expected an edge `{'e ' * len(self._wanted)}U V`, got {shown(b' '.join(fields))}"
-            )
+            wanted = f"`{'e ' * len(self._wanted)}U V`"
+            self.refuse(f"expected an edge {wanted}, got {shown(b' '.join(fields))}")
