@@ -53,12 +53,12 @@ def measure_reading(spec: str) -> list[Record]:
         spec: of the generated graph; empty for New York and `GENERATED`.
     """
     if spec:
-        return _generated(spec)
+        return _generated(spec, f"{READING}:{spec}")
     try:
         compressed = _compressed(new_york_file())
     except SkippedError as reason:
         compressed = {"case": READING, "ranks": 1, "skipped": str(reason)}
-    return [compressed, *_generated(GENERATED)]
+    return [compressed, *_generated(GENERATED, READING)]
 
 
 def _compressed(path: Path) -> Record:
@@ -77,7 +77,7 @@ def _compressed(path: Path) -> Record:
     return record | {"gzip_s": gzips}
 
 
-def _generated(spec: str) -> list[Record]:
+def _generated(spec: str, case: str) -> list[Record]:
     expected, records = generate(spec), []
     with tempfile.TemporaryDirectory() as folder:
         for suffix in SUFFIXES:
@@ -85,7 +85,8 @@ def _generated(spec: str) -> list[Record]:
             write_graph(expected, path)
             _check(read_graph(path, cache=False), expected)
             reads = [_timed_read(path, expected) for _ in range(REPEAT)]
-            records.append(_record(spec + suffix, path, path.stat().st_size, expected, reads))
+            record = _record(spec + suffix, path, path.stat().st_size, expected, reads)
+            records.append(record | {"case": case})
             path.unlink()
     return records
 
