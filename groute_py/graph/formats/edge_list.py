@@ -22,10 +22,10 @@ from groute_py.errors import FormatError, InputError
 from groute_py.graph.arc_lines import BLANKS, ArcLines, Progress, shown, whole_lines
 from groute_py.graph.arc_text import write_arcs
 from groute_py.graph.arcs import INT64
-from groute_py.graph.atomic import replacing
-from groute_py.graph.compression import SUFFIXES, bare_name, packing
+from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.edge_plan import COMMENTS, Plan, as_integer, fields_of, plan_of
+from groute_py.graph.formats.ldbc_vertices import vertices_beside, write_vertices
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 
@@ -106,7 +106,7 @@ class _Lines(ArcLines):
             least = int(min(tails.min(), heads.min())) if len(tails) else 1
             span = range(min(1, least), min(1, least) + self._plan.vertex_count)
         if span is None:
-            return numbered(tails, heads, _vertices_beside(self.path))
+            return numbered(tails, heads, vertices_beside(self.path))
         for ends in (tails, heads):
             if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
                 wrong = int(ends.min()) if ends.min() < span.start else int(ends.max())
@@ -152,30 +152,6 @@ def _name(path: Path) -> str:
     return next((name.removesuffix(s) for s in SUFFIX_OF_NAMES if name.endswith(s)), name)
 
 
-def _vertices_beside(path: Path) -> NDArray[np.int64] | None:
-    """The vertices that LDBC lists in a file ``x.v`` beside ``x.e``."""
-    if not bare_name(path).endswith(".e"):
-        return None
-    stem = path.parent / bare_name(path).removesuffix(".e")
-    for suffix in ("", *SUFFIXES):
-        vertices = Path(f"{stem}.v{suffix}")
-        if vertices.is_file():
-            return _read_vertices(vertices)
-    return None
-
-
-def _read_vertices(path: Path) -> NDArray[np.int64]:
-    ids, line = [], 0
-    for text, _ in whole_lines(path):
-        for field in text.split(b"\n")[:-1]:
-            line += 1
-            number = as_integer(field.strip())
-            if field.strip() and (number is None or not INT64.min <= number <= INT64.max):
-                raise FormatError(path, f"expected a vertex, got {shown(field)}", line=line)
-            ids += [] if number is None else [number]
-    return np.array(ids, np.int64)
-
-
 def write(graph: Graph, path: Path) -> None:
     """Write an edge list atomically, with commas for ``.csv``, tabs for ``.tsv``, else blanks.
 
@@ -185,8 +161,8 @@ def write(graph: Graph, path: Path) -> None:
     name = bare_name(path)
     separator = b"," if name.endswith(".csv") else b"\t" if name.endswith(".tsv") else b" "
     header = b""
-    if name.endswith(".e"):
-        _write_vertices(graph, path)
+    if name.endswith(".e") and (graph.ids is None or graph.ids.dtype.kind != "U"):
+        write_vertices(graph, path)
         header = b"" if graph.arc_count else b"# no edges\n"
     else:
         header = _comment_on_vertices(graph, path)
@@ -206,14 +182,6 @@ def _comment_on_vertices(graph: Graph, path: Path) -> bytes:
         problem = f"vertex {lonely} has no arcs, so an edge list loses it; write .csr, .e or .mtx"
         raise InputError(f"{path}: {problem}")
     return f"# vertices {graph.numbering}\n".encode()
-
-
-def _write_vertices(graph: Graph, path: Path) -> None:
-    suffix = path.name[len(bare_name(path)) :]
-    beside = path.parent / f"{bare_name(path).removesuffix('.e')}.v{suffix}"
-    ids = graph.numbering.ids_of(np.arange(graph.vertex_count))
-    with replacing(beside) as file, packing(beside, file) as packed:
-        packed.write("".join(f"{vertex}\n" for vertex in ids.tolist()).encode())
 
 
 def _check_names(ids: NDArray[np.str_], path: Path, separator: str) -> None:
