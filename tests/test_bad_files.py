@@ -201,7 +201,7 @@ BOMBS = {
     "b.gr.gz": lambda: gzip.compress(b"p sp 3 1\n" + b"c\n" * (1 << 26), 1),
     "c.gr.xz": lambda: lzma.compress(b"p sp 3 1\n" + bytes(1 << 27), preset=0),
     "d.npz": lambda: _npz_of_zeros(1 << 33),
-    "e.galois.gz": lambda: gzip.compress(words(1, 4, 2**40, 0) + bytes(1 << 26), 1),
+    "e.galois.gz": lambda: gzip.compress(words(1, 4, 2**40, 0) + bytes(1 << 28), 1),
 }
 
 

@@ -11,12 +11,17 @@ from numpy.typing import DTypeLike, NDArray
 from groute_py.errors import FormatError
 from groute_py.graph.arc_lines import Progress
 from groute_py.graph.compression import pieces
+from groute_py.graph.memory import available_bytes
+
+PATIENCE = 1 << 26
+"""So many bytes of an array are read before it is asked whether all of it fits in memory."""
 
 
 class Arrays:
     """Reads arrays one after another.
 
-    Memory is taken as bytes arrive: a file that declares more than it has costs nothing.
+    Memory is taken as bytes arrive: a file that declares more than it has costs nothing. One that
+    would fill the memory is refused.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -35,7 +40,9 @@ class Arrays:
         dtype = np.dtype(kind)
         wanted, content = count * dtype.itemsize, self._left
         while len(content) < wanted and self._more(content):
-            pass
+            if len(content) > PATIENCE and wanted > (available_bytes() or wanted):
+                problem = f"{what} take {wanted:,} bytes, more memory than is available"
+                raise FormatError(self.path, problem)
         if len(content) < wanted:
             end = self.position + len(content)
             problem = f"truncated: ends at byte {end:,}, within {what}, {wanted:,} bytes"
