@@ -13,7 +13,7 @@ import pytest
 from graphs import graph_of
 
 from groute_py import FormatError, Graph, read_graph, write_graph
-from groute_py.graph import arc_lines
+from groute_py.graph import lines
 from groute_py.graph.mirror import mirrored
 
 TRIANGLE = graph_of(3, [(0, 1, 5), (1, 2, 70), (2, 0, 11)])
@@ -190,7 +190,7 @@ def test_parquet_that_is_something_else(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arc_lines, "LONGEST_TEXT_LINE", 1 << 17)
+    monkeypatch.setattr(lines, "LONGEST_TEXT_LINE", 1 << 17)
     (tmp_path / "a").write_bytes(b"1 2 3\n" + b"7" * (1 << 18))
     with pytest.raises(FormatError, match=":2: a line of more than 131,072 bytes"):
         read_graph(tmp_path / "a")

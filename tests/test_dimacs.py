@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groute_py.errors import FormatError
-from groute_py.graph import arc_lines, compression
+from groute_py.graph import arc_lines, compression, lines
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats import dimacs
 
@@ -152,7 +152,7 @@ def test_damaged_gzip(read, text, message):
 
 def test_a_line_without_end(read, monkeypatch):
     monkeypatch.setattr(compression, "CHUNK", 10)
-    monkeypatch.setattr(arc_lines, "LONGEST_TEXT_LINE", 100)
+    monkeypatch.setattr(lines, "LONGEST_TEXT_LINE", 100)
     with pytest.raises(FormatError, match="a line of more than 100 bytes"):
         read(b"c" * 200)
 

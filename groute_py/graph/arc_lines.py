@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -21,17 +19,12 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
 from groute_py.graph.arcs import INT32, INT64, Arcs
-from groute_py.graph.compression import BYTE_ORDER_MARK, pieces
 from groute_py.graph.csr import Graph
+from groute_py.graph.lines import Progress, shown, whole_lines
+from groute_py.graph.memory import check_vertex_count
 from groute_py.graph.threads import thread_count
 from groute_py.kernels.cpu.scan import NO_LETTER, kinds_of, scan_arcs
 
-Progress = Callable[[int, int], None]
-"""Called with the bytes of the file that are done, and all."""
-
-LONGEST_TEXT_LINE = 1 << 24
-FEWEST_VERTICES = 1 << 24
-"""So many vertices may be promised whatever the text holds."""
 SHORTEST_ARC = len("1 2\n")
 BLANKS = b" \t\r"
 INTEGER = re.compile(rb"[+-]?\d{1,400}")
@@ -200,45 +193,3 @@ class ArcLines:
         )
         found = weights[:filled] if terms.columns == 3 else None
         return _Scanned(int(position), lines, tails[:filled], heads[:filled], found)
-
-
-def whole_lines(path: Path, longest: int | None = None) -> Iterator[tuple[bytes, int]]:
-    """The text of a file in blocks of whole lines, with the file's bytes done so far.
-
-    Every block ends with a newline, which the compiled loops rely on.
-
-    Raises:
-        FormatError: a line is longer than `longest` (`LONGEST_TEXT_LINE`) bytes.
-    """
-    longest = LONGEST_TEXT_LINE if longest is None else longest
-    left, done, mark = b"", 0, BYTE_ORDER_MARK
-    for number, (piece, done) in enumerate(pieces(path), 1):
-        cut = piece.rfind(b"\n") + 1
-        if cut:
-            text, left = left + piece[:cut], piece[cut:]
-            yield text.removeprefix(mark), done
-            mark = b""
-        else:
-            left += piece
-        if len(left) > longest:
-            line = 1 + sum(seen.count(b"\n") for seen, _ in islice(pieces(path), number))
-            raise FormatError(path, f"a line of more than {longest:,} bytes", line=line)
-    if left:
-        yield left.removeprefix(mark) + b"\n", done
-
-
-def check_vertex_count(path: Path, vertex_count: int, content_bytes: int) -> None:
-    """Refuse a count that asks for much more memory than what was read.
-
-    Raises:
-        FormatError: there are more vertices than bytes, and more than `FEWEST_VERTICES`.
-    """
-    if vertex_count > max(FEWEST_VERTICES, content_bytes):
-        problem = f"promises {vertex_count:,} vertices, but has only {content_bytes:,} bytes"
-        raise FormatError(path, problem)
-
-
-def shown(field: bytes) -> str:
-    """A field as a message shows it."""
-    text = field.decode(errors="backslashreplace")
-    return repr(text if len(text) <= 40 else text[:40] + "…")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groute_py.errors import FormatError
-from groute_py.graph.arc_lines import Progress
 from groute_py.graph.compression import pieces
+from groute_py.graph.lines import Progress
 from groute_py.graph.memory import available_bytes
 
 PATIENCE = 1 << 26

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from groute_py.errors import FormatError, InputError
 from groute_py.graph import cache as cached
-from groute_py.graph.arc_lines import Progress
 from groute_py.graph.compression import SUFFIXES, bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats import (
@@ -29,6 +28,7 @@ from groute_py.graph.formats import (
     scipy_npz,
 )
 from groute_py.graph.head import Head
+from groute_py.graph.lines import Progress
 from groute_py.graph.mirror import mirrored
 
 

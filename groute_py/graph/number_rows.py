@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
-from groute_py.graph.arc_lines import BLANKS, INTEGER, Progress, shown, whole_lines
+from groute_py.graph.arc_lines import BLANKS, INTEGER
 from groute_py.graph.arcs import INT64
+from groute_py.graph.lines import Progress, shown, whole_lines
 from groute_py.kernels.cpu.scan import kinds_of, scan_rows
 
 LONGEST_ROW = 1 << 30

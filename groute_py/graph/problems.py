@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
-from groute_py.graph.arc_lines import shown, whole_lines
+from groute_py.graph.lines import shown, whole_lines
 
 ID = re.compile(rb"\d{1,18}")
 

@@ -11,11 +11,12 @@ import re
 from pathlib import Path
 
 from groute_py.errors import FormatError
-from groute_py.graph.arc_lines import ArcLines, Progress, shown
+from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.arc_text import write_arcs
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
+from groute_py.graph.lines import Progress, shown
 
 COUNT = re.compile(rb"\d{1,18}")
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
-from groute_py.graph.arc_lines import BLANKS, ArcLines, Progress, shown, whole_lines
+from groute_py.graph.arc_lines import BLANKS, ArcLines
 from groute_py.graph.arc_text import write_arcs
 from groute_py.graph.arcs import INT64
 from groute_py.graph.compression import bare_name
@@ -28,6 +28,7 @@ from groute_py.graph.formats.edge_plan import COMMENTS, Plan, as_integer, fields
 from groute_py.graph.formats.ldbc_vertices import vertices_beside, write_vertices
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
+from groute_py.graph.lines import Progress, shown, whole_lines
 
 SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
 SMALL_IDS, USUAL_IDS = (0, 2**31), (0, 10**18)

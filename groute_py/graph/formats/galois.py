@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from groute_py.errors import FormatError, GraphError, InputError
-from groute_py.graph.arc_lines import Progress
 from groute_py.graph.atomic import replacing
 from groute_py.graph.binary import Arrays
 from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
+from groute_py.graph.lines import Progress
 from groute_py.kernels.cpu.build import index_type
 
 HEADS = {1: "<u4", 2: "<u8"}

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
-from groute_py.graph.arc_lines import shown, whole_lines
 from groute_py.graph.arcs import INT64
 from groute_py.graph.atomic import replacing
 from groute_py.graph.compression import SUFFIXES, bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.edge_plan import as_integer
+from groute_py.graph.lines import shown, whole_lines
 
 
 def vertices_beside(path: Path) -> NDArray[np.int64] | None:

@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
-from groute_py.graph.arc_lines import INTEGER, Progress
+from groute_py.graph.arc_lines import INTEGER
 from groute_py.graph.arcs import Arcs
 from groute_py.graph.atomic import replacing
 from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
+from groute_py.graph.lines import Progress
 from groute_py.graph.mirror import is_symmetric
 from groute_py.graph.number_rows import Rows, number_rows
 

@@ -13,10 +13,11 @@ import re
 from pathlib import Path
 
 from groute_py.errors import FormatError
-from groute_py.graph.arc_lines import ArcLines, Progress, shown
+from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
+from groute_py.graph.lines import Progress, shown
 from groute_py.graph.mirror import mirrored
 
 HEADER = re.compile(rb"\s*p\s+(tw|edge|col)\s+(\d{1,18})\s+(\d{1,18})\s*")

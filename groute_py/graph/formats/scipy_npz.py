@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
-from groute_py.graph.arc_lines import Progress, check_vertex_count
 from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
-from groute_py.graph.memory import available_bytes
+from groute_py.graph.lines import Progress
+from groute_py.graph.memory import available_bytes, check_vertex_count
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 
 MAGIC = b"PK\3\4"
