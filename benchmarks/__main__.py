@@ -33,7 +33,7 @@ RESULTS = Path(__file__).parent / "results"
 
 @click.command(context_settings={"max_content_width": 100})
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
-@click.option("--case", "names", multiple=True, help="GRAPH[/float32][@RANKS], or reading.")
+@click.option("--case", "names", multiple=True, help="GRAPH[/float32][@RANKS], or reading[:SPEC].")
 @click.option("--quick", is_flag=True, help="A small set of cases.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
 @click.option("--ranks", type=click.IntRange(min=1), help="For cases that do not say.  [1]")
@@ -93,8 +93,9 @@ def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:
     for case in cases:
         if case.ranks != here.size:
             continue
-        if case.graph == READING:
-            book.add(attempt([case], lambda: on_root(channel, measure_reading)))
+        kind, _, spec = case.graph.partition(":")
+        if kind == READING:
+            book.add(attempt([case], lambda s=spec: on_root(channel, lambda: measure_reading(s))))
             continue
 
         def measured(case: Case = case) -> list[Record]:

@@ -50,7 +50,7 @@ class Kind(NamedTuple):
 @dataclass(frozen=True)
 class Case:
     """Attributes:
-    graph: ``NY`` or the spec of a generated graph; or ``reading``.
+    graph: ``NY`` or the spec of a generated graph; or ``reading``, or with a spec.
     weights: ``int32`` as drawn, or ``float32``.
     ranks: how many; None for as many as the command says.
     """
@@ -73,7 +73,7 @@ class Case:
         if not found or found[2] not in {*KINDS, READING}:
             raise InputError(
                 f"case {text!r} is unknown; a case is GRAPH[/float32][@RANKS], and a graph "
-                f"{', '.join(KINDS)} with its numbers (road:1000x1000), or {READING}"
+                f"{', '.join(KINDS)} with its numbers (road:1000x1000), or {READING}[:SPEC]"
             )
         return cls(found[1], found[3] or "int32", int(found[4]) if found[4] else None)
 

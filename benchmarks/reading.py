@@ -1,8 +1,12 @@
-"""How fast text becomes a graph.
+"""How fast a file becomes a graph, and how much memory that takes.
 
-New York's ``.gr.gz`` against ``gzip -dc FILE > /dev/null``, in turns; and a generated ``.gr`` of a
-few million arcs. Compiled and in the page cache before the clock starts; no cached copy is used.
-Every graph that is read is compared with what the file says.
+New York's ``.gr.gz`` against ``gzip -dc FILE > /dev/null``, in turns; and a generated graph of a
+few million arcs in the formats of `SUFFIXES`. ``reading:SPEC`` reads another generated graph, such
+as ``reading:road:4900x4900``, as large as the roads of the USA.
+
+Compiled and in the page cache before the clock starts; no cached copy is used. Every graph that is
+read is compared with what the file says. The peak of memory is that of a process of its own, beyond
+what it had before it read.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import gzip
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -23,17 +28,37 @@ from groute_py import Graph, VerificationError, generate, read_graph, write_grap
 
 REPEAT = 7
 GENERATED = "road:1000x1000"
+SUFFIXES = (".gr", ".mtx", ".csv", ".parquet", ".galois")
+PEAK = """
+import pathlib, sys
+from groute_py import read_graph
+read_graph(sys.argv[1], cache=False)
+def highest():
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
+pathlib.Path("/proc/self/clear_refs").write_text("5")
+before = highest()
+graph = read_graph(sys.argv[2], cache=False)
+print(highest() - before)
+"""
+"""What the process does whose memory is measured; 5 sets the highest mark back (proc(5))."""
 
 Record = dict[str, Any]
 
 
-def measure_reading() -> list[Record]:
-    """Measure both files; on one rank."""
+def measure_reading(spec: str) -> list[Record]:
+    """Measure New York and the generated graph; on one rank.
+
+    Args:
+        spec: of the generated graph; empty for New York and `GENERATED`.
+    """
+    if spec:
+        return _generated(spec, f"{READING}:{spec}")
     try:
         compressed = _compressed(new_york_file())
     except SkippedError as reason:
         compressed = {"case": READING, "ranks": 1, "skipped": str(reason)}
-    return [compressed, _plain()]
+    return [compressed, *_generated(GENERATED, READING)]
 
 
 def _compressed(path: Path) -> Record:
@@ -47,34 +72,46 @@ def _compressed(path: Path) -> Record:
     for _ in range(REPEAT):
         reads.append(_timed_read(path, expected))
         gzips.append(_timed_gzip([program, "-dc", str(path)]))
-    record = _record("NY.gr.gz", path.stat().st_size, len(text), expected, reads)
+    record = _record("NY.gr.gz", path, len(text), expected, reads)
     record["medians"]["gzip"] = statistics.median(gzips)
     return record | {"gzip_s": gzips}
 
 
-def _plain() -> Record:
+def _generated(spec: str, case: str) -> list[Record]:
+    expected, records = generate(spec), []
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "generated.gr"
-        expected = generate(GENERATED)
-        write_graph(expected, path)
-        _check(read_graph(path, cache=False), expected)
-        reads = [_timed_read(path, expected) for _ in range(REPEAT)]
-        size = path.stat().st_size
-    return _record(f"{GENERATED}.gr", size, size, expected, reads)
+        for suffix in SUFFIXES:
+            path = Path(folder) / f"generated{suffix}"
+            write_graph(expected, path)
+            _check(read_graph(path, cache=False), expected)
+            reads = [_timed_read(path, expected) for _ in range(REPEAT)]
+            record = _record(spec + suffix, path, path.stat().st_size, expected, reads)
+            records.append(record | {"case": case})
+            path.unlink()
+    return records
 
 
-def _record(file: str, size: int, text: int, graph: Graph, reads: list[float]) -> Record:
+def _record(file: str, path: Path, text: int, graph: Graph, reads: list[float]) -> Record:
     return {
         "case": READING,
         "ranks": 1,
         "file": file,
-        "file_bytes": size,
+        "file_bytes": path.stat().st_size,
+        "peak_by_graph": _peak_bytes(path) / graph.nbytes,
         "text_bytes": text,
         "arcs": graph.arc_count,
         "read_s": reads,
         "verified": "every arc",
         "medians": {"read": statistics.median(reads)},
     }
+
+
+def _peak_bytes(path: Path) -> int:
+    """The most memory that a fresh process takes for reading, beyond what it had before."""
+    with tempfile.NamedTemporaryFile(suffix="".join(path.suffixes)) as tiny:
+        write_graph(generate("road:2x2"), tiny.name)
+        words = [sys.executable, "-c", PEAK, tiny.name, str(path)]
+        return int(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def _timed_read(path: Path, expected: Graph) -> float:

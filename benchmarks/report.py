@@ -195,6 +195,7 @@ READ_COLUMNS: dict[str, Column] = {
     "MB text": lambda row, _: f"{row['text_bytes'] / 1e6:.1f}",
     "read ms": _ms("read"),
     "MB text/s": lambda row, _: f"{row['text_bytes'] / row['medians']['read'] / 1e6:.0f}",
+    "peak/graph": lambda row, _: f"{row['peak_by_graph']:.2f}",
     "gzip -dc ms": lambda row, _: _ms("gzip")(row, _) if "gzip_s" in row else "–",
     "read/gzip": lambda row, _: (
         f"{row['medians']['read'] / row['medians']['gzip']:.2f}" if "gzip_s" in row else "–"

@@ -13,19 +13,21 @@ from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.errors import InputError
+from groute_py.graph import datasets
 from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import read_graph
 from groute_py.graph.from_networkx import graph_from_networkx, is_networkx
 from groute_py.graph.from_table import graph_from_table, is_table
 from groute_py.graph.generate import generate, is_spec
+from groute_py.graph.mirror import mirrored
 from groute_py.result import Result
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
 GraphLike = Any
-"""A `Graph`, a path or generator spec, a SciPy sparse array, a NetworkX graph, an edge table, or
+"""A `Graph`, a path, a spec or name, a SciPy sparse array, a NetworkX graph, an edge table, or
 (offsets, heads, weights)."""
 
 
@@ -51,10 +53,10 @@ def sssp(
     over all ranks, and the result comes back to rank 0.
 
     Args:
-        graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; a SciPy
-            sparse array (explicit zeros are arcs of weight 0); a NetworkX graph (vertex k is its
-            k-th node); a pandas, Polars or Arrow table of tails, heads and weights; or
-            ``(offsets, heads, weights)``.
+        graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; the name of
+            a graph to download such as ``"dimacs:NY"``; a SciPy sparse array (explicit zeros are
+            arcs of weight 0); a NetworkX graph (vertex k is its k-th node); a pandas, Polars or
+            Arrow table of tails, heads and weights; or ``(offsets, heads, weights)``.
         source: vertex index, from 0 (also for files whose own ids begin at 1).
         algorithm: ``auto``, ``delta-stepping`` or ``bellman-ford``.
         delta: Δ for delta-stepping, in units of weight; None for automatic.
@@ -120,18 +122,34 @@ class Held:
 def as_graph(
     graph: GraphLike,
     *,
+    undirected: bool = False,
     cache: bool | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Graph:
     """Make a `Graph` of whatever ``graph`` is; see `sssp`.
 
+    Args:
+        graph: as for `sssp`.
+        undirected: whether each arc is an edge, and also leads back.
+        cache: as for `read_graph`.
+        progress: as for `read_graph`.
+
     Raises:
         InputError: it is none of these, or not a valid one.
     """
+    whole = _directed(graph, cache, progress)
+    return mirrored(whole) if undirected else whole
+
+
+def _directed(
+    graph: GraphLike, cache: bool | Path | None, progress: Callable[[int, int], None] | None
+) -> Graph:
     if isinstance(graph, Graph):
         return graph
     if isinstance(graph, str) and is_spec(graph):
         return generate(graph)
+    if isinstance(graph, str) and datasets.is_name(graph):
+        graph = datasets.fetch(graph, progress)
     if isinstance(graph, str | Path):
         return read_graph(graph, cache=cache, progress=progress)
     if isinstance(graph, tuple) and len(graph) == 3:
@@ -141,26 +159,11 @@ def as_graph(
     if hasattr(graph, "tocsr"):
         return from_scipy(graph)
     if is_table(graph):
-        return from_table(graph)
+        return graph_from_table(graph)
     raise InputError(
         f"a graph cannot be made from {type(graph).__name__}; give a Graph, a path, a SciPy sparse "
         "array, a NetworkX graph, an edge table or (offsets, heads, weights)"
     )
-
-
-def from_table(table: Any) -> Graph:
-    """A graph from a table of tails, heads and, if there is a third column, weights.
-
-    Raises:
-        InputError: the vertices are not numbered from 0.
-    """
-    graph, ids = graph_from_table(table)
-    if ids is not None:
-        raise InputError(
-            "the vertices of the edge table are strings; groute_py.graph.from_table."
-            "graph_from_table(table) gives a graph and the ids of its vertices"
-        )
-    return graph
 
 
 def from_scipy(matrix: Any) -> Graph:

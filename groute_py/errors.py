@@ -92,12 +92,16 @@ class NegativeCycleError(GrouteError):
     Attributes:
         cycle: the vertices in order, the first repeated at the end.
         weight: the total weight of the cycle.
+
+    The message shows the file's `ids` of these vertices, where they are given.
     """
 
     exit_code = 4
 
-    def __init__(self, cycle: list[int], weight: float, *, first_id: int = 0) -> None:
-        shown = [str(v + first_id) for v in cycle]
+    def __init__(
+        self, cycle: list[int], weight: float, *, ids: list[int] | list[str] | None = None
+    ) -> None:
+        shown = [str(v) for v in (cycle if ids is None else ids)]
         if len(shown) > 40:
             shown = [*shown[:20], f"… {len(shown) - 40} more …", *shown[-20:]]
         super().__init__(

@@ -27,10 +27,21 @@ def frame_of(result: Result, coordinates: str | Path | None = None) -> DataFrame
     if result.distances.dtype.kind != "f":
         columns["distance"] = pd.arrays.IntegerArray(result.distances, ~result.reached)
     if result.predecessors is not None:
-        ids = result.predecessors + result.first_id
-        columns["predecessor"] = pd.arrays.IntegerArray(ids, result.predecessors < 0)
+        columns["predecessor"] = _ids_or_missing(result)
     if coordinates is not None:
         places = read_coordinates(coordinates, count)
         columns |= {"x": places[:, 0], "y": places[:, 1]}
-    ids = np.arange(result.first_id, result.first_id + count)
+    ids = result.numbering.ids_of(np.arange(count))
     return pd.DataFrame(columns, index=pd.Index(ids, name="vertex"))
+
+
+def _ids_or_missing(result: Result) -> Any:
+    """The predecessors' ids: Int64 or strings, missing where there is none."""
+    import pandas as pd
+
+    assert result.predecessors is not None
+    nobody = result.predecessors < 0
+    ids = result.numbering.ids_of(np.where(nobody, 0, result.predecessors))
+    if ids.dtype.kind == "U":
+        return pd.Series(ids, dtype="string").mask(nobody).array
+    return pd.arrays.IntegerArray(ids, nobody)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.atomic import replacing
+from groute_py.graph.ids import Numbering
+from groute_py.result_files import form_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -43,6 +43,7 @@ class Result:
             source and where no path leads; None if they were not asked for.
         statistics: what the solve cost; see `groute_py.engine.statistics.Statistics`.
         first_id: the id that the graph's file gives to vertex 0.
+        ids: the file's id of every vertex, int64 or str, where they do not count from `first_id`.
     """
 
     source: int
@@ -50,6 +51,12 @@ class Result:
     predecessors: NDArray[np.int64] | None = None
     statistics: dict[str, Any] = field(default_factory=dict)
     first_id: int = 0
+    ids: NDArray[Any] | None = None
+
+    @property
+    def numbering(self) -> Numbering:
+        """Between indices and the file's ids."""
+        return Numbering(len(self.distances), self.first_id, self.ids)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -81,7 +88,7 @@ class Result:
         """The answer as a pandas DataFrame with a row for each vertex.
 
         Its index ``vertex`` has the graph file's ids. Its columns are ``distance`` (Int64, missing
-        where no path leads, or a float, infinite there), ``predecessor`` (Int64, an id, or missing)
+        where no path leads, or a float, infinite there), ``predecessor`` (an id, or missing)
         if there are predecessors, and ``x`` and ``y`` where coordinates are given.
 
         Args:
@@ -94,29 +101,32 @@ class Result:
 
         return frame_of(self, coordinates)
 
-    def save(self, path: str | Path) -> None:
-        """Write the answer; the suffix chooses the form, and the file is complete or absent.
+    def save(self, path: str | Path, form: str | None = None) -> None:
+        """Write the answer; the file is complete or absent.
 
-        ``.npz`` holds ``distances``, ``predecessors`` (if any) and ``source``; ``.npy`` the
-        distances; ``.csv`` a table ``vertex,distance,predecessor`` and ``.txt`` lines
-        ``vertex distance`` in the graph file's ids, with ``inf`` where no path leads.
+        Args:
+            path: the file.
+            form: a name in `groute_py.result_files.FORMS`; by default the suffix chooses. ``npz``
+                holds everything; ``npy`` the distances; ``csv``, ``parquet``, ``txt`` and ``sol``
+                are tables in the graph file's ids.
 
         Raises:
             InputError: unknown suffix, or the file cannot be written.
+            SetupError: the form needs a library that is not installed.
         """
         target = Path(path)
-        writer = _writer(target)
+        write = form_of(target, form)
         try:
             with replacing(target) as file:
-                writer(self, file)
+                write(self, file)
         except OSError as problem:
             raise InputError(f"{target}: cannot be written ({problem.strerror})") from problem
 
 
-def check_output(path: str | Path) -> None:
+def check_output(path: str | Path, form: str | None = None) -> None:
     """Raise `InputError` now if a result could not be saved at ``path`` later."""
     target = Path(path)
-    _writer(target)
+    form_of(target, form)
     folder = target.absolute().parent
     if target.is_dir():
         raise InputError(f"{target}: is a directory; name a file in it")
@@ -155,67 +165,12 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
     shapes = distances.ndim == 1 and source.ndim == 0
     kinds = distances.dtype in _DISTANCES and source.dtype.kind in "iu"
     tree = parents is None or (parents.ndim == 1 and parents.dtype.kind in "iu")
-    if not (shapes and kinds and tree):
+    first, ids = found.get("first_id", np.int64(0)), found.get("ids")
+    named = ids is None or (ids.shape == distances.shape and ids.dtype.kind in "iU")
+    if not (shapes and kinds and tree and named and first.ndim == 0 and first.dtype.kind in "iu"):
         raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
-    return Result(int(source), distances, parents)
-
-
-def _write_npz(result: Result, file: IO[bytes]) -> None:
-    arrays = {"distances": result.distances, "source": np.int64(result.source)}
-    if result.predecessors is not None:
-        arrays["predecessors"] = result.predecessors
-    np.savez(file, **arrays)  # type: ignore[arg-type]
-
-
-def _write_npy(result: Result, file: IO[bytes]) -> None:
-    np.save(file, result.distances)
-
-
-def _write_csv(result: Result, file: IO[bytes]) -> None:
-    rows = (row if row[1] is not None else (row[0], "inf", "") for row in _rows(result))
-    _write_rows(file, [("vertex", "distance", "predecessor"), *rows], ",")
-
-
-def _write_txt(result: Result, file: IO[bytes]) -> None:
-    rows = ((row[0], "inf" if row[1] is None else row[1]) for row in _rows(result))
-    _write_rows(file, list(rows), " ")
-
-
-def _rows(result: Result) -> list[tuple[Any, Any, Any]]:
-    """(id, distance or None, predecessor's id or empty) in vertex order."""
-    first = result.first_id
-    ids = range(first, first + len(result.distances))
-    found = zip(result.distances.tolist(), result.reached.tolist(), strict=True)
-    distances = [distance if reached else None for distance, reached in found]
-    if result.predecessors is None:
-        parents: list[Any] = [""] * len(distances)
-    else:
-        parents = [parent + first if parent >= 0 else "" for parent in result.predecessors.tolist()]
-    return list(zip(ids, distances, parents, strict=True))
-
-
-def _write_rows(file: IO[bytes], rows: list[Any], separator: str) -> None:
-    import io
-
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
-    text.flush()
-    text.detach()
+    return Result(int(source), distances, parents, first_id=int(first), ids=ids)
 
 
 _DISTANCES = (np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.float64))
 """The types of distances in a saved result."""
-
-_WRITERS: dict[str, Callable[[Result, IO[bytes]], None]] = {
-    ".npz": _write_npz,
-    ".npy": _write_npy,
-    ".csv": _write_csv,
-    ".txt": _write_txt,
-}
-
-
-def _writer(path: Path) -> Callable[[Result, IO[bytes]], None]:
-    if path.suffix not in _WRITERS:
-        known = ", ".join(_WRITERS)
-        raise InputError(f"{path}: unknown suffix {path.suffix!r}; a result is saved as {known}")
-    return _WRITERS[path.suffix]

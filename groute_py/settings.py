@@ -15,14 +15,17 @@ class Settings:
     """What the environment sets.
 
     Attributes:
-        cache_folder: where converted graphs are kept
+        cache_folder: where converted and downloaded graphs are kept
             (``GROUTE_PY_CACHE``, else ``$XDG_CACHE_HOME/groute-py``).
+        datasets_url: where graphs by name are downloaded from (``GROUTE_PY_DATASETS``), in place of
+            their own sites.
         gpu_aware_mpi: True or False where ``GROUTE_PY_GPU_AWARE_MPI`` says so, None to detect.
         device: where the drop-ins solve, whose functions have no argument for it
             (``GROUTE_PY_DEVICE``, else ``auto``).
     """
 
     cache_folder: Path
+    datasets_url: str | None
     gpu_aware_mpi: bool | None
     device: str
 
@@ -32,6 +35,7 @@ def settings() -> Settings:
     """Read the environment once."""
     return Settings(
         cache_folder=_cache_folder(),
+        datasets_url=os.environ.get("GROUTE_PY_DATASETS") or None,
         gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
         device=os.environ.get("GROUTE_PY_DEVICE") or "auto",
     )

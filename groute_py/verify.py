@@ -69,10 +69,10 @@ class _Ids:
     """Shows a vertex in the file's numbering."""
 
     def __init__(self, graph: Graph) -> None:
-        self._first = graph.first_id
+        self._numbering = graph.numbering
 
     def __call__(self, vertex: Any) -> str:
-        return f"vertex {int(vertex) + self._first}"
+        return f"vertex {self._numbering.id_of(int(vertex))}"
 
 
 def _check_no_improvement(

@@ -7,6 +7,7 @@ no output file is left. mpirun adds lines of its own on stderr, so ours are coun
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
 import re
 import signal
@@ -63,6 +64,15 @@ TABLE = {
     "infinite weight": Bad("sssp @inf.gr", 2, "expected a finite number as weight, got 'inf'"),
     "weight beyond 64 bits": Bad("sssp @token.gr", 2, "does not fit in 64-bit integers"),
     "no vertices": Bad("sssp @nobody.gr", 2, "nobody has no vertices"),
+    # other formats, and what lies behind a suffix
+    "Matrix Market of complex numbers": Bad("sssp @complex.mtx", 2, "complex.mtx:1: values are"),
+    "edge list with NaN": Bad("sssp @nan.csv", 2, "nan.csv:3: expected a finite number as weight"),
+    "METIS with too few lines": Bad("sssp @few.graph", 2, "has lines for only 2"),
+    "matrix with a word": Bad("sssp @word.mat", 2, "word.mat:3: expected an integer, got 'x'"),
+    "truncated binary": Bad("sssp @cut.galois", 2, "truncated: ends at byte 40, within the heads"),
+    "truncated xz": Bad("sssp @cut.gr.xz", 2, "truncated: the xz data ends before"),
+    "a zip that is none": Bad("sssp @none.npz", 2, "none.npz: "),
+    "unknown graph by name": Bad("sssp dimacs:XX", 2, "there is no graph 'dimacs:XX'; there are"),
     # what the graph forbids
     "negative weight": Bad(
         "sssp @negative.gr --algorithm delta-stepping", 2, "which delta-stepping cannot take"
@@ -72,7 +82,9 @@ TABLE = {
     # the choices
     "source 0": Bad("sssp @good.gr -s 0", 2, "source 0 is not a vertex of good; vertices are 1..4"),
     "source above n": Bad("sssp @good.gr -s 5", 2, "source 5 is not a vertex of good"),
-    "source is no number": Bad("sssp @good.gr -s one", 2, "'one' is not a valid integer"),
+    "source is no number": Bad(
+        "sssp @good.gr -s one", 2, "source 'one' is no number, but the graph's ids are"
+    ),
     "target above n": Bad("sssp @good.gr -t 4 -t 5", 2, "target 5 is not a vertex of good"),
     "target without predecessors": Bad(
         "sssp @good.gr -t 4 --no-predecessors", 2, "--target prints a path"
@@ -147,6 +159,13 @@ def bad_files() -> dict[str, bytes]:
         "truncated.gr.gz": whole[:-12],
         "corrupt.gr.gz": bytes(packed),
         "damaged.csr": b"groute-py",
+        "complex.mtx": b"%%MatrixMarket matrix coordinate complex general\n1 1 0\n",
+        "nan.csv": b"tail,head,weight\n1,2,3\n2,3,nan\n",
+        "few.graph": b"3 1\n2\n1\n",
+        "word.mat": b"2\n0 1\nx 0\n",
+        "cut.galois": np.array([1, 4, 1, 2, 2], "<u8").tobytes(),
+        "cut.gr.xz": lzma.compress(GOOD.encode())[:-9],
+        "none.npz": b"PK\3\4" + bytes(26) + b"data.npy",
     }
 
 

@@ -95,14 +95,22 @@ def test_reading(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     write_graph(generate("road:20x20"), tmp_path / cases.NY_FILE)
     monkeypatch.setenv("GROUTE_PY_TEST_DATA", str(tmp_path))
     monkeypatch.setattr(reading, "GENERATED", "road:30x30")
-    done, (compressed, plain) = bench("reading")
+    monkeypatch.setattr(reading, "SUFFIXES", (".gr", ".parquet"))
+    done, (compressed, plain, other) = bench("reading")
     assert done.exit_code == 0, done.output
     assert len(compressed["read_s"]) == len(compressed["gzip_s"]) == len(plain["read_s"]) == 7
+    assert [plain["file"], other["file"]] == ["road:30x30.gr", "road:30x30.parquet"]
 
     monkeypatch.setattr(reading, "read_graph", lambda *_, **__: generate("road:20x20", seed=2))
     done, _ = bench("reading")
     assert done.exit_code == 3
     assert "WRONG ANSWER" in done.output
+
+
+def test_reading_another_graph(bench: Bench) -> None:
+    done, records = bench("reading:road:9x9")
+    assert done.exit_code == 0, done.output
+    assert {record["arcs"] for record in records} == {generate("road:9x9").arc_count}
 
 
 def test_a_missing_file_is_skipped_with_the_reason(

@@ -191,15 +191,15 @@ class TestOutput:
 
     def test_npz(self, saved: Callable[..., Path]) -> None:
         with np.load(saved("out.npz")) as found:
-            assert sorted(found.files) == ["distances", "predecessors", "source"]
-            assert [found[name].dtype for name in found.files] == [np.int64] * 3
+            assert sorted(found.files) == ["distances", "first_id", "predecessors", "source"]
+            assert {found[name].dtype.name for name in found.files} == {"int64"}
             assert found["source"] == 0
             assert found["distances"].tolist() == [0, 4, 7, UNREACHED]
             assert found["predecessors"].tolist() == [-1, 0, 1, -1]
 
     def test_npz_without_predecessors(self, saved: Callable[..., Path]) -> None:
         with np.load(saved("out.npz", "--no-predecessors")) as found:
-            assert sorted(found.files) == ["distances", "source"]
+            assert sorted(found.files) == ["distances", "first_id", "source"]
 
     def test_npy(self, saved: Callable[..., Path]) -> None:
         assert np.load(saved("out.npy")).tolist() == [0, 4, 7, UNREACHED]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from groute_py.errors import FormatError, InputError
-from groute_py.graph import cache, files
+from groute_py.graph import cache, head
 from groute_py.graph.csr import Graph
-from groute_py.graph.files import FORMATS, WRITERS, read_graph, write_graph
+from groute_py.graph.files import FORMATS, read_graph, write_graph
 from groute_py.graph.formats import dimacs, native
 
 TEXT = b"c text\np sp 2 2\na 2 1 5\na 1 2 3\n"
@@ -46,11 +46,12 @@ def test_the_name_says_nothing(tmp_path, content, name):
     assert read_graph(str(tmp_path / name)).arc_count == 2
 
 
-@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("suffix", [s for form in FORMATS.values() for s in form.suffixes])
 def test_written_by_suffix(tmp_path, suffix):
-    graph = Graph.from_arrays([0, 1, 2], [1, 0], [3, 5], first_id=1)
+    weights = [1, 1] if suffix == ".sg" else [3, 3]
+    graph = Graph.from_arrays([0, 1, 2], [1, 0], weights, first_id=1)
     write_graph(graph, tmp_path / f"x{suffix}")
-    assert read_graph(tmp_path / f"x{suffix}").weights.tolist() == [3, 5]
+    assert read_graph(tmp_path / f"x{suffix}").weights.tolist() == weights
 
 
 def test_native_by_content(tmp_path, text_file):
@@ -63,12 +64,10 @@ def test_native_by_content(tmp_path, text_file):
     [
         (b"", "is empty"),
         (gzip.compress(b""), "is empty once decompressed"),
-        (b"hello\n", "known formats are DIMACS text, native CSR"),
+        (b"hello\n", "known formats are native CSR, Matrix Market"),
         (b"\x00\x01\x02", "is not a graph file"),
-        ((1).to_bytes(8, "little") + bytes(24), "Galois binary graph .version 1., which is not"),
-        (gzip.compress((1).to_bytes(8, "little") + bytes(24)), "Galois binary"),
         (gzip.compress(native.MAGIC), "native CSR within gzip"),
-        (b"\xfd7zXZ\0rest", "xz-compressed"),
+        (b"\xfd7zXZ\0rest", "truncated: the xz data"),
         (gzip.compress(TEXT)[:11], "truncated"),
         (b"\x1f\x8b rubbish", "damaged gzip data"),
         (native.MAGIC + b"{}\n", "lacks fields"),
@@ -101,15 +100,15 @@ def test_no_permission_as_told_by_the_system(text_file, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(files, "open", refuse, raising=False)
+    monkeypatch.setattr(head, "open", refuse, raising=False)
     with pytest.raises(FormatError, match="cannot be read: Permission denied"):
         read_graph(text_file)
 
 
 def test_writing_where_it_cannot_be(tmp_path, text_file):
     graph = read_graph(text_file)
-    with pytest.raises(InputError, match=r"written as \.csr, \.gr, \.gr\.gz"):
-        write_graph(graph, tmp_path / "x.mtx")
+    with pytest.raises(InputError, match=r"written as \.csr, \.mtx"):
+        write_graph(graph, tmp_path / "x.json")
     with pytest.raises(InputError, match="cannot be written: No such file"):
         write_graph(graph, tmp_path / "nowhere" / "x.gr")
 

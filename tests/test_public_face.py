@@ -125,7 +125,7 @@ class TestErrors:
     def test_they_travel(self) -> None:
         import pickle
 
-        negative = errors.NegativeCycleError([1, 2, 1], -3, first_id=1)
+        negative = errors.NegativeCycleError([1, 2, 1], -3, ids=[2, 3, 2])
         negative.on_all_ranks = True
         formed = errors.FormatError("a.gr", "is odd", line=3)
         for error in (negative, formed, errors.RunError("late")):

@@ -61,7 +61,7 @@ def test_public_distances() -> None:
 def test_npz(tmp_path: Path) -> None:
     WHOLE.save(tmp_path / "out.npz")
     with np.load(tmp_path / "out.npz") as saved:
-        assert sorted(saved.files) == ["distances", "predecessors", "source"]
+        assert sorted(saved.files) == ["distances", "first_id", "predecessors", "source"]
         assert saved["source"] == 1
         assert saved["source"].dtype == saved["distances"].dtype == np.int64
         assert saved["predecessors"].dtype == np.int64

@@ -34,35 +34,37 @@ class TestTables:
 
     def test_columns_by_name(self, form: Any) -> None:
         table = form({"km": [1.5, 2.5], "to": [1, 2], "from": [0, 1]})
-        graph, ids = graph_from_table(table, tail="from", head="to", weight="km")
-        assert ids is None
+        graph = graph_from_table(table, tail="from", head="to", weight="km")
+        assert graph.ids is None
         assert graph.offsets.tolist() == [0, 1, 2, 2]
         assert graph.weights.tolist() == [1.5, 2.5]
 
     def test_both_directions_without_weights(self, form: Any) -> None:
-        graph, _ = graph_from_table(form({"a": [0, 1], "b": [1, 2]}), directed=False)
+        graph = graph_from_table(form({"a": [0, 1], "b": [1, 2]}), directed=False)
         assert graph.heads.tolist() == [1, 2, 0, 1]
         assert graph.weights.tolist() == [1, 1, 1, 1]
 
     def test_names_of_vertices(self, form: Any) -> None:
         table = form({"from": ["Rome", "Oslo"], "to": ["Oslo", "Bonn"], "km": [5, 6]})
-        graph, ids = graph_from_table(table)
-        assert ids is not None
-        assert ids.tolist() == ["Bonn", "Oslo", "Rome"]
-        result = groute_py.sssp(graph, 2, device="cpu")
+        graph = graph_from_table(table)
+        assert graph.ids is not None
+        assert graph.ids.tolist() == ["Bonn", "Oslo", "Rome"]
+        result = groute_py.sssp(table, graph.numbering.index_of("Rome"), device="cpu")
         assert result is not None
-        assert ids[result.path_to(0)].tolist() == ["Rome", "Oslo", "Bonn"]
-        with pytest.raises(InputError, match="graph_from_table"):
-            groute_py.sssp(table, 0)
+        assert [result.numbering.id_of(v) for v in result.path_to(0)] == ["Rome", "Oslo", "Bonn"]
+        frame = result.to_frame()
+        assert frame.distance.to_dict() == {"Bonn": 11, "Oslo": 5, "Rome": 0}
+        assert frame.predecessor["Bonn"] == "Oslo"
+        assert frame.predecessor["Rome"] is pd.NA
 
     def test_numbers_that_are_names(self, form: Any) -> None:
-        graph, ids = graph_from_table(form({"a": [10**12, 5], "b": [5, 10**12]}), renumber=True)
-        assert ids is not None
-        assert ids.tolist() == [5, 10**12]
+        graph = graph_from_table(form({"a": [10**12, 5], "b": [5, 10**12]}), renumber=True)
+        assert graph.ids is not None
+        assert graph.ids.tolist() == [5, 10**12]
         assert graph.heads.tolist() == [1, 0]
 
     def test_empty(self, form: Any) -> None:
-        graph, _ = graph_from_table(form({"a": np.zeros(0, int), "b": np.zeros(0, int)}))
+        graph = graph_from_table(form({"a": np.zeros(0, int), "b": np.zeros(0, int)}))
         assert (graph.vertex_count, graph.arc_count) == (0, 0)
 
     @pytest.mark.parametrize(

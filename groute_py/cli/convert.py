@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
+from groute_py.cli.options import undirected_option
 
 
 @click.command()
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-def convert(source: str, target: str) -> None:
+@undirected_option
+def convert(source: str, target: str, undirected: bool) -> None:
     """Read FROM, whatever it holds, and write TO in the format of its suffix.
 
-    TO is .csr (our binary form, read back in no time), .gr or .gr.gz (DIMACS text).
+    TO is .csr (our binary form, read back in no time), .gr (DIMACS text), .mtx (Matrix Market),
+    .csv .tsv .txt .el .wel .e (edge lists), .graph (METIS), .sg .wsg (GAPBS), .galois (Galois
+    binary), .npz (SciPy), .parquet or .mat (dense matrix). Texts, .sg, .wsg and .galois may have
+    .gz, .xz, .zst or .bz2 behind.
     """
 
     def work() -> None:
         from groute_py.api import as_graph
-        from groute_py.graph.files import write_graph
+        from groute_py.graph.files import write_graph, writer
 
+        writer(Path(target))
         with show.progress(f"reading {source}") as progress:
-            graph = as_graph(source, cache=False, progress=progress)
+            graph = as_graph(source, undirected=undirected, cache=False, progress=progress)
         write_graph(graph, target)
         show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
 

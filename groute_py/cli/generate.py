@@ -10,7 +10,7 @@ from groute_py.cli.alone import on_rank_0
 
 @click.command()
 @click.argument("spec")
-@click.option("-o", "--output", required=True, help="The file: .csr, .gr or .gr.gz.")
+@click.option("-o", "--output", required=True, help="The file; its suffix says the format.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Another seed, another graph.")
 def generate(spec: str, output: str, seed: int) -> None:
     """Write the generated graph SPEC to a file.

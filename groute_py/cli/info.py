@@ -8,15 +8,22 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
-from groute_py.cli.options import cache_options, cache_value, graph_argument, json_option
+from groute_py.cli.options import (
+    cache_options,
+    cache_value,
+    graph_argument,
+    json_option,
+    undirected_option,
+)
 
 
 @click.command()
 @graph_argument
 @click.option("--parts", type=click.IntRange(min=1), help="Show the cut into so many parts.")
+@undirected_option
 @cache_options
 @json_option
-def info(graph: str, parts: int | None, cache: Any, as_json: bool) -> None:
+def info(graph: str, parts: int | None, undirected: bool, cache: Any, as_json: bool) -> None:
     """Counts, weights and degrees of GRAPH."""
 
     def work() -> None:
@@ -26,7 +33,9 @@ def info(graph: str, parts: int | None, cache: Any, as_json: bool) -> None:
         from groute_py.graph.facts import facts_of
 
         with show.progress(f"reading {graph}") as progress:
-            whole = as_graph(graph, cache=cache_value(cache), progress=progress)
+            whole = as_graph(
+                graph, undirected=undirected, cache=cache_value(cache), progress=progress
+            )
         facts = facts_of(whole)
         degrees = np.diff(whole.offsets)
         rows: dict[str, Any] = {

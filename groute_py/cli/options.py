@@ -12,6 +12,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 graph_argument = click.argument("graph")
 
+undirected_option = click.option(
+    "--undirected", is_flag=True, help="Every arc of GRAPH is an edge, and also leads back."
+)
+
 
 def cache_options(command: F) -> F:
     """``--cache FOLDER`` and ``--no-cache``, given to the command as one value ``cache``."""

@@ -5,14 +5,21 @@ from __future__ import annotations
 import signal
 import statistics
 import time
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from groute_py.cli import show
-from groute_py.cli.options import cache_options, cache_value, graph_argument, json_option
-from groute_py.errors import InputError, TimeLimitError, everywhere
+from groute_py.cli.options import (
+    cache_options,
+    cache_value,
+    graph_argument,
+    json_option,
+    undirected_option,
+)
+from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
 
 if TYPE_CHECKING:
     from groute_py.engine.options import Options
@@ -26,9 +33,7 @@ GRACE_S = 1.0
 
 @click.command()
 @graph_argument
-@click.option(
-    "-s", "--source", type=int, help="Source vertex, in the file's numbering.  [first with arcs]"
-)
+@click.option("-s", "--source", metavar="ID", help="Source, by the file's id.  [first with arcs]")
 @click.option("--algorithm", default="auto", show_default=True, help="auto or a method's name.")
 @click.option("--delta", type=float, help="Δ of delta-stepping, in units of weight.  [automatic]")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
@@ -38,28 +43,35 @@ GRACE_S = 1.0
 @click.option("--coordinates", metavar="FILE", help="For hilbert.  [the .co beside GRAPH]")
 @click.option("--cutoff", type=float, help="Leave vertices that are farther unreached.")
 @click.option("--no-predecessors", is_flag=True, help="Distances only.")
-@click.option("-o", "--output", help="Save the result: .npz, .npy, .csv or .txt.")
-@click.option("-t", "--target", "targets", type=int, multiple=True, help="Print the path to ID.")
+@click.option("-o", "--output", help="Save the result: .npz .npy .csv .txt .parquet .sol.")
+@click.option("--output-format", metavar="NAME", help="In this form, whatever the suffix.")
+@click.option(
+    "-t", "--target", "targets", metavar="ID", multiple=True, help="Print the path to ID."
+)
 @click.option("--verify", "check", is_flag=True, help="Check the optimality certificate.")
 @click.option("-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so often.")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Give up after so long.")
+@undirected_option
 @cache_options
 @json_option
 def sssp(
     graph: str,
-    source: int | None,
-    targets: tuple[int, ...],
+    source: str | None,
+    targets: tuple[str, ...],
     output: str | None,
+    output_format: str | None,
     check: bool,
     trials: int,
     as_json: bool,
+    undirected: bool,
     cache: Any,
     **choices: Any,
 ) -> None:
     """Shortest paths from one source to every vertex of GRAPH.
 
-    GRAPH is a file (chosen by its content: DIMACS text .gr, plain or .gz; our binary .csr) or a
-    generated graph: road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M.
+    GRAPH is a file (known by its content: DIMACS, Matrix Market, edge lists, METIS, GAPBS, Galois,
+    SciPy .npz, Parquet, dense matrices, our .csr; plain, .gz, .xz, .zst or .bz2) or a generated
+    graph: road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M.
     """
     from groute_py.api import Held, as_graph
     from groute_py.comm.connect import connect
@@ -72,17 +84,23 @@ def sssp(
     _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
 
     def read() -> Held:
-        _check_before_reading(options, output)
+        _check_before_reading(options, output, output_format)
         with show.progress(f"reading {graph}") as progress:
-            return Held(as_graph(graph, cache=cache_value(cache), progress=progress))
+            return Held(
+                as_graph(graph, undirected=undirected, cache=cache_value(cache), progress=progress)
+            )
 
     whole = on_root(channel, read).graph
     read_s = time.monotonic() - start
     session = Session(whole, channel, options)
-    index = session.facts.start if source is None else source - session.facts.first_id
+    index = on_root(channel, lambda: _index_of(whole, source, session.facts))
 
     def solve() -> Result | None:
-        result = session.solve(index)
+        try:
+            result = session.solve(index)
+        except NegativeCycleError:
+            on_root(channel, lambda: _say_negative_cycle(output, output_format))
+            raise
         on_root(channel, lambda: _verify(whole, result, options) if check else None)
         return result
 
@@ -90,7 +108,7 @@ def sssp(
     for _ in range(trials):
         result = solve()
         times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
-    paths = on_root(channel, lambda: _finish(whole, result, targets, output))
+    paths = on_root(channel, lambda: _finish(whole, result, targets, output, output_format))
     session.close()
     if result is not None:
         seconds = {"read": read_s, **result.statistics["seconds"]}
@@ -128,12 +146,29 @@ def _set_alarm(time_limit_s: float | None) -> None:
     signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)
 
 
-def _check_before_reading(options: Options, output: str | None) -> None:
+def _check_before_reading(options: Options, output: str | None, form: str | None) -> None:
     from groute_py.result import check_output
 
     options.check()
     if output is not None:
-        check_output(output)
+        check_output(output, form)
+    elif form is not None:
+        raise InputError(f"--output-format {form} needs --output FILE")
+
+
+def _index_of(graph: Graph | None, source: str | None, facts: Facts) -> int:
+    assert graph is not None
+    return facts.start if source is None else graph.numbering.index_of(source, "source", graph.name)
+
+
+def _say_negative_cycle(output: str | None, form: str | None) -> None:
+    """Programs that read ``matrix-distances`` look for this line."""
+    from groute_py.graph.atomic import replacing
+    from groute_py.result_files import NEGATIVE_CYCLE
+
+    if output is not None and form == "matrix-distances":
+        with replacing(Path(output)) as file:
+            file.write(NEGATIVE_CYCLE.encode())
 
 
 def _verify(graph: Graph | None, result: Result | None, options: Options) -> None:
@@ -145,27 +180,27 @@ def _verify(graph: Graph | None, result: Result | None, options: Options) -> Non
 
 
 def _finish(
-    graph: Graph | None, result: Result | None, targets: tuple[int, ...], output: str | None
+    graph: Graph | None,
+    result: Result | None,
+    targets: tuple[str, ...],
+    output: str | None,
+    output_format: str | None,
 ) -> list[dict[str, Any]]:
     """Find paths, then save: nothing is saved when a target is wrong."""
     assert graph is not None
     assert result is not None
     paths = [_path(graph, result, target) for target in targets]
     if output is not None:
-        result.save(output)
+        result.save(output, output_format)
     return paths
 
 
-def _path(graph: Graph, result: Result, target: int) -> dict[str, Any]:
-    first, last = graph.first_id, graph.first_id + graph.vertex_count - 1
-    if not first <= target <= last:
-        raise InputError(
-            f"target {target} is not a vertex of {graph.name}; they are {first}..{last}"
-        )
-    index = target - first
+def _path(graph: Graph, result: Result, target: str) -> dict[str, Any]:
+    numbering = graph.numbering
+    index = numbering.index_of(target, "target", graph.name)
     distance = result.distances[index].item() if result.reached[index] else None
-    path = [vertex + first for vertex in result.path_to(index)]
-    return {"target": target, "distance": distance, "path": path}
+    path = [numbering.id_of(vertex) for vertex in result.path_to(index)]
+    return {"target": numbering.id_of(index), "distance": distance, "path": path}
 
 
 def _rows(
@@ -176,7 +211,7 @@ def _rows(
         "graph": facts.name,
         "vertices": facts.vertex_count,
         "arcs": facts.arc_count,
-        "source": result.source + facts.first_id,
+        "source": result.numbering.id_of(result.source),
         "reached": len(reached),
         "greatest_distance": reached.max().item(),
         "sum_of_distances": reached.sum().item(),

@@ -8,16 +8,25 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
-from groute_py.cli.options import cache_options, cache_value, graph_argument, json_option
+from groute_py.cli.options import (
+    cache_options,
+    cache_value,
+    graph_argument,
+    json_option,
+    undirected_option,
+)
 
 
 @click.command()
 @graph_argument
 @click.argument("result")
 @click.option("--cutoff", type=float, help="The cutoff the result was computed with.")
+@undirected_option
 @cache_options
 @json_option
-def verify(graph: str, result: str, cutoff: float | None, cache: Any, as_json: bool) -> None:
+def verify(
+    graph: str, result: str, cutoff: float | None, undirected: bool, cache: Any, as_json: bool
+) -> None:
     """Check RESULT (.npz) against GRAPH by the optimality certificate.
 
     Ends with code 3 and the first wrong vertex if it is not a shortest-path answer.
@@ -30,13 +39,15 @@ def verify(graph: str, result: str, cutoff: float | None, cache: Any, as_json: b
 
         saved = load(result)
         with show.progress(f"reading {graph}") as progress:
-            whole = as_graph(graph, cache=cache_value(cache), progress=progress)
+            whole = as_graph(
+                graph, undirected=undirected, cache=cache_value(cache), progress=progress
+            )
         certify(whole, saved, cutoff=cutoff)
         rows: dict[str, Any] = {
             "verified": True,
             "graph": whole.name,
             "result": result,
-            "source": saved.source + whole.first_id,
+            "source": whole.numbering.id_of(saved.source),
             "reached": int(saved.reached.sum()),
             "predecessors_checked": saved.predecessors is not None,
         }

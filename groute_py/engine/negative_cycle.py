@@ -25,6 +25,7 @@ from groute_py.engine.agree import on_root
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
+from groute_py.graph.ids import Numbering
 from groute_py.kernels.cpu import cycle
 from groute_py.partition.order import Ordered
 
@@ -35,6 +36,7 @@ class CycleWatch:
     Args:
         channel: of the run.
         ordered: the whole graph on rank 0, None elsewhere.
+        numbering: the ids of the input's vertices on rank 0, None elsewhere.
         facts: of the graph.
         distances: takes this rank's distances.
     """
@@ -43,10 +45,12 @@ class CycleWatch:
         self,
         channel: Channel,
         ordered: Ordered | None,
+        numbering: Numbering | None,
         facts: Facts,
         distances: Callable[[], NDArray[Any]],
     ) -> None:
         self._channel, self._ordered, self._distances = channel, ordered, distances
+        self._numbering = numbering
         self._due = 4 * facts.arc_count
 
     def __call__(self, verdict: Verdict) -> None:
@@ -64,12 +68,13 @@ class CycleWatch:
     def _look(self, collected: list[NDArray[Any]] | None) -> None:
         assert collected is not None
         assert self._ordered is not None
-        graph = self._ordered.graph
-        found = find_cycle(graph, np.concatenate(collected))
+        assert self._numbering is not None
+        found = find_cycle(self._ordered.graph, np.concatenate(collected))
         if found is not None:
             vertices, weight = found
-            in_input = self._ordered.in_input(np.array(vertices)).tolist()
-            raise NegativeCycleError(in_input, weight, first_id=graph.first_id)
+            in_input = self._ordered.in_input(np.array(vertices))
+            ids = self._numbering.ids_of(in_input).tolist()
+            raise NegativeCycleError(in_input.tolist(), weight, ids=ids)
 
 
 def find_cycle(graph: Graph, distances: NDArray[Any]) -> tuple[list[int], float] | None:

@@ -135,6 +135,7 @@ class Session:
         assert self._graph is not None
         facts = facts_of(self._graph)
         self._options.check_against(facts)
+        self._numbering = self._graph.numbering
         return facts
 
     def _arrange(self) -> None:
@@ -230,8 +231,9 @@ class Session:
     def _cycle_watch(self) -> CycleWatch | None:
         if not self.facts.has_negative:
             return None
-        ordered = self._ordered if self._channel.rank == 0 else None
-        return CycleWatch(self._channel, ordered, self.facts, self._device.distances)
+        on_root = self._channel.rank == 0
+        ordered, numbering = (self._ordered, self._numbering) if on_root else (None, None)
+        return CycleWatch(self._channel, ordered, numbering, self.facts, self._device.distances)
 
     def _refuse_overflow(self) -> None:
         """A sum did not fit in the widest type: that is an error if some vertex needs it.
@@ -304,4 +306,5 @@ class Session:
             predecessors=tree,
             statistics=statistics.as_dict(),
             first_id=self.facts.first_id,
+            ids=self._numbering.ids,
         )

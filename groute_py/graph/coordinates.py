@@ -1,4 +1,4 @@
-"""Where vertices lie: DIMACS coordinate files, ``.co`` and ``.co.gz``.
+"""Where vertices lie: DIMACS coordinate files, ``.co``, compressed or not.
 
 c a comment
 p aux sp co 3             vertices
@@ -7,26 +7,25 @@ v 1 -73530767 41085396    id from 1, x, y
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
-import zlib
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
+from groute_py.graph.compression import SUFFIXES, pieces
 
-SUFFIX = re.compile(r"\.gr(\.gz)?$")
+SUFFIX = re.compile(r"\.gr(\.(gz|xz|zst|bz2))?$")
 
 
 def coordinates_beside(graph: object) -> Path | None:
-    """The coordinate file that lies beside a graph file ``x.gr`` or ``x.gr.gz``, if any."""
+    """The coordinate file that lies beside a graph file ``x.gr``, compressed or not, if any."""
     if not isinstance(graph, str | Path) or not SUFFIX.search(str(graph)):
         return None
     stem = SUFFIX.sub("", str(graph))
-    found = (Path(stem + suffix) for suffix in (".co.gz", ".co"))
+    found = (Path(stem + suffix) for suffix in (".co", *(f".co{s}" for s in SUFFIXES)))
     return next((path for path in found if path.is_file()), None)
 
 
@@ -44,11 +43,7 @@ def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray
         FormatError: it cannot be read, or does not give each vertex one place.
     """
     path = Path(path)
-    try:
-        text = path.read_bytes()
-        text = gzip.decompress(text) if text.startswith(b"\x1f\x8b") else text
-    except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(path, f"cannot be read: {error}") from error
+    text = b"".join(piece for piece, _ in pieces(path))
     lines = [line[1:] for line in text.split(b"\n") if line.startswith(b"v")]
     try:
         numbers = np.array(b" ".join(lines).split(), dtype=np.int64).reshape(-1, 3)

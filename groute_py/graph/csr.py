@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.host import host_array
+from groute_py.graph.ids import Numbering
 
 WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
 """The weight types a graph may have."""
@@ -28,6 +29,8 @@ class Graph:
         weights: shape (m,), one of `WEIGHT_TYPES`, finite.
         first_id: the id that the file gives to vertex 0 (1 for DIMACS).
         name: what to call the graph in messages.
+        ids: the file's id of every vertex, int64 or str, shape (n,), where they do not count from
+            `first_id`; else None.
 
     Raises:
         GraphError: naming the first row or arc that breaks a rule.
@@ -42,11 +45,15 @@ class Graph:
     weights: NDArray[Any]
     first_id: int = 0
     name: str = "graph"
+    ids: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         _check(self.offsets, self.heads, self.weights)
         for array in (self.offsets, self.heads, self.weights):
             array.flags.writeable = False
+        if self.ids is not None:
+            _check_ids(self.ids, self.vertex_count)
+            self.ids.flags.writeable = False
 
     @classmethod
     def from_arrays(
@@ -76,6 +83,11 @@ class Graph:
     def arc_count(self) -> int:
         """The number of arcs, m."""
         return len(self.heads)
+
+    @property
+    def numbering(self) -> Numbering:
+        """Between indices and the file's ids."""
+        return Numbering(self.vertex_count, self.first_id, self.ids)
 
     @property
     def nbytes(self) -> int:
@@ -117,6 +129,13 @@ def _as_weights(values: Any) -> NDArray[Any]:
             raise GraphError("a weight does not fit in 64-bit signed integers")
         return array.astype(np.int64)
     return array.astype(np.int32)
+
+
+def _check_ids(ids: NDArray[Any], count: int) -> None:
+    if ids.shape != (count,) or not (ids.dtype == np.int64 or ids.dtype.kind == "U"):
+        raise GraphError(
+            f"ids must be {count} int64 or strings, not {ids.dtype} of shape {ids.shape}"
+        )
 
 
 def _check(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def graph_from_table(
     weight: str | None = None,
     directed: bool = True,
     renumber: bool = False,
-) -> tuple[Graph, NDArray[Any] | None]:
+) -> Graph:
     """A graph with an arc for each row of the table.
 
     Args:
@@ -40,14 +41,14 @@ def graph_from_table(
         renumber: integers name vertices instead of counting them from 0.
 
     Returns:
-        The graph, and its vertices' ids, ascending, shape (n,): int64 where ``renumber``, strings
-        where the table has strings; else None, for ids that are the vertices 0..n − 1.
+        The graph. Its ``ids`` are ascending, int64 where ``renumber``, strings where the table has
+        strings; else None, for ids that are the vertices 0..n − 1.
 
     Raises:
         GraphError: a column is missing, or holds what it cannot.
 
-    >>> graph, ids = graph_from_table({"from": ["b", "a"], "to": ["a", "c"], "km": [4, 7]})
-    >>> ids.tolist(), graph.heads.tolist(), graph.weights.tolist()
+    >>> graph = graph_from_table({"from": ["b", "a"], "to": ["a", "c"], "km": [4, 7]})
+    >>> graph.ids.tolist(), graph.heads.tolist(), graph.weights.tolist()
     (['a', 'b', 'c'], [2, 0], [7, 4])
     """
     names = _names(table)
@@ -68,7 +69,8 @@ def graph_from_table(
     if not directed:
         tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
         weights = np.concatenate([weights, weights])
-    return Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), name=NAME), ids
+    graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), name=NAME)
+    return replace(graph, ids=ids)
 
 
 def _names(table: Any) -> list[str]:

@@ -7,7 +7,6 @@ takes memory. Threads draw blocks of arcs, then share the rows that the blocks' 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,8 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
+from groute_py.graph.memory import available_bytes
+from groute_py.graph.threads import thread_count
 from groute_py.kernels.cpu.build import CURSORS, count_arcs, place_arcs
 from groute_py.kernels.cpu.draw import random_arcs, rmat_arcs, road_degrees, road_rows
 
@@ -28,7 +29,6 @@ RMAT_EDGE_FACTOR = 16
 BLOCK = 1 << 19
 """Arcs drawn at once; even, because R-MAT draws them in pairs."""
 MOST_VERTICES = 2**31 - 1
-MOST_THREADS = 16
 
 Arrays = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 Block = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
@@ -129,7 +129,7 @@ def _for_draws(
 
     The other half of the threads draws the next blocks.
     """
-    half = max(1, _threads() // 2)
+    half = max(1, thread_count() // 2)
     ranges = list(pairwise(vertex_count * k // half for k in range(half + 1)))
     buffers = [np.empty((3, min(BLOCK, arc_count)), np.int32) for _ in range(2 * half)]
 
@@ -151,13 +151,9 @@ def _for_draws(
             blocks = list(coming)
 
 
-def _threads() -> int:
-    return min(MOST_THREADS, len(os.sched_getaffinity(0)))
-
-
 def _by_rows(height: int, work: Callable[[tuple[int, int]], None]) -> None:
     """Do bands of grid rows in threads of their own."""
-    threads = min(_threads(), max(height, 1))
+    threads = min(thread_count(), max(height, 1))
     cuts = [height * k // threads for k in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, pairwise(cuts)))
@@ -166,18 +162,9 @@ def _by_rows(height: int, work: Callable[[tuple[int, int]], None]) -> None:
 def _check_size(spec: str, vertex_count: int, arc_count: int) -> None:
     if vertex_count > MOST_VERTICES:
         raise InputError(f"cannot generate {spec!r}: {vertex_count:,} vertices are too many")
-    needed, available = 8 * (vertex_count + 1) + 8 * arc_count, _available_bytes()
+    needed, available = 8 * (vertex_count + 1) + 8 * arc_count, available_bytes()
     if available is not None and needed > available:
         raise InputError(
             f"cannot generate {spec!r}: {vertex_count:,} vertices and {arc_count:,} arcs take "
             f"{needed / 1e9:,.1f} GB, but {available / 1e9:,.1f} GB of memory are available"
         )
-
-
-def _available_bytes() -> int | None:
-    """The memory that can be had without swapping, where Linux says so."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            return next(int(line.split()[1]) * 1024 for line in lines if "MemAvailable" in line)
-    except (OSError, StopIteration):
-        return None

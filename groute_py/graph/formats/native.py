@@ -3,6 +3,7 @@ r"""The native format, ``.csr``: the arrays of a `Graph`, read back memory-mappe
     groute-py csr 1\n                                     magic with the version
     {"first_id": 1, "name": "NY", "source": null}   \n    JSON, blanks up to a multiple of 64 bytes
     offsets, heads, weights                               three .npy, each zero-padded likewise
+    ids                                                   a fourth, where the header has "ids": true
 
 `source` is the size in bytes and the modification time in nanoseconds of the text file that a
 cached graph was made from, else null.
@@ -19,13 +20,15 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GraphError
+from groute_py.errors import FormatError
 from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
+from groute_py.graph.head import Head
 
 MAGIC = b"groute-py csr 1\n"
 FAMILY = b"groute-py csr "
 """How the magic of every version starts."""
+NAMES = ("offsets", "heads", "weights", "ids")
 ALIGNMENT = 64
 LONGEST_HEADER = 1 << 16
 
@@ -43,9 +46,9 @@ class Source(NamedTuple):
         return cls(status.st_size, status.st_mtime_ns)
 
 
-def sniff(head: bytes) -> bool:
+def sniff(head: Head) -> bool:
     """Whether a file that starts like this is of this format, whatever its version."""
-    return head.startswith(FAMILY)
+    return head.text.startswith(FAMILY)
 
 
 def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Graph:
@@ -62,11 +65,13 @@ def read_with_source(path: Path) -> tuple[Graph, Source | None]:
     with open(path, "rb") as file:
         header = _read_header(path, file)
         try:
-            offsets, heads, weights = _map_arrays(file)
+            arrays = _map_arrays(file, NAMES if header.get("ids") else NAMES[:3])
             source = Source(**header["source"]) if header["source"] else None
             first_id, name = int(header["first_id"]), str(header["name"])
-            graph = Graph(offsets, heads, weights, first_id=first_id, name=name)
-        except (GraphError, ValueError, TypeError, KeyError, EOFError) as error:
+            ids = arrays[3] if len(arrays) > 3 else None
+            offsets, heads, weights = arrays[:3]
+            graph = Graph(offsets, heads, weights, first_id, name, ids)
+        except Exception as error:
             raise FormatError(path, f"damaged native graph: {error}") from error
     return graph, source
 
@@ -79,16 +84,18 @@ def write(graph: Graph, path: Path, *, source: Source | None = None) -> None:
             "name": graph.name,
             "source": source._asdict() if source else None,
         }
+        fields |= {} if graph.ids is None else {"ids": True}
         header = MAGIC + json.dumps(fields).encode()
         file.write(header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n")
-        for array in (graph.offsets, graph.heads, graph.weights):
+        arrays = (graph.offsets, graph.heads, graph.weights, graph.ids)
+        for array in (array for array in arrays if array is not None):
             npy.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
             file.write(bytes(-file.tell() % ALIGNMENT))
 
 
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
     magic = file.read(len(MAGIC))
-    if not sniff(magic):
+    if not magic.startswith(FAMILY):
         raise FormatError(path, "not a native graph: it does not start with its magic line")
     if magic != MAGIC:
         raise FormatError(path, f"a native graph of another version: {magic!r}, not {MAGIC!r}")
@@ -101,11 +108,11 @@ def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
     return header
 
 
-def _map_arrays(file: BinaryIO) -> list[NDArray[Any]]:
+def _map_arrays(file: BinaryIO, names: tuple[str, ...]) -> list[NDArray[Any]]:
     start = file.tell()
     everything = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
     arrays = []
-    for what in ("offsets", "heads", "weights"):
+    for what in names:
         file.seek(start)
         array = _map_array(file, everything, what)
         arrays.append(array)

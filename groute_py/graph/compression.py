@@ -1,0 +1,177 @@
+"""Files as bytes, decompressed where their content says so: gzip, xz, bzip2, zstd.
+
+Everything is streamed: a piece of input is given to the decompressor, which returns at most `CHUNK`
+bytes of output at a time. So memory is bounded whatever a file expands to; the sizes that a
+compressed file declares are not believed, and a window larger than `LARGEST_WINDOW` is refused.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
+
+from groute_py.errors import FormatError
+from groute_py.graph.libraries import library
+
+CHUNK = 1 << 20
+"""Bytes read, and at most bytes of output, at a time."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""What some programs put in front of UTF-8."""
+LARGEST_WINDOW = 1 << 28
+"""Bytes of memory a decompressor may want; ``xz -9`` wants 65 MiB, ``zstd --ultra`` 128 MiB."""
+
+
+class Decompressor(Protocol):
+    """One compressed stream, as the standard library's bz2, lzma and zstd have it."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class Codec(NamedTuple):
+    """A way of compression: how it is known, undone and done."""
+
+    name: str
+    suffix: str
+    magic: bytes
+    start: Callable[[], Decompressor]
+    packing: Callable[[BinaryIO], AbstractContextManager[Any]]
+
+
+class _Gunzip:
+    """gzip by zlib, where isal is not installed."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(wbits=31)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._member.decompress(self._member.unconsumed_tail + data, max_length)
+
+    @property
+    def eof(self) -> bool:
+        return self._member.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._member.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._member.unused_data
+
+
+def _gunzip() -> Decompressor:
+    try:
+        from isal import igzip_lib
+    except ImportError:
+        return cast(Decompressor, _Gunzip())
+    return cast(Decompressor, igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP))
+
+
+def _zstd() -> Any:
+    """The standard library's module from Python 3.14 on, else its backport."""
+    try:
+        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        return library("backports.zstd", "zstd compression")
+    return zstd
+
+
+def _unzstd() -> Decompressor:
+    zstd = _zstd()
+    most = {zstd.DecompressionParameter.window_log_max: LARGEST_WINDOW.bit_length() - 1}
+    return cast(Decompressor, zstd.ZstdDecompressor(options=most))
+
+
+CODECS = (
+    Codec(
+        "gzip",
+        ".gz",
+        b"\x1f\x8b",
+        _gunzip,
+        lambda file: gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0),
+    ),
+    Codec(
+        "xz",
+        ".xz",
+        b"\xfd7zXZ\0",
+        lambda: lzma.LZMADecompressor(memlimit=LARGEST_WINDOW),
+        partial(lzma.LZMAFile, mode="wb"),
+    ),
+    Codec(
+        "bzip2",
+        ".bz2",
+        b"BZh",
+        bz2.BZ2Decompressor,
+        partial(bz2.BZ2File, mode="wb"),
+    ),
+    Codec("zstd", ".zst", b"\x28\xb5\x2f\xfd", _unzstd, lambda file: _zstd().ZstdFile(file, "wb")),
+)
+
+SUFFIXES = tuple(codec.suffix for codec in CODECS)
+
+
+def codec_of(head: bytes) -> Codec | None:
+    """What a file that begins like this is compressed with, if anything."""
+    return next((codec for codec in CODECS if head.startswith(codec.magic)), None)
+
+
+def bare_name(path: Path) -> str:
+    """The name of a file without the suffix of its compression."""
+    return path.stem if path.suffix in SUFFIXES else path.name
+
+
+def pieces(path: Path) -> Iterator[tuple[bytes, int]]:
+    """The content of a file, decompressed, a piece at a time, with the file's bytes done so far.
+
+    Raises:
+        FormatError: the compressed data are damaged or truncated, or the file cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            codec = codec_of(file.read(8))
+            file.seek(0)
+            content = iter(lambda: file.read(CHUNK), b"") if codec is None else None
+            for piece in content or _decompressed(path, file, cast(Codec, codec)):
+                yield piece, file.tell()
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+
+
+def _decompressed(path: Path, file: BinaryIO, codec: Codec) -> Iterator[bytes]:
+    """The streams of a compressed file, one after another; zeros may follow the last one."""
+    data = file.read(CHUNK)
+    while data:
+        stream = codec.start()
+        while not stream.eof:
+            if stream.needs_input and not data and not (data := file.read(CHUNK)):
+                problem = f"truncated: the {codec.name} data ends before its end mark"
+                raise FormatError(path, problem)
+            try:
+                piece = stream.decompress(data, CHUNK)
+            except Exception as error:
+                raise FormatError(path, f"damaged {codec.name} data: {error}") from error
+            data = b""
+            if piece:
+                yield piece
+        data = stream.unused_data or file.read(CHUNK)
+        while data and not data.strip(b"\0"):
+            data = file.read(CHUNK)
+
+
+def packing(path: Path, file: BinaryIO) -> AbstractContextManager[IO[bytes]]:
+    """A file to write into that compresses as the suffix of `path` says, or not at all."""
+    codec = next((codec for codec in CODECS if codec.suffix == path.suffix), None)
+    return nullcontext(file) if codec is None else codec.packing(file)

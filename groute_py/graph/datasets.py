@@ -1,0 +1,135 @@
+"""Graphs by name, such as ``dimacs:NY``: downloaded once, into the cache folder.
+
+``dimacs:NAME`` are the roads of the 9th DIMACS Implementation Challenge, weighted by distance;
+``dimacs:NAME-t`` the same by travel time. ``snap:NAME`` are graphs of the Stanford collection, of
+unit weights. A download that broke off goes on where it ended. For the files in `SHA256` the
+content is compared; for the others no digest is published that we know, and gzip's checksum has to
+do, when they are read.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import http
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from groute_py.errors import InputError, RunError
+from groute_py.graph.libraries import library
+from groute_py.settings import settings
+
+ROADS = ("NY", "BAY", "COL", "FLA", "NW", "NE", "CAL", "LKS", "E", "W", "CTR", "USA")
+DIMACS = "https://www.diag.uniroma1.it/challenge9/data/USA-road-{kind}/USA-road-{kind}.{name}.gr.gz"
+SNAP = "https://snap.stanford.edu/data/{name}.txt.gz"
+SNAP_GRAPHS = (
+    "roadNet-CA",
+    "roadNet-PA",
+    "roadNet-TX",
+    "soc-Epinions1",
+    "soc-LiveJournal1",
+    "web-Google",
+)
+
+URLS = {
+    **{f"dimacs:{name}": DIMACS.format(kind="d", name=name) for name in ROADS},
+    **{f"dimacs:{name}-t": DIMACS.format(kind="t", name=name) for name in ROADS},
+    **{f"snap:{name}": SNAP.format(name=name) for name in SNAP_GRAPHS},
+}
+"""Where each graph is, by its name."""
+
+SHA256 = {"dimacs:NY": "7b2446c7ffe6179efbc42af6812448e8cb782f12968ca2bb1d50d979343056d4"}
+TIMEOUT_S = 60
+CHUNK = 1 << 16
+
+Progress = Callable[[int, int], None]
+
+
+def is_name(text: str) -> bool:
+    """Whether a text means a graph to download, known or not, rather than a file."""
+    return text.partition(":")[0] in ("dimacs", "snap") and ":" in text
+
+
+def fetch(name: str, progress: Progress | None = None) -> Path:
+    """The file of a graph, downloaded unless it is there.
+
+    Args:
+        name: a name in `URLS`.
+        progress: called with the bytes that are there, and all.
+
+    Raises:
+        InputError: the name is not known.
+        RunError: the download failed; the message says why.
+        SetupError: pooch is not installed.
+    """
+    if name not in URLS:
+        kind = name.partition(":")[0]
+        known = ", ".join(known for known in URLS if known.startswith(kind))
+        raise InputError(f"there is no graph {name!r}; there are {known}")
+    file = URLS[name].rpartition("/")[2]
+    mirror, folder = settings().datasets_url, settings().cache_folder / "datasets"
+    if (folder / file).is_file() and name not in SHA256:
+        return folder / file
+    pooch = library("pooch", f"downloading {name}")
+    pooch.utils.get_logger().setLevel("WARNING")
+
+    def download(url: str, target: str, _pooch: object) -> None:
+        part = folder / f"{file}.part"
+        _download(url, part, progress)
+        part.replace(target)
+
+    try:
+        found = pooch.retrieve(
+            f"{mirror.rstrip('/')}/{file}" if mirror else URLS[name],
+            known_hash=SHA256.get(name),
+            fname=file,
+            path=folder,
+            downloader=download,
+        )
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        # urllib's errors are OSErrors; pooch's ValueError says that the digest is another one
+        raise RunError(f"{name} could not be downloaded: {error}; try again to go on") from error
+    return Path(found)
+
+
+def _download(url: str, part: Path, progress: Progress | None) -> None:
+    """Fetch a file, or the rest of it where `part` has the beginning."""
+    with open(part, "ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OSError("another process is downloading it") from None
+        there = part.stat().st_size
+        request = urllib.request.Request(url, headers={"Range": f"bytes={there}-"} if there else {})
+        try:
+            response = urllib.request.urlopen(request, timeout=TIMEOUT_S)
+        except urllib.error.HTTPError as error:
+            if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+                file.truncate(0)  # not what the server has, or all of it: once more from the start
+            raise
+        with response:
+            if response.status != http.HTTPStatus.PARTIAL_CONTENT:
+                file.truncate(0)
+                there = 0
+            length = response.headers.get("Content-Length")
+            total = there + int(length) if length else 0
+            _copy(response, file, there, total, progress)
+
+
+def _copy(
+    response: http.client.HTTPResponse,
+    file: BinaryIO,
+    there: int,
+    total: int,
+    progress: Progress | None,
+) -> None:
+    while chunk := response.read(CHUNK):
+        file.write(chunk)
+        there += len(chunk)
+        if progress:
+            progress(there, max(total, there))
+    if there < total:
+        raise OSError(f"the connection ended at byte {there:,} of {total:,}")

@@ -1,0 +1,193 @@
+"""Edge lists: a tail, a head and maybe a weight in each line.
+
+    # SNAP: a comment; so is a line that begins with %
+    1,2,803           parted by blanks, tabs, commas, semicolons or bars
+    home,work,1.5     ids are any integers, or else any names without a separator
+
+This is what SNAP, LDBC Graphalytics (``.e``, with the vertices in ``.v`` beside it), GAPBS
+(``.el``, ``.wel``) and spreadsheets (``.csv``, with or without titles) have. Missing weights are 1.
+A first line of two counts, ``n m``, in front of arcs with weights says which vertices there are,
+and so does a comment ``# vertices 1..n``, which we write where some have no arcs.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, InputError
+from groute_py.graph.arc_lines import BLANKS, ArcLines
+from groute_py.graph.arc_text import write_arcs
+from groute_py.graph.arcs import INT64
+from groute_py.graph.compression import bare_name
+from groute_py.graph.csr import Graph
+from groute_py.graph.formats.edge_plan import COMMENTS, Plan, as_integer, fields_of, plan_of
+from groute_py.graph.formats.ldbc_vertices import vertices_beside, write_vertices
+from groute_py.graph.head import Head
+from groute_py.graph.ids import numbered
+from groute_py.graph.lines import Progress, shown, whole_lines
+
+SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
+SMALL_IDS, USUAL_IDS = (0, 2**31), (0, 10**18)
+"""Ids that the compiled loop takes, first in 32 bits."""
+
+
+def sniff(head: Head) -> bool:
+    """Whether it is text whose first line that is no comment has two or three fields."""
+    return plan_of(head) is not None
+
+
+def read(path: Path, progress: Progress | None = None) -> Graph:
+    """Read an edge list, compressed or not.
+
+    Where the ids count upwards from some number, that is the graph's `first_id`; else the ids are
+    kept in `ids`, integers ascending, names in the order in which they come.
+
+    Raises:
+        FormatError: with the line and what was expected there.
+    """
+    plan = plan_of(Head(path))
+    if plan is None:
+        raise FormatError(path, "is not an edge list: no line of two or three fields")
+    if plan.names:
+        return _read_names(path, plan, progress)
+    lines = _Lines(path, plan)
+    try:
+        lines.read(progress)
+    except _NameFoundError:
+        return _read_names(path, plan, progress)
+    return lines.numbered_graph()
+
+
+class _NameFoundError(Exception):
+    """An id is no integer of 64 bits, so all ids are names."""
+
+
+class _Lines(ArcLines):
+    """Arcs whose ids are integers; `arcs` has the ids as they are."""
+
+    def __init__(self, path: Path, plan: Plan) -> None:
+        super().__init__(path, COMMENTS, blanks=BLANKS + plan.separator)
+        self._plan = plan
+        self.columns, self.promised, self.ids = plan.columns, plan.arc_count, SMALL_IDS
+
+    def take_line(self, line: bytes) -> None:
+        fields = fields_of(line, self._plan.separator)
+        if not any(fields) or self.line in self._plan.skipped or fields[0][:1] in (b"#", b"%"):
+            return
+        if len(fields) != self.columns:
+            refuse_line(self, line)
+        self.add_arc(fields[0], fields[1], fields[2] if self.columns == 3 else None)
+        if self.arcs.tails.dtype == np.int64:
+            self.ids = USUAL_IDS
+
+    def _index(self, field: bytes) -> int:
+        number = as_integer(field)
+        if number is None or not INT64.min <= number <= INT64.max:
+            raise _NameFoundError
+        return number
+
+    def numbered_graph(self) -> Graph:
+        """The graph, with indices in the place of ids."""
+        first, ids, count, tails, heads = self._numbered()
+        self.arcs.tails, self.arcs.heads = tails, heads
+        self.ids = (first, count)
+        graph = self.graph(count, name=_name(self.path))
+        return graph if ids is None else _with_ids(graph, ids)
+
+    def _numbered(
+        self,
+    ) -> tuple[int, NDArray[np.int64] | None, int, NDArray[np.int64], NDArray[np.int64]]:
+        tails, heads, _ = self.arcs.columns()
+        span = self._plan.vertices
+        if span is None and self._plan.vertex_count is not None:
+            least = int(min(tails.min(), heads.min())) if len(tails) else 1
+            span = range(min(1, least), min(1, least) + self._plan.vertex_count)
+        if span is None:
+            return numbered(tails, heads, vertices_beside(self.path))
+        for ends in (tails, heads):
+            if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
+                wrong = int(ends.min()) if ends.min() < span.start else int(ends.max())
+                known = f"{span.start}..{span.stop - 1}"
+                raise FormatError(self.path, f"vertex {wrong} is outside the range {known}")
+        return span.start, None, len(span), tails - span.start, heads - span.start
+
+
+def _read_names(path: Path, plan: Plan, progress: Progress | None) -> Graph:
+    """Read arcs between names, line by line."""
+    lines, number, total = _Lines(path, plan), dict[bytes, int](), path.stat().st_size
+    for text, done in whole_lines(path):
+        for line in text.split(b"\n")[:-1]:
+            fields = fields_of(line, plan.separator)
+            if any(fields) and fields[0][:1] not in (b"#", b"%") and lines.line not in plan.skipped:
+                if len(fields) != plan.columns or not (fields[0] and fields[1]):
+                    refuse_line(lines, line)
+                tail, head = (number.setdefault(end, len(number)) for end in fields[:2])
+                weight = lines.weight(fields[2]) if plan.columns == 3 else 1
+                lines.arcs.append(tail, head, weight)
+            lines.line += 1
+        if progress:
+            progress(done, total)
+    try:
+        ids = np.array([name.decode() for name in number], dtype=np.str_)
+    except UnicodeDecodeError as error:
+        raise FormatError(path, f"a vertex is named {shown(error.object)}: no UTF-8") from error
+    return _with_ids(lines.arcs.graph(len(ids), first_id=0, name=_name(path)), ids)
+
+
+def refuse_line(lines: ArcLines, line: bytes) -> None:
+    """Say that a line does not have the fields of the others."""
+    wanted = "`TAIL HEAD WEIGHT`" if lines.columns == 3 else "`TAIL HEAD`"
+    lines.refuse(f"expected {wanted} as in the lines before, got {shown(line)}")
+
+
+def _with_ids(graph: Graph, ids: NDArray[np.int64] | NDArray[np.str_]) -> Graph:
+    return Graph(graph.offsets, graph.heads, graph.weights, name=graph.name, ids=ids)
+
+
+def _name(path: Path) -> str:
+    name = bare_name(path)
+    return next((name.removesuffix(s) for s in SUFFIX_OF_NAMES if name.endswith(s)), name)
+
+
+def write(graph: Graph, path: Path) -> None:
+    """Write an edge list atomically, with commas for ``.csv``, tabs for ``.tsv``, else blanks.
+
+    Raises:
+        InputError: a name cannot stand in such a file, or a vertex that is in no range has no arc.
+    """
+    name = bare_name(path)
+    separator = b"," if name.endswith(".csv") else b"\t" if name.endswith(".tsv") else b" "
+    header = b""
+    if name.endswith(".e") and (graph.ids is None or graph.ids.dtype.kind != "U"):
+        write_vertices(graph, path)
+        header = b"" if graph.arc_count else b"# no edges\n"
+    else:
+        header = _comment_on_vertices(graph, path)
+    header += b"tail,head,weight\n" if separator == b"," else b""
+    if graph.ids is not None and graph.ids.dtype.kind == "U":
+        _check_names(graph.ids, path, separator.decode())
+    write_arcs(graph, path, header, separator=separator, first_id=graph.first_id, ids=graph.ids)
+
+
+def _comment_on_vertices(graph: Graph, path: Path) -> bytes:
+    has_arcs = np.diff(graph.offsets) > 0
+    has_arcs[graph.heads] = True
+    if graph.vertex_count and has_arcs.all():
+        return b""
+    if graph.ids is not None:
+        lonely = graph.numbering.id_of(int(np.argmin(has_arcs)))
+        problem = f"vertex {lonely} has no arcs, so an edge list loses it; write .csr, .e or .mtx"
+        raise InputError(f"{path}: {problem}")
+    return f"# vertices {graph.numbering}\n".encode()
+
+
+def _check_names(ids: NDArray[np.str_], path: Path, separator: str) -> None:
+    for name in ids.tolist():
+        parted = next(csv.reader([name], delimiter=separator)) != [name] or name.split() != [name]
+        if parted or not name or name[0] in "#%" or '"' in name:
+            problem = f"vertex {name!r} cannot stand in an edge list; write .parquet or .csr"
+            raise InputError(f"{path}: {problem}")

@@ -1,0 +1,53 @@
+"""The vertices of an LDBC Graphalytics graph: ``x.v`` beside the edges ``x.e``, an id a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError
+from groute_py.graph.arcs import INT64
+from groute_py.graph.atomic import replacing
+from groute_py.graph.compression import SUFFIXES, bare_name, packing
+from groute_py.graph.csr import Graph
+from groute_py.graph.formats.edge_plan import as_integer
+from groute_py.graph.lines import shown, whole_lines
+
+
+def vertices_beside(path: Path) -> NDArray[np.int64] | None:
+    """The ids in the file ``x.v`` beside ``x.e``, int64, if there is one.
+
+    Raises:
+        FormatError: with the line of what is no integer.
+    """
+    if not bare_name(path).endswith(".e"):
+        return None
+    stem = path.parent / bare_name(path).removesuffix(".e")
+    for suffix in ("", *SUFFIXES):
+        vertices = Path(f"{stem}.v{suffix}")
+        if vertices.is_file():
+            return _read_vertices(vertices)
+    return None
+
+
+def _read_vertices(path: Path) -> NDArray[np.int64]:
+    ids, line = [], 0
+    for text, _ in whole_lines(path):
+        for field in text.split(b"\n")[:-1]:
+            line += 1
+            number = as_integer(field.strip())
+            if field.strip() and (number is None or not INT64.min <= number <= INT64.max):
+                raise FormatError(path, f"expected a vertex, got {shown(field)}", line=line)
+            ids += [] if number is None else [number]
+    return np.array(ids, np.int64)
+
+
+def write_vertices(graph: Graph, path: Path) -> None:
+    """Write ``x.v`` beside ``x.e`` atomically, compressed like it."""
+    suffix = path.name[len(bare_name(path)) :]
+    beside = path.parent / f"{bare_name(path).removesuffix('.e')}.v{suffix}"
+    ids = graph.numbering.ids_of(np.arange(graph.vertex_count))
+    with replacing(beside) as file, packing(beside, file) as packed:
+        packed.write("".join(f"{vertex}\n" for vertex in ids.tolist()).encode())

@@ -1,0 +1,128 @@
+"""SciPy's sparse arrays, ``.npz``, as `scipy.sparse.save_npz` writes them: CSR, CSC and COO.
+
+Entry (u, v) is the weight of the arc u → v; explicit zeros are arcs of weight 0, entries of a COO
+that stand twice are parallel arcs. We write CSR, with the file's ids beside it as ``ids`` or
+``first_id``, which SciPy passes over.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, InputError
+from groute_py.graph.atomic import replacing
+from groute_py.graph.csr import Graph
+from groute_py.graph.head import Head
+from groute_py.graph.lines import Progress
+from groute_py.graph.memory import available_bytes, check_vertex_count
+from groute_py.kernels.cpu.build import csr_from_arcs, index_type
+
+MAGIC = b"PK\3\4"
+READ = ("csr", "csc", "coo")
+
+
+def sniff(head: Head) -> bool:
+    """Whether it is an archive whose first member is an array."""
+    return head.text.startswith(MAGIC) and b".npy" in head.text[:128]
+
+
+def read(path: Path, progress: Progress | None = None) -> Graph:
+    """Read a sparse array.
+
+    Raises:
+        FormatError: it is damaged, no square sparse array, or larger than memory.
+    """
+    found = _arrays(path)
+    try:
+        form = found["format"].item()
+        form = form.decode() if isinstance(form, bytes) else str(form)
+        rows, columns = (int(extent) for extent in found["shape"])
+        if form not in READ:
+            raise FormatError(path, f"a sparse array in {form} form; {', '.join(READ)} are read")
+        if rows != columns:
+            raise FormatError(path, f"a graph needs a square array, not {rows} x {columns}")
+        check_vertex_count(path, rows, path.stat().st_size)
+        arrays = _csr(form, rows, found)
+        first_id = int(found.get("first_id", 0))
+        name = path.name.removesuffix(".npz")
+        graph = Graph.from_arrays(*arrays, first_id=first_id, name=name)
+        if graph.vertex_count != rows:
+            raise FormatError(path, f"{graph.vertex_count} rows where {rows} were expected")
+        return _with_ids(graph, found.get("ids"))
+    except KeyError as error:
+        missing = f"no SciPy sparse array: it lacks {error.args[0]}"
+        raise FormatError(path, missing) from error
+    except FormatError:
+        raise
+    except (ValueError, TypeError, IndexError) as error:
+        raise FormatError(path, f"damaged sparse array: {error}") from error
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            needed, available = sum(m.file_size for m in archive.infolist()), available_bytes()
+        if available is not None and needed > available:
+            problem = f"holds {needed / 1e9:,.1f} GB, but {available / 1e9:,.1f} GB of memory"
+            raise FormatError(path, f"{problem} are available")
+        with np.load(path, allow_pickle=False) as content:
+            return {name: content[name] for name in content.files}
+    except FormatError:
+        raise
+    except Exception as error:
+        raise FormatError(path, f"damaged .npz: {error}") from error
+
+
+def _csr(form: str, count: int, found: dict[str, NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+    if form == "csr":
+        return found["indptr"], found["indices"], found["data"]
+    if form == "coo":
+        tails, heads = found["row"], found["col"]
+    else:
+        columns = np.diff(_offsets(found["indptr"], len(found["indices"])))
+        tails, heads = found["indices"], np.repeat(np.arange(len(columns)), columns)
+    wanted = index_type(count)
+    return csr_from_arcs(count, tails.astype(wanted), heads.astype(wanted), found["data"])
+
+
+def _offsets(offsets: NDArray[Any], count: int) -> NDArray[Any]:
+    if offsets.ndim != 1 or not len(offsets) or offsets[0] != 0 or offsets[-1] != count:
+        raise ValueError("its offsets do not go from 0 to the number of entries")
+    if (offsets[1:] < offsets[:-1]).any():
+        raise ValueError("its offsets decrease")
+    return offsets
+
+
+def _with_ids(graph: Graph, ids: NDArray[Any] | None) -> Graph:
+    if ids is None:
+        return graph
+    return Graph(graph.offsets, graph.heads, graph.weights, name=graph.name, ids=ids)
+
+
+def write(graph: Graph, path: Path) -> None:
+    """Write a CSR array atomically; SciPy reads it.
+
+    Raises:
+        InputError: the suffix is of a compression, which such a file does not need.
+    """
+    if path.suffix != ".npz":
+        raise InputError(f"{path}: an .npz is compressed already; write .npz")
+    arrays: dict[str, Any] = {
+        "format": np.array(b"csr"),
+        "shape": np.array([graph.vertex_count, graph.vertex_count]),
+        "data": graph.weights,
+        "indices": graph.heads,
+        "indptr": graph.offsets,
+        "_is_array": np.array(True),
+    }
+    if graph.ids is not None:
+        arrays["ids"] = graph.ids
+    elif graph.first_id:
+        arrays["first_id"] = np.int64(graph.first_id)
+    with replacing(path) as file:
+        np.savez_compressed(file, **arrays)

@@ -1,0 +1,61 @@
+"""The beginning of a file, by which its format is told."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from groute_py.errors import FormatError
+from groute_py.graph.compression import BYTE_ORDER_MARK, bare_name, codec_of, pieces
+
+HEAD_BYTES = 1 << 16
+
+
+class Head:
+    """What is known of a file before it is read.
+
+    Attributes:
+        name: the file's name without a suffix of compression.
+        compression: how it is compressed, or None.
+        text: its first `HEAD_BYTES`, decompressed, without a byte order mark.
+        size: its size in bytes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.name = bare_name(path)
+        try:
+            if path.is_dir():
+                raise FormatError(path, "is a folder, not a graph file")
+            if path.exists() and not path.is_file():
+                raise FormatError(path, "is not a regular file")
+            with open(path, "rb") as file:
+                codec = codec_of(file.read(8))
+            self.size = path.stat().st_size
+        except FileNotFoundError as error:
+            raise FormatError(path, "no such file") from error
+        except OSError as error:
+            raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+        self.compression = codec.name if codec else None
+        self.text = _first_bytes(path)
+        if not self.text:
+            raise FormatError(path, "is empty once decompressed" if codec else "is empty")
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether `text` may be all there is."""
+        return len(self.text) < HEAD_BYTES
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The lines of `text`; one that the end of `text` cuts is left out, unless it is alone."""
+        lines = self.text.split(b"\n")
+        return lines if self.whole or len(lines) == 1 else lines[:-1]
+
+
+def _first_bytes(path: Path) -> bytes:
+    text = b""
+    for piece, _ in pieces(path):
+        text += piece[: HEAD_BYTES - len(text)]
+        if len(text) == HEAD_BYTES:
+            break
+    return text.removeprefix(BYTE_ORDER_MARK)

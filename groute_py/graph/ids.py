@@ -1,0 +1,108 @@
+"""Between the ids of a file, which users name vertices by, and indices from 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """The ids of ``count`` vertices.
+
+    Attributes:
+        count: n.
+        first: the id of vertex 0, where ids count upwards from there.
+        ids: else int64 or str, shape (n,), the id of each vertex.
+
+    >>> Numbering(3, first=1).id_of(0), Numbering(3, first=1).index_of("3")
+    (1, 2)
+    >>> Numbering(2, ids=np.array(["home", "work"])).index_of("work")
+    1
+    """
+
+    count: int
+    first: int = 0
+    ids: NDArray[Any] | None = None
+
+    def id_of(self, index: int) -> int | str:
+        """The id of one vertex."""
+        if self.ids is None:
+            return index + self.first
+        found: int | str = self.ids[index].item()
+        return found
+
+    def ids_of(self, indices: NDArray[Any]) -> NDArray[Any]:
+        """The ids of many vertices, in the shape of `indices`."""
+        if self.ids is not None:
+            return np.asarray(self.ids[indices])
+        return indices.astype(np.int64, copy=False) + self.first
+
+    def index_of(self, vertex: int | str, what: str = "vertex", graph: str = "the graph") -> int:
+        """The index of the vertex with an id, given as it is or as text.
+
+        Raises:
+            InputError: there is none; the message calls it `what` and names the graph.
+        """
+        if self.ids is not None and self.ids.dtype.kind == "U":
+            found = np.flatnonzero(self.ids == str(vertex))
+        else:
+            found = self._index_of_number(_as_integer(vertex, what))
+        if not len(found):
+            raise InputError(f"{what} {vertex} is not a vertex of {graph}; vertices are {self}")
+        return int(found[0])
+
+    def _index_of_number(self, number: int) -> Any:
+        if self.ids is None:
+            return [number - self.first] if 0 <= number - self.first < self.count else []
+        return np.flatnonzero(self.ids == number)
+
+    def __str__(self) -> str:
+        if self.ids is None:
+            return f"{self.first}..{self.first + self.count - 1}"
+        some = ", ".join(map(str, self.ids[:3].tolist()))
+        return some if self.count <= 3 else f"{some}, … ({self.count:,} in all)"
+
+
+def _as_integer(vertex: int | str, what: str) -> int:
+    try:
+        return int(vertex)
+    except ValueError:
+        raise InputError(f"{what} {vertex!r} is no number, but the graph's ids are") from None
+
+
+def numbered(
+    tails: NDArray[Any], heads: NDArray[Any], more: NDArray[np.int64] | None = None
+) -> tuple[int, NDArray[np.int64] | None, int, NDArray[Any], NDArray[Any]]:
+    """Indices for integer ids: ascending, and those that count upwards need no table.
+
+    Args:
+        tails: int32 or int64 ids, shape (m,).
+        heads: int32 or int64 ids, shape (m,).
+        more: int64, ids that vertices without arcs have.
+
+    Returns:
+        The least id, the table of ids or None, the number of vertices, tails and heads as indices.
+    """
+    known = [ids for ids in (tails, heads, more) if ids is not None and len(ids)]
+    if not known:
+        return 0, None, 0, tails, heads
+    low, high = min(int(ids.min()) for ids in known), max(int(ids.max()) for ids in known)
+    if low < 0 or high > np.iinfo(np.int32).max:  # differences may not fit in 32 bits
+        tails, heads = tails.astype(np.int64, copy=False), heads.astype(np.int64, copy=False)
+    if high - low < 8 * sum(map(len, known)) + 1024:
+        seen = np.zeros(high - low + 1, np.bool_)
+        for ids in known:
+            seen[ids.astype(np.int64) - low] = True
+        if seen.all():
+            return low, None, len(seen), tails - low, heads - low
+        table = np.flatnonzero(seen) + low
+        place = np.cumsum(seen) - 1
+        return low, table, len(table), place[tails - low], place[heads - low]
+    table = np.unique(np.concatenate([ids.astype(np.int64) for ids in known]))
+    return low, table, len(table), np.searchsorted(table, tails), np.searchsorted(table, heads)

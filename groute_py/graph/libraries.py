@@ -1,0 +1,26 @@
+"""Libraries that only some files need; they come with ``pip install groute-py[formats]``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from groute_py.errors import SetupError
+
+
+def library(name: str, what: str) -> Any:
+    """Import an optional library.
+
+    Args:
+        name: the module.
+        what: what it is needed for, as in "reading Parquet".
+
+    Raises:
+        SetupError: it is not installed; the message says how to install it.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        package = name.split(".")[0] if not name.startswith("backports.") else name
+        hint = f"pip install {package}, or groute-py[formats]"
+        raise SetupError(f"{what} needs {package}, which is not installed: {hint}") from error

@@ -1,0 +1,30 @@
+"""What fits in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from groute_py.errors import FormatError
+
+FEWEST_VERTICES = 1 << 24
+"""So many vertices may be promised whatever a file holds."""
+
+
+def available_bytes() -> int | None:
+    """The memory that can be had without swapping, where Linux says so."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            return next(int(line.split()[1]) * 1024 for line in lines if "MemAvailable" in line)
+    except (OSError, StopIteration):
+        return None
+
+
+def check_vertex_count(path: Path, vertex_count: int, content_bytes: int) -> None:
+    """Refuse a count that asks for much more memory than what was read.
+
+    Raises:
+        FormatError: there are more vertices than bytes, and more than `FEWEST_VERTICES`.
+    """
+    if vertex_count > max(FEWEST_VERTICES, content_bytes):
+        problem = f"promises {vertex_count:,} vertices, but has only {content_bytes:,} bytes"
+        raise FormatError(path, problem)

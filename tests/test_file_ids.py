@@ -1,0 +1,163 @@
+"""The command line and results speak the ids of the file, whatever they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import groute_py
+from groute_py import InputError, NegativeCycleError, read_graph
+from groute_py.cli.main import commands
+from groute_py.result import load
+
+TOWN = "from,to,minutes\nhome,work,5\nwork,pub,2\npub,home,1\nwork,home,9\nzoo,home,4\n"
+NUMBERS = "# sparse ids\n-7 1000000000000 5\n1000000000000 3 2\n"
+MATRIX = "3\n0 5 1000000\n1000000 0 7\n1000000 1000000 0\n"
+CYCLE = "2\n0 -5\n4 0\n"
+
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in a folder with the files above; the JSON that it prints."""
+    monkeypatch.chdir(tmp_path)
+    files = {"town.csv": TOWN, "numbers.txt": NUMBERS, "m.mat": MATRIX, "cycle.mat": CYCLE}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+
+    def invoke(*words: object) -> dict[str, Any]:
+        done = CliRunner().invoke(commands, [str(word) for word in words])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == 0, done.output
+        return dict(json.loads(done.stdout)) if "--json" in words else {}
+
+    return invoke
+
+
+def solved(run: Run, *words: object) -> dict[str, Any]:
+    return run("sssp", *words, "--device", "cpu", "--json")
+
+
+def test_names(run: Run) -> None:
+    found = solved(run, "town.csv", "-s", "work", "-t", "home", "-t", "zoo", "--verify")
+    assert found["source"] == "work"
+    assert found["paths"] == [
+        {"target": "home", "distance": 3, "path": ["work", "pub", "home"]},
+        {"target": "zoo", "distance": None, "path": []},
+    ]
+
+
+def test_sparse_numbers(run: Run) -> None:
+    found = solved(run, "numbers.txt", "-s", "-7", "-t", "3")
+    assert found["paths"] == [{"target": 3, "distance": 7, "path": [-7, 10**12, 3]}]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ("town.csv", "-s", "pier"),
+            "source pier is not a vertex of town; vertices are home, w",
+        ),
+        (("town.csv", "-t", "pier"), "target pier is not a vertex of town"),
+        (("numbers.txt", "-s", "2"), "source 2 is not a vertex of numbers; vertices are -7, 3, 10"),
+        (("numbers.txt", "-s", "two"), "source 'two' is no number, but the graph's ids are"),
+        (("town.csv", "-o", "out.npz", "--output-format", "xml"), "unknown output format 'xml'"),
+        (("town.csv", "--output-format", "npz"), "needs --output FILE"),
+    ],
+)
+def test_what_is_not_there(run: Run, words: tuple[str, ...], says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        solved(run, *words)
+    assert says in str(caught.value)
+    assert not Path("out.npz").exists()
+
+
+TABLES = {
+    "out.csv": "vertex,distance,predecessor\nhome,3,pub\nwork,0,\npub,2,work\nzoo,inf,\n",
+    "out.txt": "home 3\nwork 0\npub 2\nzoo inf\n",
+    "out.sol": "p sol sp 4\ns work\nd home 3 pub\nd work 0\nd pub 2 work\n",
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables(run: Run, name: str) -> None:
+    solved(run, "town.csv", "-s", "work", "-o", name)
+    assert Path(name).read_text() == TABLES[name]
+
+
+def test_parquet(run: Run) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    solved(run, "town.csv", "-s", "work", "-o", "out.parquet")
+    rows = [tuple(row.values()) for row in pq.read_table("out.parquet").to_pylist()]
+    assert rows == [("home", 3, "pub"), ("work", 0, None), ("pub", 2, "work"), ("zoo", None, None)]
+    solved(run, "numbers.txt", "-s", "3", "-o", "few.parquet", "--no-predecessors")
+    assert pq.read_table("few.parquet").to_pylist()[1] == {"vertex": 3, "distance": 0}
+
+
+def test_npz_comes_back_with_its_ids(run: Run) -> None:
+    solved(run, "town.csv", "-s", "work", "-o", "out.npz")
+    again = load("out.npz")
+    assert again.numbering.ids_of(np.array([again.source])).tolist() == ["work"]
+    assert run("verify", "town.csv", "out.npz", "--json")["source"] == "work"
+
+
+def test_ids_stay_when_vertices_are_reordered(run: Run) -> None:
+    found = solved(run, "town.csv", "-s", "work", "-t", "home", "--order", "bfs", "--verify")
+    assert found["paths"][0]["path"] == ["work", "pub", "home"]
+
+
+def test_a_converted_graph_keeps_its_ids(run: Run) -> None:
+    for before, after in (("town.csv", "a.csr"), ("a.csr", "b.parquet"), ("b.parquet", "c.el.zst")):
+        run("convert", before, after)
+        found = solved(run, after, "-s", "work", "-t", "home")
+        assert found["paths"][0]["path"] == ["work", "pub", "home"]
+
+
+def test_the_cached_copy_keeps_ids(run: Run) -> None:
+    for _ in range(2):
+        found = solved(run, "town.csv", "-s", "work", "-t", "home", "--cache", "kept")
+        assert found["paths"][0]["path"] == ["work", "pub", "home"]
+    assert len(list(Path("kept").iterdir())) == 1
+
+
+def test_undirected(run: Run) -> None:
+    found = solved(run, "town.csv", "-s", "work", "-t", "zoo", "--undirected", "--verify")
+    assert found["paths"][0]["path"] == ["work", "pub", "home", "zoo"]
+    assert run("info", "town.csv", "--undirected", "--json")["arcs"] == 10
+
+
+def test_the_answer_to_a_matrix(run: Run) -> None:
+    solved(run, "m.mat", "-s", "1", "-o", "out.txt", "--output-format", "matrix-distances")
+    assert Path("out.txt").read_text() == "1000000\n0\n7\n"
+
+
+def test_the_answer_to_a_matrix_with_a_negative_cycle(run: Run) -> None:
+    with pytest.raises(NegativeCycleError):
+        solved(run, "cycle.mat", "-o", "out.txt", "--output-format", "matrix-distances")
+    assert Path("out.txt").read_text() == "FOUND NEGATIVE CYCLE!\n"
+
+
+def test_a_negative_cycle_is_told_by_name(tmp_path: Path) -> None:
+    (tmp_path / "loop.csv").write_text("a,b,1\nb,c,-4\nc,b,1\n")
+    with pytest.raises(NegativeCycleError, match=r"b → c → b|c → b → c"):
+        groute_py.sssp(read_graph(tmp_path / "loop.csv"), 0, device="cpu")
+
+
+@pytest.mark.mpi
+def test_names_on_two_ranks(run: Run, groute: Any) -> None:
+    words = ["sssp", "town.csv", "-s", "work", "-t", "home", "--device", "cpu", "--json"]
+    done = groute(*words, ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["paths"][0]["path"] == ["work", "pub", "home"]
+    done = groute(*words[:3], "pier", ranks=2)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("source pier is not a vertex") == 1
