@@ -45,6 +45,7 @@ def sssp(
     mode: str = "auto",
     order: str = "auto",
     coordinates: str | Path | None = None,
+    download: bool = True,
     comm: MPI.Intracomm | None = None,
 ) -> Result | None:
     """Shortest paths from ``source`` to every vertex.
@@ -56,7 +57,8 @@ def sssp(
         graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; the name of
             a graph to download such as ``"dimacs:NY"``; a SciPy sparse array (explicit zeros are
             arcs of weight 0); a NetworkX graph (vertex k is its k-th node); a pandas, Polars or
-            Arrow table of tails, heads and weights; or ``(offsets, heads, weights)``.
+            Arrow table of tails, heads and weights; or ``(offsets, heads, weights)``, which may be
+            CuPy arrays: these are not copied where one rank solves on their GPU.
         source: vertex index, from 0 (also for files whose own ids begin at 1).
         algorithm: ``auto``, ``delta-stepping`` or ``bellman-ford``.
         delta: Δ for delta-stepping, in units of weight; None for automatic.
@@ -71,6 +73,8 @@ def sssp(
             ``bfs``, ``rcm`` (needs SciPy), ``hilbert`` (needs coordinates), ``none``; ``auto``
             renumbers where that saves at least half of the arcs between parts.
         coordinates: a DIMACS ``.co`` file, plain or ``.gz``; by default the one beside the graph.
+        download: False leaves the answer on the GPU, as CuPy arrays ``result.distances_device`` and
+            ``result.predecessors_device``; where one rank solves.
         comm: an MPI communicator; None for all ranks that the launcher started.
 
     Returns:
@@ -98,6 +102,7 @@ def sssp(
         mode,
         order,
         coordinates or coordinates_beside(graph),
+        download,
     )
     with open_session(graph, options, channel) as session:
         return session.solve(operator.index(source))

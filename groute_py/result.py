@@ -59,6 +59,20 @@ class Result:
         return Numbering(len(self.distances), self.first_id, self.ids)
 
     @property
+    def distances_device(self) -> Any:
+        """The distances as a CuPy array, if they were left on the GPU (``download=False``).
+
+        Raises:
+            InputError: they are in host memory.
+        """
+        raise InputError("the answer is in host memory; solve with download=False on a GPU")
+
+    @property
+    def predecessors_device(self) -> Any:
+        """The predecessors likewise; None if they were not asked for."""
+        return self.distances_device
+
+    @property
     def reached(self) -> NDArray[np.bool_]:
         """bool, shape (n,): which vertices a path leads to."""
         if self.distances.dtype.kind == "f":

@@ -31,6 +31,7 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
         VerificationError: naming the first vertex that is wrong, and why.
         InputError: the result has not as many vertices as the graph.
     """
+    graph = graph.to_host()
     distances, source = result.distances, result.source
     if distances.shape != (graph.vertex_count,) or not 0 <= source < graph.vertex_count:
         raise InputError(

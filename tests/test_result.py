@@ -206,3 +206,16 @@ def test_statistics_are_plain_values() -> None:
     assert {"algorithm", "bytes_sent", "relaxations", "rounds", "seconds"} <= again.keys()
     assert again["relaxations"] == 2
     assert again["useless_relaxations"] == 0
+
+
+def test_nothing_is_on_a_device_that_was_not_left_there() -> None:
+    result = sssp(([0, 0], [], []), 0, device="cpu")
+    assert result is not None
+    for name in ("distances_device", "predecessors_device"):
+        with pytest.raises(InputError, match="download=False"):
+            getattr(result, name)
+
+
+def test_a_cpu_keeps_nothing_on_a_gpu() -> None:
+    with pytest.raises(InputError, match="one rank solves, on a GPU"):
+        sssp(([0, 0], [], []), 0, device="cpu", download=False)

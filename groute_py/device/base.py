@@ -138,6 +138,15 @@ class Device(Protocol):
     def outgoing_claims(self) -> list[tuple[int, Buffer]]:
         """Claims on halo vertices since the last call, one message for each owner."""
 
+    def arcs_reached(self) -> int:
+        """How many arcs leave owned vertices that are reached."""
+
+    def held(self) -> tuple[Any, Any]:
+        """As a `Result` has them, copies of the owned vertices' distances and predecessors.
+
+        They lie where the device keeps its arrays. Without claims, the second means nothing.
+        """
+
     def distances(self) -> NDArray[Any]:
         """Distances of the owned vertices, in the distance type, on the host."""
 

@@ -142,6 +142,13 @@ class CpuDevice:
     def outgoing_claims(self) -> list[tuple[int, Buffer]]:
         return self._emptied(self._claim_at, claim.CLAIM_DIRTY, with_parents=True)
 
+    def arcs_reached(self) -> int:
+        reached = self._distances[: self._share.own_count] != self._nothing
+        return int(np.diff(self._share.offsets)[reached].sum())
+
+    def held(self) -> tuple[Any, Any]:
+        return self.distances(), self.predecessors()
+
     def distances(self) -> NDArray[Any]:
         return self._distances[: self._share.own_count].copy()
 

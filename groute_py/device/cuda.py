@@ -74,6 +74,7 @@ class CudaDevice:
         _module(distance_type, wide_offsets=False).get_function("relax").kernel  # noqa: B018
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
         with self._stream:
             try:
                 self._share = share
@@ -206,6 +207,19 @@ class CudaDevice:
 
     def outgoing_claims(self) -> list[tuple[int, Buffer]]:
         return self._emptied(with_parents=True)
+
+    def arcs_reached(self) -> int:
+        with self._stream:
+            reached = self._arrays["distance"][: self._share.own_count] != self._nothing
+            degrees = cp.diff(self._graph["offsets"])
+            return int((degrees * reached).sum(dtype=np.uint64))
+
+    def held(self) -> tuple[Any, Any]:
+        own = self._share.own_count
+        with self._stream:
+            copies = [self._arrays[name][:own].copy() for name in ("distance", "parent")]
+        self._stream.synchronize()
+        return copies[0], copies[1]
 
     def distances(self) -> NDArray[Any]:
         return self._download("distance")

@@ -32,6 +32,7 @@ class Options:
         mode: ``fused`` (ranks exchange inside the kernel), ``rounds`` (through the host), ``auto``.
         order: of the vertices before the cut: ``auto``, ``none``, ``bfs``, ``rcm``, ``hilbert``.
         coordinates: a coordinate file, for ``hilbert``; only rank 0's counts.
+        download: whether the answer is brought to host memory at once.
     """
 
     algorithm: str = "auto"
@@ -44,6 +45,7 @@ class Options:
     mode: str = "auto"
     order: str = "auto"
     coordinates: str | Path | None = None
+    download: bool = True
 
     def check(self) -> None:
         """Raise `InputError` for values that make no sense."""

@@ -19,6 +19,7 @@ from groute_py.device.base import Linked, unreached
 from groute_py.device.choose import choose
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root
+from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.loop import Pace, run
 from groute_py.engine.negative_cycle import CycleWatch
 from groute_py.engine.options import Options
@@ -63,6 +64,7 @@ class Session:
             lambda: choose(options.device, local_rank(channel.rank), direct=channel.direct),
         )
         with self._watch.phase("order"):
+            on_root(channel, lambda: self._settle_place())
             on_root(channel, lambda: self._arrange())
         with self._watch.phase("partition"):
             self._partition = on_root(channel, lambda: self._cut())
@@ -137,6 +139,21 @@ class Session:
         self._options.check_against(facts)
         self._numbering = self._graph.numbering
         return facts
+
+    def _settle_place(self) -> None:
+        """What lies on a GPU stays there for a rank alone on one, with nothing for hosts to do."""
+        assert self._graph is not None
+        alone = self._channel.size == 1 and self._device.name == "cuda"
+        if not (alone or self._options.download):
+            raise InputError(
+                "the answer can stay on a GPU only where one rank solves, on a GPU; "
+                "leave out download=False"
+            )
+        watched = self.facts.has_negative or self._options.order not in ("auto", "none")
+        if not self._options.download and self._options.order not in ("auto", "none"):
+            raise InputError("an order is undone in host memory; leave out download=False")
+        if not alone or watched:
+            self._graph = self._graph.to_host()
 
     def _arrange(self) -> None:
         """Rank 0 puts the graph in an order that is good to cut; all below sees only that."""
@@ -248,8 +265,9 @@ class Session:
         assert collected is not None
         assert self._graph is not None
         reached = np.concatenate(collected) != unreached(self._type)
-        leaving = np.repeat(reached, np.diff(self._graph.offsets))
-        if self.facts.has_negative or not reached[self._graph.heads[leaving]].all():
+        graph = self._graph.to_host()
+        leaving = np.repeat(reached, np.diff(graph.offsets))
+        if self.facts.has_negative or not reached[graph.heads[leaving]].all():
             largest = max(abs(self.facts.least), abs(self.facts.greatest))
             raise RunError(
                 f"a distance in {self.facts.name} does not fit in {self._type}: its weights go up "
@@ -267,24 +285,18 @@ class Session:
         self, source: int, watch: Stopwatch, votes: int, bytes_sent: NDArray[np.int64]
     ) -> Result | None:
         with watch.phase("download"):
-            distances = self._channel.collect(self._device.distances())
-            predecessors = None
-            if self._options.predecessors:
-                predecessors = self._channel.collect(self._device.predecessors())
+            answer = self._collect() if self._options.download else self._keep()
         report = RankReport(
             device=f"{self._device.name}: {self._device.label}",
             counters=self._device.counters,
             seconds={**self._watch.seconds, **watch.seconds},
             bytes_sent=self._bytes_sent(bytes_sent),
+            arcs_reached=self._device.arcs_reached(),
         )
         reports = self._channel.gather(report)
-        if distances is None or self._graph is None:
+        if answer is None:
             return None
         ordered = self._ordered
-        found = public_distances(ordered.by_input(np.concatenate(distances)))
-        tree = None
-        if predecessors is not None:
-            tree = ordered.by_input(ordered.in_input(np.concatenate(predecessors)))
         statistics = Statistics(
             algorithm=self._method.name,
             delta=self._delta(),
@@ -297,14 +309,24 @@ class Session:
             imbalance=self._quality.imbalance,
         )
         statistics.add(reports)
-        reached = found != unreached(found.dtype)
-        needed = int(ordered.by_input(np.diff(self._graph.offsets))[reached].sum())
-        statistics.useless_relaxations = statistics.relaxations - needed
-        return Result(
-            source=source,
-            distances=found,
-            predecessors=tree,
-            statistics=statistics.as_dict(),
-            first_id=self.facts.first_id,
-            ids=self._numbering.ids,
-        )
+        kind = Result if self._options.download else DeviceResult
+        figures, first_id, ids = statistics.as_dict(), self.facts.first_id, self._numbering.ids
+        return kind(source, answer[0], answer[1], figures, first_id, ids)
+
+    def _collect(self) -> tuple[NDArray[Any], NDArray[np.int64] | None] | None:
+        """Distances and predecessors of the whole graph as a `Result` has them, on rank 0."""
+        distances = self._channel.collect(self._device.distances())
+        predecessors = None
+        if self._options.predecessors:
+            predecessors = self._channel.collect(self._device.predecessors())
+        if distances is None:
+            return None
+        ordered, tree = self._ordered, None
+        if predecessors is not None:
+            tree = ordered.by_input(ordered.in_input(np.concatenate(predecessors)))
+        return public_distances(ordered.by_input(np.concatenate(distances))), tree
+
+    def _keep(self) -> tuple[Any, Any]:
+        """The same, of a rank alone, where its GPU has them."""
+        distances, predecessors = self._device.held()
+        return public_distances(distances), predecessors if self._options.predecessors else None

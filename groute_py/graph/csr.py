@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
-from groute_py.graph.host import host_array
+from groute_py.graph.array_like import array_of, on_device
 from groute_py.graph.ids import Numbering
 
 WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
@@ -50,7 +50,8 @@ class Graph:
     def __post_init__(self) -> None:
         _check(self.offsets, self.heads, self.weights)
         for array in (self.offsets, self.heads, self.weights):
-            array.flags.writeable = False
+            if not self.on_device:
+                array.flags.writeable = False
         if self.ids is not None:
             _check_ids(self.ids, self.vertex_count)
             self.ids.flags.writeable = False
@@ -62,6 +63,7 @@ class Graph:
         """Build a graph from anything NumPy can read, converting to the types above.
 
         Arrays that already have the right type are shared, not copied (and become read-only views).
+        Three CuPy arrays stay on their GPU; see `on_device`.
         """
         offsets = _as_integers(offsets, "offsets").astype(np.int64, copy=False)
         count = len(offsets) - 1
@@ -72,7 +74,22 @@ class Graph:
         if heads.dtype == np.int64 and count <= np.iinfo(np.int32).max:
             _check(offsets, heads, weights)
             heads = heads.astype(np.int32)
+        if len({on_device(array) for array in (offsets, heads, weights)}) > 1:
+            raise GraphError("some of the arrays lie on a GPU and some do not; move them together")
         return cls(offsets.view(), heads.view(), weights.view(), first_id=first_id, name=name)
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the arrays are CuPy's: a solve by one rank on that GPU needs no copy of them."""
+        return on_device(self.heads)
+
+    def to_host(self) -> Graph:
+        """The graph with its arrays in host memory."""
+        if not self.on_device:
+            return self
+        arrays: Any = (self.offsets, self.heads, self.weights)
+        offsets, heads, weights = (array.get() for array in arrays)
+        return replace(self, offsets=offsets, heads=heads, weights=weights)
 
     @property
     def vertex_count(self) -> int:
@@ -101,8 +118,13 @@ class Graph:
         )
 
 
+def _contiguous(values: Any) -> NDArray[Any]:
+    array: NDArray[Any] = array_of(values)
+    return array if array.flags.c_contiguous else array.copy()
+
+
 def _as_integers(values: Any, what: str) -> NDArray[Any]:
-    array = host_array(values)
+    array = _contiguous(values)
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -114,7 +136,7 @@ def _as_integers(values: Any, what: str) -> NDArray[Any]:
 
 
 def _as_weights(values: Any) -> NDArray[Any]:
-    array = host_array(values)
+    array = _contiguous(values)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise GraphError(
             f"weights must be a one-dimensional array of numbers, "

@@ -52,7 +52,7 @@ def facts_of(graph: Graph) -> Facts:
         least=weights.min().item() if some else 0,
         greatest=weights.max().item() if some else 0,
         mean=float(weights.mean(dtype=np.float64)) if some else 0.0,
-        start=int(np.searchsorted(graph.offsets, 0, side="right")) - 1 if some else 0,
+        start=int((graph.offsets > 0).argmax()) - 1 if some else 0,
         first_id=graph.first_id,
         name=graph.name,
     )

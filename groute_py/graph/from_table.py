@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
+from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
-from groute_py.graph.host import host_array
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 NAME = "edge table"

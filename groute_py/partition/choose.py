@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.partition import balanced, block
@@ -24,4 +26,6 @@ def partition(graph: Graph, parts: int, how: str = "arcs") -> Partition:
         raise InputError(f"partition {how!r} is unknown; choose one of {', '.join(known)}")
     if parts < 1:
         raise InputError(f"a graph cannot be cut into {parts} parts; the least is 1")
+    if parts == 1:
+        return Partition(np.array([0, graph.vertex_count]))
     return known[how](graph, parts)

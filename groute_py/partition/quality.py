@@ -23,6 +23,8 @@ class Quality:
 
 def quality(graph: Graph, partition: Partition) -> Quality:
     """Measure a partition; one pass over the arcs."""
+    if partition.part_count == 1:
+        return Quality(0, 1.0)
     cut = 0
     for low, high in zip(partition.bounds[:-1], partition.bounds[1:], strict=True):
         heads = graph.heads[graph.offsets[low] : graph.offsets[high]]

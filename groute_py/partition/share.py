@@ -66,6 +66,8 @@ class Share:
 
 def rows_of(graph: Graph, partition: Partition, part: int) -> Rows:
     """The rows that ``part`` owns; views of the graph's arrays where possible."""
+    if partition.part_count == 1:
+        return Rows(graph.offsets, graph.heads, graph.weights)
     low, high = partition.bounds[part], partition.bounds[part + 1]
     start, stop = graph.offsets[low], graph.offsets[high]
     offsets = graph.offsets[low : high + 1] - start
@@ -80,15 +82,13 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     """
     low, high = int(partition.bounds[part]), int(partition.bounds[part + 1])
     own_count = high - low
+    if partition.part_count == 1:
+        return _whole(rows, own_count)
     remote = (rows.heads < low) | (rows.heads >= high)
     seen = np.zeros(int(partition.bounds[-1]), dtype=bool)
     seen[rows.heads[remote]] = True
     halo = np.flatnonzero(seen)
-    if own_count + len(halo) > np.iinfo(np.int32).max:
-        raise InputError(
-            f"part {part} of {partition.part_count} has {own_count:,} vertices and a halo of "
-            f"{len(halo):,}; a rank can hold 2³¹ − 1 in all, so use more ranks"
-        )
+    _refuse_beyond_32_bits(part, partition.part_count, own_count, len(halo))
     heads = np.subtract(rows.heads, low, dtype=np.int32, casting="unsafe")
     places = np.cumsum(seen, dtype=np.int32)
     heads[remote] = own_count - 1 + places[rows.heads[remote]]
@@ -103,3 +103,27 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
         halo_starts=np.searchsorted(halo, partition.bounds).astype(np.int64),
         halo_home=(halo - partition.bounds[owners]).astype(np.int32),
     )
+
+
+def _whole(rows: Rows, count: int) -> Share:
+    """The share of a rank alone: all rows as they are, also on a GPU."""
+    _refuse_beyond_32_bits(0, 1, count, 0)
+    nobody = np.zeros(0, np.int64)
+    return Share(
+        first=0,
+        own_count=count,
+        offsets=rows.offsets,
+        heads=rows.heads.astype(np.int32, copy=False),
+        weights=rows.weights,
+        halo=nobody,
+        halo_starts=np.zeros(2, np.int64),
+        halo_home=nobody.astype(np.int32),
+    )
+
+
+def _refuse_beyond_32_bits(part: int, parts: int, own: int, halo: int) -> None:
+    if own + halo > np.iinfo(np.int32).max:
+        raise InputError(
+            f"part {part} of {parts} has {own:,} vertices and a halo of {halo:,}; a rank can hold "
+            "2³¹ − 1 in all, so use more ranks"
+        )

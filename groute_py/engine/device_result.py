@@ -1,0 +1,52 @@
+"""An answer whose arrays stay on the GPU."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from numpy.typing import NDArray
+
+from groute_py.result import Result
+
+
+class DeviceResult(Result):
+    """As `Result`; host arrays are made of the GPU's when they are first asked for.
+
+    Args:
+        source, statistics, first_id, ids: as in `Result`.
+        distances, predecessors: CuPy arrays, types and conventions of `Result`.
+    """
+
+    def __init__(
+        self,
+        source: int,
+        distances: Any,
+        predecessors: Any,
+        statistics: dict[str, Any],
+        first_id: int,
+        ids: NDArray[Any] | None,
+    ) -> None:
+        vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
+        vars(self).update(_on_device=(distances, predecessors))
+
+    @property
+    def distances_device(self) -> Any:
+        """CuPy array, as `Result.distances`."""
+        return vars(self)["_on_device"][0]
+
+    @property
+    def predecessors_device(self) -> Any:
+        """CuPy array, as `Result.predecessors`, or None."""
+        return vars(self)["_on_device"][1]
+
+    @cached_property
+    def distances(self) -> NDArray[Any]:
+        """As in `Result`, downloaded."""
+        return self.distances_device.get()  # type: ignore[no-any-return]
+
+    @cached_property
+    def predecessors(self) -> NDArray[Any] | None:
+        """As in `Result`, downloaded."""
+        there = self.predecessors_device
+        return None if there is None else there.get()

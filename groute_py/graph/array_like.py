@@ -1,0 +1,53 @@
+"""From anything that holds an array to one that NumPy's functions work on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError
+
+
+def on_device(values: Any) -> bool:
+    """Whether an array lies on a GPU."""
+    return hasattr(values, "__cuda_array_interface__")
+
+
+def array_of(values: Any) -> Any:
+    """The values as an array, without a copy where they are one already.
+
+    Takes arrays, sequences, and what has ``__array__``, ``__array_interface__``, a buffer or
+    ``__dlpack__`` (Arrow columns, pandas series, PyTorch and JAX tensors on the CPU). CuPy's arrays
+    stay as they are, on the GPU: NumPy's functions work on them there.
+
+    Raises:
+        GraphError: the values lie where they cannot be read.
+
+    >>> array_of(memoryview(b"ab")).tolist()
+    [97, 98]
+    """
+    if on_device(values):
+        if type(values).__module__.split(".")[0] == "cupy":
+            return values
+        raise GraphError(
+            f"a {type(values).__name__} on a GPU must come as a CuPy array: cupy.asarray(it)"
+        )
+    spoken = hasattr(values, "__array__") or hasattr(values, "__array_interface__")
+    if hasattr(values, "__dlpack__") and not spoken:
+        try:
+            return np.from_dlpack(values)
+        except (RuntimeError, BufferError) as problem:
+            raise GraphError(
+                f"a {type(values).__name__} cannot be read where it lies ({problem}); copy it to "
+                "the host first"
+            ) from problem
+    return np.asarray(values)
+
+
+def host_array(values: Any) -> NDArray[Any]:
+    """As `array_of`, copied to host memory if need be."""
+    array: Any = array_of(values)
+    found: NDArray[Any] = array.get() if on_device(array) else array
+    return found
