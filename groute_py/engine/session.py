@@ -6,7 +6,6 @@ import math
 import time
 from itertools import zip_longest
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +21,16 @@ from groute_py.engine.agree import on_all, on_root
 from groute_py.engine.loop import Pace, run
 from groute_py.engine.negative_cycle import CycleWatch
 from groute_py.engine.options import Options
+from groute_py.engine.overflow import refuse_overflow
 from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
+from groute_py.engine.supply.base import Supply
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.environment import local_rank
-from groute_py.errors import GrouteError, InputError, RunError, SetupError, everywhere
-from groute_py.graph.csr import Graph
-from groute_py.graph.facts import Facts, facts_of
-from groute_py.partition.base import Partition
-from groute_py.partition.choose import partition
-from groute_py.partition.order import arrange
-from groute_py.partition.quality import quality
-from groute_py.partition.share import Rows, Share, rows_of, share_of
+from groute_py.errors import GrouteError, InputError, SetupError, everywhere
+from groute_py.graph.facts import Facts
+from groute_py.graph.ids import Numbering
+from groute_py.partition.quality import cost_of, quality_of
+from groute_py.partition.share import Share, share_of
 from groute_py.result import Result, public_distances
 
 LEAD_WINDOWS = 4.0
@@ -43,7 +41,7 @@ class Session:
     """All ranks together hold one graph; collective, like its methods.
 
     Args:
-        graph: the whole graph on rank 0; other ranks' values are not looked at.
+        supply: the graph, wherever it lies.
         channel: connects the ranks.
         options: the same on every rank.
 
@@ -51,22 +49,22 @@ class Session:
         InputError, SetupError: the same one on every rank.
     """
 
-    def __init__(self, graph: Graph | None, channel: Channel, options: Options) -> None:
-        self._graph = graph if channel.rank == 0 else None
+    def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         self._channel, self._options = channel, options
         self._watch = Stopwatch()
-        self.facts: Facts = on_root(channel, lambda: self._checked_facts())
+        on_root(channel, options.check)
+        with self._watch.phase("check"):
+            self.facts: Facts = supply.facts(channel)
+        on_all(channel, lambda: options.check_against(self.facts))
+        self.numbering: Numbering | None = supply.numbering() if channel.rank == 0 else None
         self._method: Algorithm = on_all(channel, lambda: algorithm(options.algorithm, self.facts))
         self._types = distance_types(self.facts)
         self._device = on_all(
             channel,
             lambda: choose(options.device, local_rank(channel.rank), direct=channel.direct),
         )
-        with self._watch.phase("order"):
-            on_root(channel, lambda: self._arrange())
-        with self._watch.phase("partition"):
-            self._partition = on_root(channel, lambda: self._cut())
-            self._share = self._receive_share()
+        with self._watch.phase("spread"):
+            self._receive_share(supply)
         self._load()
 
     def solve(self, source: int) -> Result | None:
@@ -80,7 +78,7 @@ class Session:
         """
         self._check_source(source)
         watch = Stopwatch()
-        place = on_root(self._channel, lambda: self._ordered.place_of(source))
+        place = on_root(self._channel, lambda: self._order.place_of(source))
         owner = int(self._partition.owner(place))
         local = place - self._share.first if owner == self._channel.rank else None
         limit_s = self._options.time_limit_s
@@ -125,50 +123,17 @@ class Session:
             if self._type is self._types[-1]:
                 if look is not None:
                     look.look()  # a heavy cycle may sink out of range before it is looked for
-                self._refuse_overflow()
+                refuse_overflow(self._channel, self._share, self._device.distances(), self.facts)
                 return votes
             self._types = self._types[self._types.index(self._type) + 1 :]
             self._load()
 
-    def _checked_facts(self) -> Facts:
-        self._options.check()
-        assert self._graph is not None
-        facts = facts_of(self._graph)
-        self._options.check_against(facts)
-        self._numbering = self._graph.numbering
-        return facts
-
-    def _arrange(self) -> None:
-        """Rank 0 puts the graph in an order that is good to cut; all below sees only that."""
-        assert self._graph is not None
-        size, options = self._channel.size, self._options
-        self._ordered = arrange(
-            self._graph,
-            options.order,
-            options.coordinates,
-            size,
-            lambda graph: partition(graph, size, options.partition),
-        )
-        self._graph = self._ordered.graph
-
-    def _cut(self) -> Partition:
-        assert self._graph is not None
-        cut = partition(self._graph, self._channel.size, self._options.partition)
-        self._quality = quality(self._graph, cut)
-        return cut
-
-    def _receive_share(self) -> Share:
-        """Rank 0 sends every rank its rows."""
-        parts = None
-        if self._graph is not None:
-            graph, cut = self._graph, self._partition
-            parts = [rows_of(graph, cut, p) for p in range(self._channel.size)]
-        columns = [
-            self._channel.scatter([getattr(p, name) for p in parts] if parts else None)
-            for name in ("offsets", "heads", "weights")
-        ]
-        rows = Rows(*columns)
-        return on_all(self._channel, lambda: share_of(rows, self._partition, self._channel.rank))
+    def _receive_share(self, supply: Supply) -> None:
+        spread = supply.spread(self._channel, self._options)
+        part, rows = self._channel.rank, spread.rows
+        self._partition, self._order = spread.partition, spread.order
+        self._quality = quality_of(self._channel.gather(cost_of(rows, self._partition, part)))
+        self._share: Share = on_all(self._channel, lambda: share_of(rows, self._partition, part))
 
     def _load(self) -> None:
         self._type = self._types[0]
@@ -231,30 +196,14 @@ class Session:
     def _cycle_watch(self) -> CycleWatch | None:
         if not self.facts.has_negative:
             return None
-        on_root = self._channel.rank == 0
-        ordered, numbering = (self._ordered, self._numbering) if on_root else (None, None)
-        return CycleWatch(self._channel, ordered, numbering, self.facts, self._device.distances)
-
-    def _refuse_overflow(self) -> None:
-        """A sum did not fit in the widest type: that is an error if some vertex needs it.
-
-        None does if every arc from a reached vertex leads to a reached one: then a sum beyond the
-        type's range was not a shortest distance, unless negative weights could bring it back.
-        """
-        collected = self._channel.collect(self._device.distances())
-        on_root(self._channel, lambda: self._check_overflow(collected))
-
-    def _check_overflow(self, collected: list[NDArray[Any]] | None) -> None:
-        assert collected is not None
-        assert self._graph is not None
-        reached = np.concatenate(collected) != unreached(self._type)
-        leaving = np.repeat(reached, np.diff(self._graph.offsets))
-        if self.facts.has_negative or not reached[self._graph.heads[leaving]].all():
-            largest = max(abs(self.facts.least), abs(self.facts.greatest))
-            raise RunError(
-                f"a distance in {self.facts.name} does not fit in {self._type}: its weights go up "
-                f"to ±{largest}; scale them down or use float64"
-            )
+        return CycleWatch(
+            self._channel,
+            self._share,
+            self._order,
+            self.numbering,
+            self.facts,
+            self._device.distances,
+        )
 
     def _bytes_sent(self, by_channel: NDArray[np.int64]) -> list[int]:
         by_kernels = self._device.counters.sent if self._mode == "fused" else []
@@ -267,24 +216,25 @@ class Session:
         self, source: int, watch: Stopwatch, votes: int, bytes_sent: NDArray[np.int64]
     ) -> Result | None:
         with watch.phase("download"):
-            distances = self._channel.collect(self._device.distances())
+            own = self._device.distances()
+            distances = self._channel.collect(own)
             predecessors = None
             if self._options.predecessors:
                 predecessors = self._channel.collect(self._device.predecessors())
+        reached = own != unreached(self._type)
         report = RankReport(
             device=f"{self._device.name}: {self._device.label}",
             counters=self._device.counters,
             seconds={**self._watch.seconds, **watch.seconds},
             bytes_sent=self._bytes_sent(bytes_sent),
+            arcs_reached=int(np.diff(self._share.offsets)[reached].sum()),
         )
         reports = self._channel.gather(report)
-        if distances is None or self._graph is None:
+        if distances is None or self.numbering is None:
             return None
-        ordered = self._ordered
-        found = public_distances(ordered.by_input(np.concatenate(distances)))
-        tree = None
+        order, tree = self._order, None
         if predecessors is not None:
-            tree = ordered.by_input(ordered.in_input(np.concatenate(predecessors)))
+            tree = order.by_input(order.in_input(np.concatenate(predecessors)))
         statistics = Statistics(
             algorithm=self._method.name,
             delta=self._delta(),
@@ -292,19 +242,16 @@ class Session:
             mode=self._mode,
             reason=self._reason,
             votes=votes,
-            order=ordered.name,
+            order=order.name,
             cut=self._quality.cut,
             imbalance=self._quality.imbalance,
         )
         statistics.add(reports)
-        reached = found != unreached(found.dtype)
-        needed = int(ordered.by_input(np.diff(self._graph.offsets))[reached].sum())
-        statistics.useless_relaxations = statistics.relaxations - needed
         return Result(
             source=source,
-            distances=found,
+            distances=public_distances(order.by_input(np.concatenate(distances))),
             predecessors=tree,
             statistics=statistics.as_dict(),
             first_id=self.facts.first_id,
-            ids=self._numbering.ids,
+            ids=self.numbering.ids,
         )

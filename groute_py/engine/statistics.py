@@ -20,12 +20,14 @@ class RankReport:
         counters: what it did.
         seconds: wall time by phase.
         bytes_sent: to each rank.
+        arcs_reached: arcs that leave its reached vertices.
     """
 
     device: str
     counters: Counters
     seconds: dict[str, float]
     bytes_sent: list[int]
+    arcs_reached: int
 
 
 @dataclass
@@ -69,6 +71,8 @@ class Statistics:
         self.ranks = len(reports)
         self.devices = [report.device for report in reports]
         self.relaxations = sum(report.counters.relaxations for report in reports)
+        needed = sum(report.arcs_reached for report in reports)
+        self.useless_relaxations = self.relaxations - needed
         self.rounds = sum(report.counters.slices for report in reports)
         self.steps = sum(report.counters.steps for report in reports)
         self.bytes_sent = [report.bytes_sent for report in reports]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
+from groute_py.graph.formats.native import Contents
 from groute_py.partition.base import Partition
 
 
@@ -64,7 +65,7 @@ class Share:
         return self.own_count + len(self.halo)
 
 
-def rows_of(graph: Graph, partition: Partition, part: int) -> Rows:
+def rows_of(graph: Graph | Contents, partition: Partition, part: int) -> Rows:
     """The rows that ``part`` owns; views of the graph's arrays where possible."""
     low, high = partition.bounds[part], partition.bounds[part + 1]
     start, stop = graph.offsets[low], graph.offsets[high]
