@@ -22,9 +22,9 @@ from benchmarks.measure import Plan, measure
 from benchmarks.ranks import measure_on_ranks
 from benchmarks.reading import measure_reading
 from benchmarks.report import Book, Record
-from groute_py.api import Held
 from groute_py.comm.connect import abort_all, connect
 from groute_py.engine.agree import on_root
+from groute_py.engine.supply.whole import Whole
 from groute_py.environment import place
 from groute_py.errors import GrouteError, InputError
 
@@ -99,8 +99,8 @@ def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:
             continue
 
         def measured(case: Case = case) -> list[Record]:
-            graph = on_root(channel, lambda: Held(shelf.take(case))).graph
-            return measure(case, graph, channel, plan)
+            whole = on_root(channel, lambda: Whole(shelf.take(case)))
+            return measure(case, whole, channel, plan)
 
         book.add(attempt([case], measured))
 

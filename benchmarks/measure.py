@@ -32,6 +32,7 @@ from groute_py import Graph, Result, VerificationError, verify
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
 from groute_py.engine.session import Options, Session
+from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.cpu import certificate
 
 LOADED_ONCE_FROM = 100_000_000
@@ -109,12 +110,12 @@ class Series:
         return statistics.median(run.seconds().get(phase, 0.0) for run in runs)
 
 
-def measure(case: Case, graph: Graph | None, channel: Channel, plan: Plan) -> list[Record]:
+def measure(case: Case, whole: Whole, channel: Channel, plan: Plan) -> list[Record]:
     """Measure a case; collective.
 
     Args:
         case: what it is called, and its source.
-        graph: with the case's weights, on rank 0; None elsewhere.
+        whole: with the case's weights.
         channel: connects the ranks.
         plan: the same on every rank.
 
@@ -124,39 +125,34 @@ def measure(case: Case, graph: Graph | None, channel: Channel, plan: Plan) -> li
     Raises:
         VerificationError: an answer is wrong; on every rank.
     """
-    source = on_root(channel, lambda: case.kind.source(_here(graph)))
+    source = on_root(channel, lambda: case.kind.source(whole.graph()))
     _warm_up(case, channel, plan)
     records: list[Record] = []
     first: Result | None = None
     for tree in plan.trees:
-        loads, runs = _series(graph, source, channel, plan, tree=tree)
+        loads, runs = _series(whole, source, channel, plan, tree=tree)
         first = first or loads[0].result
         series = Series(case, first, loads, runs)
-        records.append(on_root(channel, lambda s=series: _record(s, _here(graph))))
+        records.append(on_root(channel, lambda s=series: _record(s, whole.graph())))
         del series, loads, runs
-    peers = on_root(channel, lambda: measure_peers(_here(graph), source, first, plan))
+    peers = on_root(channel, lambda: measure_peers(whole.graph(), source, first, plan))
     return [record | {"peers": peers} for record in records]
-
-
-def _here(graph: Graph | None) -> Graph:
-    assert graph is not None
-    return graph
 
 
 def _warm_up(case: Case, channel: Channel, plan: Plan) -> None:
     tiny = Shelf().take(replace(case, graph="road:30x30"))
     for tree in plan.trees:
-        Session(tiny, channel, plan.options(tree=tree)).solve(0)
+        Session(Whole(tiny), channel, plan.options(tree=tree)).solve(0)
 
 
 def _series(
-    graph: Graph | None, source: int, channel: Channel, plan: Plan, *, tree: bool
+    whole: Whole, source: int, channel: Channel, plan: Plan, *, tree: bool
 ) -> tuple[list[Run], list[Run]]:
     """The loads, each with its first solve; and the solves that count."""
     loads: list[Run] = []
     while True:
         session = None  # the last one leaves the device before the next comes
-        session = Session(graph, channel, plan.options(tree=tree))
+        session = Session(whole, channel, plan.options(tree=tree))
         loads.append(_timed(session, source, channel))
         if len(loads) == plan.repeat or session.facts.arc_count >= LOADED_ONCE_FROM:
             break

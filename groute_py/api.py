@@ -12,11 +12,14 @@ from groute_py.comm.connect import connect
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.engine.supply.base import Supply
+from groute_py.engine.supply.mapped import Mapped
+from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
 from groute_py.graph import datasets
 from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
-from groute_py.graph.files import read_graph
+from groute_py.graph.files import native_file, read_graph
 from groute_py.graph.from_networkx import graph_from_networkx, is_networkx
 from groute_py.graph.from_table import graph_from_table, is_table
 from groute_py.graph.generate import generate, is_spec
@@ -50,8 +53,8 @@ def sssp(
 ) -> Result | None:
     """Shortest paths from ``source`` to every vertex.
 
-    In a script under ``mpirun`` every rank calls this; the graph is read on rank 0 only, spread
-    over all ranks, and the result comes back to rank 0.
+    In a script under ``mpirun`` every rank calls this; the graph is read on rank 0 and spread
+    over all ranks (of a native file each maps its rows), and the result comes back to rank 0.
 
     Args:
         graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; the name of
@@ -109,19 +112,44 @@ def sssp(
 
 
 def open_session(graph: GraphLike, options: Options, channel: Channel) -> Session:
-    """Read the graph on rank 0 and spread it; for several solves on one graph. Collective."""
-    whole = on_root(channel, lambda: Held(as_graph(graph))).graph
-    return Session(whole, channel, options)
+    """Read the graph and spread it; for several solves on one graph. Collective."""
+    return Session(supply_of(graph, channel), channel, options)
 
 
-class Held:
-    """Holds a graph on its own rank: when broadcast, the others get an empty hold."""
+def supply_of(
+    graph: GraphLike,
+    channel: Channel,
+    *,
+    undirected: bool = False,
+    cache: bool | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Supply:
+    """Where the ranks get their rows of ``graph`` from. Collective.
 
-    def __init__(self, graph: Graph | None) -> None:
-        self.graph = graph
+    Args:
+        graph: as for `sssp`; other ranks' values are not looked at.
+        channel: connects the ranks.
+        undirected: as for `as_graph`.
+        cache: as for `read_graph`.
+        progress: as for `read_graph`.
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Held, (None,)
+    Raises:
+        InputError: it is no graph; the same error on every rank.
+    """
+
+    def find_mapped() -> Mapped | None:
+        if channel.size == 1 or undirected or (file := _file_of(graph, progress)) is None:
+            return None
+        native = native_file(file, cache)
+        return None if native is None else Mapped(native)
+
+    def read() -> Whole:
+        return Whole(as_graph(graph, undirected=undirected, cache=cache, progress=progress))
+
+    mapped = on_root(channel, find_mapped)
+    if mapped is not None and all(channel.gather(mapped.is_seen())):
+        return mapped
+    return on_root(channel, read)
 
 
 def as_graph(
@@ -153,10 +181,8 @@ def _directed(
         return graph
     if isinstance(graph, str) and is_spec(graph):
         return generate(graph)
-    if isinstance(graph, str) and datasets.is_name(graph):
-        graph = datasets.fetch(graph, progress)
-    if isinstance(graph, str | Path):
-        return read_graph(graph, cache=cache, progress=progress)
+    if (file := _file_of(graph, progress)) is not None:
+        return read_graph(file, cache=cache, progress=progress)
     if isinstance(graph, tuple) and len(graph) == 3:
         return Graph.from_arrays(*graph)
     if is_networkx(graph):
@@ -169,6 +195,15 @@ def _directed(
         f"a graph cannot be made from {type(graph).__name__}; give a Graph, a path, a SciPy sparse "
         "array, a NetworkX graph, an edge table or (offsets, heads, weights)"
     )
+
+
+def _file_of(graph: GraphLike, progress: Callable[[int, int], None] | None) -> str | Path | None:
+    """The file that a path or the name of a graph stands for; None for any other graph."""
+    if not isinstance(graph, str | Path) or (isinstance(graph, str) and is_spec(graph)):
+        return None
+    if isinstance(graph, str) and datasets.is_name(graph):
+        return datasets.fetch(graph, progress)
+    return graph
 
 
 def from_scipy(matrix: Any) -> Graph:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from groute_py.device.choose import gpu_problem
+from groute_py.launch.mpirun import command, plan
 
 settings.register_profile(
     "repeatable",
@@ -77,6 +78,26 @@ def groute() -> Job:
             timeout=timeout,
             env={**os.environ, **environ},
             stdin=subprocess.DEVNULL,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Job:
+    """Run a plain Python script with arguments on ``ranks`` ranks under mpirun."""
+
+    def run(text: str, ranks: int, *args: object) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "script.py").write_text(text)
+        words = command(plan(ranks, []))
+        words[words.index("-m") :] = [str(tmp_path / "script.py"), *map(str, args)]
+        return subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
             check=False,
         )
 

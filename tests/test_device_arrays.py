@@ -15,6 +15,7 @@ from groute_py import UNREACHED, Graph, GraphError, InputError, verify
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
 
@@ -66,7 +67,7 @@ def test_a_sparse_matrix(cupy: Any) -> None:
 def test_answers_stay_until_they_are_asked_for(cupy: Any) -> None:
     graph = random_graph(500, 900, 3, 20)
     options = Options(device="cuda", download=False)
-    with Session(on_gpu(cupy, graph), SoloChannel(), options) as session:
+    with Session(Whole(on_gpu(cupy, graph)), SoloChannel(), options) as session:
         first, second = session.solve(0), session.solve(1)
     assert first is not None
     assert second is not None
@@ -97,7 +98,7 @@ def test_several_ranks_take_it_through_the_host(cupy: Any, ranks: int) -> None:
 
     def work(channel: Any) -> Any:
         whole = on_gpu(cupy, graph) if channel.rank == 0 else None
-        return Session(whole, channel, Options(device="cuda")).solve(4)
+        return Session(Whole(whole), channel, Options(device="cuda")).solve(4)
 
     verify(graph, on_ranks(ranks, work)[0])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from graphs import graph_of, scipy_distances
 
 from groute_py import generate, verify, write_graph
 from groute_py.comm.awareness import belongs, library
-from groute_py.launch.mpirun import command, find_mpirun, flavour, plan
+from groute_py.launch.mpirun import find_mpirun, flavour, plan
 from groute_py.result import load
 
 pytestmark = pytest.mark.mpi
@@ -167,26 +166,6 @@ if comm.rank == 0:
     np.testing.assert_array_equal(result.distances, again.distances)
     print("ranks", result.statistics["ranks"], again.statistics["ranks"])
 """
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run a plain Python script under mpirun."""
-
-    def run(text: str, ranks: int) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "script.py").write_text(text)
-        words = command(plan(ranks, []))
-        words[words.index("-m") :] = [str(tmp_path / "script.py")]
-        return subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return run
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

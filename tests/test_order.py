@@ -13,10 +13,11 @@ from local_ranks import on_ranks
 from groute_py import FormatError, Graph, InputError, NegativeCycleError, Result, generate, verify
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
 from groute_py.graph.coordinates import coordinates_beside, read_coordinates
 from groute_py.kernels.cpu.order import hilbert_places
 from groute_py.partition.choose import partition
-from groute_py.partition.order import ORDERS, Ordered, arrange
+from groute_py.partition.order import ORDERS, Order, arrange
 from groute_py.verify import reference_distances
 
 WIDTH, HEIGHT = 40, 30
@@ -56,7 +57,8 @@ def coordinates(places: np.ndarray[Any, Any], tmp_path: Path) -> Path:
 
 def solve(graph: Graph, source: int, ranks: int, **options: Any) -> Result:
     def work(channel: Any) -> Result | None:
-        session = Session(graph if channel.rank == 0 else None, channel, Options(**options))
+        whole = Whole(graph if channel.rank == 0 else None)
+        session = Session(whole, channel, Options(**options))
         return session.solve(source)
 
     result = on_ranks(ranks, work, patience=1)[0]
@@ -98,14 +100,14 @@ def test_auto_takes_what_helps(scrambled: Graph, coordinates: Path) -> None:
 def test_every_vertex_has_one_place(order: str, count: int, arcs: list[tuple[int, int]]) -> None:
     offsets = np.searchsorted([tail for tail, _ in arcs], np.arange(count + 1))
     graph = Graph.from_arrays(offsets, [head for _, head in arcs], np.ones(len(arcs), np.int32))
-    ordered = arrange(graph, order, None, 2, lambda g: partition(g, 2))
-    assert ordered.order is not None
-    assert sorted(ordered.order.tolist()) == list(range(count))
-    assert ordered.graph.arc_count == graph.arc_count
+    renumbered, found = arrange(graph, order, None, 2, lambda g: partition(g.offsets, 2))
+    assert found.order is not None
+    assert sorted(found.order.tolist()) == list(range(count))
+    assert renumbered.arc_count == graph.arc_count
 
 
 def test_there_and_back() -> None:
-    ordered = Ordered("bfs", Graph.from_arrays([0] * 5, [], []), np.array([2, 0, 3, 1]))
+    ordered = Order("bfs", np.array([2, 0, 3, 1]))
     assert [ordered.place_of(v) for v in range(4)] == [1, 3, 0, 2]
     assert ordered.in_input(np.array([-1, 0, 3])).tolist() == [-1, 2, 1]
     assert ordered.by_input(np.array([20, 0, 30, 10])).tolist() == [0, 10, 20, 30]

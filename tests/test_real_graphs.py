@@ -30,6 +30,7 @@ from groute_py import (
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
 from groute_py.result import load
 
 
@@ -101,7 +102,7 @@ class TestNewYork:
     @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
     def test_three_sources(self, device: str, ranks: int, new_york_graph: Graph) -> None:
         def work(channel: Any) -> list[Any]:
-            whole = new_york_graph if channel.rank == 0 else None
+            whole = Whole(new_york_graph if channel.rank == 0 else None)
             session = Session(whole, channel, Options(device=device))
             return [session.solve(answer.source - 1) for answer in NEW_YORK]
 
@@ -399,7 +400,7 @@ def test_a_session_survives_a_negative_cycle(device: str, data_folder: Path) -> 
     kept = Graph.from_arrays(
         [*whole.offsets, whole.arc_count], whole.heads, whole.weights, name="one more vertex"
     )
-    session = Session(kept, SoloChannel(), Options(device=device))
+    session = Session(Whole(kept), SoloChannel(), Options(device=device))
     for _ in range(2):
         with pytest.raises(NegativeCycleError):
             session.solve(0)

@@ -15,6 +15,7 @@ from local_ranks import on_ranks
 from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, generate, verify
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
 
 METHODS = ["delta-stepping", "bellman-ford"]
 
@@ -23,7 +24,7 @@ def solve(graph: Graph, source: int, ranks: int = 1, patience: int = 0, **option
     """Solve on threads as ranks; rank 0's result."""
 
     def work(channel: Any) -> Result | None:
-        whole = graph if channel.rank == 0 else None
+        whole = Whole(graph if channel.rank == 0 else None)
         return Session(whole, channel, Options(**options)).solve(source)
 
     result = on_ranks(ranks, work, patience=patience, seed=source)[0]

@@ -57,7 +57,7 @@ def info(graph: str, parts: int | None, undirected: bool, cache: Any, as_json: b
             from groute_py.partition.quality import quality
 
             for how in partitioners():
-                found = quality(whole, partition(whole, parts, how))
+                found = quality(whole, partition(whole.offsets, parts, how))
                 rows[f"cut_by_{how}"] = found.cut
                 rows[f"imbalance_by_{how}"] = found.imbalance
         show.answer(rows, as_json=as_json)

@@ -23,7 +23,8 @@ from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, eve
 
 if TYPE_CHECKING:
     from groute_py.engine.options import Options
-    from groute_py.graph.csr import Graph
+    from groute_py.engine.session import Session
+    from groute_py.engine.supply.base import Supply
     from groute_py.graph.facts import Facts
     from groute_py.result import Result
 
@@ -73,7 +74,7 @@ def sssp(
     SciPy .npz, Parquet, dense matrices, our .csr; plain, .gz, .xz, .zst or .bz2) or a generated
     graph: road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M.
     """
-    from groute_py.api import Held, as_graph
+    from groute_py.api import supply_of
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.engine.session import Session
@@ -83,17 +84,15 @@ def sssp(
     channel = connect()
     _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
 
-    def read() -> Held:
-        _check_before_reading(options, output, output_format)
-        with show.progress(f"reading {graph}") as progress:
-            return Held(
-                as_graph(graph, undirected=undirected, cache=cache_value(cache), progress=progress)
-            )
-
-    whole = on_root(channel, read).graph
+    on_root(channel, lambda: _check_before_reading(options, output, output_format))
+    with show.progress(f"reading {graph}") as progress:
+        supply = supply_of(
+            graph, channel, undirected=undirected, cache=cache_value(cache), progress=progress
+        )
     read_s = time.monotonic() - start
-    session = Session(whole, channel, options)
-    index = on_root(channel, lambda: _index_of(whole, source, session.facts))
+    session = Session(supply, channel, options)
+    name = session.facts.name
+    index = on_root(channel, lambda: _index_of(session, source))
 
     def solve() -> Result | None:
         try:
@@ -101,14 +100,14 @@ def sssp(
         except NegativeCycleError:
             on_root(channel, lambda: _say_negative_cycle(output, output_format))
             raise
-        on_root(channel, lambda: _verify(whole, result, options) if check else None)
+        on_root(channel, lambda: _verify(supply, result, options) if check else None)
         return result
 
     times, result = [], None
     for _ in range(trials):
         result = solve()
         times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
-    paths = on_root(channel, lambda: _finish(whole, result, targets, output, output_format))
+    paths = on_root(channel, lambda: _finish(name, result, targets, output, output_format))
     session.close()
     if result is not None:
         seconds = {"read": read_s, **result.statistics["seconds"]}
@@ -156,9 +155,11 @@ def _check_before_reading(options: Options, output: str | None, form: str | None
         raise InputError(f"--output-format {form} needs --output FILE")
 
 
-def _index_of(graph: Graph | None, source: str | None, facts: Facts) -> int:
-    assert graph is not None
-    return facts.start if source is None else graph.numbering.index_of(source, "source", graph.name)
+def _index_of(session: Session, source: str | None) -> int:
+    assert session.numbering is not None
+    if source is None:
+        return session.facts.start
+    return session.numbering.index_of(source, "source", session.facts.name)
 
 
 def _say_negative_cycle(output: str | None, form: str | None) -> None:
@@ -171,23 +172,21 @@ def _say_negative_cycle(output: str | None, form: str | None) -> None:
             file.write(NEGATIVE_CYCLE.encode())
 
 
-def _verify(graph: Graph | None, result: Result | None, options: Options) -> None:
+def _verify(supply: Supply, result: Result | None, options: Options) -> None:
     from groute_py.verify import verify
 
-    assert graph is not None
     assert result is not None
-    verify(graph, result, cutoff=options.cutoff)
+    verify(supply.graph(), result, cutoff=options.cutoff)
 
 
 def _finish(
-    graph: Graph | None,
+    graph: str,
     result: Result | None,
     targets: tuple[str, ...],
     output: str | None,
     output_format: str | None,
 ) -> list[dict[str, Any]]:
     """Find paths, then save: nothing is saved when a target is wrong."""
-    assert graph is not None
     assert result is not None
     paths = [_path(graph, result, target) for target in targets]
     if output is not None:
@@ -195,9 +194,9 @@ def _finish(
     return paths
 
 
-def _path(graph: Graph, result: Result, target: str) -> dict[str, Any]:
-    numbering = graph.numbering
-    index = numbering.index_of(target, "target", graph.name)
+def _path(graph: str, result: Result, target: str) -> dict[str, Any]:
+    numbering = result.numbering
+    index = numbering.index_of(target, "target", graph)
     distance = result.distances[index].item() if result.reached[index] else None
     path = [numbering.id_of(vertex) for vertex in result.path_to(index)]
     return {"target": numbering.id_of(index), "distance": distance, "path": path}

@@ -12,8 +12,8 @@ detection algorithms", 1999, study this family.)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,11 @@ from groute_py.comm.termination import Verdict
 from groute_py.device.base import unreached
 from groute_py.engine.agree import on_root
 from groute_py.errors import NegativeCycleError
-from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.kernels.cpu import cycle
-from groute_py.partition.order import Ordered
+from groute_py.partition.order import Order
+from groute_py.partition.share import Share
 
 
 class CycleWatch:
@@ -35,7 +35,8 @@ class CycleWatch:
 
     Args:
         channel: of the run.
-        ordered: the whole graph on rank 0, None elsewhere.
+        share: this rank's.
+        order: of the vertices in the shares; only rank 0's counts.
         numbering: the ids of the input's vertices on rank 0, None elsewhere.
         facts: of the graph.
         distances: takes this rank's distances.
@@ -44,13 +45,14 @@ class CycleWatch:
     def __init__(
         self,
         channel: Channel,
-        ordered: Ordered | None,
+        share: Share,
+        order: Order,
         numbering: Numbering | None,
         facts: Facts,
         distances: Callable[[], NDArray[Any]],
     ) -> None:
-        self._channel, self._ordered, self._distances = channel, ordered, distances
-        self._numbering = numbering
+        self._channel, self._share, self._distances = channel, share, distances
+        self._order, self._numbering = order, numbering
         self._due = 4 * facts.arc_count
 
     def __call__(self, verdict: Verdict) -> None:
@@ -62,38 +64,77 @@ class CycleWatch:
 
     def look(self) -> None:
         """Raise `NegativeCycleError` on every rank if a negative cycle shows; collective."""
-        collected = self._channel.collect(self._distances())
-        on_root(self._channel, lambda: self._look(collected))
+        own = self._distances()
+        distances = self._channel.collect(own)
+        columns = [self._channel.collect(column) for column in candidates(self._share, own)]
+        on_root(self._channel, lambda: self._look(distances, columns))
 
-    def _look(self, collected: list[NDArray[Any]] | None) -> None:
-        assert collected is not None
-        assert self._ordered is not None
+    def _look(self, distances: Any, columns: Any) -> None:
         assert self._numbering is not None
-        found = find_cycle(self._ordered.graph, np.concatenate(collected))
+        found = find_cycle(
+            np.concatenate(distances), map(Candidates._make, zip(*columns, strict=True))
+        )
         if found is not None:
             vertices, weight = found
-            in_input = self._ordered.in_input(np.array(vertices))
+            in_input = self._order.in_input(np.array(vertices))
             ids = self._numbering.ids_of(in_input).tolist()
             raise NegativeCycleError(in_input.tolist(), weight, ids=ids)
 
 
-def find_cycle(graph: Graph, distances: NDArray[Any]) -> tuple[list[int], float] | None:
+class Candidates(NamedTuple):
+    """The best arc of one rank to each head that it can reach.
+
+    Attributes:
+        heads: int64, shape (k,), global numbers, each once.
+        reaches: shape (k,), the distance by way of the arc.
+        tails: int64, shape (k,), global numbers.
+        weights: shape (k,), in the distance type.
+    """
+
+    heads: NDArray[np.int64]
+    reaches: NDArray[Any]
+    tails: NDArray[np.int64]
+    weights: NDArray[Any]
+
+
+def candidates(share: Share, distances: NDArray[Any]) -> Candidates:
+    """The best arcs of a share, whose owned vertices have these distances."""
+    nothing = unreached(distances.dtype)
+    weights = share.weights.astype(distances.dtype, copy=False)
+    known = np.full(share.local_count, nothing, distances.dtype)
+    known[: share.own_count] = distances
+    tails, arcs = cycle.best_arcs(share.offsets, share.heads, weights, known, nothing)
+    heads = np.flatnonzero(tails >= 0)
+    tails, weights = tails[heads], weights[arcs[heads]]
+    owned = np.arange(share.first, share.first + share.own_count)
+    numbers = np.concatenate([owned, share.halo])
+    return Candidates(numbers[heads], known[tails] + weights, numbers[tails], weights)
+
+
+def find_cycle(
+    distances: NDArray[Any], parts: Iterable[Candidates]
+) -> tuple[list[int], float] | None:
     """A negative cycle that shows in ``distances``, as (vertices, weight), or None.
 
     Args:
-        graph: the graph.
         distances: shape (n,), upper bounds that relaxation has reached.
+        parts: every rank's.
 
     Returns:
         The vertices in path order, the first repeated at the end, and the exact total weight.
     """
-    nothing = unreached(distances.dtype)
-    weights = graph.weights.astype(distances.dtype, copy=False)
-    tails, arcs = cycle.best_arcs(graph.offsets, graph.heads, weights, distances, nothing)
+    best, tails = distances.copy(), np.full(len(distances), -1, np.int64)
+    weights = np.zeros_like(distances)
+    for part in parts:
+        level = (part.reaches == best[part.heads]) & (tails[part.heads] < 0)
+        better = level | (part.reaches < best[part.heads])
+        heads = part.heads[better]
+        best[heads], tails[heads] = part.reaches[better], part.tails[better]
+        weights[heads] = part.weights[better]
     for start in cycle.starts(tails):
         vertices, used = [int(start)], []
         while len(vertices) == 1 or vertices[-1] != start:
-            used.append(weights[arcs[vertices[-1]]].item())
+            used.append(weights[vertices[-1]].item())
             vertices.append(int(tails[vertices[-1]]))
         total = math.fsum(used) if weights.dtype.kind == "f" else sum(used)
         if total < 0:

@@ -15,7 +15,7 @@ from groute_py.algorithms.base import Algorithm
 from groute_py.algorithms.choose import algorithm
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
-from groute_py.device.base import Linked, unreached
+from groute_py.device.base import Linked
 from groute_py.device.choose import choose
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root
@@ -23,17 +23,16 @@ from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.loop import Pace, run
 from groute_py.engine.negative_cycle import CycleWatch
 from groute_py.engine.options import Options
+from groute_py.engine.overflow import refuse_overflow
 from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
+from groute_py.engine.supply.base import Supply
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.environment import local_rank
-from groute_py.errors import GrouteError, InputError, RunError, SetupError, everywhere
-from groute_py.graph.csr import Graph
-from groute_py.graph.facts import Facts, facts_of
-from groute_py.partition.base import Partition
-from groute_py.partition.choose import partition
-from groute_py.partition.order import arrange
-from groute_py.partition.quality import quality
-from groute_py.partition.share import Rows, Share, rows_of, share_of
+from groute_py.errors import GrouteError, InputError, SetupError, everywhere
+from groute_py.graph.facts import Facts
+from groute_py.graph.ids import Numbering
+from groute_py.partition.quality import cost_of, quality_of
+from groute_py.partition.share import Share, share_of
 from groute_py.result import Result, public_distances
 
 LEAD_WINDOWS = 4.0
@@ -44,7 +43,7 @@ class Session:
     """All ranks together hold one graph; collective, like its methods.
 
     Args:
-        graph: the whole graph on rank 0; other ranks' values are not looked at.
+        supply: the graph, wherever it lies.
         channel: connects the ranks.
         options: the same on every rank.
 
@@ -52,23 +51,23 @@ class Session:
         InputError, SetupError: the same one on every rank.
     """
 
-    def __init__(self, graph: Graph | None, channel: Channel, options: Options) -> None:
-        self._graph = graph if channel.rank == 0 else None
+    def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         self._channel, self._options = channel, options
         self._watch = Stopwatch()
-        self.facts: Facts = on_root(channel, lambda: self._checked_facts())
+        on_root(channel, options.check)
+        with self._watch.phase("check"):
+            self.facts: Facts = supply.facts(channel)
+        on_all(channel, lambda: options.check_against(self.facts))
+        self.numbering: Numbering | None = supply.numbering() if channel.rank == 0 else None
         self._method: Algorithm = on_all(channel, lambda: algorithm(options.algorithm, self.facts))
         self._types = distance_types(self.facts)
         self._device = on_all(
             channel,
             lambda: choose(options.device, local_rank(channel.rank), direct=channel.direct),
         )
-        with self._watch.phase("order"):
-            on_root(channel, lambda: self._settle_place())
-            on_root(channel, lambda: self._arrange())
-        with self._watch.phase("partition"):
-            self._partition = on_root(channel, lambda: self._cut())
-            self._share = self._receive_share()
+        self._check_download()
+        with self._watch.phase("spread"):
+            self._receive_share(supply)
         self._load()
 
     def solve(self, source: int) -> Result | None:
@@ -82,7 +81,7 @@ class Session:
         """
         self._check_source(source)
         watch = Stopwatch()
-        place = on_root(self._channel, lambda: self._ordered.place_of(source))
+        place = on_root(self._channel, lambda: self._order.place_of(source))
         owner = int(self._partition.owner(place))
         local = place - self._share.first if owner == self._channel.rank else None
         limit_s = self._options.time_limit_s
@@ -127,65 +126,30 @@ class Session:
             if self._type is self._types[-1]:
                 if look is not None:
                     look.look()  # a heavy cycle may sink out of range before it is looked for
-                self._refuse_overflow()
+                refuse_overflow(self._channel, self._share, self._device.distances(), self.facts)
                 return votes
             self._types = self._types[self._types.index(self._type) + 1 :]
             self._load()
 
-    def _checked_facts(self) -> Facts:
-        self._options.check()
-        assert self._graph is not None
-        facts = facts_of(self._graph)
-        self._options.check_against(facts)
-        self._numbering = self._graph.numbering
-        return facts
+    def _check_download(self) -> None:
+        if self._options.download:
+            return
+        if self._channel.size > 1 or self._device.name != "cuda":
+            what = "the answer can stay on a GPU only where one rank solves, on a GPU"
+        elif self._options.order not in ("auto", "none"):
+            what = "an order is undone in host memory"
+        else:
+            return
+        raise everywhere(InputError(f"{what}; leave out download=False"))
 
-    def _settle_place(self) -> None:
-        """What lies on a GPU stays there for a rank alone on one, with nothing for hosts to do."""
-        assert self._graph is not None
-        alone = self._channel.size == 1 and self._device.name == "cuda"
-        if not (alone or self._options.download):
-            raise InputError(
-                "the answer can stay on a GPU only where one rank solves, on a GPU; "
-                "leave out download=False"
-            )
-        watched = self.facts.has_negative or self._options.order not in ("auto", "none")
-        if not self._options.download and self._options.order not in ("auto", "none"):
-            raise InputError("an order is undone in host memory; leave out download=False")
-        if not alone or watched:
-            self._graph = self._graph.to_host()
-
-    def _arrange(self) -> None:
-        """Rank 0 puts the graph in an order that is good to cut; all below sees only that."""
-        assert self._graph is not None
-        size, options = self._channel.size, self._options
-        self._ordered = arrange(
-            self._graph,
-            options.order,
-            options.coordinates,
-            size,
-            lambda graph: partition(graph, size, options.partition),
-        )
-        self._graph = self._ordered.graph
-
-    def _cut(self) -> Partition:
-        assert self._graph is not None
-        cut = partition(self._graph, self._channel.size, self._options.partition)
-        self._quality = quality(self._graph, cut)
-        return cut
-
-    def _receive_share(self) -> Share:
-        """Rank 0 sends every rank its rows."""
-        parts = None
-        if self._graph is not None:
-            graph, cut = self._graph, self._partition
-            parts = [rows_of(graph, cut, p) for p in range(self._channel.size)]
-        columns = [
-            self._channel.scatter([getattr(p, name) for p in parts] if parts else None)
-            for name in ("offsets", "heads", "weights")
-        ]
-        rows = Rows(*columns)
-        return on_all(self._channel, lambda: share_of(rows, self._partition, self._channel.rank))
+    def _receive_share(self, supply: Supply) -> None:
+        spread = supply.spread(self._channel, self._options)
+        part, rows = self._channel.rank, spread.rows
+        if self._device.name == "cpu" or self.facts.has_negative:
+            rows = rows.to_host()  # where the host works on them
+        self._partition, self._order = spread.partition, spread.order
+        self._quality = quality_of(self._channel.gather(cost_of(rows, self._partition, part)))
+        self._share: Share = on_all(self._channel, lambda: share_of(rows, self._partition, part))
 
     def _load(self) -> None:
         self._type = self._types[0]
@@ -248,31 +212,14 @@ class Session:
     def _cycle_watch(self) -> CycleWatch | None:
         if not self.facts.has_negative:
             return None
-        on_root = self._channel.rank == 0
-        ordered, numbering = (self._ordered, self._numbering) if on_root else (None, None)
-        return CycleWatch(self._channel, ordered, numbering, self.facts, self._device.distances)
-
-    def _refuse_overflow(self) -> None:
-        """A sum did not fit in the widest type: that is an error if some vertex needs it.
-
-        None does if every arc from a reached vertex leads to a reached one: then a sum beyond the
-        type's range was not a shortest distance, unless negative weights could bring it back.
-        """
-        collected = self._channel.collect(self._device.distances())
-        on_root(self._channel, lambda: self._check_overflow(collected))
-
-    def _check_overflow(self, collected: list[NDArray[Any]] | None) -> None:
-        assert collected is not None
-        assert self._graph is not None
-        reached = np.concatenate(collected) != unreached(self._type)
-        graph = self._graph.to_host()
-        leaving = np.repeat(reached, np.diff(graph.offsets))
-        if self.facts.has_negative or not reached[graph.heads[leaving]].all():
-            largest = max(abs(self.facts.least), abs(self.facts.greatest))
-            raise RunError(
-                f"a distance in {self.facts.name} does not fit in {self._type}: its weights go up "
-                f"to ±{largest}; scale them down or use float64"
-            )
+        return CycleWatch(
+            self._channel,
+            self._share,
+            self._order,
+            self.numbering,
+            self.facts,
+            self._device.distances,
+        )
 
     def _bytes_sent(self, by_channel: NDArray[np.int64]) -> list[int]:
         by_kernels = self._device.counters.sent if self._mode == "fused" else []
@@ -294,9 +241,8 @@ class Session:
             arcs_reached=self._device.arcs_reached(),
         )
         reports = self._channel.gather(report)
-        if answer is None:
+        if answer is None or self.numbering is None:
             return None
-        ordered = self._ordered
         statistics = Statistics(
             algorithm=self._method.name,
             delta=self._delta(),
@@ -304,13 +250,13 @@ class Session:
             mode=self._mode,
             reason=self._reason,
             votes=votes,
-            order=ordered.name,
+            order=self._order.name,
             cut=self._quality.cut,
             imbalance=self._quality.imbalance,
         )
         statistics.add(reports)
         kind = Result if self._options.download else DeviceResult
-        figures, first_id, ids = statistics.as_dict(), self.facts.first_id, self._numbering.ids
+        figures, first_id, ids = statistics.as_dict(), self.facts.first_id, self.numbering.ids
         return kind(source, answer[0], answer[1], figures, first_id, ids)
 
     def _collect(self) -> tuple[NDArray[Any], NDArray[np.int64] | None] | None:
@@ -321,10 +267,10 @@ class Session:
             predecessors = self._channel.collect(self._device.predecessors())
         if distances is None:
             return None
-        ordered, tree = self._ordered, None
+        order, tree = self._order, None
         if predecessors is not None:
-            tree = ordered.by_input(ordered.in_input(np.concatenate(predecessors)))
-        return public_distances(ordered.by_input(np.concatenate(distances))), tree
+            tree = order.by_input(order.in_input(np.concatenate(predecessors)))
+        return public_distances(order.by_input(np.concatenate(distances))), tree
 
     def _keep(self) -> tuple[Any, Any]:
         """The same, of a rank alone, where its GPU has them."""

@@ -45,6 +45,16 @@ def read_through(path: Path, folder: Path, read: Callable[[], Graph]) -> Graph:
     return graph
 
 
+def fresh_copy(path: Path, folder: Path) -> Path | None:
+    """The copy of a file, if there is one that was made from the file as it is."""
+    copy = folder / copy_name(path)
+    try:
+        made_from = native.map_file(copy).source
+    except (OSError, FormatError):
+        return None
+    return copy if made_from == native.Source.of(path) else None
+
+
 def copy_name(path: Path) -> str:
     """The name of the copy of a file: the start of its own and a hash of its absolute path."""
     digest = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()

@@ -48,12 +48,14 @@ class Graph:
     ids: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
-        _check(self.offsets, self.heads, self.weights)
+        check_types(self.offsets, self.heads, self.weights)
+        check_offsets(self.offsets)
+        check_arcs(self.heads, self.weights, self.vertex_count)
         for array in (self.offsets, self.heads, self.weights):
             if not self.on_device:
                 array.flags.writeable = False
         if self.ids is not None:
-            _check_ids(self.ids, self.vertex_count)
+            check_ids(self.ids, self.vertex_count)
             self.ids.flags.writeable = False
 
     @classmethod
@@ -72,7 +74,9 @@ class Graph:
             heads = heads.astype(np.int64)
         weights = _as_weights(weights)
         if heads.dtype == np.int64 and count <= np.iinfo(np.int32).max:
-            _check(offsets, heads, weights)
+            check_types(offsets, heads, weights)
+            check_offsets(offsets)
+            check_arcs(heads, weights, count)
             heads = heads.astype(np.int32)
         if len({on_device(array) for array in (offsets, heads, weights)}) > 1:
             raise GraphError("some of the arrays lie on a GPU and some do not; move them together")
@@ -153,14 +157,16 @@ def _as_weights(values: Any) -> NDArray[Any]:
     return array.astype(np.int32)
 
 
-def _check_ids(ids: NDArray[Any], count: int) -> None:
+def check_ids(ids: NDArray[Any], count: int) -> None:
+    """Raise `GraphError` for ids that are not those of `count` vertices."""
     if ids.shape != (count,) or not (ids.dtype == np.int64 or ids.dtype.kind == "U"):
         raise GraphError(
             f"ids must be {count} int64 or strings, not {ids.dtype} of shape {ids.shape}"
         )
 
 
-def _check(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:
+def check_types(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:
+    """Raise `GraphError` for types and lengths that do not belong together."""
     if offsets.dtype != np.int64 or offsets.ndim != 1 or len(offsets) == 0:
         raise GraphError("offsets must be int64 with one entry more than there are vertices")
     if heads.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
@@ -175,16 +181,36 @@ def _check(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) ->
             f"offsets must go from 0 to the number of arcs, {len(heads)}, "
             f"not from {offsets[0]} to {offsets[-1]}"
         )
+
+
+def check_offsets(offsets: NDArray[Any]) -> None:
+    """Raise `GraphError` where offsets decrease."""
     falls = offsets[1:] < offsets[:-1]
     if falls.any():
         row = int(np.argmax(falls))
         raise GraphError(
             f"offsets decrease at row {row}: {offsets[row]} is followed by {offsets[row + 1]}"
         )
-    count = len(offsets) - 1
-    if len(heads) and (heads.min() < 0 or heads.max() >= count):
-        arc = int(np.argmax((heads < 0) | (heads >= count)))
-        raise GraphError(f"arc {arc} leads to vertex {heads[arc]}, but there are {count} vertices")
+
+
+def check_arcs(
+    heads: NDArray[Any], weights: NDArray[Any], vertex_count: int, first_arc: int = 0
+) -> None:
+    """Raise `GraphError` for a head or weight that no arc has.
+
+    Args:
+        heads: of consecutive arcs.
+        weights: likewise.
+        vertex_count: n.
+        first_arc: the number of the first of these arcs, for messages.
+    """
+    if len(heads) and (heads.min() < 0 or heads.max() >= vertex_count):
+        arc = int(np.argmax((heads < 0) | (heads >= vertex_count)))
+        raise GraphError(
+            f"arc {arc + first_arc} leads to vertex {heads[arc]}, "
+            f"but there are {vertex_count} vertices"
+        )
     if weights.dtype.kind == "f" and not np.isfinite(weights).all():
         arc = int(np.argmin(np.isfinite(weights)))
-        raise GraphError(f"arc {arc} has weight {weights[arc]}; weights must be finite")
+        weight = weights[arc]
+        raise GraphError(f"arc {arc + first_arc} has weight {weight}; weights must be finite")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
 
@@ -43,16 +44,48 @@ class Facts:
 
 def facts_of(graph: Graph) -> Facts:
     """One pass over the weights."""
-    weights = graph.weights
-    some = graph.arc_count > 0
     return Facts(
         vertex_count=graph.vertex_count,
         arc_count=graph.arc_count,
-        weight_type=weights.dtype,
-        least=weights.min().item() if some else 0,
-        greatest=weights.max().item() if some else 0,
-        mean=float(weights.mean(dtype=np.float64)) if some else 0.0,
-        start=int((graph.offsets > 0).argmax()) - 1 if some else 0,
+        weight_type=graph.weights.dtype,
+        **weighed(graph.weights)._asdict(),
+        start=first_with_arcs(graph.offsets),
         first_id=graph.first_id,
         name=graph.name,
+    )
+
+
+def first_with_arcs(offsets: NDArray[np.int64]) -> int:
+    """The first vertex that an arc leaves, 0 where there is none."""
+    return int((offsets > 0).argmax()) - 1 if offsets[-1] else 0
+
+
+class Weighed(NamedTuple):
+    """Least, greatest and mean of some weights; 0 where there are none."""
+
+    least: float
+    greatest: float
+    mean: float
+
+
+def weighed(weights: NDArray[Any]) -> Weighed:
+    """One pass over weights."""
+    if not len(weights):
+        return Weighed(0, 0, 0.0)
+    mean = float(weights.mean(dtype=np.float64))
+    return Weighed(weights.min().item(), weights.max().item(), mean)
+
+
+def weighed_together(parts: list[tuple[int, Weighed]]) -> Weighed:
+    """Of parts that have so many weights each.
+
+    >>> weighed_together([(0, weighed([])), (1, Weighed(2, 2, 2.0)), (3, Weighed(1, 9, 6.0))])
+    Weighed(least=1, greatest=9, mean=5.0)
+    """
+    some = [part for part in parts if part[0]]
+    if not some:
+        return Weighed(0, 0, 0.0)
+    mean = sum(count * part.mean for count, part in some) / sum(count for count, _ in some)
+    return Weighed(
+        min(part.least for _, part in some), max(part.greatest for _, part in some), mean
     )

@@ -99,6 +99,25 @@ def read_graph(
     return mirrored(graph) if undirected else graph
 
 
+def native_file(
+    path: str | os.PathLike[str], cache: bool | str | os.PathLike[str] | None = None
+) -> Path | None:
+    """The native file that `read_graph` would map: the file itself, or a fresh copy; else None.
+
+    Raises:
+        FormatError: as `read_graph`, where the file is looked at.
+    """
+    path = Path(path)
+    head = Head(path)
+    form = _format(path, head)
+    if form is FORMATS["native CSR"]:
+        return path
+    folder = cached.folder_for(path, cache, head.compression is not None)
+    if folder is None or not form.compressible:
+        return None
+    return cached.fresh_copy(path, folder)
+
+
 def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
     """Write a graph in the format that the suffix names; ``.gz .xz .zst .bz2`` may follow it.
 

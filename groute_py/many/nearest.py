@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import source_first
@@ -43,7 +44,7 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     """
     root = graph.vertex_count
     whole = rooted(graph, sources)
-    with Session(whole, SoloChannel(), replace(options, predecessors=True)) as session:
+    with Session(Whole(whole), SoloChannel(), replace(options, predecessors=True)) as session:
         result = session.solve(root)
     assert result is not None
     result = source_first(whole, result)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.result import Result
 
@@ -76,7 +77,7 @@ def solve_each(
     graph: Graph | None, sources: Iterable[int], options: Options, channel: Channel
 ) -> Iterator[Result | None]:
     """As `solve_rows`, one answer after the other; None on ranks other than 0."""
-    with Session(graph, channel, options) as session:
+    with Session(Whole(graph), channel, options) as session:
         for source in sources:
             result = session.solve(int(source))
             yield None if result is None or graph is None else source_first(graph, result)

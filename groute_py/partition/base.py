@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.graph.csr import Graph
-
 
 @dataclass(frozen=True, eq=False)
 class Partition:
@@ -32,5 +30,5 @@ class Partition:
         return np.asarray(np.searchsorted(self.bounds, vertices, side="right") - 1)
 
 
-Partitioner = Callable[[Graph, int], Partition]
-"""From a graph and a number of parts to a partition."""
+Partitioner = Callable[[NDArray[np.int64], int], Partition]
+"""From a graph's offsets and a number of parts to a partition."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.errors import InputError
-from groute_py.graph.csr import Graph
 from groute_py.partition import balanced, block
 from groute_py.partition.base import Partition, Partitioner
 
@@ -15,8 +15,8 @@ def partitioners() -> dict[str, Partitioner]:
     return {"arcs": balanced.by_arcs, "vertices": block.by_vertices}
 
 
-def partition(graph: Graph, parts: int, how: str = "arcs") -> Partition:
-    """Cut ``graph`` into ``parts`` vertex ranges.
+def partition(offsets: NDArray[np.int64], parts: int, how: str = "arcs") -> Partition:
+    """Cut the graph that has these offsets into ``parts`` vertex ranges.
 
     Raises:
         InputError: ``how`` is not the name of a partitioner, or ``parts`` is not positive.
@@ -27,5 +27,5 @@ def partition(graph: Graph, parts: int, how: str = "arcs") -> Partition:
     if parts < 1:
         raise InputError(f"a graph cannot be cut into {parts} parts; the least is 1")
     if parts == 1:
-        return Partition(np.array([0, graph.vertex_count]))
-    return known[how](graph, parts)
+        return Partition(np.array([0, len(offsets) - 1]))
+    return known[how](offsets, parts)

@@ -27,7 +27,7 @@ from groute_py.graph.coordinates import read_coordinates
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.order import HILBERT_BITS, breadth_first, hilbert_places, renumbered
 from groute_py.partition.base import Partition
-from groute_py.partition.quality import quality
+from groute_py.partition.quality import Quality, quality
 
 ORDERS = ("auto", "none", "bfs", "rcm", "hilbert")
 """What a user may ask for."""
@@ -40,18 +40,16 @@ DENSE = 16.0
 
 
 @dataclass(frozen=True, eq=False)
-class Ordered:
-    """A graph in an order of its own.
+class Order:
+    """An order of a graph's vertices.
 
     Attributes:
-        name: of the order.
-        graph: renumbered.
-        order: int64, shape (n,): the number that each of its vertices has in the input; None where
-            the numbering is the input's.
+        name: one of `ORDERS`, but for ``auto``.
+        order: int64, shape (n,): the number in the input of the vertex at each place; None where
+            the places are the input's numbers.
     """
 
     name: str
-    graph: Graph
     order: NDArray[np.int64] | None = None
 
     def place_of(self, vertex: int) -> int:
@@ -79,8 +77,8 @@ def arrange(
     coordinates: str | Path | None,
     parts: int,
     cut: Callable[[Graph], Partition],
-) -> Ordered:
-    """Put a graph in the order that ``name`` asks for.
+) -> tuple[Graph, Order]:
+    """Put a graph in the order that ``name`` asks for; the graph renumbered, and the order.
 
     Args:
         graph: as read.
@@ -95,32 +93,42 @@ def arrange(
     if name == "auto":
         return _best(graph, coordinates, parts, cut)
     if name == "none":
-        return Ordered(name, graph)
+        return graph, Order(name)
     return _renumbered(graph, name, coordinates)
 
 
 def _best(
     graph: Graph, coordinates: str | Path | None, parts: int, cut: Callable[[Graph], Partition]
-) -> Ordered:
-    unchanged = Ordered("none", graph)
-    if parts == 1 or graph.arc_count >= DENSE * graph.vertex_count:
+) -> tuple[Graph, Order]:
+    unchanged = graph, Order("none")
+    if parts == 1 or is_dense(graph.vertex_count, graph.arc_count):
         return unchanged
-    before = quality(graph, cut(graph)).cut
-    if before <= GOOD_CUT * graph.arc_count:
+    before = quality(graph, cut(graph))
+    if is_good(before, graph.arc_count):
         return unchanged
     better = _renumbered(graph, "bfs" if coordinates is None else "hilbert", coordinates)
-    after = quality(better.graph, cut(better.graph)).cut
-    return better if after < before / 2 else unchanged
+    after = quality(better[0], cut(better[0]))
+    return better if after.cut < before.cut / 2 else unchanged
 
 
-def _renumbered(graph: Graph, name: str, coordinates: str | Path | None) -> Ordered:
+def is_dense(vertex_count: int, arc_count: int) -> bool:
+    """Whether no order is expected to help."""
+    return arc_count >= DENSE * vertex_count
+
+
+def is_good(found: Quality, arc_count: int) -> bool:
+    """Whether the numbering is good enough to cut."""
+    return found.cut <= GOOD_CUT * arc_count
+
+
+def _renumbered(graph: Graph, name: str, coordinates: str | Path | None) -> tuple[Graph, Order]:
     orders = {"bfs": _bfs, "rcm": _rcm, "hilbert": _hilbert}
     order = orders[name](graph, coordinates).astype(np.int64, copy=False)
     place = np.empty(graph.vertex_count, graph.heads.dtype)
     place[order] = np.arange(graph.vertex_count, dtype=place.dtype)
     arrays = renumbered(graph.offsets, graph.heads, graph.weights, order, place)
     offsets, heads, weights = arrays
-    return Ordered(name, Graph(offsets, heads, weights, graph.first_id, graph.name), order)
+    return Graph(offsets, heads, weights, graph.first_id, graph.name), Order(name, order)
 
 
 def _bfs(graph: Graph, _coordinates: str | Path | None) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from groute_py.graph.csr import Graph
 from groute_py.partition.base import Partition
+from groute_py.partition.share import Rows, rows_of
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,21 @@ class Quality:
 
 def quality(graph: Graph, partition: Partition) -> Quality:
     """Measure a partition; one pass over the arcs."""
+    parts = range(partition.part_count)
+    return quality_of([cost_of(rows_of(graph, partition, p), partition, p) for p in parts])
+
+
+def cost_of(rows: Rows, partition: Partition, part: int) -> tuple[int, int]:
+    """A part's arcs, and those that lead to other parts."""
     if partition.part_count == 1:
-        return Quality(0, 1.0)
-    cut = 0
-    for low, high in zip(partition.bounds[:-1], partition.bounds[1:], strict=True):
-        heads = graph.heads[graph.offsets[low] : graph.offsets[high]]
-        cut += int(np.count_nonzero((heads < low) | (heads >= high)))
-    arcs = np.diff(graph.offsets[partition.bounds])
-    mean = graph.arc_count / partition.part_count
-    return Quality(cut, float(arcs.max() / mean) if mean else 1.0)
+        return len(rows.heads), 0
+    low, high = partition.bounds[part], partition.bounds[part + 1]
+    leaving = (rows.heads < low) | (rows.heads >= high)
+    return len(rows.heads), int(np.count_nonzero(leaving))
+
+
+def quality_of(costs: list[tuple[int, int]]) -> Quality:
+    """What all parts' costs make together."""
+    arcs = np.array([cost[0] for cost in costs])
+    mean = arcs.sum() / len(arcs)
+    return Quality(sum(cost[1] for cost in costs), float(arcs.max() / mean) if mean else 1.0)

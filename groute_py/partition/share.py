@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
+from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
+from groute_py.graph.formats.native import Contents
 from groute_py.partition.base import Partition
 
 
@@ -31,6 +33,10 @@ class Rows:
     offsets: NDArray[np.int64]
     heads: NDArray[Any]
     weights: NDArray[Any]
+
+    def to_host(self) -> Rows:
+        """The rows with their arrays in host memory."""
+        return Rows(host_array(self.offsets), host_array(self.heads), host_array(self.weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +70,7 @@ class Share:
         return self.own_count + len(self.halo)
 
 
-def rows_of(graph: Graph, partition: Partition, part: int) -> Rows:
+def rows_of(graph: Graph | Contents, partition: Partition, part: int) -> Rows:
     """The rows that ``part`` owns; views of the graph's arrays where possible."""
     if partition.part_count == 1:
         return Rows(graph.offsets, graph.heads, graph.weights)

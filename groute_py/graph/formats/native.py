@@ -12,7 +12,8 @@ cached graph was made from, else null.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -51,6 +52,25 @@ def sniff(head: Head) -> bool:
     return head.text.startswith(FAMILY)
 
 
+class Contents(NamedTuple):
+    """A native file mapped into memory, of which only the headers have been looked at.
+
+    Attributes:
+        offsets, heads, weights: as in a `Graph`, if the file is a right one.
+        ids: as in a `Graph`.
+        first_id, name: as in a `Graph`.
+        source: of the text file it was made from, if it is a cached copy.
+    """
+
+    offsets: NDArray[Any]
+    heads: NDArray[Any]
+    weights: NDArray[Any]
+    ids: NDArray[Any] | None
+    first_id: int
+    name: str
+    source: Source | None
+
+
 def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Graph:
     """Map a native file; the pages are read when they are looked at.
 
@@ -62,18 +82,44 @@ def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Gra
 
 def read_with_source(path: Path) -> tuple[Graph, Source | None]:
     """Map a native file and say which text file it was made from."""
+    mapped = map_file(path)
+    with refusing_damage(path):
+        graph = Graph(
+            mapped.offsets,
+            mapped.heads,
+            mapped.weights,
+            mapped.first_id,
+            mapped.name,
+            mapped.ids,
+        )
+    return graph, mapped.source
+
+
+def map_file(path: Path) -> Contents:
+    """Map a native file, and look at nothing but its headers.
+
+    Raises:
+        FormatError: the file is foreign or truncated.
+    """
     with open(path, "rb") as file:
         header = _read_header(path, file)
-        try:
-            arrays = _map_arrays(file, NAMES if header.get("ids") else NAMES[:3])
+        with refusing_damage(path):
+            offsets, heads, weights, *more = _map_arrays(
+                file, NAMES if header.get("ids") else NAMES[:3]
+            )
             source = Source(**header["source"]) if header["source"] else None
             first_id, name = int(header["first_id"]), str(header["name"])
-            ids = arrays[3] if len(arrays) > 3 else None
-            offsets, heads, weights = arrays[:3]
-            graph = Graph(offsets, heads, weights, first_id, name, ids)
-        except Exception as error:
-            raise FormatError(path, f"damaged native graph: {error}") from error
-    return graph, source
+            ids = more[0] if more else None
+            return Contents(offsets, heads, weights, ids, first_id, name, source)
+
+
+@contextmanager
+def refusing_damage(path: Path) -> Iterator[None]:
+    """Whatever goes wrong within says that the file is damaged."""
+    try:
+        yield
+    except Exception as error:
+        raise FormatError(path, f"damaged native graph: {error}") from error
 
 
 def write(graph: Graph, path: Path, *, source: Source | None = None) -> None:

@@ -12,14 +12,16 @@ from numba import njit
 def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any) -> Any:
     """The tail and arc that reach each vertex best, where no worse than its distance.
 
+    The rows may be those of the first vertices only; the distances are of all that are heads.
+
     Returns:
         (tails, arcs), int64, −1 where there is none.
     """
-    count = len(offsets) - 1
+    count = len(distances)
     tails = np.full(count, -1, np.int64)
     arcs = np.full(count, -1, np.int64)
     best = distances.copy()
-    for tail in range(count):
+    for tail in range(len(offsets) - 1):
         if distances[tail] == nothing:
             continue
         for arc in range(offsets[tail], offsets[tail + 1]):

@@ -1,0 +1,56 @@
+"""The protocol: from wherever a graph lies to rows on every rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from groute_py.comm.base import Channel
+from groute_py.engine.options import Options
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts
+from groute_py.graph.ids import Numbering
+from groute_py.partition.base import Partition
+from groute_py.partition.order import Order
+from groute_py.partition.share import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A graph cut into rows.
+
+    Attributes:
+        partition: the same on every rank.
+        rows: this rank's.
+        order: in which the vertices are cut; only rank 0's counts.
+    """
+
+    partition: Partition
+    rows: Rows
+    order: Order
+
+
+class Supply(Protocol):
+    """A graph, wherever it lies."""
+
+    # collective
+    def facts(self, channel: Channel) -> Facts:
+        """Check the graph and say what it is, on every rank.
+
+        Raises:
+            InputError: it is no graph; the same error on every rank.
+        """
+
+    def spread(self, channel: Channel, options: Options) -> Spread:
+        """Give every rank its rows.
+
+        Raises:
+            InputError: something that the order needs is missing; the same error on every rank.
+        """
+
+    # on rank 0
+    def numbering(self) -> Numbering:
+        """The ids of the vertices."""
+
+    def graph(self) -> Graph:
+        """The whole graph, for what needs it."""

@@ -1,0 +1,110 @@
+"""A native file that every rank maps, and of which it takes its own rows.
+
+A rank other than 0 looks at its rows only, and at an even part of the arcs, which it checks. So
+the file is looked at once in all, and nothing is sent.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from groute_py.comm.base import Channel
+from groute_py.engine.agree import on_all, on_root
+from groute_py.engine.options import Options
+from groute_py.engine.supply.base import Spread
+from groute_py.engine.supply.whole import Whole
+from groute_py.graph.csr import Graph, check_arcs, check_ids, check_offsets, check_types
+from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
+from groute_py.graph.formats import native
+from groute_py.graph.ids import Numbering
+from groute_py.partition.choose import partition
+from groute_py.partition.order import Order, is_dense, is_good
+from groute_py.partition.quality import cost_of, quality_of
+from groute_py.partition.share import rows_of
+
+
+class Mapped:
+    """A native file.
+
+    Args:
+        path: as rank 0 sees it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.absolute()
+        self._seen_by_root = native.Source.of(path)
+
+    def is_seen(self) -> bool:
+        """Whether this rank sees the file that rank 0 sees."""
+        try:
+            return native.Source.of(self._path) == self._seen_by_root
+        except OSError:
+            return False
+
+    def facts(self, channel: Channel) -> Facts:
+        on_all(channel, self._check_header)
+        start = on_root(channel, self._check_rows)
+        part = on_all(channel, lambda: self._check_part(channel.rank, channel.size))
+        file = self._file
+        return Facts(
+            vertex_count=len(file.offsets) - 1,
+            arc_count=len(file.heads),
+            weight_type=file.weights.dtype,
+            **weighed_together(channel.gather(part))._asdict(),
+            start=start,
+            first_id=file.first_id,
+            name=file.name,
+        )
+
+    def spread(self, channel: Channel, options: Options) -> Spread:
+        if options.order not in ("auto", "none"):
+            return self._spread_whole(channel, options)
+        cut = on_root(
+            channel, lambda: partition(self._file.offsets, channel.size, options.partition)
+        )
+        rows, (vertices, arcs) = rows_of(self._file, cut, channel.rank), self._counts()
+        if options.order == "auto" and not is_dense(vertices, arcs):
+            costs = channel.gather(cost_of(rows, cut, channel.rank))
+            if not is_good(quality_of(costs), arcs):
+                return self._spread_whole(channel, options)
+        return Spread(cut, rows, Order("none"))
+
+    def numbering(self) -> Numbering:
+        return Numbering(self._counts()[0], self._file.first_id, self._file.ids)
+
+    def graph(self) -> Graph:
+        return native.read(self._path)
+
+    def _spread_whole(self, channel: Channel, options: Options) -> Spread:
+        """By way of rank 0: only who has all arcs can put the vertices in another order."""
+        return on_root(channel, lambda: Whole(self.graph())).spread(channel, options)
+
+    @cached_property
+    def _file(self) -> native.Contents:
+        return native.map_file(self._path)
+
+    def _counts(self) -> tuple[int, int]:
+        return len(self._file.offsets) - 1, len(self._file.heads)
+
+    def _check_header(self) -> None:
+        file = self._file
+        with native.refusing_damage(self._path):
+            check_types(file.offsets, file.heads, file.weights)
+            if file.ids is not None:
+                check_ids(file.ids, len(file.offsets) - 1)
+
+    def _check_rows(self) -> int:
+        """Check all offsets; returns the first vertex that an arc leaves."""
+        with native.refusing_damage(self._path):
+            check_offsets(self._file.offsets)
+        return first_with_arcs(self._file.offsets)
+
+    def _check_part(self, part: int, parts: int) -> tuple[int, Weighed]:
+        """Check an even part of the arcs; returns how many they are, and their weights'."""
+        vertices, count = self._counts()
+        arcs = slice(count * part // parts, count * (part + 1) // parts)
+        heads, weights = self._file.heads[arcs], self._file.weights[arcs]
+        with native.refusing_damage(self._path):
+            check_arcs(heads, weights, vertices, arcs.start)
+        return len(weights), weighed(weights)

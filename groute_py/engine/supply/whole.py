@@ -1,0 +1,72 @@
+"""A graph that lies on rank 0, which sends the others their rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groute_py.comm.base import Channel
+from groute_py.engine.agree import on_root
+from groute_py.engine.options import Options
+from groute_py.engine.supply.base import Spread
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.ids import Numbering
+from groute_py.partition.base import Partition
+from groute_py.partition.choose import partition
+from groute_py.partition.order import Order, arrange
+from groute_py.partition.share import Rows, rows_of
+
+
+class Whole:
+    """A whole graph on rank 0; when broadcast, the other ranks get an empty one.
+
+    Args:
+        graph: on rank 0; other ranks' values are not looked at.
+    """
+
+    def __init__(self, graph: Graph | None) -> None:
+        self._graph = graph
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Whole, (None,)
+
+    def facts(self, channel: Channel) -> Facts:
+        return on_root(channel, lambda: facts_of(self.graph()))
+
+    def spread(self, channel: Channel, options: Options) -> Spread:
+        arranged = on_root(channel, lambda: _Arranged(self.graph(), options, channel.size))
+        rows = _scattered(channel, arranged.parts)
+        return Spread(arranged.partition, rows, arranged.order)
+
+    def numbering(self) -> Numbering:
+        return self.graph().numbering
+
+    def graph(self) -> Graph:
+        assert self._graph is not None
+        return self._graph
+
+
+class _Arranged:
+    """A graph in a good order, cut; when broadcast, the others learn where it is cut."""
+
+    def __init__(self, graph: Graph, options: Options, size: int) -> None:
+        def cut(graph: Graph) -> Partition:
+            return partition(graph.offsets, size, options.partition)
+
+        if size > 1 or options.order not in ("auto", "none"):
+            graph = graph.to_host()
+        graph, self.order = arrange(graph, options.order, options.coordinates, size, cut)
+        self.partition = cut(graph)
+        self.parts: list[Rows] | None = [rows_of(graph, self.partition, p) for p in range(size)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"order": Order(self.order.name), "partition": self.partition, "parts": None}
+
+
+def _scattered(channel: Channel, parts: list[Rows] | None) -> Rows:
+    """This rank's of the rows that rank 0 has."""
+    columns = [
+        channel.scatter([getattr(part, name) for part in parts] if parts else None)
+        for name in ("offsets", "heads", "weights")
+    ]
+    return Rows(*columns)
