@@ -22,6 +22,7 @@ from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import RunError
 from groute_py.graph.csr import Graph
+from groute_py.many.place import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import SourceRows, solve_rows
 
@@ -55,7 +56,7 @@ def potentials(graph: Graph, options: Options) -> NDArray[Any]:
     """
     whole = rooted(graph, np.arange(graph.vertex_count))
     plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
-    with Session(Whole(whole), SoloChannel(), plain) as session:
+    with Session(Whole(whole), SoloChannel(), placed(whole, plain)) as session:
         result = session.solve(graph.vertex_count)
     assert result is not None
     return result.distances[:-1]

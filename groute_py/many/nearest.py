@@ -13,6 +13,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
+from groute_py.many.place import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import source_first
 
@@ -44,7 +45,8 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     """
     root = graph.vertex_count
     whole = rooted(graph, sources)
-    with Session(Whole(whole), SoloChannel(), replace(options, predecessors=True)) as session:
+    choices = placed(whole, replace(options, predecessors=True))
+    with Session(Whole(whole), SoloChannel(), choices) as session:
         result = session.solve(root)
     assert result is not None
     result = source_first(whole, result)

@@ -14,6 +14,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
+from groute_py.many.place import placed
 from groute_py.result import Result
 
 
@@ -77,6 +78,8 @@ def solve_each(
     graph: Graph | None, sources: Iterable[int], options: Options, channel: Channel
 ) -> Iterator[Result | None]:
     """As `solve_rows`, one answer after the other; None on ranks other than 0."""
+    if channel.size == 1 and graph is not None:
+        options = placed(graph, options)
     with Session(Whole(graph), channel, options) as session:
         for source in sources:
             result = session.solve(int(source))

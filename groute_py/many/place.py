@@ -1,0 +1,22 @@
+"""Where several solves on one graph run, if nobody says: small graphs on the CPU."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from groute_py.engine.options import Options
+from groute_py.graph.csr import Graph
+
+SMALL = 1 << 18
+"""Arcs up to which the CPU has an answer before a GPU has the graph: some ten milliseconds."""
+
+
+def placed(graph: Graph, options: Options) -> Options:
+    """The options of one rank, with the device chosen by the graph where they say ``auto``.
+
+    >>> placed(Graph.from_arrays([0, 0], [], []), Options()).device
+    'cpu'
+    """
+    if options.device == "auto" and graph.arc_count <= SMALL:
+        return replace(options, device="cpu")
+    return options
