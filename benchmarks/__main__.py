@@ -18,7 +18,8 @@ from pathlib import Path
 import click
 
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError
-from benchmarks.measure import Plan, measure
+from benchmarks.measure import measure
+from benchmarks.plan import Plan
 from benchmarks.ranks import measure_on_ranks
 from benchmarks.reading import measure_reading
 from benchmarks.report import Book, Record

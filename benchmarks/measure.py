@@ -28,10 +28,11 @@ import numpy as np
 
 from benchmarks.cases import Case, Shelf
 from benchmarks.peers import measure_peers
+from benchmarks.plan import Plan
 from groute_py import Graph, Result, VerificationError, verify
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
-from groute_py.engine.session import Options, Session
+from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.cpu import certificate
 
@@ -41,25 +42,6 @@ LOADED_ONCE_FROM = 100_000_000
 PHASES = ("solve", "predecessors", "download")
 
 Record = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Attributes:
-    device: ``cpu`` or ``cuda``.
-    repeat: how many solves count.
-    trees: whether to find predecessors, for each series.
-    delta: Δ, or None for the automatic one.
-    """
-
-    device: str
-    repeat: int = 5
-    trees: tuple[bool, ...] = (True,)
-    delta: float | None = None
-
-    def options(self, *, tree: bool) -> Options:
-        """For a session."""
-        return Options(device=self.device, delta=self.delta, predecessors=tree)
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,13 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from benchmarks.cases import SkippedError
+from benchmarks.plan import Plan
 from groute_py import Graph, Result, VerificationError
-
-if TYPE_CHECKING:
-    from benchmarks.measure import Plan
 
 SCIPY_UP_TO = 30_000_000
 """Arcs of the largest graph that SciPy has to solve."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cases import Case, SkippedError
-from benchmarks.measure import Plan
+from benchmarks.plan import Plan
 from groute_py.errors import RunError, SetupError
 from groute_py.launch.mpirun import command, plan
 

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from groute_py.answer import Answer
 from groute_py.errors import InputError
 from groute_py.graph.coordinates import read_coordinates
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from groute_py.result import Result
 
-
-def frame_of(result: Result, coordinates: str | Path | None = None) -> DataFrame:
+def frame_of(result: Answer, coordinates: str | Path | None = None) -> DataFrame:
     """See `groute_py.Result.to_frame`."""
     try:
         import pandas as pd
@@ -35,7 +34,7 @@ def frame_of(result: Result, coordinates: str | Path | None = None) -> DataFrame
     return pd.DataFrame(columns, index=pd.Index(ids, name="vertex"))
 
 
-def _ids_or_missing(result: Result) -> Any:
+def _ids_or_missing(result: Answer) -> Any:
     """The predecessors' ids: Int64 or strings, missing where there is none."""
     import pandas as pd
 

@@ -10,15 +10,13 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from groute_py.answer import Answer
 from groute_py.errors import InputError
 from groute_py.graph.libraries import library
-
-if TYPE_CHECKING:
-    from groute_py.result import Result
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 """What ``matrix-distances`` says in place of distances."""
@@ -26,7 +24,7 @@ NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 Row = tuple[int | str, Any, Any]
 
 
-def _write_npz(result: Result, file: IO[bytes]) -> None:
+def _write_npz(result: Answer, file: IO[bytes]) -> None:
     arrays: dict[str, Any] = {"distances": result.distances, "source": np.int64(result.source)}
     arrays["first_id"] = np.int64(result.first_id)
     if result.predecessors is not None:
@@ -36,21 +34,21 @@ def _write_npz(result: Result, file: IO[bytes]) -> None:
     np.savez(file, **arrays)
 
 
-def _write_npy(result: Result, file: IO[bytes]) -> None:
+def _write_npy(result: Answer, file: IO[bytes]) -> None:
     np.save(file, result.distances)
 
 
-def _write_csv(result: Result, file: IO[bytes]) -> None:
+def _write_csv(result: Answer, file: IO[bytes]) -> None:
     rows = ((v, "inf" if d is None else d, "" if p is None else p) for v, d, p in _rows(result))
     _write_table(file, [("vertex", "distance", "predecessor")], ",")
     _write_table(file, rows, ",")
 
 
-def _write_txt(result: Result, file: IO[bytes]) -> None:
+def _write_txt(result: Answer, file: IO[bytes]) -> None:
     _write_table(file, ((v, "inf" if d is None else d) for v, d, _ in _rows(result)), " ")
 
 
-def _write_sol(result: Result, file: IO[bytes]) -> None:
+def _write_sol(result: Answer, file: IO[bytes]) -> None:
     """As DIMACS files are: ``p sol sp N``, ``s SOURCE``, ``d VERTEX DISTANCE [PREDECESSOR]``."""
     source = result.numbering.id_of(result.source)
     head = [("p", "sol", "sp", len(result.distances)), ("s", source)]
@@ -59,7 +57,7 @@ def _write_sol(result: Result, file: IO[bytes]) -> None:
     _write_table(file, (("d", v, d) if p is None else ("d", v, d, p) for v, d, p in reached), " ")
 
 
-def _write_matrix_distances(result: Result, file: IO[bytes]) -> None:
+def _write_matrix_distances(result: Answer, file: IO[bytes]) -> None:
     """As goes with a dense matrix: one distance a line, 1000000 where no path leads."""
     from groute_py.graph.formats.dense_matrix import NO_ARC
 
@@ -67,7 +65,7 @@ def _write_matrix_distances(result: Result, file: IO[bytes]) -> None:
     file.write("".join(f"{distance}\n" for distance in distances).encode())
 
 
-def _write_parquet(result: Result, file: IO[bytes]) -> None:
+def _write_parquet(result: Answer, file: IO[bytes]) -> None:
     arrow, pq = library("pyarrow", "writing Parquet"), library("pyarrow.parquet", "writing Parquet")
     numbering, reached = result.numbering, result.reached
     columns = {
@@ -80,7 +78,7 @@ def _write_parquet(result: Result, file: IO[bytes]) -> None:
     pq.write_table(arrow.table(columns), file)
 
 
-def _rows(result: Result) -> Iterator[Row]:
+def _rows(result: Answer) -> Iterator[Row]:
     """Id, distance and the predecessor's id in vertex order; None where there is none."""
     numbering, count = result.numbering, len(result.distances)
     found = zip(result.distances.tolist(), result.reached.tolist(), strict=True)
@@ -104,7 +102,7 @@ def _write_table(file: IO[bytes], rows: Iterable[tuple[Any, ...]], separator: st
 class Form(NamedTuple):
     """How a result is written, and the suffix that stands for it, if any."""
 
-    write: Callable[[Result, IO[bytes]], None]
+    write: Callable[[Answer, IO[bytes]], None]
     suffix: str | None
 
 
@@ -119,7 +117,7 @@ FORMS = {
 }
 
 
-def form_of(path: Path, name: str | None = None) -> Callable[[Result, IO[bytes]], None]:
+def form_of(path: Path, name: str | None = None) -> Callable[[Answer, IO[bytes]], None]:
     """The writer of a form, by its name or else by the suffix of a file.
 
     Raises:

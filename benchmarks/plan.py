@@ -1,0 +1,26 @@
+"""How the cases are measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from groute_py.engine.options import Options
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Attributes:
+    device: ``cpu`` or ``cuda``.
+    repeat: how many solves count.
+    trees: whether to find predecessors, for each series.
+    delta: Δ, or None for the automatic one.
+    """
+
+    device: str
+    repeat: int = 5
+    trees: tuple[bool, ...] = (True,)
+    delta: float | None = None
+
+    def options(self, *, tree: bool) -> Options:
+        """For a session."""
+        return Options(device=self.device, delta=self.delta, predecessors=tree)
