@@ -267,3 +267,10 @@ def test_wrong_arguments(call: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says) as caught:
         call()
     assert isinstance(caught.value, groute_py.InputError)
+
+
+def test_sums_beyond_64_bits_are_floats() -> None:
+    far = sparse.csr_array(([2**62] * 3, ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
+    expected = theirs.dijkstra(far.astype(float), indices=0)
+    assert ours.dijkstra(far, indices=0).tolist() == expected.tolist()
+    assert ours.dijkstra(far, indices=[0, 0], min_only=True).tolist() == expected.tolist()

@@ -343,3 +343,43 @@ def test_absent_nodes(name: str, args: tuple[Any, ...]) -> None:
 def test_no_sources() -> None:
     with pytest.raises(ValueError, match="must not be empty"):
         nx.multi_source_dijkstra(nx.path_graph(3), [], backend="groute")
+
+
+def star(weight: Any) -> nx.DiGraph:
+    """So many edges that the backend is asked."""
+    return nx.DiGraph([(0, leaf, {"weight": weight}) for leaf in range(1, 1500)])
+
+
+def dense_with_a_negative_loop() -> nx.DiGraph:
+    network = nx.complete_graph(36, nx.DiGraph)
+    network.add_edge(0, 0, weight=-1)
+    return network
+
+
+@pytest.mark.parametrize(
+    ("name", "network", "choices"),
+    [
+        ("all_pairs_dijkstra_path_length", star(-3), {}),
+        ("all_pairs_dijkstra_path", star(2**70), {}),
+        ("all_pairs_bellman_ford_path_length", star(2**70), {}),
+        ("all_pairs_shortest_path_length", star(1), {"cutoff": -1}),
+        ("floyd_warshall", dense_with_a_negative_loop(), {}),
+    ],
+)
+def test_networkx_takes_over(name: str, network: Any, choices: Any) -> None:
+    with pytest.raises(NotImplementedError):
+        getattr(nx, name)(network, **choices, backend="groute")
+    with nx.config(backend_priority=["groute"]):
+        taken = dict(getattr(nx, name)(network, **choices))
+    assert taken == dict(getattr(nx, name)(network, **choices, backend="networkx"))
+
+
+def test_floyd_warshall_of_nothing_is_left_to_networkx() -> None:
+    with pytest.raises(NotImplementedError):
+        nx.floyd_warshall(nx.DiGraph(), backend="groute")
+
+
+@pytest.mark.parametrize("cutoff", [0, 1, 1.5, 2])
+def test_a_fraction_of_an_edge_is_an_edge(cutoff: float) -> None:
+    ours, theirs = both("single_source_shortest_path_length", nx.path_graph(5), 0, cutoff=cutoff)
+    assert ours == theirs

@@ -12,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from local_ranks import on_ranks
 
-from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, generate, verify
+from groute_py import (
+    UNREACHED,
+    Graph,
+    GrouteError,
+    NegativeCycleError,
+    Result,
+    RunError,
+    generate,
+    verify,
+)
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
@@ -137,6 +146,18 @@ class TestShapes:
         assert sorted(caught.value.cycle[:-1]) == [1, 2, 3]
         assert caught.value.cycle[0] == caught.value.cycle[-1]
         assert caught.value.weight == -1
+
+    def test_sinking_by_rounding_ends(self, device: str, ranks: int) -> None:
+        random = np.random.default_rng(5)
+        tails, heads = np.nonzero(random.random((20, 20)) < 0.2)
+        apart = tails != heads
+        tails, heads = tails[apart], heads[apart]
+        height = random.random(20) * 1.7  # every cycle weighs nothing, but for rounding
+        weights = height[heads] - height[tails]
+        graph = Graph.from_arrays(np.searchsorted(tails, np.arange(21)), heads, weights)
+        for source in (0, 5):
+            with pytest.raises(GrouteError, match=r"by rounding|of weight -.*e-1\d"):
+                solve(graph, source, ranks, device=device, time_limit_s=20.0)
 
     def test_unreachable_negative_cycle(self, device: str, ranks: int) -> None:
         graph = graph_of(4, [(0, 1, 1), (2, 3, -1), (3, 2, -1)])

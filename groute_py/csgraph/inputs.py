@@ -72,6 +72,12 @@ def matrix_of(
     return matrix
 
 
+def in_floats(graph: Graph) -> Graph:
+    """The graph with its weights in float64."""
+    weights = graph.weights.astype(np.float64)
+    return Graph.from_arrays(graph.offsets, graph.heads, weights, name=graph.name)
+
+
 def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:
     """The sources, in the shape they were given in; those below 0 count from the end.
 

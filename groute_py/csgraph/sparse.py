@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from groute_py.comm.solo import SoloChannel
 from groute_py.csgraph.errors import scipy_errors
-from groute_py.csgraph.inputs import graph_of, vertices_of
+from groute_py.csgraph.inputs import graph_of, in_floats, vertices_of
 from groute_py.csgraph.outputs import NOBODY, distances_out, vertices_out
 from groute_py.engine.options import Options
-from groute_py.errors import InputError
+from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.many.johnson import solve_johnson
 from groute_py.many.nearest import solve_nearest
@@ -140,7 +140,10 @@ def _each(
     if not sources.size:
         return [np.empty(shape), np.empty(shape, np.int32)]
     with scipy_errors():
-        rows = solve(graph, sources.ravel(), options)
+        try:
+            rows = solve(graph, sources.ravel(), options)
+        except RunError:  # a sum beyond 64 bits, which SciPy has as a float
+            rows = solve(in_floats(graph), sources.ravel(), options)
     answer: list[NDArray[Any]] = [distances_out(rows.distances).reshape(shape)]
     if rows.predecessors is not None:
         answer.append(vertices_out(rows.predecessors).reshape(shape))
@@ -150,7 +153,10 @@ def _each(
 def _nearest(graph: Graph, sources: NDArray[np.int64], options: Options) -> list[NDArray[Any]]:
     """Distances, predecessors and sources: one row."""
     with scipy_errors():
-        found = solve_nearest(graph, sources.ravel(), options)
+        try:
+            found = solve_nearest(graph, sources.ravel(), options)
+        except RunError:
+            found = solve_nearest(in_floats(graph), sources.ravel(), options)
     vertices = (vertices_out(v) for v in (found.predecessors, found.origins))
     return [distances_out(found.distances), *vertices]
 

@@ -14,7 +14,8 @@ def breadth_first_order(
 ) -> Any:
     """Vertices breadth first, in the form of `scipy.sparse.csgraph.breadth_first_order`.
 
-    It runs on the CPU: the order of the queue is part of the answer.
+    It runs on the CPU. Neighbours come in the order of their row, which may not be SciPy's where a
+    sparse array is not sorted.
 
     Args:
         csgraph: sparse or dense, shape (n, n).

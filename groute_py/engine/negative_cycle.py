@@ -7,6 +7,10 @@ around it), and its exact weight tells a negative one from one of weight zero. S
 right, whatever moment the distances were taken at; and looking again each time the work has doubled
 finds the cycle at the cost of a few passes over the arcs. (Cherkassky and Goldberg, "Negative-cycle
 detection algorithms", 1999, study this family.)
+
+With float weights, cycles of weight zero may sink by rounding, lap after lap, and there is no
+distance to arrive at. It shows in looks between which distances have sunk by no more than so many
+roundings can do, and is an error of its own.
 """
 
 from __future__ import annotations
@@ -22,12 +26,15 @@ from groute_py.comm.base import Channel
 from groute_py.comm.termination import Verdict
 from groute_py.device.base import unreached
 from groute_py.engine.agree import on_root
-from groute_py.errors import NegativeCycleError
+from groute_py.errors import NegativeCycleError, RunError
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.kernels.cpu import cycle
 from groute_py.partition.order import Order
 from groute_py.partition.share import Share
+
+PATIENCE = 4
+"""Looks in a row that see nothing but rounding before that counts as for ever."""
 
 
 class CycleWatch:
@@ -54,31 +61,76 @@ class CycleWatch:
         self._channel, self._share, self._distances = channel, share, distances
         self._order, self._numbering = order, numbering
         self._due = 4 * facts.arc_count
+        self._sinking = Sinking(facts)
 
     def __call__(self, verdict: Verdict) -> None:
         """Look if it is time; all ranks see the same verdicts, so all look together."""
         if verdict.relaxations <= self._due:
             return
         self._due = 2 * verdict.relaxations
-        self.look()
+        distances = self.look()
+        on_root(self._channel, lambda: self._sinking.look(distances, verdict.relaxations))
 
-    def look(self) -> None:
-        """Raise `NegativeCycleError` on every rank if a negative cycle shows; collective."""
+    def look(self) -> NDArray[Any] | None:
+        """Raise `NegativeCycleError` on every rank if a negative cycle shows; collective.
+
+        Returns:
+            All distances on rank 0, None elsewhere.
+        """
         own = self._distances()
         distances = self._channel.collect(own)
         columns = [self._channel.collect(column) for column in candidates(self._share, own)]
-        on_root(self._channel, lambda: self._look(distances, columns))
+        whole = None if distances is None else np.concatenate(distances)
+        on_root(self._channel, lambda: self._look(whole, columns))
+        return whole
 
     def _look(self, distances: Any, columns: Any) -> None:
         assert self._numbering is not None
-        found = find_cycle(
-            np.concatenate(distances), map(Candidates._make, zip(*columns, strict=True))
-        )
+        found = find_cycle(distances, map(Candidates._make, zip(*columns, strict=True)))
         if found is not None:
             vertices, weight = found
             in_input = self._order.in_input(np.array(vertices))
             ids = self._numbering.ids_of(in_input).tolist()
             raise NegativeCycleError(in_input.tolist(), weight, ids=ids)
+
+
+class Sinking:
+    """Notices float distances that sink by rounding and by nothing else.
+
+    Args:
+        facts: of the graph.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._name = facts.name
+        self._greatest_weight = max(abs(facts.least), abs(facts.greatest))
+        self._before: NDArray[Any] | None = None
+        self._looks = 0
+
+    def look(self, distances: NDArray[Any] | None, relaxations: int) -> None:
+        """Raise `RunError` if nothing but rounding has happened in `PATIENCE` looks.
+
+        Args:
+            distances: of all vertices.
+            relaxations: done so far, each of which may have rounded once.
+        """
+        assert distances is not None
+        if distances.dtype.kind != "f":
+            return
+        before, self._before = self._before, distances
+        reached = np.isfinite(distances)
+        if before is None or not np.array_equal(reached, np.isfinite(before)):
+            self._looks = 0
+            return
+        scale = max(self._greatest_weight, float(np.abs(distances[reached]).max()))
+        rounding = relaxations * float(np.finfo(distances.dtype).eps) * scale
+        by_rounding = float((before[reached] - distances[reached]).max()) <= rounding
+        self._looks = self._looks + 1 if by_rounding else 0
+        if self._looks == PATIENCE:
+            raise RunError(
+                f"the distances in {self._name} sink for ever by rounding: a cycle weighs nothing, "
+                "and float sums around it are less; scale the weights to integers"
+            )
 
 
 class Candidates(NamedTuple):

@@ -89,8 +89,10 @@ def all_pairs_bellman_ford_path(
     G: BackendGraph, weight: str | None = "weight"
 ) -> Iterator[tuple[Node, Paths]]:
     """Each node with paths from it."""
-    for node, found in trees(G, G.arcs(weight), G, options(algorithm=METHOD)):
-        yield node, found.paths()
+    return (
+        (node, found.paths())
+        for node, found in trees(G, G.arcs(weight), G, options(algorithm=METHOD))
+    )
 
 
 def all_pairs_bellman_ford_path_length(
@@ -98,8 +100,8 @@ def all_pairs_bellman_ford_path_length(
 ) -> Iterator[tuple[Node, Lengths]]:
     """Each node with lengths from it."""
     choices = options(algorithm=METHOD, predecessors=False)
-    for node, found in trees(G, G.arcs(weight), G, choices):
-        yield node, found.lengths()
+    all_trees = trees(G, G.arcs(weight), G, choices)
+    return ((node, found.lengths()) for node, found in all_trees)
 
 
 def johnson(G: BackendGraph, weight: str | None = "weight") -> dict[Node, Paths]:

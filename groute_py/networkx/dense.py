@@ -8,11 +8,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.many.floyd import close, close_with_paths
 from groute_py.many.johnson import potentials
 from groute_py.networkx.graph import BackendGraph, Node
-from groute_py.networkx.solves import networkx_errors, options
+from groute_py.networkx.solves import options
 
 EXACT = 2**53
 """Up to here float64 holds every integer."""
@@ -60,12 +61,15 @@ def floyd_warshall_numpy(
 
 
 def _matrix(graph: Graph) -> NDArray[np.float64]:
+    """The weights of arcs; what only NetworkX has an answer for is left to it."""
     count = graph.vertex_count
     if not count:
-        raise nx.NetworkXError("Graph has no nodes or edges")
+        raise NotImplementedError("a graph without nodes")
     if graph.weights.min(initial=0) < 0:
-        with networkx_errors():
+        try:
             potentials(graph, options())
+        except NegativeCycleError as error:
+            raise NotImplementedError("lengths by way of a negative cycle") from error
     matrix = np.full((count, count), np.inf)
     tails = np.repeat(np.arange(count), np.diff(graph.offsets))
     np.minimum.at(matrix, (tails, graph.heads), graph.weights)

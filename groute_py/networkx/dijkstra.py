@@ -146,16 +146,20 @@ def all_pairs_dijkstra(
     G: BackendGraph, cutoff: float | None = None, weight: str | None = "weight"
 ) -> Iterator[tuple[Node, tuple[Lengths, Paths]]]:
     """Each node with lengths and paths from it."""
-    for node, found in trees(G, G.arcs(weight), G, options(algorithm=METHOD, cutoff=cutoff)):
-        yield node, (found.lengths(), found.paths())
+    return (
+        (node, (found.lengths(), found.paths()))
+        for node, found in trees(G, G.arcs(weight), G, options(algorithm=METHOD, cutoff=cutoff))
+    )
 
 
 def all_pairs_dijkstra_path(
     G: BackendGraph, cutoff: float | None = None, weight: str | None = "weight"
 ) -> Iterator[tuple[Node, Paths]]:
     """Each node with paths from it."""
-    for node, found in trees(G, G.arcs(weight), G, options(algorithm=METHOD, cutoff=cutoff)):
-        yield node, found.paths()
+    return (
+        (node, found.paths())
+        for node, found in trees(G, G.arcs(weight), G, options(algorithm=METHOD, cutoff=cutoff))
+    )
 
 
 def all_pairs_dijkstra_path_length(
@@ -163,5 +167,5 @@ def all_pairs_dijkstra_path_length(
 ) -> Iterator[tuple[Node, Lengths]]:
     """Each node with lengths from it."""
     choices = options(algorithm=METHOD, cutoff=cutoff, predecessors=False)
-    for node, found in trees(G, G.arcs(weight), G, choices):
-        yield node, found.lengths()
+    all_trees = trees(G, G.arcs(weight), G, choices)
+    return ((node, found.lengths()) for node, found in all_trees)

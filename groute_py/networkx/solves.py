@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
 from typing import Any
 
 import networkx as nx
@@ -51,7 +52,18 @@ def networkx_errors() -> Iterator[None]:
 def trees(
     graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options
 ) -> Iterator[tuple[Node, Tree]]:
-    """Each source with its tree; the graph is loaded once."""
+    """Each source with its tree; the graph is loaded once.
+
+    The first solve is done at once: what cannot be solved is left to NetworkX, which can take over
+    as long as nothing has been returned.
+    """
+    found = _trees(graph, arcs, sources, choices)
+    return chain([*islice(found, 1)], found)
+
+
+def _trees(
+    graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options
+) -> Iterator[tuple[Node, Tree]]:
     nodes = list(sources)
     vertices = [vertex_of(graph, node) for node in nodes]
     if not nodes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import networkx as nx
@@ -46,16 +47,18 @@ def all_pairs_shortest_path(
     G: BackendGraph, cutoff: int | None = None
 ) -> Iterator[tuple[Node, Paths]]:
     """Each node with paths from it."""
-    for node, found in trees(G, G.arcs(None), G, _up_to(cutoff)):
-        yield node, found.paths()
+    all_trees = trees(G, G.arcs(None), G, _up_to(cutoff))
+    return ((node, found.paths()) for node, found in all_trees)
 
 
 def all_pairs_shortest_path_length(
     G: BackendGraph, cutoff: int | None = None
 ) -> Iterator[tuple[Node, Lengths]]:
     """Each node with lengths from it."""
-    for node, found in trees(G, G.arcs(None), G, _up_to(cutoff, paths=False)):
-        yield node, found.lengths()
+    return (
+        (node, found.lengths())
+        for node, found in trees(G, G.arcs(None), G, _up_to(cutoff, paths=False))
+    )
 
 
 def bidirectional_shortest_path(G: BackendGraph, source: Node, target: Node) -> list[Node]:
@@ -76,4 +79,6 @@ def has_path(G: BackendGraph, source: Node, target: Node) -> bool:
 
 
 def _up_to(cutoff: int | None, *, paths: bool = True) -> Options:
-    return options(cutoff=cutoff, predecessors=paths)
+    # a fraction of a step is a step, as in NetworkX
+    steps = cutoff if cutoff is None or math.isinf(cutoff) else math.ceil(cutoff)
+    return options(cutoff=steps, predecessors=paths)
