@@ -11,6 +11,7 @@ from graphs import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from local_ranks import on_ranks
+from test_supply import kinds
 
 from groute_py import FormatError, Graph, generate, read_graph, verify, write_graph
 from groute_py.api import supply_of
@@ -169,11 +170,6 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(cache, "LARGE_PLAIN", 1000)
     write_graph(generate("road:30x30"), tmp_path / "g.gr")
     return tmp_path / "g.gr"
-
-
-def kinds(graph: Any, ranks: int = 2, **choices: Any) -> set[type]:
-    """What the ranks are supplied by."""
-    return set(on_ranks(ranks, lambda channel: type(supply_of(graph, channel, **choices))))
 
 
 def test_which_files_are_read_in_pieces(large: Path) -> None:
