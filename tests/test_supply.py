@@ -39,7 +39,7 @@ def solve(path: Path, source: int, ranks: int, **options: Any) -> Result:
 
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("dtype", ["int32", "float64"])
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_the_answer_of_mapped_rows(
     tmp_path_factory: pytest.TempPathFactory, dtype: str, ranks: int, data: st.DataObject
@@ -53,7 +53,7 @@ def test_the_answer_of_mapped_rows(
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(graph=graphs(least=-3))
 def test_facts(tmp_path_factory: pytest.TempPathFactory, ranks: int, graph: Graph) -> None:
     path = tmp_path_factory.mktemp("there") / "g.csr"
@@ -181,7 +181,7 @@ if channel.rank == 0:
     file = Path(path).stat().st_size
     for peak, share in peaks[1:]:
         assert share < 0.4 * file, (share, file)
-        assert peak < 2 * share, (peak, share, file)
+        assert peak < 2.5 * share, (peak, share, file)
 """
 
 
