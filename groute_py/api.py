@@ -14,12 +14,14 @@ from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.supply.mapped import Mapped
+from groute_py.engine.supply.pieces import read_pieces
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
 from groute_py.graph import datasets
 from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
-from groute_py.graph.files import native_file, read_graph
+from groute_py.graph.files import is_for_pieces, native_file, read_graph
 from groute_py.graph.from_networkx import graph_from_networkx, is_networkx
 from groute_py.graph.from_table import graph_from_table, is_table
 from groute_py.graph.generate import generate, is_spec
@@ -113,13 +115,15 @@ def sssp(
 
 def open_session(graph: GraphLike, options: Options, channel: Channel) -> Session:
     """Read the graph and spread it; for several solves on one graph. Collective."""
-    return Session(supply_of(graph, channel), channel, options)
+    supply = supply_of(graph, channel, whole=options.renumbers)
+    return Session(supply, channel, options)
 
 
 def supply_of(
     graph: GraphLike,
     channel: Channel,
     *,
+    whole: bool = False,
     undirected: bool = False,
     cache: bool | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -129,6 +133,7 @@ def supply_of(
     Args:
         graph: as for `sssp`; other ranks' values are not looked at.
         channel: connects the ranks.
+        whole: whether rank 0 will need the whole graph anyway, for an order or to verify.
         undirected: as for `as_graph`.
         cache: as for `read_graph`.
         progress: as for `read_graph`.
@@ -137,18 +142,23 @@ def supply_of(
         InputError: it is no graph; the same error on every rank.
     """
 
-    def find_mapped() -> Mapped | None:
+    def find() -> SharedFile | None:
         if channel.size == 1 or undirected or (file := _file_of(graph, progress)) is None:
             return None
-        native = native_file(file, cache)
-        return None if native is None else Mapped(native)
+        if (native := native_file(file, cache)) is not None:
+            return SharedFile(native, native=True)
+        pieces = not whole and is_for_pieces(file, cache)
+        return SharedFile(Path(file), native=False) if pieces else None
 
     def read() -> Whole:
         return Whole(as_graph(graph, undirected=undirected, cache=cache, progress=progress))
 
-    mapped = on_root(channel, find_mapped)
-    if mapped is not None and all(channel.gather(mapped.is_seen())):
-        return mapped
+    file = on_root(channel, find)
+    if file is not None and all(channel.gather(file.is_seen())):
+        if file.native:
+            return Mapped(file.path)
+        if (pieces := read_pieces(file, channel, progress)) is not None:
+            return pieces
     return on_root(channel, read)
 
 

@@ -197,6 +197,10 @@ if rank == 0:
     assert [len(part) for part in back] == [700 * r for r in range(size)]
     assert all((part == np.arange(len(part))).all() for part in back)
 
+given = [np.full(10 * rank + r, rank - r, np.int32) for r in range(size)]
+got = channel.exchange(given)
+assert [part.tolist() for part in got] == [[r - rank] * (10 * r + rank) for r in range(size)]
+
 for phase in range(3):  # a message is received in its phase only
     channel.begin()
     for peer in range(size):

@@ -30,6 +30,8 @@ from groute_py import (
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
+from groute_py.engine.supply.pieces import read_pieces
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.result import load
 
@@ -92,6 +94,13 @@ def new_york(data_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def new_york_text(new_york: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("plain") / "USA-road-d.NY.gr"
+    path.write_bytes(gzip.decompress(new_york.read_bytes()))
+    return path
+
+
+@pytest.fixture(scope="session")
 def new_york_graph(new_york: Path) -> Graph:
     return read_graph(new_york)
 
@@ -110,6 +119,21 @@ class TestNewYork:
         for result, answer in zip(results, NEW_YORK, strict=True):
             check(result.distances, answer)
             verify(new_york_graph, result)
+
+    @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+    def test_in_pieces(self, ranks: int, new_york_graph: Graph, new_york_text: Path) -> None:
+        """Of a text that every rank reads a part of."""
+
+        def work(channel: Any) -> Result | None:
+            pieces = read_pieces(SharedFile(new_york_text, native=False), channel)
+            assert pieces is not None
+            return Session(pieces, channel, Options(device="cpu")).solve(answer.source - 1)
+
+        answer = NEW_YORK[0]
+        result = on_ranks(ranks, work)[0]
+        assert result is not None
+        check(result.distances, answer)
+        verify(new_york_graph, result)
 
     def test_bellman_ford(self, device: str, new_york_graph: Graph) -> None:
         answer = NEW_YORK[1]

@@ -17,6 +17,7 @@ from groute_py.api import supply_of
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.mapped import Mapped
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.facts import facts_of
 
@@ -38,7 +39,7 @@ def solve(path: Path, source: int, ranks: int, **options: Any) -> Result:
 
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("dtype", ["int32", "float64"])
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_the_answer_of_mapped_rows(
     tmp_path_factory: pytest.TempPathFactory, dtype: str, ranks: int, data: st.DataObject
@@ -52,7 +53,7 @@ def test_the_answer_of_mapped_rows(
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(graph=graphs(least=-3))
 def test_facts(tmp_path_factory: pytest.TempPathFactory, ranks: int, graph: Graph) -> None:
     path = tmp_path_factory.mktemp("there") / "g.csr"
@@ -141,19 +142,19 @@ def test_which_files_are_mapped(tmp_path: Path) -> None:
 def test_a_rank_that_sees_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_graph(generate("road:9x9"), tmp_path / "g.csr")
     answers = iter([True, True, False])
-    monkeypatch.setattr(Mapped, "is_seen", lambda self: next(answers))
+    monkeypatch.setattr(SharedFile, "is_seen", lambda self: next(answers))
     assert kinds(tmp_path / "g.csr", ranks=3) == {Whole}
 
 
 def test_a_file_that_changes_or_goes(tmp_path: Path) -> None:
     path = tmp_path / "g.csr"
     write_graph(generate("road:9x9"), path)
-    mapped = Mapped(path)
-    assert mapped.is_seen()
+    file = SharedFile(path, native=True)
+    assert file.is_seen()
     write_graph(generate("road:9x10"), path)
-    assert not mapped.is_seen()
+    assert not file.is_seen()
     path.unlink()
-    assert not mapped.is_seen()
+    assert not file.is_seen()
 
 
 MEMORY = """
@@ -180,7 +181,7 @@ if channel.rank == 0:
     file = Path(path).stat().st_size
     for peak, share in peaks[1:]:
         assert share < 0.4 * file, (share, file)
-        assert peak < 2 * share, (peak, share, file)
+        assert peak < 2.5 * share, (peak, share, file)
 """
 
 

@@ -87,7 +87,12 @@ def sssp(
     on_root(channel, lambda: _check_before_reading(options, output, output_format))
     with show.progress(f"reading {graph}") as progress:
         supply = supply_of(
-            graph, channel, undirected=undirected, cache=cache_value(cache), progress=progress
+            graph,
+            channel,
+            whole=check or options.renumbers,
+            undirected=undirected,
+            cache=cache_value(cache),
+            progress=progress,
         )
     read_s = time.monotonic() - start
     session = Session(supply, channel, options)

@@ -57,6 +57,12 @@ class Channel(Protocol):
     def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
         """Every rank's array in rank order on rank 0, None elsewhere."""
 
+    def exchange(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Every rank gives ``arrays[r]`` to rank r; returns what each gave to this one.
+
+        All are of one type. What a rank gives and what it gets are below 2³¹ bytes each.
+        """
+
     def abandon(self) -> None:
         """Take all messages of this phase that are under way, and drop them."""
 

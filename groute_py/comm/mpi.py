@@ -94,6 +94,21 @@ class MpiChannel:
         taken = [self._take(int(lengths[p]), array.dtype, p) for p in range(1, self.size)]
         return [array, *taken]
 
+    def exchange(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        lengths = np.array([len(array) for array in arrays], dtype=np.int64)
+        coming = np.empty_like(lengths)
+        self._wait(self._comm.Ialltoall(lengths, coming))
+        leaving = np.concatenate(arrays)
+        arriving = np.empty(coming.sum(), dtype=leaving.dtype)
+        item = leaving.itemsize
+        self._push(
+            self._comm.Ialltoallv(
+                [leaving.view(np.uint8), lengths * item, self._mpi.BYTE],
+                [arriving.view(np.uint8), coming * item, self._mpi.BYTE],
+            )
+        )
+        return np.split(arriving, np.cumsum(coming)[:-1])
+
     def abandon(self) -> None:
         coming = sum(sent_to[self.rank] for sent_to in self.gather(self._sent_to))
         while self.received < coming:

@@ -38,6 +38,9 @@ class SoloChannel:
     def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
         return [array]
 
+    def exchange(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        return arrays
+
     def abandon(self) -> None:
         """No messages are under way."""
 

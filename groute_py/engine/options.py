@@ -47,6 +47,11 @@ class Options:
     coordinates: str | Path | None = None
     download: bool = True
 
+    @property
+    def renumbers(self) -> bool:
+        """Whether an order is asked for."""
+        return self.order not in ("auto", "none")
+
     def check(self) -> None:
         """Raise `InputError` for values that make no sense."""
         if self.delta is not None and not self.delta > 0:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError
 from groute_py.graph.arcs import INT32, INT64, Arcs
 from groute_py.graph.csr import Graph
-from groute_py.graph.lines import Progress, shown, whole_lines
+from groute_py.graph.lines import Progress, lines_within, shown, whole_lines
 from groute_py.graph.memory import check_vertex_count
 from groute_py.graph.threads import thread_count
 from groute_py.kernels.cpu.scan import NO_LETTER, kinds_of, scan_arcs
@@ -77,14 +77,16 @@ class ArcLines:
         """Take a line that the compiled loop leaves; formats say how."""
         raise NotImplementedError
 
-    def read(self, progress: Progress | None = None) -> None:
-        """Take all lines; progress is called with bytes done and bytes in all.
+    def read(self, progress: Progress | None = None, span: range | None = None) -> None:
+        """Take all lines, or those that begin at the bytes of `span`.
+
+        Progress is called with bytes done and bytes in all.
 
         Raises:
             FormatError: with the line and what was expected there.
         """
-        total, threads = self.path.stat().st_size, thread_count()
-        blocks = whole_lines(self.path)
+        total, threads = self.path.stat().st_size if span is None else len(span), thread_count()
+        blocks = whole_lines(self.path) if span is None else lines_within(self.path, span)
         under_way: deque[tuple[bytes, Future[_Scanned]]] = deque()
         with ThreadPoolExecutor(threads + 1) as pool:
             coming = pool.submit(next, blocks, None)

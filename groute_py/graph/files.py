@@ -30,6 +30,7 @@ from groute_py.graph.formats import (
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
 from groute_py.graph.mirror import mirrored
+from groute_py.graph.piece import Piece
 
 
 class Format(NamedTuple):
@@ -40,27 +41,35 @@ class Format(NamedTuple):
     write: Callable[[Graph, Path], None] | None = None
     suffixes: tuple[str, ...] = ()
     """The names of files that are written in this format."""
+    read_piece: Callable[[Path, range, Progress | None], Piece | None] | None = None
+    """For several ranks that read a plain file: what begins at these bytes, if it is usual."""
     compressible: bool = True
     """Whether files may be compressed as well, and the graph is worth a cache."""
 
 
 FORMATS = {
-    "native CSR": Format(native.sniff, native.read, native.write, (".csr",), False),
+    "native CSR": Format(native.sniff, native.read, native.write, (".csr",), compressible=False),
     "Matrix Market": Format(
         matrix_market.sniff, matrix_market.read, matrix_market.write, (".mtx",)
     ),
-    "Parquet": Format(parquet.sniff, parquet.read, parquet.write, (".parquet",), False),
+    "Parquet": Format(
+        parquet.sniff, parquet.read, parquet.write, (".parquet",), compressible=False
+    ),
     "SciPy sparse array": Format(
-        scipy_npz.sniff, scipy_npz.read, scipy_npz.write, (".npz",), False
+        scipy_npz.sniff, scipy_npz.read, scipy_npz.write, (".npz",), compressible=False
     ),
     "GAPBS binary": Format(gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg")),
     "Galois binary": Format(galois.sniff, galois.read, galois.write, (".galois",)),
     "PACE text": Format(pace.sniff, pace.read),
-    "DIMACS text": Format(dimacs.sniff, dimacs.read, dimacs.write, (".gr",)),
+    "DIMACS text": Format(dimacs.sniff, dimacs.read, dimacs.write, (".gr",), dimacs.read_piece),
     "dense matrix": Format(dense_matrix.sniff, dense_matrix.read, dense_matrix.write, (".mat",)),
     "METIS": Format(metis.sniff, metis.read, metis.write, metis.SUFFIXES),
     "edge list": Format(
-        edge_list.sniff, edge_list.read, edge_list.write, edge_list.SUFFIX_OF_NAMES
+        edge_list.sniff,
+        edge_list.read,
+        edge_list.write,
+        edge_list.SUFFIX_OF_NAMES,
+        edge_list.read_piece,
     ),
 }
 """The formats, by the name that messages give them, in the order in which they are looked for."""
@@ -116,6 +125,29 @@ def native_file(
     if folder is None or not form.compressible:
         return None
     return cached.fresh_copy(path, folder)
+
+
+def is_for_pieces(
+    path: str | os.PathLike[str], cache: bool | str | os.PathLike[str] | None = None
+) -> bool:
+    """Whether several ranks may read pieces of a file: a large plain text that gets no copy."""
+    path = Path(path)
+    head = Head(path)
+    large = head.size >= cached.LARGE_PLAIN and head.compression is None
+    kept = cached.folder_for(path, cache, head.compression is not None) is not None
+    return large and not kept and _format(path, head).read_piece is not None
+
+
+def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
+    """The arcs in the lines that begin at these bytes of a plain file.
+
+    None where that cannot be said without the rest of the file, which includes all mistakes.
+    """
+    try:
+        read = _format(path, Head(path)).read_piece
+        return None if read is None else read(path, span, progress)
+    except FormatError:
+        return None
 
 
 def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:

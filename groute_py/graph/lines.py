@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from groute_py.errors import FormatError
-from groute_py.graph.compression import BYTE_ORDER_MARK, pieces
+from groute_py.graph.compression import BYTE_ORDER_MARK, CHUNK, pieces
 
 Progress = Callable[[int, int], None]
 """Called with the bytes of the file that are done, and all."""
@@ -38,6 +39,30 @@ def whole_lines(path: Path, longest: int | None = None) -> Iterator[tuple[bytes,
             raise FormatError(path, f"a line of more than {longest:,} bytes", line=line)
     if left:
         yield left.removeprefix(mark) + b"\n", done
+
+
+def lines_within(path: Path, span: range) -> Iterator[tuple[bytes, int]]:
+    """As `whole_lines`, the lines of a plain file that begin at the bytes of `span`.
+
+    So the lines of spans that lie side by side are all lines, each once.
+    """
+    with open(path, "rb") as file:
+        file.seek(max(span.start - 1, 0))
+        if span.start:
+            _rest_of_line(path, file)
+        while (start := file.tell()) < span.stop:
+            text = file.read(min(CHUNK, span.stop - start))
+            if not text.endswith(b"\n"):
+                text += _rest_of_line(path, file)
+            text = text if start else text.removeprefix(BYTE_ORDER_MARK)
+            yield text if text.endswith(b"\n") else text + b"\n", file.tell() - span.start
+
+
+def _rest_of_line(path: Path, file: BinaryIO) -> bytes:
+    rest = file.readline(LONGEST_TEXT_LINE)
+    if len(rest) == LONGEST_TEXT_LINE:
+        raise FormatError(path, f"a line of more than {LONGEST_TEXT_LINE:,} bytes")
+    return rest
 
 
 def shown(field: bytes) -> str:

@@ -19,12 +19,17 @@ def available_bytes() -> int | None:
         return None
 
 
+def is_absurd(vertex_count: int, content_bytes: int) -> bool:
+    """Whether there are more vertices than bytes, and more than `FEWEST_VERTICES`."""
+    return vertex_count > max(FEWEST_VERTICES, content_bytes)
+
+
 def check_vertex_count(path: Path, vertex_count: int, content_bytes: int) -> None:
     """Refuse a count that asks for much more memory than what was read.
 
     Raises:
         FormatError: there are more vertices than bytes, and more than `FEWEST_VERTICES`.
     """
-    if vertex_count > max(FEWEST_VERTICES, content_bytes):
+    if is_absurd(vertex_count, content_bytes):
         problem = f"promises {vertex_count:,} vertices, but has only {content_bytes:,} bytes"
         raise FormatError(path, problem)

@@ -1,1 +1,1 @@
-"""Where the ranks get their rows of a graph from: rank 0, or the file itself."""
+"""Where the ranks get their rows of a graph from: rank 0, or the file."""

@@ -42,7 +42,7 @@ class Supply(Protocol):
         """
 
     def spread(self, channel: Channel, options: Options) -> Spread:
-        """Give every rank its rows.
+        """Give every rank its rows; to be called once.
 
         Raises:
             InputError: something that the order needs is missing; the same error on every rank.

@@ -28,19 +28,11 @@ class Mapped:
     """A native file.
 
     Args:
-        path: as rank 0 sees it.
+        path: every rank sees the same file there.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path.absolute()
-        self._seen_by_root = native.Source.of(path)
-
-    def is_seen(self) -> bool:
-        """Whether this rank sees the file that rank 0 sees."""
-        try:
-            return native.Source.of(self._path) == self._seen_by_root
-        except OSError:
-            return False
+        self._path = path
 
     def facts(self, channel: Channel) -> Facts:
         on_all(channel, self._check_header)
@@ -58,7 +50,7 @@ class Mapped:
         )
 
     def spread(self, channel: Channel, options: Options) -> Spread:
-        if options.order not in ("auto", "none"):
+        if options.renumbers:
             return self._spread_whole(channel, options)
         cut = on_root(
             channel, lambda: partition(self._file.offsets, channel.size, options.partition)
@@ -74,11 +66,15 @@ class Mapped:
         return Numbering(self._counts()[0], self._file.first_id, self._file.ids)
 
     def graph(self) -> Graph:
-        return native.read(self._path)
+        return self._graph
 
     def _spread_whole(self, channel: Channel, options: Options) -> Spread:
         """By way of rank 0: only who has all arcs can put the vertices in another order."""
         return on_root(channel, lambda: Whole(self.graph())).spread(channel, options)
+
+    @cached_property
+    def _graph(self) -> Graph:
+        return native.read(self._path)
 
     @cached_property
     def _file(self) -> native.Contents:

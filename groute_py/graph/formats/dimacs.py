@@ -17,6 +17,7 @@ from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress, shown
+from groute_py.graph.piece import Piece
 
 COUNT = re.compile(rb"\d{1,18}")
 
@@ -48,6 +49,25 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     if lines.promised is None:
         raise FormatError(path, "no `p sp VERTICES ARCS` line in the whole file")
     return lines.graph(lines.ids[1], name=bare_name(path).removesuffix(".gr"))
+
+
+def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
+    """Read the lines that begin at these bytes of a plain file, if its header comes early.
+
+    Raises:
+        FormatError: something is wrong; the line that it names is not that of the file.
+    """
+    header = next((line for line in Head(path).lines if line.startswith(b"p")), None)
+    if header is None:
+        return None
+    lines = _Lines(path)
+    if span.start:
+        lines.take_line(header)
+    lines.read(progress, span)
+    if lines.promised is None:
+        return None
+    vertices, name = range(1, lines.ids[1] + 1), bare_name(path).removesuffix(".gr")
+    return Piece(name, *lines.arcs.columns(), 1, vertices, arc_count=lines.promised)
 
 
 class _Lines(ArcLines):

@@ -29,6 +29,7 @@ from groute_py.graph.formats.ldbc_vertices import vertices_beside, write_vertice
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.lines import Progress, shown, whole_lines
+from groute_py.graph.piece import Piece
 
 SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
 SMALL_IDS, USUAL_IDS = (0, 2**31), (0, 10**18)
@@ -60,6 +61,24 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     except _NameFoundError:
         return _read_names(path, plan, progress)
     return lines.numbered_graph()
+
+
+def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
+    """Read the lines that begin at these bytes of a plain file, if all ids are integers in it.
+
+    Raises:
+        FormatError: something is wrong; the line that it names is not that of the file.
+    """
+    plan = plan_of(Head(path))
+    if plan is None or plan.names or vertices_beside(path) is not None:
+        return None
+    lines = _Lines(path, plan._replace(skipped=frozenset()) if span.start else plan)
+    try:
+        lines.read(progress, span)
+    except _NameFoundError:
+        return None
+    columns, known = lines.arcs.columns(), (plan.vertices, plan.vertex_count, plan.arc_count)
+    return Piece(_name(path), *columns, 0, *known)
 
 
 class _NameFoundError(Exception):

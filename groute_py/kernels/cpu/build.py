@@ -35,36 +35,44 @@ def index_type(vertex_count: int) -> type[np.int32] | type[np.int64]:
 def csr_from_arcs(
     vertex_count: int, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    """All rows of a graph; heads become int32 if n < 2^31, else int64. As `rows_from_arcs`."""
+    heads = heads.astype(index_type(vertex_count), copy=False)
+    return rows_from_arcs(vertex_count, tails, heads, weights)
+
+
+def rows_from_arcs(
+    row_count: int, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
     """Sort arcs by tail, keeping the order of the arcs that leave one vertex.
 
     Args:
-        vertex_count: n.
+        row_count: n.
         tails: int32 or int64, shape (m,), each in [0, n).
         heads: int32 or int64, shape (m,).
         weights: any number type, shape (m,).
 
     Returns:
-        offsets (int64, shape (n + 1,)), heads (int32 if n < 2^31, else int64) and weights. Where
-        the arcs are sorted already, `heads` and `weights` are returned as they are, not copied.
+        offsets (int64, shape (n + 1,)), heads and weights. Where the arcs are sorted already,
+        `heads` and `weights` are returned as they are, not copied.
 
     Raises:
         GraphError: a tail is out of range, or the lengths differ.
 
-    >>> [a.tolist() for a in csr_from_arcs(3, *np.array([[2, 0, 2], [1, 1, 0], [5, 6, 7]]))]
+    >>> [a.tolist() for a in rows_from_arcs(3, *np.array([[2, 0, 2], [1, 1, 0], [5, 6, 7]]))]
     [[0, 1, 1, 3], [1, 1, 0], [6, 5, 7]]
     """
     if not len(tails) == len(heads) == len(weights):
         raise GraphError(f"{len(tails)} tails, {len(heads)} heads, {len(weights)} weights")
-    offsets = np.zeros(vertex_count + 1, np.int64)
+    offsets = np.zeros(row_count + 1, np.int64)
     in_order = bool(is_sorted(tails))
-    rows = (0, vertex_count)
+    rows = (0, row_count)
     bad = count_arcs(tails, rows, offsets, FINAL if in_order else CURSORS)
     if bad >= 0:
-        raise GraphError(f"arc {bad} leaves vertex {tails[bad]}, but there are {vertex_count}")
+        raise GraphError(f"arc {bad} leaves vertex {tails[bad]}, but there are {row_count}")
     np.cumsum(offsets, out=offsets)
     if in_order:
-        return offsets, heads.astype(index_type(vertex_count), copy=False), weights
-    placed_heads = np.empty(len(heads), index_type(vertex_count))
+        return offsets, heads, weights
+    placed_heads = np.empty(len(heads), heads.dtype)
     placed_weights = np.empty(len(weights), weights.dtype)
     place_arcs(tails, heads, weights, rows, offsets, placed_heads, placed_weights)
     return offsets, placed_heads, placed_weights
@@ -81,7 +89,7 @@ def is_sorted(tails: NDArray[Any]) -> bool:
 
 @njit(cache=True, nogil=True)
 def count_arcs(
-    tails: NDArray[Any], rows: tuple[int, int], offsets: NDArray[np.int64], shift: int
+    tails: NDArray[Any], rows: tuple[int, int], offsets: NDArray[Any], shift: int
 ) -> int:
     """Add the arcs of each row ``v`` in ``rows`` to ``offsets[v + shift]``.
 

@@ -1,0 +1,85 @@
+"""Arcs that lie anywhere, sent to the ranks that own their tails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.kernels.cpu.build import count_arcs
+from groute_py.partition.base import Partition
+
+BLOCK = 1 << 20
+"""Vertices whose arcs are summed up at a time."""
+
+CHUNK = 1 << 20
+"""Arcs that all ranks together may send to one at a time."""
+
+
+def arcs_by_tail(tails: NDArray[Any], vertex_count: int) -> NDArray[np.int32]:
+    """How many of a rank's arcs leave each vertex."""
+    counts = np.zeros(vertex_count + 1, np.int32)
+    count_arcs(tails, (0, vertex_count), counts, 0)
+    return counts[:-1]
+
+
+def offsets_of_all(channel: Channel, counts: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Where each row begins once all ranks' arcs are together. Collective.
+
+    Args:
+        channel: connects the ranks.
+        counts: shape (n,), how many of this rank's arcs leave each vertex.
+
+    Returns:
+        int64, shape (n + 1,), on rank 0; nothing, shape (0,), on the others.
+    """
+    offsets = np.zeros(len(counts) + 1 if channel.rank == 0 else 0, np.int64)
+    for start in range(0, len(counts), BLOCK):
+        block = counts[start : start + BLOCK]
+        mine = channel.exchange(np.array_split(block, channel.size))
+        sums = channel.collect(np.stack(mine).sum(axis=0, dtype=np.int64))
+        if sums is not None:
+            offsets[start + 1 : start + 1 + len(block)] = np.concatenate(sums)
+    return np.cumsum(offsets, out=offsets)
+
+
+def to_owners(
+    channel: Channel,
+    partition: Partition,
+    going: list[int],
+    columns: tuple[NDArray[Any], ...],
+) -> list[NDArray[Any]]:
+    """Send arcs to the owners of their tails; those of a lower rank come first. Collective.
+
+    The columns are taken from their ends and given back once sent, so that a rank's arcs are not in
+    memory together with what takes their place.
+
+    Args:
+        channel: connects the ranks.
+        partition: who owns what.
+        going: how many of this rank's arcs each part owns.
+        columns: tails, and others of the same length, each of one type on all ranks; they own their
+            memory, and are empty afterwards.
+
+    Returns:
+        The columns of the arcs whose tails this rank owns.
+    """
+    ends = np.cumsum(channel.exchange([np.array([count]) for count in going]))
+    arrived = [np.empty(ends[-1], column.dtype) for column in columns]
+    step = max(CHUNK // channel.size, 1)
+    for _ in range(0, max(channel.gather(len(columns[0]))), step):
+        rest = max(len(columns[0]) - step, 0)
+        owners = partition.owner(columns[0][rest:]).astype(np.uint16)  # short: sorted by digits
+        order = np.argsort(owners, kind="stable")
+        cuts = np.searchsorted(owners, np.arange(1, channel.size), sorter=order)
+        took = np.zeros_like(ends)
+        for column, places in zip(columns, arrived, strict=True):
+            parts = channel.exchange(np.split(column[rest:][order], cuts))
+            for end, part in zip(ends, parts, strict=True):
+                places[end - len(part) : end] = part
+            took[:] = [len(part) for part in parts]
+            column.resize(rest, refcheck=False)
+        ends -= took
+    return arrived

@@ -1,0 +1,104 @@
+"""A plain text file of which every rank reads a piece, so that none holds the whole graph.
+
+The ranks take what is usual. Where one of them finds a mistake, or anything for which it would have
+to know the lines before, nobody takes anything, and rank 0 reads the file alone: it knows the
+number of every line, and says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.engine.agree import on_root
+from groute_py.engine.options import Options
+from groute_py.engine.supply.base import Spread
+from groute_py.engine.supply.number import Numbered, number_together
+from groute_py.engine.supply.owners import arcs_by_tail, offsets_of_all, to_owners
+from groute_py.engine.supply.shared import SharedFile
+from groute_py.engine.supply.whole import Whole
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts, weighed, weighed_together
+from groute_py.graph.files import read_graph, read_piece
+from groute_py.graph.ids import Numbering
+from groute_py.graph.lines import Progress
+from groute_py.graph.memory import is_absurd
+from groute_py.graph.piece import Piece
+from groute_py.kernels.cpu.build import rows_from_arcs
+from groute_py.partition.base import Partition
+from groute_py.partition.choose import partition
+from groute_py.partition.order import Order
+from groute_py.partition.share import Rows
+
+
+def read_pieces(
+    file: SharedFile, channel: Channel, progress: Progress | None = None
+) -> Pieces | None:
+    """Read a file together, or None where rank 0 has to read it alone. Collective."""
+    first, stop = (file.size * k // channel.size for k in (channel.rank, channel.rank + 1))
+    piece = read_piece(file.path, range(first, stop), progress)
+    if not all(channel.gather(piece is not None)) or piece is None:
+        return None
+    numbered = number_together(channel, piece)
+    if numbered is None or is_absurd(numbered.numbering.count, file.size):
+        return None
+    kind = np.result_type(*channel.gather(piece.weights.dtype))
+    weights = piece.weights.astype(kind, copy=False)
+    return Pieces(file.path, piece._replace(weights=weights), numbered)
+
+
+class Pieces:
+    """A text file that has been read; it can be spread once.
+
+    Args:
+        path: of the file.
+        piece: this rank's.
+        numbered: its arcs.
+    """
+
+    def __init__(self, path: Path, piece: Piece, numbered: Numbered) -> None:
+        self._path, self._name, self._numbering = path, piece.name, numbered.numbering
+        self._columns: tuple[NDArray[Any], ...] = (numbered.tails, numbered.heads, piece.weights)
+
+    def facts(self, channel: Channel) -> Facts:
+        tails, _, weights = self._columns
+        parts = channel.gather((len(weights), weighed(weights)))
+        starts = channel.gather(int(tails.min()) if len(tails) else self._numbering.count)
+        return Facts(
+            vertex_count=self._numbering.count,
+            arc_count=sum(count for count, _ in parts),
+            weight_type=weights.dtype,
+            **weighed_together(parts)._asdict(),
+            start=min(starts),
+            first_id=self._numbering.first,
+            name=self._name,
+        )
+
+    def spread(self, channel: Channel, options: Options) -> Spread:
+        columns, self._columns = self._columns, ()  # so that they go as soon as they are sent
+        if options.renumbers:
+            return on_root(channel, lambda: Whole(self.graph())).spread(channel, options)
+        cut, going = self._cut(channel, options.partition, columns[0])
+        tails, heads, weights = to_owners(channel, cut, going, columns)
+        low, high = cut.bounds[channel.rank : channel.rank + 2]
+        tails -= low
+        rows = Rows(*rows_from_arcs(int(high - low), tails, heads, weights))
+        return Spread(cut, rows, Order("none"))
+
+    def _cut(self, channel: Channel, how: str, tails: NDArray[Any]) -> tuple[Partition, list[int]]:
+        """The partition, and how many of this rank's arcs each part owns."""
+        counts = arcs_by_tail(tails, self._numbering.count)
+        offsets = offsets_of_all(channel, counts)
+        cut = on_root(channel, lambda: partition(offsets, channel.size, how))
+        return cut, [int(counts[a:b].sum(dtype=np.int64)) for a, b in pairwise(cut.bounds)]
+
+    def numbering(self) -> Numbering:
+        return self._numbering
+
+    def graph(self) -> Graph:
+        return read_graph(self._path, cache=False)

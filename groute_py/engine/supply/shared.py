@@ -1,0 +1,33 @@
+"""A file that all ranks may see, also from other hosts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from groute_py.graph.formats.native import Source
+
+
+class SharedFile:
+    """A file as rank 0 sees it.
+
+    Args:
+        path: on rank 0.
+        native: whether it is of the native format.
+
+    Attributes:
+        path: absolute.
+        native: as given.
+        size: bytes.
+    """
+
+    def __init__(self, path: Path, *, native: bool) -> None:
+        self.path, self.native = path.absolute(), native
+        self._source = Source.of(path)
+        self.size = self._source.size
+
+    def is_seen(self) -> bool:
+        """Whether this rank sees the same: of the same size, last changed at the same time."""
+        try:
+            return Source.of(self.path) == self._source
+        except OSError:
+            return False
