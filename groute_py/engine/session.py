@@ -136,7 +136,7 @@ class Session:
             return
         if self._channel.size > 1 or self._device.name != "cuda":
             what = "the answer can stay on a GPU only where one rank solves, on a GPU"
-        elif self._options.order not in ("auto", "none"):
+        elif self._options.renumbers:
             what = "an order is undone in host memory"
         else:
             return

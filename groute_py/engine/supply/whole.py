@@ -53,7 +53,7 @@ class _Arranged:
         def cut(graph: Graph) -> Partition:
             return partition(graph.offsets, size, options.partition)
 
-        if size > 1 or options.order not in ("auto", "none"):
+        if size > 1 or options.renumbers:
             graph = graph.to_host()
         graph, self.order = arrange(graph, options.order, options.coordinates, size, cut)
         self.partition = cut(graph)
