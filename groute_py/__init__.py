@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from groute_py.graph.files import read_graph, write_graph
     from groute_py.graph.generate import generate
     from groute_py.result import UNREACHED, Result
-    from groute_py.verify import verify
+    from groute_py.verification import verify
 
 __version__ = "0.1.0.dev0"
 
@@ -49,7 +49,7 @@ _HOMES = {
     "generate": "groute_py.graph.generate",
     "UNREACHED": "groute_py.result",
     "Result": "groute_py.result",
-    "verify": "groute_py.verify",
+    "verify": "groute_py.verification",
 }
 
 __all__ = [

@@ -10,6 +10,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from groute_py.errors import SetupError
+
 
 @dataclass(frozen=True)
 class Launcher:
@@ -20,6 +22,8 @@ class Launcher:
     rank: str
     local_rank: tuple[str, ...] = ()
 
+
+SRUN = Launcher("Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", ("SLURM_LOCALID",))
 
 LAUNCHERS = (
     Launcher(
@@ -32,7 +36,7 @@ LAUNCHERS = (
         ("MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK"),
     ),
     Launcher("Flux", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", ("FLUX_TASK_LOCAL_ID",)),
-    Launcher("Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", ("SLURM_LOCALID",)),
+    SRUN,
 )
 """In order of trust: in a Slurm job, mpirun's own variables win over those of the batch step."""
 
@@ -66,12 +70,37 @@ def place(environ: Mapping[str, str] | None = None) -> Place:
     for launcher in LAUNCHERS:
         size, rank = environ.get(launcher.size, ""), environ.get(launcher.rank, "")
         if size.isdecimal() and rank.isdecimal():
-            local = next((environ[k] for k in launcher.local_rank if k in environ), "")
-            return Place(launcher.name, int(size), int(rank), int(local) if local else None)
+            return Place(launcher.name, int(size), int(rank), _local_rank(launcher, environ))
     return Place()
+
+
+def _local_rank(launcher: Launcher, environ: Mapping[str, str]) -> int | None:
+    """As the launcher says it; else as srun does, if it was srun that started the same ranks."""
+    names = launcher.local_rank
+    if (environ.get(SRUN.size), environ.get(SRUN.rank)) == (
+        environ.get(launcher.size),
+        environ.get(launcher.rank),
+    ):
+        names += SRUN.local_rank
+    local = next((environ[name] for name in names if environ.get(name)), None)
+    return None if local is None else int(local)
 
 
 def local_rank(rank: int) -> int:
     """This process among those of its host; its rank in the job where the launcher does not say."""
     local = place().local_rank
     return rank if local is None else local
+
+
+def refuse_inside_a_job() -> None:
+    """Refuse mpirun inside srun or mpirun: every rank would start a job of its own.
+
+    Raises:
+        SetupError: this process is one of several ranks.
+    """
+    here = place()
+    if here.size > 1:
+        raise SetupError(
+            f"this is already rank {here.rank} of {here.size} under {here.launcher}; "
+            "run `groute-py` itself there, not the launcher"
+        )

@@ -6,7 +6,7 @@
     │   └── FormatError               2   a file that cannot be read as what it should be
     ├── SetupError                    2   the machine lacks what was asked for
     ├── RunError                      1   failed while running
-    │   └── TimeLimitError            1   the time limit passed
+    │   └── TimeLimitError            1   the time limit passed, or SIGUSR1 says it is near
     ├── VerificationError             3   a result that is not a shortest-path answer
     ├── NegativeCycleError            4   a reachable cycle of negative weight
     └── InterruptedRun                130 Ctrl-C or SIGTERM
@@ -36,10 +36,13 @@ class GrouteError(Exception):
     Attributes:
         exit_code: what the command line ends with.
         on_all_ranks: every rank raises this same error, so all can end in good order.
+        by_signal: a signal handler of this rank raised it; it is never shared with other ranks,
+            which may have their own.
     """
 
     exit_code = 1
     on_all_ranks = False
+    by_signal = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         # errors travel between ranks, also those whose constructors take other arguments
@@ -121,6 +124,12 @@ class InterruptedRun(GrouteError):
 def everywhere(error: GrouteError) -> GrouteError:
     """Mark an error that every rank raises by itself."""
     error.on_all_ranks = True
+    return error
+
+
+def signalled(error: GrouteError) -> GrouteError:
+    """Mark an error that a signal handler raises."""
+    error.by_signal = True
     return error
 
 

@@ -12,7 +12,7 @@ from graphs import random_graph
 from mpi4py import MPI
 
 from groute_py import Graph, generate, sssp, verify
-from groute_py.verify import reference_distances
+from groute_py.verification import reference_distances
 
 
 def draw(seed: int) -> Graph:

@@ -221,7 +221,7 @@ Here = Callable[[list[str]], int]
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
     """Run the command line in this process; returns the exit code."""
-    names = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    names = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1)
     before = [(name, signal.getsignal(name)) for name in names]
 
     def run(words: list[str]) -> int:
@@ -486,6 +486,19 @@ def test_all_ranks_interrupted(job: Any, name: str) -> None:
     code, out, err = ended(started, within_s=15)
     check(Bad("", 130, f"interrupted by {name}"), code, out, err)
     assert all_gone(processes)
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(3, marks=pytest.mark.mpi)])
+def test_warned_of_the_time_limit(job: Any, ranks: int, tmp_path: Path) -> None:
+    """As Slurm's --signal does it: every rank gets SIGUSR1."""
+    started = job(ranks)
+    processes = running(started, ranks)
+    for process in processes.values():
+        os.kill(process, signal.SIGUSR1)
+    code, out, err = ended(started, within_s=15)
+    check(Bad("", 1, "SIGUSR1: the batch system says that the time limit is near"), code, out, err)
+    assert all_gone(processes)
+    assert not (tmp_path / "out.npz").exists()
 
 
 @pytest.mark.mpi

@@ -34,6 +34,10 @@ PLACES = {
     "srun --mpi=pmix of Open MPI": (STEP | OPENMPI, Place("Open MPI", 4, 3, 1)),
     "srun --mpi=pmi2 of MPICH": (
         STEP | {"PMI_SIZE": "4", "PMI_RANK": "3"},
+        Place("MPICH (hydra)", 4, 3, 1),
+    ),
+    "srun starts proxies that start ranks": (
+        PROXY | {"PMI_SIZE": "4", "PMI_RANK": "3"},
         Place("MPICH (hydra)", 4, 3, None),
     ),
     "MVAPICH": (

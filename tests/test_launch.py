@@ -73,6 +73,19 @@ def test_command(name: str, as_root: bool, oversubscribe: bool, options: list[st
     assert command(plan) == ["/m/mpirun", *options, "-n", "4", *program]
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("openmpi", [*FREE, "--host", "a:2,b:2"]),
+        ("mpich", ["-hosts", "a,b", "-ppn", "2"]),
+        ("intel", ["-hosts", "a,b", "-ppn", "2"]),
+    ],
+)
+def test_several_hosts(name: str, options: list[str]) -> None:
+    plan = Plan(4, ("info",), Path("mpirun"), name, hosts=("a", "b"))
+    assert command(plan)[1 : 1 + len(options)] == options
+
+
 @pytest.mark.parametrize(("text", "name"), VERSIONS.items())
 def test_flavour_of(text: str, name: str) -> None:
     assert flavour_of(text) == name

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -138,3 +139,12 @@ class TestErrors:
         error = errors.NegativeCycleError([*range(100), 0], -1)
         assert "… 61 more …" in str(error)
         assert len(error.cycle) == 101
+
+
+def test_commands_leave_the_names_alone() -> None:
+    """No module of the package hides a public function of the same name."""
+    code = "import groute_py.cli.main, groute_py; print(callable(groute_py.verify))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+    modules = {path.stem for path in Path(str(groute_py.__file__)).parent.glob("*.py")}
+    assert not modules & set(groute_py.__all__)

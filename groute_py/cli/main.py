@@ -20,17 +20,15 @@ from groute_py.cli.convert import convert
 from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
 from groute_py.cli.info import info
+from groute_py.cli.launch import launch
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
-from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun
+from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, signalled
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
 much longer each lets those before it (all from number LAST_TURN speak together)."""
-
-FORWARDING_S = 0.2
-"""An abort may make mpirun drop what it has not forwarded yet (MPICH's does, now and then)."""
 
 STDOUT = 1
 """The file descriptor of standard output."""
@@ -49,7 +47,7 @@ def commands() -> None:
     """
 
 
-for command in (sssp, info, generate, convert, verify, doctor):
+for command in (sssp, info, generate, convert, verify, doctor, launch):
     commands.add_command(command)
 
 
@@ -59,6 +57,7 @@ def main() -> NoReturn:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the end
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, _interrupt)
+    signal.signal(signal.SIGUSR1, _warned)
     try:
         commands.main(standalone_mode=False)
     except click.exceptions.Exit as end:
@@ -78,7 +77,19 @@ def main() -> NoReturn:
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     _be_deaf()
-    raise InterruptedRun(f"interrupted by {signal.Signals(number).name}; nothing was written")
+    name = signal.Signals(number).name
+    raise signalled(InterruptedRun(f"interrupted by {name}; nothing was written"))
+
+
+def _warned(number: int, frame: FrameType | None) -> NoReturn:
+    """Batch systems announce the end of a job's time to every rank by this signal."""
+    _be_deaf()
+    raise signalled(
+        TimeLimitError(
+            "SIGUSR1: the batch system says that the time limit is near; nothing was written; "
+            "ask for more time (sbatch --time)"
+        )
+    )
 
 
 def _stop_alarm() -> None:
@@ -89,7 +100,7 @@ def _stop_alarm() -> None:
 def _be_deaf() -> None:
     """The end has begun: the SIGTERM of Open MPI's mpirun after an abort is no second reason."""
     _stop_alarm()
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1):
         signal.signal(name, signal.SIG_IGN)
 
 
@@ -123,12 +134,10 @@ def _end_all_ranks(message: str, code: int) -> NoReturn:
 
     _be_deaf()
     here = place()
-    if here.rank > 0:
-        time.sleep(PATIENCE_S + NEXT_S * min(here.rank - 1, LAST_TURN))
-    if not peer_aborts():
+    turn_s = PATIENCE_S + NEXT_S * min(here.rank - 1, LAST_TURN) if here.rank > 0 else 0.0
+    if not peer_aborts(within_s=turn_s):
         where = f" (rank {here.rank})" if here.size > 1 else ""
         click.echo(f"groute-py{where}: {message}", err=True)
-        time.sleep(FORWARDING_S if here.size > 1 else 0)
     _drop_what_cannot_be_written()
     abort_all(code)
     sys.exit(code)

@@ -19,7 +19,13 @@ from groute_py.cli.options import (
     json_option,
     undirected_option,
 )
-from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
+from groute_py.errors import (
+    InputError,
+    NegativeCycleError,
+    TimeLimitError,
+    everywhere,
+    signalled,
+)
 
 if TYPE_CHECKING:
     from groute_py.engine.options import Options
@@ -144,7 +150,9 @@ def _set_alarm(time_limit_s: float | None) -> None:
         return  # none, or one that the check of the options refuses
 
     def too_late(number: int, frame: FrameType | None) -> NoReturn:
-        raise TimeLimitError(f"the time limit of {time_limit_s} s passed; nothing was written")
+        raise signalled(
+            TimeLimitError(f"the time limit of {time_limit_s} s passed; nothing was written")
+        )
 
     signal.signal(signal.SIGALRM, too_late)
     signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)
@@ -178,7 +186,7 @@ def _say_negative_cycle(output: str | None, form: str | None) -> None:
 
 
 def _verify(supply: Supply, result: Result | None, options: Options) -> None:
-    from groute_py.verify import verify
+    from groute_py.verification import verify
 
     assert result is not None
     verify(supply.graph(), result, cutoff=options.cutoff)

@@ -35,7 +35,7 @@ def verify(
     def work() -> None:
         from groute_py.api import as_graph
         from groute_py.result import load
-        from groute_py.verify import verify as certify
+        from groute_py.verification import verify as certify
 
         saved = load(result)
         with show.progress(f"reading {graph}") as progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from groute_py.comm.base import Channel
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 NOTICE = 32767
 """Tag of the message that says who ends all ranks; the largest that every MPI has."""
+
+NOTICE_S, POLL_S = 0.2, 2e-3
+"""How long a rank that ends all waits for its notices to leave, and how often it looks. The mpirun
+needs as long to forward what it has said: MPICH's may drop the rest after an abort."""
 
 
 def connect(comm: MPI.Intracomm | None = None) -> Channel:
@@ -74,19 +79,28 @@ def abort_all(exit_code: int) -> None:
     from mpi4py import MPI
 
     ranks = MPI.COMM_WORLD
-    for peer in range(ranks.size):
-        if peer != ranks.rank:
-            ranks.Isend(b"", peer, NOTICE)
+    others = [peer for peer in range(ranks.size) if peer != ranks.rank]
+    notices = [ranks.Isend(b"", peer, NOTICE) for peer in others]
+    end = time.monotonic() + NOTICE_S
+    while time.monotonic() < end:  # a first message may take several rounds to leave
+        MPI.Request.Testall(notices)
+        time.sleep(POLL_S)
     ranks.Abort(exit_code)
 
 
-def peer_aborts() -> bool:
-    """Whether another rank is ending all; it has said why, and mpirun may send us SIGTERM."""
-    if not _running():
-        return False
-    from mpi4py import MPI
+def peer_aborts(within_s: float) -> bool:
+    """Wait so long for another rank to end all; it has said why, and mpirun may send us SIGTERM."""
+    end = time.monotonic() + within_s
+    while _running():
+        from mpi4py import MPI
 
-    return bool(MPI.COMM_WORLD.Iprobe(MPI.ANY_SOURCE, NOTICE))
+        if MPI.COMM_WORLD.Iprobe(MPI.ANY_SOURCE, NOTICE):
+            return True
+        if time.monotonic() > end:
+            return False
+        time.sleep(POLL_S)
+    time.sleep(within_s)
+    return False
 
 
 def _running() -> bool:

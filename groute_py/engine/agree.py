@@ -31,6 +31,8 @@ def _attempt(action: Callable[[], T]) -> T | GrouteError:
     try:
         return action()
     except GrouteError as error:
+        if error.by_signal:
+            raise
         return error
 
 

@@ -11,8 +11,8 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from groute_py.environment import place
-from groute_py.errors import GrouteError, SetupError
+from groute_py.environment import refuse_inside_a_job
+from groute_py.errors import GrouteError
 from groute_py.launch.mpirun import command, plan
 
 
@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not program:
         parser.error("nothing to run: say what after --, as in -n 4 -- sssp usa.gr")
     try:
-        _refuse_inside_a_job()
+        refuse_inside_a_job()
         words = command(plan(options.ranks, program))
     except GrouteError as error:
         print(f"groute-py: {error}", file=sys.stderr)
@@ -56,16 +56,6 @@ def _ranks(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r}: expected a positive whole number")
-
-
-def _refuse_inside_a_job() -> None:
-    """Refuse mpirun inside srun or mpirun: every rank would start a job of its own."""
-    here = place()
-    if here.size > 1:
-        raise SetupError(
-            f"this is already rank {here.rank} of {here.size} under {here.launcher}; "
-            "run `groute-py` itself there, not the launcher"
-        )
 
 
 if __name__ == "__main__":

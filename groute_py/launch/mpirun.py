@@ -29,6 +29,9 @@ class Flavour:
         oversubscribe: options without which it refuses more ranks than cores.
         unbound: options that leave a rank all the cores of the job: rank 0 reads and makes graphs
             with threads.
+        on_hosts: options that name the hosts; ``{hosts}`` stands for ``a,b``, ``{slots}`` for
+            ``a:4,b:4`` and ``{each}`` for the ranks of each.
+        srun: what ``srun --mpi`` takes to start ranks of this family.
     """
 
     name: str
@@ -36,7 +39,11 @@ class Flavour:
     as_root: tuple[str, ...] = ()
     oversubscribe: tuple[str, ...] = ()
     unbound: tuple[str, ...] = ()
+    on_hosts: tuple[str, ...] = ()
+    srun: str = "pmix"
 
+
+HYDRA_HOSTS = ("-hosts", "{hosts}", "-ppn", "{each}")
 
 FLAVOURS = (
     Flavour(
@@ -46,9 +53,10 @@ FLAVOURS = (
         # Understood by Open MPI 4 and 5; 5 calls --oversubscribe deprecated.
         oversubscribe=("--map-by", ":OVERSUBSCRIBE"),
         unbound=("--bind-to", "none"),
+        on_hosts=("--host", "{slots}"),
     ),
-    Flavour("intel", ("Intel(R) MPI",)),
-    Flavour("mpich", ("HYDRA", "MPICH", "MVAPICH")),
+    Flavour("intel", ("Intel(R) MPI",), on_hosts=HYDRA_HOSTS, srun="pmi2"),
+    Flavour("mpich", ("HYDRA", "MPICH", "MVAPICH"), on_hosts=HYDRA_HOSTS, srun="pmi2"),
     Flavour("other"),
 )
 """In the order in which they are tried: Intel's mpirun is a HYDRA too. "other" gets ``-n`` only."""
@@ -66,6 +74,7 @@ class Plan:
         as_root: the user is root.
         oversubscribe: there are more ranks than cores.
         python: the interpreter every rank runs.
+        hosts: where, each with equally many ranks; none for this one.
     """
 
     ranks: int
@@ -75,6 +84,7 @@ class Plan:
     as_root: bool = False
     oversubscribe: bool = False
     python: str = sys.executable
+    hosts: tuple[str, ...] = ()
 
 
 def command(plan: Plan) -> list[str]:
@@ -84,20 +94,38 @@ def command(plan: Plan) -> list[str]:
     >>> " ".join(command(plan))
     'mpirun --allow-run-as-root --bind-to none -n 2 python3 -m groute_py sssp a.gr'
     """
-    flavour = next(f for f in FLAVOURS if f.name == plan.flavour)
+    flavour = flavour_named(plan.flavour)
     return [
         str(plan.mpirun),
         *(flavour.as_root if plan.as_root else ()),
         *(flavour.oversubscribe if plan.oversubscribe else ()),
         *flavour.unbound,
+        *_on_hosts(flavour, plan),
         *("-n", str(plan.ranks)),
         *(plan.python, "-m", "groute_py"),
         *plan.argv,
     ]
 
 
-def plan(ranks: int, argv: Iterable[str]) -> Plan:
-    """Plan a run on this machine, with the ``mpirun`` that belongs to this interpreter.
+def _on_hosts(flavour: Flavour, plan: Plan) -> list[str]:
+    each = plan.ranks // max(len(plan.hosts), 1)
+    slots = ",".join(f"{host}:{each}" for host in plan.hosts)
+    words = flavour.on_hosts if plan.hosts else ()
+    return [w.format(hosts=",".join(plan.hosts), slots=slots, each=each) for w in words]
+
+
+def flavour_named(name: str) -> Flavour:
+    """The flavour of a plan."""
+    return next(f for f in FLAVOURS if f.name == name)
+
+
+def plan(ranks: int, argv: Iterable[str], hosts: tuple[str, ...] = ()) -> Plan:
+    """Plan a run with the ``mpirun`` that belongs to this interpreter.
+
+    Args:
+        ranks: of all hosts.
+        argv: arguments of groute-py.
+        hosts: where; none for this machine.
 
     Raises:
         SetupError: there is no ``mpirun``, or it does not answer.
@@ -109,7 +137,8 @@ def plan(ranks: int, argv: Iterable[str]) -> Plan:
         mpirun,
         flavour(mpirun),
         as_root=os.geteuid() == 0,
-        oversubscribe=ranks > cores(),
+        oversubscribe=not hosts and ranks > cores(),
+        hosts=hosts,
     )
 
 

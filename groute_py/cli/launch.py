@@ -1,0 +1,124 @@
+"""``groute-py launch``: a command for several ranks, as an mpirun line or a Slurm batch script."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.environment import refuse_inside_a_job
+from groute_py.errors import InputError, SetupError
+
+_positive = click.IntRange(min=1)
+_command = click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+
+
+@click.group()
+def launch() -> None:
+    r"""Start a command on several ranks: print what would start it, or start it with --submit.
+
+    \b
+        groute-py launch mpirun --gpus-per-node 4 -- sssp usa.gr
+        groute-py launch slurm --nodes 2 --time 00:10:00 -- sssp usa.gr -o usa.npz
+    """
+
+
+@launch.command()
+@click.option("--hosts", default="", help="Names, with commas between.  [this machine]")
+@click.option("--gpus-per-node", type=_positive, help="One rank a GPU.  [--ntasks-per-node]")
+@click.option("--ntasks-per-node", type=_positive, help="Ranks a host.  [--gpus-per-node]")
+@click.option("--submit", is_flag=True, help="Start it instead of printing it.")
+@_command
+def mpirun(
+    hosts: str,
+    gpus_per_node: int | None,
+    ntasks_per_node: int | None,
+    submit: bool,
+    argv: tuple[str, ...],
+) -> None:
+    """The mpirun line of `groute-py ARGV`."""
+    from groute_py.launch.mpirun import command, plan
+
+    each = ntasks_per_node or gpus_per_node
+    if each is None:
+        raise InputError("how many ranks? say --gpus-per-node or --ntasks-per-node")
+    names = tuple(name for name in hosts.split(",") if name)
+    words = command(plan(each * max(len(names), 1), argv, names))
+    show.note(f"{each * max(len(names), 1)} ranks on {', '.join(names) or 'this machine'}")
+    if not submit:
+        click.echo(shlex.join(words))
+        return
+    refuse_inside_a_job()
+    sys.stdout.flush()
+    os.execv(words[0], words)
+
+
+@launch.command()
+@click.option("--nodes", type=_positive, default=1, show_default=True, help="How many.")
+@click.option(
+    "--gpus-per-node",
+    type=click.IntRange(min=0),
+    default=4,
+    show_default=True,
+    help="One rank a GPU; 0 for the CPU.",
+)
+@click.option("--ntasks-per-node", type=_positive, help="Ranks a node.  [--gpus-per-node]")
+@click.option("--time", default="01:00:00", show_default=True, help="The limit, as Slurm's.")
+@click.option("--account", help="Whom to charge.  [the site's default]")
+@click.option("--partition", help="Where to run.  [the site's default]")
+@click.option("--modules", default="", help="Load these modules, with blanks between.")
+@click.option("--venv", metavar="FOLDER", help="Activate this virtual environment.")
+@click.option("--container", metavar="IMAGE", help="Run within this Apptainer image.")
+@click.option("--mpi", metavar="TYPE", help="Of srun: pmix, pmi2, …  [what this MPI wants]")
+@click.option("--each", metavar="FILE", help="An array: a task for each line, which replaces {}.")
+@click.option("--at-once", type=_positive, metavar="N", help="At most N tasks at a time.")
+@click.option("--requeue", is_flag=True, help="Slurm may start it again after a lost node.")
+@click.option("--submit", is_flag=True, help="Give it to sbatch and print the job's number.")
+@_command
+def slurm(
+    ntasks_per_node: int | None,
+    modules: str,
+    mpi: str | None,
+    each: str | None,
+    submit: bool,
+    **plan: Any,
+) -> None:
+    """The Slurm batch script of `groute-py ARGV`."""
+    from groute_py.launch import slurm as launching
+
+    job = launching.Job(
+        **plan,
+        ranks_per_node=ntasks_per_node,
+        modules=tuple(modules.split()),
+        mpi=mpi or _srun_type(),
+        items=() if each is None else _lines(each),
+    )
+    text = launching.script(job)
+    show.note(launching.summary(job))
+    click.echo(launching.submit(text) if submit else text, nl=submit)
+
+
+def _srun_type() -> str:
+    """What the MPI library of this interpreter wants of srun; PMIx where there is no telling."""
+    from groute_py.launch import mpirun as finding
+
+    try:
+        return finding.flavour_named(finding.flavour(finding.find_mpirun())).srun
+    except SetupError:
+        return finding.Flavour.srun
+
+
+def _lines(path: str) -> tuple[str, ...]:
+    try:
+        text = Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as a list of items: {error}") from error
+    found = tuple(line.strip() for line in text.splitlines() if line.strip())
+    if not found:
+        raise InputError(f"{path}: no items; write one on each line")
+    return found

@@ -1,0 +1,206 @@
+"""From a plan to a Slurm batch script, and to ``sbatch``.
+
+The template is ``sssp.sbatch`` beside this file: a job that works as it is, with a reason for each
+option. A plan changes its ``#SBATCH`` lines, adds the set-up of the environment and fixes the
+command; everything else stays, so the script that one gets explains itself too.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from groute_py.errors import InputError, SetupError
+
+TEMPLATE = Path(__file__).with_name("sssp.sbatch")
+
+SETUP_MARK = "`source .venv/bin/activate`:\n"
+COMMAND_MARK = 'set -- sssp "$@"\n'
+PROGRAM_MARK = "program=(groute-py)\n"
+MPI_MARK = "${SLURM_MPI_TYPE:-pmix}"
+"""What the template says where a plan has its own word."""
+
+ITEM = "{}"
+"""In a command, stands for the item of an array job."""
+
+TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?", re.ASCII)
+"""Slurm's times: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to run, where, and for how long.
+
+    Attributes:
+        argv: arguments of groute-py, such as ``("sssp", "usa.gr")``; `ITEM` in them stands for the
+            array's item.
+        nodes: how many.
+        gpus_per_node: GPUs, and ranks, on each; 0 for the CPU.
+        ranks_per_node: where it is not the number of GPUs.
+        time: the limit, as Slurm writes it.
+        account, partition: whom to charge and where to run, if the site's defaults do not do.
+        modules: what ``module load`` takes.
+        venv: folder of a virtual environment.
+        container: an Apptainer image that holds groute-py.
+        mpi: what ``srun --mpi`` takes: ``pmix``, ``pmi2`` …
+        items: of an array job, one task each.
+        at_once: how many of them may run at a time.
+        requeue: Slurm may start it again after a lost node.
+    """
+
+    argv: tuple[str, ...]
+    nodes: int = 1
+    gpus_per_node: int = 4
+    ranks_per_node: int | None = None
+    time: str = "01:00:00"
+    account: str | None = None
+    partition: str | None = None
+    modules: tuple[str, ...] = ()
+    venv: str | None = None
+    container: str | None = None
+    mpi: str = "pmix"
+    items: tuple[str, ...] = ()
+    at_once: int | None = None
+    requeue: bool = False
+
+    @property
+    def ranks(self) -> int:
+        """Ranks on each node."""
+        return self.ranks_per_node or self.gpus_per_node
+
+    def check(self) -> None:
+        """Raise `InputError` for a plan that cannot run."""
+        if self.ranks < 1:
+            raise InputError("no ranks: with --gpus-per-node 0 say --ntasks-per-node")
+        if not TIME.fullmatch(self.time):
+            raise InputError(f"time {self.time!r}: write it like 00:10:00 or 1-12:00:00")
+        if self.items and not any(ITEM in word for word in self.argv):
+            raise InputError(f"the command says nowhere {ITEM}, where the array's items would go")
+        if any(ITEM in word for word in self.argv) and not self.items:
+            raise InputError(f"the command has {ITEM}, but there are no items; give them by --each")
+
+
+def script(job: Job) -> str:
+    """Write the batch script of a plan.
+
+    >>> text = script(Job(("sssp", "usa.gr"), nodes=2, time="00:10:00"))
+    >>> [line for line in text.splitlines() if "-nodes" in line or line.startswith("set")]
+    ['#SBATCH --nodes=2', 'set -- sssp usa.gr']
+    """
+    job.check()
+    _, first, rest = TEMPLATE.read_text().partition("#SBATCH")
+    text = f"#!/usr/bin/env bash\n# {summary(job)}.\n#\n{first}{rest}"
+    for name, value in _directives(job).items():
+        text = _with_directive(text, name, value)
+    for mark, own in _own_words(job).items():
+        text = text.replace(mark, own)
+    return text
+
+
+def summary(job: Job) -> str:
+    """Say in one line what a plan will use."""
+    ranks, gpus = job.nodes * job.ranks, job.nodes * job.gpus_per_node
+    parts = [
+        f"{_count(job.nodes, 'node')}, {_count(gpus, 'GPU')}, {_count(ranks, 'rank')}",
+        f"for at most {job.time}" + (f" ({_gpu_hours(job):.3g} GPU hours)" if gpus else ""),
+    ]
+    if job.items:
+        parts.append(f"{len(job.items)} times")
+    parts += [f"{k} {v}" for k, v in (("partition", job.partition), ("account", job.account)) if v]
+    return f"groute-py {shlex.join(job.argv)}: {', '.join(parts)}"
+
+
+def submit(text: str) -> str:
+    """Give a script to ``sbatch``; returns the job's number.
+
+    Raises:
+        SetupError: there is no ``sbatch``, or it refuses; says why.
+    """
+    try:
+        done = subprocess.run(
+            ["sbatch", "--parsable"], input=text, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise SetupError(
+            f"sbatch cannot be run ({error.strerror}); submit from a login node of the cluster"
+        ) from error
+    if done.returncode:
+        raise SetupError(f"sbatch refused the job: {done.stderr.strip()}")
+    return done.stdout.strip().partition(";")[0]
+
+
+def _directives(job: Job) -> dict[str, object]:
+    """Options of sbatch by name; None leaves one out."""
+    last, at_once = len(job.items) - 1, f"%{job.at_once}" if job.at_once else ""
+    return {
+        "job-name": f"groute-{job.argv[0]}",
+        "output": "%x-%A_%a.out" if job.items else "%x-%j.out",
+        "open-mode": "append" if job.requeue else None,
+        "time": job.time,
+        "nodes": job.nodes,
+        "ntasks-per-node": job.ranks,
+        "gpus-per-node": job.gpus_per_node or None,
+        "gpu-bind": "none" if job.gpus_per_node else None,
+        "account": job.account,
+        "partition": job.partition,
+        "array": f"0-{last}{at_once}" if job.items else None,
+        "requeue": "" if job.requeue else None,
+    }
+
+
+def _with_directive(text: str, name: str, value: object) -> str:
+    """Replace the ``#SBATCH`` line of one option, or add it before the first one."""
+    line = (
+        "" if value is None else f"#SBATCH --{name}" + (f"={value}" if value != "" else "") + "\n"
+    )
+    text, found = re.subn(rf"^#SBATCH --{name}\b.*\n", lambda _: line, text, flags=re.MULTILINE)
+    return text if found else text.replace("#SBATCH", f"{line}#SBATCH", 1)
+
+
+def _own_words(job: Job) -> dict[str, str]:
+    """What takes the place of the template's marks."""
+    setup = [f"module load {shlex.join(job.modules)}"] if job.modules else []
+    setup += [f"source {shlex.quote(job.venv)}/bin/activate"] if job.venv else []
+    if job.items:
+        setup += [f"items=({shlex.join(job.items)})", "item=${items[SLURM_ARRAY_TASK_ID]}"]
+    within = ["apptainer", "exec", "--nv", job.container] if job.container else []
+    return {
+        SETUP_MARK: SETUP_MARK + "".join(f"{line}\n" for line in setup),
+        COMMAND_MARK: f"set -- {' '.join(map(_word, job.argv))}\n",
+        PROGRAM_MARK: f"program=({shlex.join([*within, 'groute-py'])})\n",
+        MPI_MARK: MPI_MARK.replace("pmix", job.mpi),
+    }
+
+
+def _word(word: str) -> str:
+    """Quote a word of the command, but for the array's item.
+
+    >>> print(_word("my {}.npz"))
+    'my '"$item".npz
+    """
+    return '"$item"'.join(shlex.quote(part) if part else "" for part in word.split(ITEM)) or "''"
+
+
+def _gpu_hours(job: Job) -> float:
+    return job.nodes * job.gpus_per_node * seconds(job.time) / 3600 * max(len(job.items), 1)
+
+
+def seconds(time: str) -> int:
+    """How long one of Slurm's times is.
+
+    >>> seconds("10"), seconds("10:30"), seconds("01:00:00"), seconds("1-12")
+    (600, 630, 3600, 129600)
+    """
+    found = TIME.fullmatch(time)
+    assert found is not None
+    days, *parts = found.groups()
+    numbers = [int(part) for part in parts if part is not None]
+    units = (3600, 60, 1) if days is not None or len(numbers) == 3 else (60, 1)
+    return int(days or 0) * 86400 + sum(n * u for n, u in zip(numbers, units, strict=False))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,195 @@
+"""Plans to Slurm scripts; no Slurm is needed, but for a stand-in of sbatch."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from groute_py.cli.main import commands
+from groute_py.errors import InputError, SetupError
+from groute_py.launch.slurm import TEMPLATE, Job, script, submit, summary
+
+FULL = Job(
+    ("sssp", "my usa.gr", "-o", "{}.npz", "--cutoff", "{}"),
+    nodes=2,
+    gpus_per_node=8,
+    time="1-12:30:00",
+    account="physics",
+    partition="gpu",
+    modules=("cuda/12", "openmpi/5"),
+    venv="/home/me/my venv",
+    container="groute.sif",
+    mpi="pmi2",
+    items=("10", "20; rm -rf /"),
+    at_once=1,
+    requeue=True,
+)
+
+
+def directives(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^#SBATCH --([a-z-]+)=?(.*)$", text, re.MULTILINE))
+
+
+def what_runs(text: str, folder: Path, **environment: str) -> list[str]:
+    """Run a script with an srun that prints its arguments, and programs that do nothing."""
+    for name, body in {"srun": 'printf "%s\\n" "$@"', "groute-py": "", "apptainer": ""}.items():
+        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (folder / name).chmod(0o755)
+    done = subprocess.run(
+        ["/usr/bin/env", "bash", "-euo", "pipefail"],
+        input=text,
+        env={"PATH": f"{folder}:/usr/bin:/bin", "SLURM_JOB_ID": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_the_plan_is_in_the_directives() -> None:
+    assert directives(script(FULL)) == {
+        "job-name": "groute-sssp",
+        "output": "%x-%A_%a.out",
+        "open-mode": "append",
+        "time": "1-12:30:00",
+        "nodes": "2",
+        "ntasks-per-node": "8",
+        "gpus-per-node": "8",
+        "gpu-bind": "none",
+        "signal": "USR1@60",
+        "account": "physics",
+        "partition": "gpu",
+        "array": "0-1%1",
+        "requeue": "",
+    }
+
+
+def test_a_plan_of_the_defaults_is_the_template() -> None:
+    job = Job(("sssp", "usa.gr"))
+    assert directives(script(job)) == directives(TEMPLATE.read_text())
+    own = set(script(job).splitlines()) - set(TEMPLATE.read_text().splitlines())
+    assert own == {f"# {summary(job)}.", "set -- sssp usa.gr"}
+
+
+def test_directives_come_before_the_first_command() -> None:
+    """Where sbatch stops to look for them."""
+    lines = script(FULL).splitlines()
+    first = next(i for i, line in enumerate(lines) if line and not line.startswith("#"))
+    assert not any(line.startswith("#SBATCH") for line in lines[first:])
+
+
+def test_the_command_is_run_word_by_word(tmp_path: Path) -> None:
+    job = Job(("sssp", "my $HOME.gr", "-t", "*", ""), mpi="pmi2")
+    words = what_runs(script(job), tmp_path)
+    assert words[0] == "--mpi=pmi2"
+    assert words[-6:] == ["groute-py", *job.argv]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_array_runs_its_items(tmp_path: Path, number: int) -> None:
+    job = Job(FULL.argv, items=FULL.items, container="my image.sif")
+    words = what_runs(script(job), tmp_path, SLURM_ARRAY_TASK_ID=str(number))
+    item = FULL.items[number]
+    command = ["sssp", "my usa.gr", "-o", f"{item}.npz", "--cutoff", item]
+    assert words[-len(command) - 5 :] == [
+        *("apptainer", "exec", "--nv", "my image.sif", "groute-py"),
+        *command,
+    ]
+
+
+def test_the_environment_is_set_up(tmp_path: Path) -> None:
+    (tmp_path / "my venv" / "bin").mkdir(parents=True)
+    (tmp_path / "my venv" / "bin" / "activate").write_text("export SLURM_MPI_TYPE=of-the-venv\n")
+    job = Job(("info", "usa.gr"), venv=str(tmp_path / "my venv"), modules=("cuda/12", "mpi"))
+    text = "module() { echo module $*; }\n" + script(job)
+    words = what_runs(text, tmp_path)
+    assert words[:2] == ["module load cuda/12 mpi", "--mpi=of-the-venv"]
+
+
+def test_on_the_cpu_no_gpus_are_asked_for() -> None:
+    found = directives(script(Job(("sssp", "a.gr"), gpus_per_node=0, ranks_per_node=3)))
+    assert found["ntasks-per-node"] == "3"
+    assert not {"gpus-per-node", "gpu-bind"} & set(found)
+
+
+def test_summary() -> None:
+    job = Job(("sssp", "usa.gr"), nodes=2, time="00:30:00", partition="gpu", account="me")
+    assert summary(job) == (
+        "groute-py sssp usa.gr: 2 nodes, 8 GPUs, 8 ranks, for at most 00:30:00 (4 GPU hours), "
+        "partition gpu, account me"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"gpus_per_node": 0}, "--ntasks-per-node"),
+        ({"time": "soon"}, "time 'soon'"),
+        ({"items": ("1",)}, "says nowhere {}"),
+        ({"argv": ("sssp", "{}")}, "no items"),
+    ],
+)
+def test_a_plan_that_cannot_run(change: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        script(Job(**{"argv": ("sssp", "a.gr"), **change}))
+
+
+@pytest.fixture
+def sbatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in that keeps the script and gives it number 42, or refuses one of many nodes."""
+    program = tmp_path / "sbatch"
+    program.write_text(
+        f"#!/bin/sh\ncat > {tmp_path}/script\n"
+        f'grep -q nodes=9 {tmp_path}/script && echo "too many nodes" >&2 && exit 1\n'
+        'echo "42;cluster"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return program
+
+
+def test_submit(sbatch: Path) -> None:
+    words = ["launch", "slurm", "--mpi", "pmix", "--submit", "--", "sssp", "usa.gr", "-o", "a.npz"]
+    done = CliRunner().invoke(commands, words)
+    assert (done.exit_code, done.stdout) == (0, "42\n")
+    assert "4 GPUs, 4 ranks" in done.stderr
+    assert sbatch.with_name("script").read_text() == script(
+        Job(("sssp", "usa.gr", "-o", "a.npz"), mpi="pmix")
+    )
+
+
+@pytest.mark.usefixtures("sbatch")
+def test_a_refused_job() -> None:
+    with pytest.raises(SetupError, match="sbatch refused the job: too many nodes"):
+        submit(script(Job(("sssp", "a.gr"), nodes=9)))
+
+
+def test_no_sbatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SetupError, match="login node"):
+        submit("")
+
+
+def test_items_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "sources").write_text("3\n\n 14 \n")
+    words = ["launch", "slurm", "--each", str(tmp_path / "sources"), "--", "sssp", "-s", "{}"]
+    done = CliRunner().invoke(commands, words)
+    assert "items=(3 14)\n" in done.stdout
+    assert "#SBATCH --array=0-1\n" in done.stdout
+    (tmp_path / "sources").write_text("\n")
+    assert isinstance(CliRunner().invoke(commands, words).exception, InputError)
+
+
+def test_mpirun_is_printed() -> None:
+    done = CliRunner().invoke(
+        commands, ["launch", "mpirun", "--gpus-per-node", "2", "--", "sssp", "a b.gr"]
+    )
+    assert done.exit_code == 0, done.output
+    assert " -n 2 " in done.stdout
+    assert done.stdout.endswith(" -m groute_py sssp 'a b.gr'\n")
