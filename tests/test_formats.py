@@ -246,11 +246,17 @@ def test_ids_that_do_not_count_upwards(tmp_path: Path) -> None:
 
 def test_a_name_after_many_numbers(tmp_path: Path) -> None:
     lines = [f"{i} {i + 1} 1\n" for i in range(500)]
-    (tmp_path / "a").write_text("".join(lines) + "500 home 2\n18446744073709551615 7 1\n")
+    (tmp_path / "a").write_text("".join(lines) + "500 18446744073709551615 2\n")
     graph = read_graph(tmp_path / "a")
-    assert graph.vertex_count == 503
-    assert graph.numbering.index_of("home") == 501
-    assert ("500", "home", 2) in arcs_by_id(graph)
+    assert graph.vertex_count == 502
+    assert graph.numbering.index_of("18446744073709551615") == 501
+    for more in ("", "18446744073709551615 7 1\n"):
+        (tmp_path / "a").write_text("".join(lines) + more + "1O 5 2\n")
+        with pytest.raises(FormatError, match=r"expected an integer id .* got '1O'") as caught:
+            read_graph(tmp_path / "a")
+        assert caught.value.line == 501 + bool(more)
+    (tmp_path / "a").write_text("# ids are names\n" + "".join(lines) + "500 home 2\n")
+    assert ("500", "home", 2) in arcs_by_id(read_graph(tmp_path / "a"))
 
 
 def test_a_bad_vertex_of_ldbc(tmp_path: Path) -> None:

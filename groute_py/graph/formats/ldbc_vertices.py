@@ -12,7 +12,7 @@ from groute_py.graph.arcs import INT64
 from groute_py.graph.atomic import replacing
 from groute_py.graph.compression import SUFFIXES, bare_name, packing
 from groute_py.graph.csr import Graph
-from groute_py.graph.formats.edge_plan import as_integer
+from groute_py.graph.formats.edge_fields import as_integer
 from groute_py.graph.lines import shown, whole_lines
 
 
