@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -88,20 +89,27 @@ def _names(table: Any) -> list[Any]:
 
 
 def _ends(table: Any, name: Any) -> NDArray[Any]:
-    column = host_array(table[name])
+    values = table[name]
+    _check_lengths(values if isinstance(values, (list, tuple)) else ())
+    column = host_array(values)
     if column.dtype.kind in "iu":
         return as_int64(column, f"a vertex of column {name!r}")
     if not column.size:
         return column.astype(np.int64)
-    if column.dtype.kind == "O":
-        lengths = [len(word) for word in column.tolist() if isinstance(word, str)]
-        check_name_lengths(len(column), max(lengths, default=0))
+    if column.dtype.kind in "OT":
+        _check_lengths(column.tolist())
     words = np.array(column.tolist()) if column.dtype.kind in "OT" else column
     if words.dtype.kind != "U" or not all(isinstance(word, str) for word in column.tolist()):
         raise GraphError(
             f"column {name!r} holds {column.dtype}; a vertex is an integer or a string in every row"
         )
     return words
+
+
+def _check_lengths(words: Sequence[Any]) -> None:
+    """Before NumPy gives each the room of the longest."""
+    lengths = (len(word) for word in words if isinstance(word, str))
+    check_name_lengths(len(words), max(lengths, default=0))
 
 
 def _count(tails: NDArray[np.int64], heads: NDArray[np.int64]) -> int:

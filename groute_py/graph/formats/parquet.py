@@ -24,7 +24,7 @@ from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.libraries import library
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import available_bytes, check_name_lengths, check_vertex_count
+from groute_py.graph.memory import available_bytes, check_name_lengths
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 
 MAGIC = b"PAR1"
@@ -57,10 +57,10 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     tails, heads = columns[:2]
     if kept.span is not None:
         first, ids, count = kept.span.start, None, len(kept.span)
-        check_vertex_count(path, count, path.stat().st_size)
+        _check_memory(path, count)
         _check_ends(path, columns[:2], kept.span)
-        tails, heads = tails - first, heads - first
-    elif tails.dtype == np.int64:
+        tails, heads = (ends.astype(np.int64, copy=False) - first for ends in (tails, heads))
+    elif tails.dtype.kind in "iu":
         lonely = np.array(kept.lonely, np.int64)
         first, ids, count, tails, heads = numbered(tails, heads, lonely)
     else:
@@ -81,6 +81,13 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     return Graph(graph.offsets, graph.heads, graph.weights, name=graph.name, ids=ids)
 
 
+def _check_memory(path: Path, vertex_count: int) -> None:
+    available = available_bytes()
+    if available is not None and 8 * vertex_count > available:
+        problem = f"promises {vertex_count:,} vertices, which need more memory than is available"
+        raise FormatError(path, problem)
+
+
 def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
     for ends in columns:
         if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
@@ -88,7 +95,7 @@ def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
 
 
 def _columns(path: Path) -> tuple[list[NDArray[Any]], Kept]:
-    """Tails (int64 or str), heads and maybe weights; and what the metadata say."""
+    """Tails, heads and maybe weights; and what the metadata say."""
     pq = library("pyarrow.parquet", "reading Parquet")
     try:
         with pq.ParquetFile(path) as file:
@@ -101,6 +108,8 @@ def _columns(path: Path) -> tuple[list[NDArray[Any]], Kept]:
             arrays = [_array(path, table.column(name), name) for name in names]
     except (FormatError, SetupError):
         raise
+    except GraphError as error:
+        raise FormatError(path, str(error)) from error
     except Exception as error:
         problem = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(path, f"damaged Parquet: {problem}") from error
@@ -108,20 +117,19 @@ def _columns(path: Path) -> tuple[list[NDArray[Any]], Kept]:
     if kinds[0] not in "iuU" or (kinds[0] == "U") != (kinds[1] == "U") or kinds[1] not in "iuU":
         problem = f"tails are {arrays[0].dtype} and heads {arrays[1].dtype}; integers or strings"
         raise FormatError(path, f"{problem} are read")
-    ends = [as_int64(array, "an id") if kinds[0] != "U" else array for array in arrays[:2]]
-    return [*ends, *arrays[2:]], _kept(path, more, np.int64 if kinds[0] != "U" else np.str_)
+    if not isinstance(more, dict):
+        raise FormatError(path, f"damaged Parquet: its metadata {METADATA.decode()} are no object")
+    return arrays, _kept(path, more, str if kinds[0] == "U" else int)
 
 
 def _kept(path: Path, more: Any, kind: type) -> Kept:
     """What our metadata say, after a look at it: any program may have written it."""
-    known = isinstance(more, dict)
-    span, lonely = (more.get("span"), more.get("lonely", [])) if known else (None, None)
-    wanted = int if kind is np.int64 else str
-    right = isinstance(lonely, list) and all(type(vertex) is wanted for vertex in lonely)
-    if right and wanted is int:
+    span, lonely = more.get("span"), more.get("lonely", [])
+    right = isinstance(lonely, list) and all(type(vertex) is kind for vertex in lonely)
+    if right and kind is int:
         right = all(INT64.min <= vertex <= INT64.max for vertex in lonely)
     if right and span is not None:
-        right = wanted is int and isinstance(span, list) and [type(n) for n in span] == [int, int]
+        right = kind is int and isinstance(span, list) and [type(n) for n in span] == [int, int]
         right = right and span[1] >= 0 and INT64.min <= span[0] <= INT64.max - span[1]
     if not right:
         problem = f"damaged Parquet: its metadata {METADATA.decode()} do not fit its columns"
@@ -153,6 +161,8 @@ def _array(path: Path, column: Any, name: str) -> NDArray[Any]:
             raise FormatError(path, f"column {name} is {column.type}; integers or strings are read")
         check_name_lengths(len(values), max(map(len, values), default=0))
         values = values.astype(np.str_)
+    if values.dtype == np.uint64:
+        values = as_int64(values, f"a value of column {name}")
     if values.dtype.kind not in "iufbU":
         raise FormatError(path, f"column {name} is {column.type}, which is no number")
     return np.asarray(values)

@@ -133,12 +133,12 @@ def _next_field(
     text: NDArray[np.uint8], end: np.uint64, kinds: NDArray[np.uint8], parted: bool
 ) -> np.uint64:
     """Where the next field begins behind the `end` of one; `end` where nothing parts them."""
-    p = _skip_blanks(text, end, kinds)
-    if not parted:
-        return p
-    if kinds[text[p]] != SEPARATOR:
-        return end
-    return _skip_blanks(text, p + ONE, kinds)
+    p: np.uint64 = _skip_blanks(text, end, kinds)
+    if parted:
+        if kinds[text[p]] != SEPARATOR:
+            return end
+        p = _skip_blanks(text, p + ONE, kinds)
+    return p
 
 
 @njit(cache=True, nogil=True)
