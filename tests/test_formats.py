@@ -15,7 +15,7 @@ from graphs import graph_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groute_py import FormatError, Graph, InputError, read_graph, write_graph
+from groute_py import FormatError, Graph, InputError, read_graph, sssp, write_graph
 from groute_py.graph.mirror import mirrored
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
@@ -59,7 +59,7 @@ WAYS = {
     ".mtx": Way(first_id=1),
     ".csv": Way(),
     ".tsv": Way(),
-    ".el": Way(),
+    ".wel": Way(),
     ".e": Way(),
     ".wsg": Way("int32", first_id=0),
     ".galois": Way("int32", "int64", first_id=0),
@@ -92,7 +92,7 @@ def test_round_trip(
     assert again.weights.dtype.kind == graph.weights.dtype.kind or not graph.arc_count
 
 
-@pytest.mark.parametrize("suffix", [".csr", ".csv", ".tsv", ".el", ".e", ".npz", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csr", ".csv", ".tsv", ".wel", ".e", ".npz", ".parquet"])
 @settings(max_examples=30)
 @given(st.data())
 def test_ids_come_back(
@@ -322,6 +322,7 @@ def test_undirected(tmp_path: Path) -> None:
     [
         (".graph", "undirected graphs; give --undirected"),
         (".sg", "an .sg file has no weights; write .wsg"),
+        (".el", "an .el file has no weights; write .wel"),
         (".csr.gz", "is not compressed further"),
         (".parquet.zst", "is not compressed further"),
     ],
@@ -361,3 +362,21 @@ def test_gzip_without_isal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (tmp_path / "g").write_bytes(gzip.compress(text) + gzip.compress(b"300000 0 9\n"))
     graph = read_graph(tmp_path / "g")
     assert (graph.vertex_count, graph.arc_count) == (300_001, 300_001)
+
+
+def test_weights_that_gapbs_cannot_hold_give_no_warning(tmp_path: Path) -> None:
+    graph = graph_of(2, [(0, 1, 1e300)], "float64")
+    with pytest.raises(InputError, match="GAPBS weights are int32"):
+        write_graph(graph, tmp_path / "g.wsg")
+
+
+@pytest.mark.parametrize("name", ["g.el", "g.txt", "g.wel"])
+def test_a_single_vertex_by_suffix(tmp_path: Path, name: str) -> None:
+    """Counts and an arc in an edge list, a matrix too long elsewhere."""
+    (tmp_path / name).write_text("1\n1\n1 1 5\n")
+    assert arcs_by_id(read_graph(tmp_path / name)) == [(1, 1, 5)]
+
+
+def test_a_sparse_vector_is_no_graph() -> None:
+    with pytest.raises(InputError, match=r"must have two dimensions, not \(3,\)"):
+        sssp(sparse.coo_array(np.array([1, 2, 3])), 0)

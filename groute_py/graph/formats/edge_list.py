@@ -25,6 +25,7 @@ from groute_py.errors import FormatError, GraphError, InputError
 from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.arc_text import write_arcs
 from groute_py.graph.arcs import INT64
+from groute_py.graph.columns import PAIRS
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.edge_fields import SEPARATORS, as_integer, fields_of
@@ -177,23 +178,42 @@ def _name(path: Path) -> str:
 def write(graph: Graph, path: Path) -> None:
     """Write an edge list atomically, with commas for ``.csv``, tabs for ``.tsv``, else blanks.
 
+    An ``.el`` has no weights, as GAPBS has it. Names have titles above them, as a ``.csv`` always.
+
     Raises:
-        InputError: a name cannot stand in such a file, or a vertex that is in no range has no arc.
+        InputError: the weights of an ``.el`` are not all 1; a name cannot stand in such a file; or
+            a vertex that is in no range has no arc.
     """
     name = bare_name(path)
     separator = b"," if name.endswith(".csv") else b"\t" if name.endswith(".tsv") else b" "
-    header = b""
-    if name.endswith(".e") and (graph.ids is None or graph.ids.dtype.kind != "U"):
+    columns = 2 if name.endswith(".el") else 3
+    if columns == 2 and (graph.weights != 1).any():
+        raise InputError(f"{path}: an .el file has no weights; write .wel")
+    names = graph.ids if graph.ids is not None and graph.ids.dtype.kind == "U" else None
+    if name.endswith(".e") and names is None:
         write_vertices(graph, path)
         header = b"" if graph.arc_count else b"# no edges\n"
     else:
         header = _comment_on_vertices(graph, path)
-    names = graph.ids if graph.ids is not None and graph.ids.dtype.kind == "U" else None
     if names is not None and _check_names(names, path):
         header += NAMES
     if names is not None or separator == b",":
-        header += separator.join((b"tail", b"head", b"weight")) + b"\n"
-    write_arcs(graph, path, header, separator=separator, first_id=graph.first_id, ids=graph.ids)
+        titles = (*_titles(set() if names is None else set(names.tolist())), "weight")
+        header += separator.join(title.encode() for title in titles[:columns]) + b"\n"
+    write_arcs(
+        graph,
+        path,
+        header,
+        separator=separator,
+        columns=columns,
+        first_id=graph.first_id,
+        ids=graph.ids,
+    )
+
+
+def _titles(names: set[str]) -> tuple[str, str]:
+    """Titles of tails and heads, if possible such that are no names of vertices."""
+    return next((pair for pair in PAIRS if names.isdisjoint(pair)), PAIRS[0])
 
 
 def _comment_on_vertices(graph: Graph, path: Path) -> bytes:

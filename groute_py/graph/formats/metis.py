@@ -89,7 +89,11 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     name = bare_name(path)
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
-    return arcs.graph(header.vertex_count, first_id=1, name=name)
+    graph = arcs.graph(header.vertex_count, first_id=1, name=name)
+    if not is_symmetric(graph):
+        problem = "is not symmetric: an edge stands in one line only, or has two weights"
+        raise FormatError(path, f"{problem}; a directed graph goes into an edge list")
+    return graph
 
 
 def _without_first(rows: Rows) -> Rows:

@@ -196,6 +196,7 @@ def format_arcs(
     weights: NDArray[Any],
     letter: int,
     separator: int,
+    columns: int,
     first_id: int,
     vertex: int,
     text: NDArray[np.uint8],
@@ -209,6 +210,7 @@ def format_arcs(
         weights: integers, shape (m,).
         letter: the code of the letter in front of every arc, or `NO_LETTER`.
         separator: the code of what stands between two fields.
+        columns: 3, or 2 to leave out the weights.
         first_id: the id of vertex 0.
         vertex: a vertex whose row does not start after `arc`.
         text: uint8, the buffer, at least `LONGEST_LINE` long.
@@ -227,8 +229,9 @@ def format_arcs(
         p = put_integer(text, p, np.int64(vertex + first_id))
         text[p] = separator
         p = put_integer(text, p + 1, np.int64(heads[arc] + first_id))
-        text[p] = separator
-        p = put_integer(text, p + 1, np.int64(weights[arc]))
+        if columns == 3:
+            text[p] = separator
+            p = put_integer(text, p + 1, np.int64(weights[arc]))
         text[p] = NEWLINE
         p += 1
         arc += 1
