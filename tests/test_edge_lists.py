@@ -116,6 +116,8 @@ ROWS = "".join(f"{i},{i + 1},3\n" for i in range(300))
         (ROWS + "2,3,4,\n", 301, "expected `TAIL HEAD WEIGHT`"),
         (ROWS + ",3,4\n", 301, "expected an integer id"),
         (ROWS + "2 3 4\n", 301, "expected `TAIL HEAD WEIGHT`"),
+        ("1O,5,3\n" + ROWS, 1, "expected an integer id as in the other lines, got '1O'"),
+        ("4,5,3\n" * 9 + "4,5O,3\n", 10, "expected an integer id as in the other lines"),
         ("weight,a,b\n5,1,2\n", 1, "put them in the order tail, head, weight"),
         ("target,source\n5,1\n", 1, "put them in the order tail, head, weight"),
         ("1,2,3,4\n2,3,4,5\n", 1, "expected `TAIL HEAD` or `TAIL HEAD WEIGHT`, got 4 fields"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from groute_py.errors import FormatError
 from groute_py.graph.arc_lines import DECIMAL
 from groute_py.graph.formats.edge_fields import (
     Lines,
@@ -16,6 +17,7 @@ from groute_py.graph.formats.edge_fields import (
 )
 from groute_py.graph.formats.edge_titles import are_titles
 from groute_py.graph.head import Head
+from groute_py.graph.lines import shown
 
 COMMENTS = b"#%"
 VERTICES = re.compile(rb"# vertices (-?\d{1,18})\.\.(-?\d{1,18})\s*")
@@ -23,6 +25,8 @@ NAMES = b"# ids are names\n"
 """We write this where ids that look like integers are names."""
 TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1f]*")
 SAMPLE = 100
+RARE = 10
+"""One of so many ids may be a mistake."""
 
 
 class Plan(NamedTuple):
@@ -70,11 +74,13 @@ def plan_of(head: Head) -> Plan | None:
     elif not _plausible(rows, columns, separator):
         return None
     numbers = [int(field) for _, fields in counts for field in fields]
+    named = NAMES.strip() in comments
+    if not named:
+        _check_typos(head, rows)
     return Plan(
         separator,
         columns,
-        NAMES.strip() in comments
-        or any(as_integer(end) is None for _, fields in rows for end in fields[:2]),
+        named or any(as_integer(end) is None for _, fields in rows for end in fields[:2]),
         frozenset(skipped),
         numbers[0] if numbers else None,
         numbers[1] if numbers else None,
@@ -112,6 +118,18 @@ def _plausible(rows: Rows, columns: int, separator: bytes) -> bool:
     integers = sum(as_integer(field) is not None for field in fields)
     named = integers == 0 and not any(map(DECIMAL.fullmatch, fields)) and len(rows) > 1
     return integers >= max(1, len(fields) - 2) or named
+
+
+def _check_typos(head: Head, rows: Rows) -> None:
+    """Refuse an id like ``1O`` among integers: it begins as one of them and goes on otherwise."""
+    ends = [(number, end) for number, fields in rows for end in fields[:2]]
+    names = [(number, end) for number, end in ends if as_integer(end) is None]
+    if not names or RARE * len(names) > len(ends) or not all(e[:1].isdigit() for _, e in names):
+        return
+    number, end = names[0]
+    problem = f"expected an integer id as in the other lines, got {shown(end)}"
+    hint = f"where ids are names, begin the file with `{NAMES.decode().strip()}`"
+    raise FormatError(head.path, f"{problem}; {hint}", line=number)
 
 
 def _begins_like_a_number(field: bytes) -> bool:
