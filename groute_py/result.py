@@ -150,12 +150,12 @@ def check_output(path: str | Path, form: str | None = None) -> None:
     form_of(target, form)
     if target.is_dir():
         raise InputError(f"{target}: is a directory; name a file in it")
-    if is_stream(target):
-        return
-    folder = target.resolve().parent
-    if not folder.is_dir():
-        raise InputError(f"{target}: the folder {folder} does not exist; create it first")
     try:
+        if is_stream(target):
+            return
+        folder = target.resolve().parent
+        if not folder.is_dir():
+            raise InputError(f"{target}: the folder {folder} does not exist; create it first")
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as problem:

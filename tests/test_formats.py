@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groute_py import FormatError, Graph, InputError, read_graph, sssp, write_graph
-from groute_py.graph.mirror import mirrored
+from groute_py.graph.mirror import is_symmetric, mirrored
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -126,6 +126,13 @@ def test_metis_round_trip(
     path = tmp_path_factory.mktemp("there") / f"graph{suffix}"
     write_graph(graph, path)
     assert lists(read_graph(path)) == lists(graph)
+
+
+@given(any_graphs(), st.booleans())
+def test_symmetry(drawn: Graph, mirror: bool) -> None:
+    graph = mirrored(drawn) if mirror else drawn
+    arcs = arcs_by_id(graph)
+    assert is_symmetric(graph) == (arcs == sorted((v, u, w) for u, v, w in arcs))
 
 
 @settings(max_examples=30)

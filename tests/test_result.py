@@ -247,6 +247,13 @@ def test_predecessors_that_lead_nowhere(parents: list[int]) -> None:
         result.path_to(1)
 
 
+def test_output_to_a_link_that_leads_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").symlink_to(tmp_path / "out.csv")
+    for write in (check_output, WHOLE.save):
+        with pytest.raises(InputError, match=r"out\.csv: cannot be written"):
+            write(tmp_path / "out.csv")
+
+
 def test_output_to_a_device() -> None:
     check_output("/dev/null", "csv")
     WHOLE.save("/dev/null", "csv")
