@@ -39,11 +39,11 @@ def separator_of(head: Head, data: Lines) -> bytes | None:
     """
     for lines in (data, data[:3], data[:1]):
         found = [separator for separator in (b"", *SEPARATORS) if _parts(lines, separator)]
-        found = [separator for separator in found if _leaves_none(lines, separator, found)]
-        if len(found) == 1:
-            return found[0]
+        sure = [separator for separator in found if _leaves_none(lines, separator, found)]
+        if len(sure) == 1:
+            return sure[0]
         if found:
-            names = " or by ".join(repr(s.decode()) if s else "blanks" for s in found)
+            names = " or by ".join(repr(s.decode()) if s else "blanks" for s in sure or found)
             problem = f"fields may be parted by {names} in {shown(data[0][1])}"
             raise FormatError(
                 head.path, f"{problem}; use one of them, and points in decimals", line=data[0][0]
