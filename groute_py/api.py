@@ -222,6 +222,8 @@ def from_scipy(matrix: Any) -> Graph:
     Raises:
         InputError: not a square sparse array.
     """
+    if len(matrix.shape) != 2:
+        raise InputError(f"an adjacency matrix must have two dimensions, not {matrix.shape}")
     rows = matrix.tocsr()
     if rows.shape[0] != rows.shape[1]:
         raise InputError(f"an adjacency matrix must be square, not {rows.shape}")

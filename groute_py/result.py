@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
-from groute_py.graph.atomic import replacing
+from groute_py.graph.atomic import is_stream, replacing
 from groute_py.graph.ids import Numbering
 from groute_py.result_files import form_of
 
@@ -85,7 +85,8 @@ class Result:
         Empty where no path leads.
 
         Raises:
-            InputError: ``vertex`` is out of range, or predecessors were not asked for.
+            InputError: ``vertex`` is out of range, predecessors were not asked for, or they do not
+                lead to the source, as in a damaged file.
         """
         if not 0 <= vertex < len(self.distances):
             raise InputError(f"vertex {vertex} is out of range 0..{len(self.distances) - 1}")
@@ -95,7 +96,13 @@ class Result:
             return []
         path = [vertex]
         while path[-1] != self.source:
-            path.append(int(self.predecessors[path[-1]]))
+            before = int(self.predecessors[path[-1]])
+            if before < 0 or len(path) == len(self.distances):
+                raise InputError(
+                    f"the predecessors of vertex {vertex} do not lead to source {self.source}; "
+                    "solve again"
+                )
+            path.append(before)
         return path[::-1]
 
     def to_frame(self, coordinates: str | Path | None = None) -> DataFrame:
@@ -141,12 +148,14 @@ def check_output(path: str | Path, form: str | None = None) -> None:
     """Raise `InputError` now if a result could not be saved at ``path`` later."""
     target = Path(path)
     form_of(target, form)
-    folder = target.absolute().parent
     if target.is_dir():
         raise InputError(f"{target}: is a directory; name a file in it")
-    if not folder.is_dir():
-        raise InputError(f"{target}: the folder {folder} does not exist; create it first")
     try:
+        if is_stream(target):
+            return
+        folder = target.resolve().parent
+        if not folder.is_dir():
+            raise InputError(f"{target}: the folder {folder} does not exist; create it first")
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as problem:
@@ -178,11 +187,18 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
     distances, source, parents = found["distances"], found["source"], found.get("predecessors")
     shapes = distances.ndim == 1 and source.ndim == 0
     kinds = distances.dtype in _DISTANCES and source.dtype.kind in "iu"
-    tree = parents is None or (parents.ndim == 1 and parents.dtype.kind in "iu")
+    tree = parents is None or (parents.shape == distances.shape and parents.dtype.kind in "iu")
     first, ids = found.get("first_id", np.int64(0)), found.get("ids")
     named = ids is None or (ids.shape == distances.shape and ids.dtype.kind in "iU")
     if not (shapes and kinds and tree and named and first.ndim == 0 and first.dtype.kind in "iu"):
         raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
+    count = len(distances)
+    if not 0 <= source < count:
+        raise InputError(f"{path}: damaged result: source {source} is none of {count:,} vertices")
+    if parents is not None and (parents.min() < -1 or parents.max() >= count):
+        raise InputError(f"{path}: damaged result: a predecessor is none of {count:,} vertices")
+    if ids is not None and len(np.unique(ids)) < count:
+        raise InputError(f"{path}: damaged result: two vertices have the same id")
     return Result(int(source), distances, parents, first_id=int(first), ids=ids)
 
 

@@ -105,6 +105,8 @@ MISTAKES = {
     "metis id": ("3 2\n2\n1 4\n2\n", 3, "vertex 4 is outside the range 1..3"),
     "metis count": ("3 3\n2\n1 3\n2\n", None, "promises 3 edges, but the lines have 4 heads"),
     "metis odd": ("3 2 1\n2 5\n1 5 3\n2 7\n", 3, "pairs `HEAD WEIGHT`"),
+    "metis one way": ("3 2 1\n2 5\n3 7 3 7\n1 5\n", None, "is not symmetric"),
+    "metis two weights": ("3 2 1\n2 5\n1 5 3 8\n2 7\n", None, "is not symmetric"),
     # dense
     "matrix fewer": ("2\n0 1\n1\n", 3, "promises 2 x 2 numbers, but there are only 3"),
     "matrix more": ("2\n0 1\n1 0 5\n", 3, "more than the 2 x 2 numbers"),

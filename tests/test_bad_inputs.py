@@ -83,7 +83,7 @@ TABLE = {
     "source 0": Bad("sssp @good.gr -s 0", 2, "source 0 is not a vertex of good; vertices are 1..4"),
     "source above n": Bad("sssp @good.gr -s 5", 2, "source 5 is not a vertex of good"),
     "source is no number": Bad(
-        "sssp @good.gr -s one", 2, "source 'one' is no number, but the graph's ids are"
+        "sssp @good.gr -s one", 2, "source 'one' is no integer, but the graph's ids are"
     ),
     "target above n": Bad("sssp @good.gr -t 4 -t 5", 2, "target 5 is not a vertex of good"),
     "target without predecessors": Bad(

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import groute_py
 from groute_py import InputError, NegativeCycleError, read_graph
 from groute_py.cli.main import commands
+from groute_py.graph.ids import Numbering
 from groute_py.result import load
 
 TOWN = "from,to,minutes\nhome,work,5\nwork,pub,2\npub,home,1\nwork,home,9\nzoo,home,4\n"
@@ -69,7 +70,7 @@ def test_sparse_numbers(run: Run) -> None:
         ),
         (("town.csv", "-t", "pier"), "target pier is not a vertex of town"),
         (("numbers.txt", "-s", "2"), "source 2 is not a vertex of numbers; vertices are -7, 3, 10"),
-        (("numbers.txt", "-s", "two"), "source 'two' is no number, but the graph's ids are"),
+        (("numbers.txt", "-s", "two"), "source 'two' is no integer, but the graph's ids are"),
         (("town.csv", "-o", "out.npz", "--output-format", "xml"), "unknown output format 'xml'"),
         (("town.csv", "--output-format", "npz"), "needs --output FILE"),
     ],
@@ -116,7 +117,11 @@ def test_ids_stay_when_vertices_are_reordered(run: Run) -> None:
 
 
 def test_a_converted_graph_keeps_its_ids(run: Run) -> None:
-    for before, after in (("town.csv", "a.csr"), ("a.csr", "b.parquet"), ("b.parquet", "c.el.zst")):
+    for before, after in (
+        ("town.csv", "a.csr"),
+        ("a.csr", "b.parquet"),
+        ("b.parquet", "c.wel.zst"),
+    ):
         run("convert", before, after)
         found = solved(run, after, "-s", "work", "-t", "home")
         assert found["paths"][0]["path"] == ["work", "pub", "home"]
@@ -161,3 +166,30 @@ def test_names_on_two_ranks(run: Run, groute: Any) -> None:
     done = groute(*words[:3], "pier", ranks=2)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("source pier is not a vertex") == 1
+
+
+@pytest.mark.parametrize("vertex", ["1_0", "2.7", 2.7, " 2", "\u0662", "", "+-2"])
+def test_what_is_no_integer(vertex: Any) -> None:
+    with pytest.raises(InputError, match="is no integer"):
+        Numbering(20).index_of(vertex)
+
+
+def test_integers_of_any_kind() -> None:
+    assert [Numbering(20, 1).index_of(v) for v in (2, "2", "+2", np.int32(2))] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "says"),
+    [
+        ("town.csv", "t.gr", "vertices home, work, pub, … (4 in all) are 1..4 in t.gr"),
+        ("m.mat", "m.mtx", "vertices 0..2 are 1..3 in m.mtx"),
+        ("m.mat", "m.wsg", None),
+        ("town.csv", "t.parquet", None),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_convert_says_when_ids_change(source: str, target: str, says: str | None) -> None:
+    done = CliRunner().invoke(commands, ["convert", source, target])
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stderr.split())
+    assert (says in said) if says else ("vertices 0..2 are" not in said and "home" not in said)

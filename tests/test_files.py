@@ -48,7 +48,7 @@ def test_the_name_says_nothing(tmp_path, content, name):
 
 @pytest.mark.parametrize("suffix", [s for form in FORMATS.values() for s in form.suffixes])
 def test_written_by_suffix(tmp_path, suffix):
-    weights = [1, 1] if suffix == ".sg" else [3, 3]
+    weights = [1, 1] if suffix in (".sg", ".el") else [3, 3]
     graph = Graph.from_arrays([0, 1, 2], [1, 0], weights, first_id=1)
     write_graph(graph, tmp_path / f"x{suffix}")
     assert read_graph(tmp_path / f"x{suffix}").weights.tolist() == weights

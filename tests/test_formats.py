@@ -15,8 +15,8 @@ from graphs import graph_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groute_py import FormatError, Graph, InputError, read_graph, write_graph
-from groute_py.graph.mirror import mirrored
+from groute_py import FormatError, Graph, InputError, read_graph, sssp, write_graph
+from groute_py.graph.mirror import is_symmetric, mirrored
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -59,7 +59,7 @@ WAYS = {
     ".mtx": Way(first_id=1),
     ".csv": Way(),
     ".tsv": Way(),
-    ".el": Way(),
+    ".wel": Way(),
     ".e": Way(),
     ".wsg": Way("int32", first_id=0),
     ".galois": Way("int32", "int64", first_id=0),
@@ -92,7 +92,7 @@ def test_round_trip(
     assert again.weights.dtype.kind == graph.weights.dtype.kind or not graph.arc_count
 
 
-@pytest.mark.parametrize("suffix", [".csr", ".csv", ".tsv", ".el", ".e", ".npz", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csr", ".csv", ".tsv", ".wel", ".e", ".npz", ".parquet"])
 @settings(max_examples=30)
 @given(st.data())
 def test_ids_come_back(
@@ -126,6 +126,13 @@ def test_metis_round_trip(
     path = tmp_path_factory.mktemp("there") / f"graph{suffix}"
     write_graph(graph, path)
     assert lists(read_graph(path)) == lists(graph)
+
+
+@given(any_graphs(), st.booleans())
+def test_symmetry(drawn: Graph, mirror: bool) -> None:
+    graph = mirrored(drawn) if mirror else drawn
+    arcs = arcs_by_id(graph)
+    assert is_symmetric(graph) == (arcs == sorted((v, u, w) for u, v, w in arcs))
 
 
 @settings(max_examples=30)
@@ -246,11 +253,17 @@ def test_ids_that_do_not_count_upwards(tmp_path: Path) -> None:
 
 def test_a_name_after_many_numbers(tmp_path: Path) -> None:
     lines = [f"{i} {i + 1} 1\n" for i in range(500)]
-    (tmp_path / "a").write_text("".join(lines) + "500 home 2\n18446744073709551615 7 1\n")
+    (tmp_path / "a").write_text("".join(lines) + "500 18446744073709551615 2\n")
     graph = read_graph(tmp_path / "a")
-    assert graph.vertex_count == 503
-    assert graph.numbering.index_of("home") == 501
-    assert ("500", "home", 2) in arcs_by_id(graph)
+    assert graph.vertex_count == 502
+    assert graph.numbering.index_of("18446744073709551615") == 501
+    for more in ("", "18446744073709551615 7 1\n"):
+        (tmp_path / "a").write_text("".join(lines) + more + "1O 5 2\n")
+        with pytest.raises(FormatError, match=r"expected an integer id .* got '1O'") as caught:
+            read_graph(tmp_path / "a")
+        assert caught.value.line == 501 + bool(more)
+    (tmp_path / "a").write_text("# ids are names\n" + "".join(lines) + "500 home 2\n")
+    assert ("500", "home", 2) in arcs_by_id(read_graph(tmp_path / "a"))
 
 
 def test_a_bad_vertex_of_ldbc(tmp_path: Path) -> None:
@@ -316,6 +329,7 @@ def test_undirected(tmp_path: Path) -> None:
     [
         (".graph", "undirected graphs; give --undirected"),
         (".sg", "an .sg file has no weights; write .wsg"),
+        (".el", "an .el file has no weights; write .wel"),
         (".csr.gz", "is not compressed further"),
         (".parquet.zst", "is not compressed further"),
     ],
@@ -355,3 +369,21 @@ def test_gzip_without_isal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (tmp_path / "g").write_bytes(gzip.compress(text) + gzip.compress(b"300000 0 9\n"))
     graph = read_graph(tmp_path / "g")
     assert (graph.vertex_count, graph.arc_count) == (300_001, 300_001)
+
+
+def test_weights_that_gapbs_cannot_hold_give_no_warning(tmp_path: Path) -> None:
+    graph = graph_of(2, [(0, 1, 1e300)], "float64")
+    with pytest.raises(InputError, match="GAPBS weights are int32"):
+        write_graph(graph, tmp_path / "g.wsg")
+
+
+@pytest.mark.parametrize("name", ["g.el", "g.txt", "g.wel"])
+def test_a_single_vertex_by_suffix(tmp_path: Path, name: str) -> None:
+    """Counts and an arc in an edge list, a matrix too long elsewhere."""
+    (tmp_path / name).write_text("1\n1\n1 1 5\n")
+    assert arcs_by_id(read_graph(tmp_path / name)) == [(1, 1, 5)]
+
+
+def test_a_sparse_vector_is_no_graph() -> None:
+    with pytest.raises(InputError, match=r"must have two dimensions, not \(3,\)"):
+        sssp(sparse.coo_array(np.array([1, 2, 3])), 0)

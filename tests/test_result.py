@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -219,3 +220,41 @@ def test_nothing_is_on_a_device_that_was_not_left_there() -> None:
 def test_a_cpu_keeps_nothing_on_a_gpu() -> None:
     with pytest.raises(InputError, match="one rank solves, on a GPU"):
         sssp(([0, 0], [], []), 0, device="cpu", download=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"source": np.int64(3)}, "source 3 is none of 3"),
+        ({"source": np.int64(-1)}, "source -1 is none of 3"),
+        ({"predecessors": np.array([-1, 0, 7])}, "a predecessor is none of 3 vertices"),
+        ({"predecessors": np.array([-1, 0, -2])}, "a predecessor is none of 3 vertices"),
+        ({"predecessors": np.array([-1, 0])}, "other shapes or types"),
+        ({"ids": np.array(["a", "b", "a"])}, "two vertices have the same id"),
+    ],
+)
+def test_damaged_results(tmp_path: Path, changes: dict[str, Any], says: str) -> None:
+    right = {"distances": np.array([0, 1, 2]), "predecessors": np.array([-1, 0, 1])}
+    np.savez(tmp_path / "r.npz", **{**right, "source": np.int64(0), **changes})
+    with pytest.raises(InputError, match=says):
+        load(tmp_path / "r.npz")
+
+
+@pytest.mark.parametrize("parents", [[-1, 2, 1], [-1, 1, 1], [-1, 2, -1]])
+def test_predecessors_that_lead_nowhere(parents: list[int]) -> None:
+    result = Result(0, np.array([0, 1, 2]), np.array(parents))
+    with pytest.raises(InputError, match="predecessors of vertex 1 do not lead to source 0"):
+        result.path_to(1)
+
+
+def test_output_to_a_link_that_leads_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").symlink_to(tmp_path / "out.csv")
+    for write in (check_output, WHOLE.save):
+        with pytest.raises(InputError, match=r"out\.csv: cannot be written"):
+            write(tmp_path / "out.csv")
+
+
+def test_output_to_a_device() -> None:
+    check_output("/dev/null", "csv")
+    WHOLE.save("/dev/null", "csv")
+    assert Path("/dev/null").is_char_device()

@@ -16,6 +16,7 @@ from graphs import graph_of
 
 import groute_py
 from groute_py import GraphError, InputError
+from groute_py.graph import memory
 from groute_py.graph.array_like import array_of
 from groute_py.graph.from_table import graph_from_table
 
@@ -70,7 +71,7 @@ class TestTables:
     @pytest.mark.parametrize(
         ("columns", "more", "says"),
         [
-            ({"a": [1]}, {}, "needs two columns"),
+            ({"a": [1]}, {}, "expected columns of tails and heads, got a"),
             ({"a": [1], "b": [2]}, {"weight": "km"}, "no column 'km'"),
             ({"a": [-1], "b": [2]}, {}, "vertex -1 is below 0"),
             ({"a": [0.5], "b": [2.0]}, {}, "integer or a string"),
@@ -83,6 +84,47 @@ class TestTables:
     def test_wrong(self, form: Any, columns: Any, more: Any, says: str) -> None:
         with pytest.raises(GraphError, match=says):
             graph_from_table(form(columns), **more)
+
+
+class TestColumns:
+    """Which columns are which, and values that do not fit."""
+
+    def test_names_that_are_integers(self) -> None:
+        frame = pd.DataFrame([[2, 9, 0, 5], [1, 9, 2, 7]])
+        graph = graph_from_table(frame, tail=2, head=0, weight=3)
+        assert (graph.offsets.tolist(), graph.heads.tolist()) == ([0, 1, 1, 2], [2, 1])
+        assert graph.weights.tolist() == [5, 7]
+
+    def test_names_that_are_alike(self) -> None:
+        frame = pd.DataFrame([[0, 1, 5]], columns=["a", "a", "w"])
+        with pytest.raises(GraphError, match="two columns have the same name: a, a, w"):
+            graph_from_table(frame)
+
+    def test_usual_names_in_any_place(self) -> None:
+        graph = graph_from_table({"km": [5], "to": ["b"], "from": ["a"], "street": ["x"]})
+        assert (graph.heads.tolist(), graph.weights.tolist()) == ([1], [5])
+
+    @pytest.mark.parametrize(
+        ("columns", "says"),
+        [
+            ({"weight": [5], "a": [0], "b": [1]}, "which columns hold tails and heads"),
+            ({"a": [0], "b": [1], "x": [5], "y": [6]}, "weights is not clear in a, b, x, y"),
+            ({"a": [0], "b": [1], "street": ["x"]}, "weights is not clear in a, b, street"),
+            ({"a": np.array([2**63 + 5], np.uint64), "b": [1]}, "does not fit in 64-bit"),
+            ({"a": [0], "b": np.array([2**63 + 5], np.uint64)}, "does not fit in 64-bit"),
+            ({"a": [0], "b": [1], "w": np.array([2**63], np.uint64)}, "does not fit in 64-bit"),
+            ({"a": [0], "b": [10**12]}, "vertex 1000000000000 .* use renumber=True"),
+        ],
+    )
+    def test_what_is_refused(self, columns: Any, says: str) -> None:
+        with pytest.raises(GraphError, match=says):
+            graph_from_table(columns)
+
+    def test_a_name_as_long_as_a_book(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
+        long = ["x" * 20_000, *(f"n{i}" for i in range(99))]
+        with pytest.raises(GraphError, match="100 names with room for 20,000 letters"):
+            graph_from_table({"a": long, "b": long})
 
 
 def test_columns_of_several_lengths() -> None:

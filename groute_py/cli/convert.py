@@ -26,12 +26,16 @@ def convert(source: str, target: str, undirected: bool) -> None:
 
     def work() -> None:
         from groute_py.api import as_graph
-        from groute_py.graph.files import write_graph, writer
+        from groute_py.graph.files import write_graph, written_form
+        from groute_py.graph.ids import Numbering
 
-        writer(Path(target))
+        first = written_form(Path(target)).first_id
         with show.progress(f"reading {source}") as progress:
             graph = as_graph(source, undirected=undirected, cache=False, progress=progress)
         write_graph(graph, target)
         show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
+        if first is not None and (graph.ids is not None or graph.first_id != first):
+            now = Numbering(graph.vertex_count, first)
+            show.note(f"vertices {graph.numbering} are {now} in {target}")
 
     on_rank_0(work)

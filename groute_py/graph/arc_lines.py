@@ -54,12 +54,12 @@ class ArcLines:
     Args:
         path: the file.
         comments: the bytes that begin a comment.
-        blanks: the bytes that part fields.
+        separator: the byte that parts fields, if not blanks.
         letter: the byte in front of every arc, if any.
     """
 
     def __init__(
-        self, path: Path, comments: bytes, *, blanks: bytes = BLANKS, letter: bytes = b""
+        self, path: Path, comments: bytes, *, separator: bytes = b"", letter: bytes = b""
     ) -> None:
         self.path = path
         self.line = 1
@@ -70,7 +70,7 @@ class ArcLines:
         self.promised: int | None = None
         """How many arcs the file says it has."""
         self._text_bytes = 0
-        self._kinds = kinds_of(blanks, comments)
+        self._kinds = kinds_of(BLANKS, comments, separator)
         self._letter = letter[0] if letter else NO_LETTER
 
     def take_line(self, line: bytes) -> None:

@@ -26,6 +26,7 @@ def write_arcs(
     *,
     letter: bytes = b"",
     separator: bytes = b" ",
+    columns: int = 3,
     first_id: int = 1,
     ids: NDArray[Any] | None = None,
 ) -> None:
@@ -37,14 +38,15 @@ def write_arcs(
         header: whole lines in front of the arcs.
         letter: what begins each arc, if anything.
         separator: one byte between two fields.
+        columns: 3, or 2 to leave out the weights.
         first_id: the id of vertex 0.
         ids: shape (n,), the ids of all vertices; None where they count from `first_id`.
     """
     plain = ids is None and graph.weights.dtype.kind != "f"
     lines = (
-        _integer_lines(graph, letter, separator, first_id)
+        _integer_lines(graph, letter, separator, columns, first_id)
         if plain
-        else _other_lines(graph, letter, separator, first_id, ids)
+        else _other_lines(graph, letter, separator, columns, first_id, ids)
     )
     with replacing(path) as file, packing(path, file) as packed:
         packed.write(header)
@@ -52,7 +54,9 @@ def write_arcs(
             packed.write(text)
 
 
-def _integer_lines(graph: Graph, letter: bytes, separator: bytes, first: int) -> Iterator[bytes]:
+def _integer_lines(
+    graph: Graph, letter: bytes, separator: bytes, columns: int, first: int
+) -> Iterator[bytes]:
     text = np.empty(max(BUFFER, LONGEST_LINE), np.uint8)
     code = letter[0] if letter else NO_LETTER
     arc = vertex = 0
@@ -63,6 +67,7 @@ def _integer_lines(graph: Graph, letter: bytes, separator: bytes, first: int) ->
             graph.weights,
             code,
             separator[0],
+            columns,
             first,
             vertex,
             text,
@@ -72,16 +77,26 @@ def _integer_lines(graph: Graph, letter: bytes, separator: bytes, first: int) ->
 
 
 def _other_lines(
-    graph: Graph, letter: bytes, separator: bytes, first: int, ids: NDArray[Any] | None
+    graph: Graph,
+    letter: bytes,
+    separator: bytes,
+    columns: int,
+    first: int,
+    ids: NDArray[Any] | None,
 ) -> Iterator[bytes]:
     """Lines with decimals or names; `repr` of a float is read back as the same float."""
     between = separator.decode()
     begin = f"{letter.decode()}{between}" if letter else ""
     for tails, heads, weights in arc_blocks(graph, BLOCK):
         ends = (tails + first, heads + first) if ids is None else (ids[tails], ids[heads])
-        fields = zip(ends[0].tolist(), ends[1].tolist(), weights.tolist(), strict=True)
+        behind = [f"{between}{weight!r}" for weight in weights.tolist()]
+        fields = zip(
+            *(end.tolist() for end in ends),
+            behind if columns == 3 else [""] * len(behind),
+            strict=True,
+        )
         yield "".join(
-            f"{begin}{tail}{between}{head}{between}{weight!r}\n" for tail, head, weight in fields
+            f"{begin}{tail}{between}{head}{weight}\n" for tail, head, weight in fields
         ).encode()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +13,34 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A new file in the folder of `path` that takes its place when the block ends well."""
-    draft = path.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    """A new file that takes the place of the one at `path` when the block ends well.
+
+    Where `path` is a link, the file that it leads to is replaced; where there is a file, its mode
+    is kept. Pipes and devices are written to as they are.
+    """
+    if is_stream(path):
+        with open(path, "wb") as stream:
+            yield stream
+        return
+    target = path.resolve()
+    draft = target.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
         with open(draft, "xb") as file:
+            if target.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
             yield file
-        draft.replace(path)
+        draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether it is there and cannot be replaced: a pipe, a device, or what a process has open."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return True
+    except FileNotFoundError:
+        return False
+    # /dev/stdout leads to /proc/self/fd/1, and that to a file which others write to as well
+    steps = [path.parent.resolve(), path.readlink() if path.is_symlink() else path]
+    return any(step.is_relative_to("/proc") for step in steps)

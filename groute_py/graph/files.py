@@ -45,12 +45,14 @@ class Format(NamedTuple):
     """For several ranks that read a plain file: what begins at these bytes, if it is usual."""
     compressible: bool = True
     """Whether files may be compressed as well, and the graph is worth a cache."""
+    first_id: int | None = None
+    """The id that such files give to vertex 0, whatever it was; None where they keep all ids."""
 
 
 FORMATS = {
     "native CSR": Format(native.sniff, native.read, native.write, (".csr",), compressible=False),
     "Matrix Market": Format(
-        matrix_market.sniff, matrix_market.read, matrix_market.write, (".mtx",)
+        matrix_market.sniff, matrix_market.read, matrix_market.write, (".mtx",), first_id=1
     ),
     "Parquet": Format(
         parquet.sniff, parquet.read, parquet.write, (".parquet",), compressible=False
@@ -58,12 +60,16 @@ FORMATS = {
     "SciPy sparse array": Format(
         scipy_npz.sniff, scipy_npz.read, scipy_npz.write, (".npz",), compressible=False
     ),
-    "GAPBS binary": Format(gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg")),
-    "Galois binary": Format(galois.sniff, galois.read, galois.write, (".galois",)),
+    "GAPBS binary": Format(gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg"), first_id=0),
+    "Galois binary": Format(galois.sniff, galois.read, galois.write, (".galois",), first_id=0),
     "PACE text": Format(pace.sniff, pace.read),
-    "DIMACS text": Format(dimacs.sniff, dimacs.read, dimacs.write, (".gr",), dimacs.read_piece),
-    "dense matrix": Format(dense_matrix.sniff, dense_matrix.read, dense_matrix.write, (".mat",)),
-    "METIS": Format(metis.sniff, metis.read, metis.write, metis.SUFFIXES),
+    "DIMACS text": Format(
+        dimacs.sniff, dimacs.read, dimacs.write, (".gr",), dimacs.read_piece, first_id=1
+    ),
+    "dense matrix": Format(
+        dense_matrix.sniff, dense_matrix.read, dense_matrix.write, (".mat",), first_id=0
+    ),
+    "METIS": Format(metis.sniff, metis.read, metis.write, metis.SUFFIXES, first_id=1),
     "edge list": Format(
         edge_list.sniff,
         edge_list.read,
@@ -159,15 +165,16 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
         SetupError: the format needs a library that is not installed.
     """
     path = Path(path)
-    write = writer(path)
+    write = written_form(path).write
+    assert write is not None
     try:
         write(graph, path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def writer(path: Path) -> Callable[[Graph, Path], None]:
-    """The writer for the suffix of a file.
+def written_form(path: Path) -> Format:
+    """The format for the suffix of a file to write.
 
     Raises:
         InputError: there is none.
@@ -176,7 +183,7 @@ def writer(path: Path) -> Callable[[Graph, Path], None]:
         if form.write is not None and bare_name(path).endswith(form.suffixes):
             if path.suffix in SUFFIXES and not form.compressible:
                 raise InputError(f"{path}: {form.suffixes[0]} is not compressed further")
-            return form.write
+            return form
     known = ", ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
     raise InputError(f"{path}: unknown suffix; a graph is written as {known}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +11,14 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.array_like import host_array
+from groute_py.graph.columns import as_int64, chosen_columns
 from groute_py.graph.csr import Graph
+from groute_py.graph.memory import FEWEST_VERTICES, check_name_lengths
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 NAME = "edge table"
+SPARSEST = 64
+"""Vertices for each row; a table with more has ids, not vertices."""
 
 
 def is_table(table: Any) -> bool:
@@ -25,9 +30,9 @@ def is_table(table: Any) -> bool:
 def graph_from_table(
     table: Any,
     *,
-    tail: str | None = None,
-    head: str | None = None,
-    weight: str | None = None,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
     directed: bool = True,
     renumber: bool = False,
 ) -> Graph:
@@ -35,8 +40,9 @@ def graph_from_table(
 
     Args:
         table: a pandas or Polars frame, an Arrow table, or a dict of columns.
-        tail, head, weight: names of columns; by default the first, the second, and the third if
-            there is one. Without weights every arc weighs 1.
+        tail, head, weight: names of columns; by default those with the usual names, as in
+            `groute_py.graph.columns`, else the first, the second, and the column of numbers that is
+            left. Where there is no other column, every arc weighs 1.
         directed: otherwise each row is an arc backwards as well.
         renumber: integers name vertices instead of counting them from 0.
 
@@ -51,12 +57,15 @@ def graph_from_table(
     >>> graph.ids.tolist(), graph.heads.tolist(), graph.weights.tolist()
     (['a', 'b', 'c'], [2, 0], [7, 4])
     """
-    names = _names(table)
-    tails = _ends(table, tail or names[0])
-    heads = _ends(table, head or names[1])
-    if weight is None and len(names) > 2:
-        weight = names[2]
-    weights = np.ones(len(tails), np.int32) if weight is None else _column(table, weight)
+    tail, head, weight = chosen_columns(
+        _names(table),
+        lambda name: host_array(table[name]).dtype.kind in "iuf",
+        tail=tail,
+        head=head,
+        weight=weight,
+    )
+    tails, heads = _ends(table, tail), _ends(table, head)
+    weights = np.ones(len(tails), np.int32) if weight is None else host_array(table[weight])
     if len(tails) != len(heads) or len(tails) != len(weights):
         raise GraphError(f"columns of {len(tails)}, {len(heads)} and {len(weights)} rows")
     if tails.dtype.kind != heads.dtype.kind and len(tails):
@@ -73,26 +82,22 @@ def graph_from_table(
     return replace(graph, ids=ids)
 
 
-def _names(table: Any) -> list[str]:
+def _names(table: Any) -> list[Any]:
     if isinstance(table, dict):
-        names = list(table)
-    else:
-        names = list(table.column_names if hasattr(table, "column_names") else table.columns)
-    if len(names) < 2:
-        raise GraphError(f"an edge table needs two columns, tails and heads; it has {names}")
-    return names
+        return list(table)
+    return list(table.column_names if hasattr(table, "column_names") else table.columns)
 
 
-def _column(table: Any, name: str) -> NDArray[Any]:
-    if name not in _names(table):
-        raise GraphError(f"the edge table has no column {name!r}; it has {_names(table)}")
-    return host_array(table[name])
-
-
-def _ends(table: Any, name: str) -> NDArray[Any]:
-    column = _column(table, name)
-    if column.dtype.kind in "iu" or not column.size:
+def _ends(table: Any, name: Any) -> NDArray[Any]:
+    values = table[name]
+    _check_lengths(values if isinstance(values, (list, tuple)) else ())
+    column = host_array(values)
+    if column.dtype.kind in "iu":
+        return as_int64(column, f"a vertex of column {name!r}")
+    if not column.size:
         return column.astype(np.int64)
+    if column.dtype.kind in "OT":
+        _check_lengths(column.tolist())
     words = np.array(column.tolist()) if column.dtype.kind in "OT" else column
     if words.dtype.kind != "U" or not all(isinstance(word, str) for word in column.tolist()):
         raise GraphError(
@@ -101,8 +106,18 @@ def _ends(table: Any, name: str) -> NDArray[Any]:
     return words
 
 
+def _check_lengths(words: Sequence[Any]) -> None:
+    """Before NumPy gives each the room of the longest."""
+    lengths = (len(word) for word in words if isinstance(word, str))
+    check_name_lengths(len(words), max(lengths, default=0))
+
+
 def _count(tails: NDArray[np.int64], heads: NDArray[np.int64]) -> int:
     least = min(tails.min(initial=0), heads.min(initial=0))
     if least < 0:
         raise GraphError(f"vertex {least} is below 0; use renumber=True if these are ids")
-    return int(max(tails.max(initial=-1), heads.max(initial=-1))) + 1
+    count = int(max(tails.max(initial=-1), heads.max(initial=-1))) + 1
+    if count > max(FEWEST_VERTICES, SPARSEST * len(tails)):
+        problem = f"vertex {count - 1} of a table with only {len(tails):,} rows"
+        raise GraphError(f"{problem}; use renumber=True if these are ids")
+    return count

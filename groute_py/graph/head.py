@@ -15,6 +15,7 @@ class Head:
     """What is known of a file before it is read.
 
     Attributes:
+        path: the file.
         name: the file's name without a suffix of compression.
         compression: how it is compressed, or None.
         text: its first `HEAD_BYTES`, decompressed, without a byte order mark.
@@ -22,6 +23,7 @@ class Head:
     """
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.name = bare_name(path)
         try:
             if path.is_dir():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
+
+INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +75,13 @@ class Numbering:
 
 def _as_integer(vertex: int | str, what: str) -> int:
     try:
-        return int(vertex)
-    except ValueError:
-        raise InputError(f"{what} {vertex!r} is no number, but the graph's ids are") from None
+        if not isinstance(vertex, str):
+            return operator.index(vertex)
+        if INTEGER.fullmatch(vertex):
+            return int(vertex)
+    except TypeError:
+        pass
+    raise InputError(f"{what} {vertex!r} is no integer, but the graph's ids are")
 
 
 def is_dense(span: int, count: int) -> bool:

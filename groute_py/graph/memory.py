@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from groute_py.errors import FormatError
+from groute_py.errors import FormatError, GraphError
 
 FEWEST_VERTICES = 1 << 24
 """So many vertices may be promised whatever a file holds."""
+NAME_BYTES = 4
+"""NumPy's bytes for a letter of the longest name, for every name."""
 
 
 def available_bytes() -> int | None:
@@ -33,3 +35,17 @@ def check_vertex_count(path: Path, vertex_count: int, content_bytes: int) -> Non
     if is_absurd(vertex_count, content_bytes):
         problem = f"promises {vertex_count:,} vertices, but has only {content_bytes:,} bytes"
         raise FormatError(path, problem)
+
+
+def check_name_lengths(count: int, longest: int) -> None:
+    """Refuse names that, each with the room of the longest, are too much.
+
+    Raises:
+        GraphError: they need more than half of the memory that is available.
+    """
+    available = available_bytes()
+    if available is not None and 2 * count * longest * NAME_BYTES > available:
+        raise GraphError(
+            f"{count:,} names with room for {longest:,} letters each need more memory than is "
+            "available; shorten the longest names"
+        )

@@ -20,15 +20,22 @@ from groute_py.graph.lines import Progress, shown
 from groute_py.graph.piece import Piece
 
 COUNT = re.compile(rb"\d{1,18}")
+FIRST = re.compile(rb"\s*(p\s+sp\s+\S+\s+\S+|a\s+\d+\s+\d+\s+[-+.\deE]+)\s*")
 
 
 def sniff(head: Head) -> bool:
-    """Whether the first line that is no comment is a ``p`` or an arc line."""
+    """Whether the first line that is no comment is a ``p sp`` or an arc line, by all its fields.
+
+    In a ``.gr`` its letter is enough, so that a mistake there is told.
+    """
+    named = head.name.endswith(".gr")
     for line in head.lines:
-        fields = line.split(maxsplit=1)
-        if fields and not fields[0].startswith(b"c"):
-            return fields[0] in (b"p", b"a")
-    return head.text.lstrip().startswith(b"c") and not head.lines[0].count(b",")
+        if line.strip() and not line.lstrip().startswith(b"c"):
+            letter = line.split(maxsplit=1)[0]
+            return bool(FIRST.fullmatch(line)) or (named and letter in (b"p", b"a"))
+    # comments only; in names of an edge list, all rows would have as many fields
+    widths = {len(line.split()) for line in head.lines if line.strip()}
+    return head.text.lstrip().startswith(b"c") and (named or not widths <= {2, 3})
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:

@@ -4,6 +4,9 @@
     1,2,803           parted by blanks, tabs, commas, semicolons or bars
     home,work,1.5     ids are any integers, or else any names without a separator
 
+Ids are integers where all of the first lines' are: 007 is then 7. A comment ``# ids are names``
+makes names of all; we write it where names look like integers.
+
 This is what SNAP, LDBC Graphalytics (``.e``, with the vertices in ``.v`` beside it), GAPBS
 (``.el``, ``.wel``) and spreadsheets (``.csv``, with or without titles) have. Missing weights are 1.
 A first line of two counts, ``n m``, in front of arcs with weights says which vertices there are,
@@ -12,23 +15,26 @@ and so does a comment ``# vertices 1..n``, which we write where some have no arc
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, InputError
-from groute_py.graph.arc_lines import BLANKS, ArcLines
+from groute_py.errors import FormatError, GraphError, InputError
+from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.arc_text import write_arcs
 from groute_py.graph.arcs import INT64
+from groute_py.graph.columns import PAIRS
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
-from groute_py.graph.formats.edge_plan import COMMENTS, Plan, as_integer, fields_of, plan_of
+from groute_py.graph.formats.edge_fields import SEPARATORS, as_integer, fields_of
+from groute_py.graph.formats.edge_plan import COMMENTS, NAMES, Plan, plan_of
 from groute_py.graph.formats.ldbc_vertices import vertices_beside, write_vertices
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.lines import Progress, shown, whole_lines
+from groute_py.graph.memory import check_name_lengths
 from groute_py.graph.piece import Piece
 
 SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
@@ -58,7 +64,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     lines = _Lines(path, plan)
     try:
         lines.read(progress)
-    except _NameFoundError:
+    except _LargeIdError:
         return _read_names(path, plan, progress)
     return lines.numbered_graph()
 
@@ -75,21 +81,21 @@ def read_piece(path: Path, span: range, progress: Progress | None = None) -> Pie
     lines = _Lines(path, plan._replace(skipped=frozenset()) if span.start else plan)
     try:
         lines.read(progress, span)
-    except _NameFoundError:
+    except _LargeIdError:
         return None
     columns, known = lines.arcs.columns(), (plan.vertices, plan.vertex_count, plan.arc_count)
     return Piece(_name(path), *columns, 0, *known)
 
 
-class _NameFoundError(Exception):
-    """An id is no integer of 64 bits, so all ids are names."""
+class _LargeIdError(Exception):
+    """An id is an integer beyond 64 bits, so all ids are names."""
 
 
 class _Lines(ArcLines):
     """Arcs whose ids are integers; `arcs` has the ids as they are."""
 
     def __init__(self, path: Path, plan: Plan) -> None:
-        super().__init__(path, COMMENTS, blanks=BLANKS + plan.separator)
+        super().__init__(path, COMMENTS, separator=plan.separator)
         self._plan = plan
         self.columns, self.promised, self.ids = plan.columns, plan.arc_count, SMALL_IDS
 
@@ -105,8 +111,10 @@ class _Lines(ArcLines):
 
     def _index(self, field: bytes) -> int:
         number = as_integer(field)
-        if number is None or not INT64.min <= number <= INT64.max:
-            raise _NameFoundError
+        if number is None:
+            refuse_name(self, field)
+        if not INT64.min <= number <= INT64.max:
+            raise _LargeIdError
         return number
 
     def numbered_graph(self) -> Graph:
@@ -144,6 +152,10 @@ def _read_names(path: Path, plan: Plan, progress: Progress | None) -> Graph:
             if any(fields) and fields[0][:1] not in (b"#", b"%") and lines.line not in plan.skipped:
                 if len(fields) != plan.columns or not (fields[0] and fields[1]):
                     refuse_line(lines, line)
+                if not plan.names:
+                    for end in fields[:2]:
+                        if as_integer(end) is None:
+                            refuse_name(lines, end)
                 tail, head = (number.setdefault(end, len(number)) for end in fields[:2])
                 weight = lines.weight(fields[2]) if plan.columns == 3 else 1
                 lines.arcs.append(tail, head, weight)
@@ -151,16 +163,26 @@ def _read_names(path: Path, plan: Plan, progress: Progress | None) -> Graph:
         if progress:
             progress(done, total)
     try:
-        ids = np.array([name.decode() for name in number], dtype=np.str_)
+        names = [name.decode() for name in number]
+        check_name_lengths(len(names), max(map(len, names), default=0))
     except UnicodeDecodeError as error:
         raise FormatError(path, f"a vertex is named {shown(error.object)}: no UTF-8") from error
+    except GraphError as error:
+        raise FormatError(path, str(error)) from error
+    ids = np.array(names, dtype=np.str_)
     return _with_ids(lines.arcs.graph(len(ids), first_id=0, name=_name(path)), ids)
 
 
-def refuse_line(lines: ArcLines, line: bytes) -> None:
+def refuse_line(lines: ArcLines, line: bytes) -> NoReturn:
     """Say that a line does not have the fields of the others."""
     wanted = "`TAIL HEAD WEIGHT`" if lines.columns == 3 else "`TAIL HEAD`"
     lines.refuse(f"expected {wanted} as in the lines before, got {shown(line)}")
+
+
+def refuse_name(lines: ArcLines, field: bytes) -> NoReturn:
+    """Say that an id is a name in a file that began with integers."""
+    problem = f"expected an integer id as in the first lines, got {shown(field)}"
+    lines.refuse(f"{problem}; where ids are names, begin the file with `{NAMES.decode().strip()}`")
 
 
 def _with_ids(graph: Graph, ids: NDArray[np.int64] | NDArray[np.str_]) -> Graph:
@@ -175,27 +197,48 @@ def _name(path: Path) -> str:
 def write(graph: Graph, path: Path) -> None:
     """Write an edge list atomically, with commas for ``.csv``, tabs for ``.tsv``, else blanks.
 
+    An ``.el`` has no weights, as GAPBS has it. Names have titles above them, as a ``.csv`` always.
+
     Raises:
-        InputError: a name cannot stand in such a file, or a vertex that is in no range has no arc.
+        InputError: the weights of an ``.el`` are not all 1; a name cannot stand in such a file; or
+            a vertex that is in no range has no arc.
     """
     name = bare_name(path)
     separator = b"," if name.endswith(".csv") else b"\t" if name.endswith(".tsv") else b" "
-    header = b""
-    if name.endswith(".e") and (graph.ids is None or graph.ids.dtype.kind != "U"):
+    columns = 2 if name.endswith(".el") else 3
+    if columns == 2 and (graph.weights != 1).any():
+        raise InputError(f"{path}: an .el file has no weights; write .wel")
+    names = graph.ids if graph.ids is not None and graph.ids.dtype.kind == "U" else None
+    if name.endswith(".e") and names is None:
         write_vertices(graph, path)
         header = b"" if graph.arc_count else b"# no edges\n"
     else:
         header = _comment_on_vertices(graph, path)
-    header += b"tail,head,weight\n" if separator == b"," else b""
-    if graph.ids is not None and graph.ids.dtype.kind == "U":
-        _check_names(graph.ids, path, separator.decode())
-    write_arcs(graph, path, header, separator=separator, first_id=graph.first_id, ids=graph.ids)
+    if names is not None and _check_names(names, path):
+        header += NAMES
+    if names is not None or separator == b",":
+        titles = (*_titles(set() if names is None else set(names.tolist())), "weight")
+        header += separator.join(title.encode() for title in titles[:columns]) + b"\n"
+    write_arcs(
+        graph,
+        path,
+        header,
+        separator=separator,
+        columns=columns,
+        first_id=graph.first_id,
+        ids=graph.ids,
+    )
+
+
+def _titles(names: set[str]) -> tuple[str, str]:
+    """Titles of tails and heads, if possible such that are no names of vertices."""
+    return next((pair for pair in PAIRS if names.isdisjoint(pair)), PAIRS[0])
 
 
 def _comment_on_vertices(graph: Graph, path: Path) -> bytes:
     has_arcs = np.diff(graph.offsets) > 0
     has_arcs[graph.heads] = True
-    if graph.vertex_count and has_arcs.all():
+    if has_arcs.all() and (graph.vertex_count or graph.ids is not None):
         return b""
     if graph.ids is not None:
         lonely = graph.numbering.id_of(int(np.argmin(has_arcs)))
@@ -204,9 +247,12 @@ def _comment_on_vertices(graph: Graph, path: Path) -> bytes:
     return f"# vertices {graph.numbering}\n".encode()
 
 
-def _check_names(ids: NDArray[np.str_], path: Path, separator: str) -> None:
+def _check_names(ids: NDArray[np.str_], path: Path) -> bool:
+    """Refuse names that would be parted; returns whether some look like integers."""
+    parting = [other.decode() for other in SEPARATORS]
     for name in ids.tolist():
-        parted = next(csv.reader([name], delimiter=separator)) != [name] or name.split() != [name]
-        if parted or not name or name[0] in "#%" or '"' in name:
+        parted = name.split() != [name] or any(other in name for other in parting)
+        if parted or name[0] in "#%" or '"' in name:
             problem = f"vertex {name!r} cannot stand in an edge list; write .parquet or .csr"
             raise InputError(f"{path}: {problem}")
+    return any(as_integer(name.encode()) is not None for name in ids.tolist())

@@ -97,7 +97,8 @@ def write(graph: Graph, path: Path) -> None:
         InputError: weights are not int32, or not all 1 in an ``.sg``; too many vertices.
     """
     weighted = bare_name(path).endswith(".wsg")
-    weights = graph.weights.astype(np.int32)
+    with np.errstate(invalid="ignore"):  # what does not fit is found by comparing
+        weights = graph.weights.astype(np.int32)
     if not np.array_equal(weights, graph.weights):
         raise InputError(f"{path}: GAPBS weights are int32, which these are not; write .csr")
     if not weighted and (weights != 1).any():

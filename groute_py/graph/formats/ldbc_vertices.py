@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError
+from groute_py.errors import FormatError, InputError
 from groute_py.graph.arcs import INT64
 from groute_py.graph.atomic import replacing
 from groute_py.graph.compression import SUFFIXES, bare_name, packing
 from groute_py.graph.csr import Graph
-from groute_py.graph.formats.edge_plan import as_integer
+from groute_py.graph.formats.edge_fields import as_integer
 from groute_py.graph.lines import shown, whole_lines
 
 
@@ -45,9 +45,24 @@ def _read_vertices(path: Path) -> NDArray[np.int64]:
 
 
 def write_vertices(graph: Graph, path: Path) -> None:
-    """Write ``x.v`` beside ``x.e`` atomically, compressed like it."""
+    """Write ``x.v`` beside ``x.e`` atomically, compressed like it.
+
+    Raises:
+        InputError: there is an ``x.v`` already that does not belong to an ``x.e``.
+    """
     suffix = path.name[len(bare_name(path)) :]
     beside = path.parent / f"{bare_name(path).removesuffix('.e')}.v{suffix}"
+    if beside.exists() and not (path.exists() and _holds_vertices(beside)):
+        problem = f"{beside} is there already and would be overwritten; write another name"
+        raise InputError(f"{path}: {problem}")
     ids = graph.numbering.ids_of(np.arange(graph.vertex_count))
     with replacing(beside) as file, packing(beside, file) as packed:
         packed.write("".join(f"{vertex}\n" for vertex in ids.tolist()).encode())
+
+
+def _holds_vertices(path: Path) -> bool:
+    try:
+        _read_vertices(path)
+    except FormatError:
+        return False
+    return True

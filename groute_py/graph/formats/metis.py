@@ -31,6 +31,8 @@ from groute_py.graph.mirror import is_symmetric
 from groute_py.graph.number_rows import Rows, number_rows
 
 SUFFIXES = (".graph", ".metis")
+FORMS = (0, 1, 10, 11, 100, 101, 110, 111)
+"""What the third number of the header may be."""
 BLOCK = 1 << 14
 """Vertices whose lines are written at once."""
 
@@ -55,7 +57,7 @@ def sniff(head: Head) -> bool:
         return False
     if head.name.endswith(SUFFIXES):
         return True
-    if not 2 <= len(fields[0]) <= 4:
+    if not 2 <= len(fields[0]) <= 4 or (fields[0][2:] and int(fields[0][2]) not in FORMS):
         return False
     if not head.whole:
         return len({len(row) for row in fields[1:]}) > 2
@@ -89,7 +91,11 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     name = bare_name(path)
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
-    return arcs.graph(header.vertex_count, first_id=1, name=name)
+    graph = arcs.graph(header.vertex_count, first_id=1, name=name)
+    if not is_symmetric(graph):
+        problem = "is not symmetric: an edge stands in one line only, or has two weights"
+        raise FormatError(path, f"{problem}; a directed graph goes into an edge list")
+    return graph
 
 
 def _without_first(rows: Rows) -> Rows:
@@ -102,7 +108,7 @@ def _header(path: Path, rows: Rows) -> Header:
     if not 2 <= len(numbers) <= 4 or min(numbers) < 0:
         raise FormatError(path, "expected `VERTICES EDGES [FORMAT [WEIGHTS]]`", line=line)
     form = numbers[2] if len(numbers) > 2 else 0
-    if form not in (0, 1, 10, 11, 100, 101, 110, 111):
+    if form not in FORMS:
         raise FormatError(path, f"expected a format of three digits 0 or 1, got {form}", line=line)
     weights = numbers[3] if len(numbers) > 3 else 1
     skipped = form // 100 + (weights if form // 10 % 10 else 0)

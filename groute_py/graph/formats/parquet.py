@@ -1,7 +1,7 @@
 """Parquet edge tables: columns of tails, heads and maybe weights.
 
-Columns are found by their names (`TAILS`, `HEADS`, `WEIGHTS`), else they are the first, the second
-and the third. Tails and heads are integers or strings. Which vertices have no arcs is kept beside
+Columns are found by their names, as `groute_py.graph.columns` says. Tails and heads are integers or
+strings. Which vertices have no arcs is kept beside
 the table, in the metadata ``groute-py``, which other programs pass over.
 """
 
@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GraphError, InputError
+from groute_py.errors import FormatError, GraphError, InputError, SetupError
 from groute_py.graph.arc_text import arc_blocks
+from groute_py.graph.arcs import INT64
 from groute_py.graph.atomic import replacing
+from groute_py.graph.columns import as_int64, chosen_columns
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.libraries import library
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import available_bytes
+from groute_py.graph.memory import available_bytes, check_name_lengths
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 
 MAGIC = b"PAR1"
-TAILS = ("tail", "source", "src", "from", "u")
-HEADS = ("head", "target", "destination", "dst", "to", "v")
-WEIGHTS = ("weight", "w", "cost", "length", "distance", "wgt", "weights")
 METADATA = b"groute-py"
 BLOCK = 1 << 20
 """Arcs in a row group."""
@@ -39,6 +38,13 @@ def sniff(head: Head) -> bool:
     return head.text.startswith(MAGIC)
 
 
+class Kept(NamedTuple):
+    """What our metadata say of vertices: that all in a span are there, or which have no arcs."""
+
+    span: range | None
+    lonely: list[Any]
+
+
 def read(path: Path, progress: Progress | None = None) -> Graph:
     """Read an edge table.
 
@@ -46,22 +52,23 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
         FormatError: it is damaged, has other columns, or larger than memory.
         SetupError: PyArrow is not installed.
     """
-    columns, more = _columns(path)
+    columns, kept = _columns(path)
     weights = columns[2] if len(columns) > 2 else np.ones(len(columns[0]), np.int32)
-    if "span" in more:
-        first, count = more["span"]
-        ids, tails, heads = None, columns[0] - first, columns[1] - first
-    elif columns[0].dtype.kind in "iu":
-        lonely = np.array(more.get("lonely", []), np.int64)
-        first, ids, count, tails, heads = numbered(columns[0], columns[1], lonely)
+    tails, heads = columns[:2]
+    if kept.span is not None:
+        first, ids, count = kept.span.start, None, len(kept.span)
+        _check_memory(path, count)
+        _check_ends(path, columns[:2], kept.span)
+        tails, heads = (ends.astype(np.int64, copy=False) - first for ends in (tails, heads))
+    elif tails.dtype.kind in "iu":
+        lonely = np.array(kept.lonely, np.int64)
+        first, ids, count, tails, heads = numbered(tails, heads, lonely)
     else:
-        names = np.concatenate([*columns[:2], np.array(more.get("lonely", []), np.str_)])
+        names = np.concatenate([tails, heads, np.array(kept.lonely, np.str_)])
         ids, places = np.unique(names, return_inverse=True)
         first, count = 0, len(ids)
-        tails, heads = places[: len(columns[0])], places[len(columns[0]) :][: len(columns[1])]
+        tails, heads = np.split(places[: 2 * len(tails)], 2)
     try:
-        if len(tails) and (min(tails.min(), heads.min()) < 0 or tails.max() >= count):
-            raise GraphError(f"an id is outside the range {first}..{first + count - 1}")
         wanted = index_type(count)
         offsets, heads, weights = csr_from_arcs(
             count, tails.astype(wanted), heads.astype(wanted), weights
@@ -74,20 +81,35 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     return Graph(graph.offsets, graph.heads, graph.weights, name=graph.name, ids=ids)
 
 
-def _columns(path: Path) -> tuple[list[NDArray[Any]], dict[str, Any]]:
+def _check_memory(path: Path, vertex_count: int) -> None:
+    available = available_bytes()
+    if available is not None and 8 * vertex_count > available:
+        problem = f"promises {vertex_count:,} vertices, which need more memory than is available"
+        raise FormatError(path, problem)
+
+
+def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
+    for ends in columns:
+        if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
+            raise FormatError(path, f"an id is outside the range {span.start}..{span.stop - 1}")
+
+
+def _columns(path: Path) -> tuple[list[NDArray[Any]], Kept]:
     """Tails, heads and maybe weights; and what the metadata say."""
     pq = library("pyarrow.parquet", "reading Parquet")
     try:
         with pq.ParquetFile(path) as file:
-            names = _chosen(path, file.schema_arrow.names)
+            names = _chosen(path, file.schema_arrow)
             rows, available = file.metadata.num_rows, available_bytes()
             if available is not None and 8 * len(names) * rows > available:
                 raise FormatError(path, f"{rows:,} arcs need more memory than is available")
             table = file.read(columns=names)
             more = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
             arrays = [_array(path, table.column(name), name) for name in names]
-    except FormatError:
+    except (FormatError, SetupError):
         raise
+    except GraphError as error:
+        raise FormatError(path, str(error)) from error
     except Exception as error:
         problem = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(path, f"damaged Parquet: {problem}") from error
@@ -97,20 +119,37 @@ def _columns(path: Path) -> tuple[list[NDArray[Any]], dict[str, Any]]:
         raise FormatError(path, f"{problem} are read")
     if not isinstance(more, dict):
         raise FormatError(path, f"damaged Parquet: its metadata {METADATA.decode()} are no object")
-    return arrays, more
+    return arrays, _kept(path, more, str if kinds[0] == "U" else int)
 
 
-def _chosen(path: Path, names: list[str]) -> list[str]:
+def _kept(path: Path, more: Any, kind: type) -> Kept:
+    """What our metadata say, after a look at it: any program may have written it."""
+    span, lonely = more.get("span"), more.get("lonely", [])
+    right = isinstance(lonely, list) and all(type(vertex) is kind for vertex in lonely)
+    if right and kind is int:
+        right = all(INT64.min <= vertex <= INT64.max for vertex in lonely)
+    if right and span is not None:
+        right = kind is int and isinstance(span, list) and [type(n) for n in span] == [int, int]
+        right = right and span[1] >= 0 and INT64.min <= span[0] <= INT64.max - span[1]
+    if not right:
+        problem = f"damaged Parquet: its metadata {METADATA.decode()} do not fit its columns"
+        raise FormatError(path, f"{problem}; write the table anew without them")
+    return Kept(None if span is None else range(span[0], sum(span)), lonely)
+
+
+def _chosen(path: Path, schema: Any) -> list[str]:
     """The columns of tails, heads and weights."""
-    if len(names) < 2:
-        raise FormatError(path, f"expected columns of tails and heads, got {', '.join(names)}")
-    lower = {name.lower(): name for name in names}
-    found = [next((lower[k] for k in known if k in lower), None) for known in (TAILS, HEADS)]
-    ends = [name for name in found if name is not None]
-    if len(ends) < 2:
-        return names[:3]
-    weight = next((lower[k] for k in WEIGHTS if k in lower), None)
-    return ends if weight is None else [*ends, weight]
+    types = library("pyarrow", "reading Parquet").types
+
+    def is_numeric(name: str) -> bool:
+        kind = schema.field(name).type
+        return bool(types.is_integer(kind) or types.is_floating(kind))
+
+    try:
+        chosen = chosen_columns(schema.names, is_numeric)
+    except GraphError as error:
+        raise FormatError(path, str(error)) from error
+    return [name for name in chosen if name is not None]
 
 
 def _array(path: Path, column: Any, name: str) -> NDArray[Any]:
@@ -120,9 +159,10 @@ def _array(path: Path, column: Any, name: str) -> NDArray[Any]:
     if values.dtype == object:
         if not all(isinstance(value, str) for value in values):
             raise FormatError(path, f"column {name} is {column.type}; integers or strings are read")
+        check_name_lengths(len(values), max(map(len, values), default=0))
         values = values.astype(np.str_)
-    if values.dtype.kind == "u" and values.dtype.itemsize == 8:
-        values = values.astype(np.int64)
+    if values.dtype == np.uint64:
+        values = as_int64(values, f"a value of column {name}")
     if values.dtype.kind not in "iufbU":
         raise FormatError(path, f"column {name} is {column.type}, which is no number")
     return np.asarray(values)

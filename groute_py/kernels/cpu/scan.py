@@ -24,18 +24,20 @@ from groute_py.kernels.cpu.numbers import (
 )
 
 NEWLINE = 10
-ORDINARY, BLANK, COMMENT = 0, 1, 2
-"""What a byte is to a format: a blank parts fields; a comment's mark begins its line."""
+ORDINARY, BLANK, COMMENT, SEPARATOR = 0, 1, 2, 3
+"""What a byte is to a format: blanks part fields, or where it has a separator, exactly one of it
+with blanks around; a comment's mark begins its line."""
 NO_LETTER = 0
 LONGEST_LINE = 72
 """Bytes of an arc line of three 64-bit numbers, rounded up."""
 
 
-def kinds_of(blanks: bytes, comments: bytes) -> NDArray[np.uint8]:
+def kinds_of(blanks: bytes, comments: bytes, separator: bytes = b"") -> NDArray[np.uint8]:
     """The table of bytes, uint8, shape (256,), for `scan_arcs`."""
     kinds = np.full(256, ORDINARY, np.uint8)
     kinds[list(blanks)] = BLANK
     kinds[list(comments)] = COMMENT
+    kinds[list(separator)] = SEPARATOR
     return kinds
 
 
@@ -58,7 +60,7 @@ def scan_arcs(
     Args:
         text: uint8, whole lines, the last byte a newline.
         start: the first byte of a line.
-        kinds: uint8, shape (256,): `ORDINARY`, `BLANK` or `COMMENT`.
+        kinds: uint8, shape (256,): `ORDINARY`, `BLANK`, `COMMENT` or `SEPARATOR`.
         letter: the code of the letter in front of every arc, or `NO_LETTER`.
         ids: the least id and how many there are; ids are stored less the least.
         columns: 3, or 2 where arcs have no weight; `weights` is then left alone.
@@ -75,6 +77,7 @@ def scan_arcs(
     at, stop = np.uint64(start), np.uint64(len(text))
     first, most = np.uint64(ids[0]), np.uint64(ids[1])
     lines = filled = 0
+    parted = (kinds == SEPARATOR).any()
     while at < stop:
         p = _skip_blanks(text, at, kinds)
         if kinds[text[p]] == COMMENT:
@@ -87,7 +90,7 @@ def scan_arcs(
                     break
                 p = _skip_blanks(text, p + ONE, kinds)
             tail, end = identity(text, p)
-            p = _skip_blanks(text, end, kinds)
+            p = _next_field(text, end, kinds, parted)
             if p == end:
                 break
             head, end = identity(text, p)
@@ -95,7 +98,7 @@ def scan_arcs(
             if tail - first >= most or head - first >= most:
                 break
             if columns == 3:
-                p = _skip_blanks(text, end, kinds)
+                p = _next_field(text, end, kinds, parted)
                 if p == end:
                     break
                 whole, end = integer(text, p)
@@ -122,6 +125,19 @@ def scan_arcs(
 def _skip_blanks(text: NDArray[np.uint8], p: np.uint64, kinds: NDArray[np.uint8]) -> np.uint64:
     while kinds[text[p]] == BLANK:
         p += ONE
+    return p
+
+
+@njit(cache=True, nogil=True)
+def _next_field(
+    text: NDArray[np.uint8], end: np.uint64, kinds: NDArray[np.uint8], parted: bool
+) -> np.uint64:
+    """Where the next field begins behind the `end` of one; `end` where nothing parts them."""
+    p: np.uint64 = _skip_blanks(text, end, kinds)
+    if parted:
+        if kinds[text[p]] != SEPARATOR:
+            return end
+        p = _skip_blanks(text, p + ONE, kinds)
     return p
 
 
@@ -180,6 +196,7 @@ def format_arcs(
     weights: NDArray[Any],
     letter: int,
     separator: int,
+    columns: int,
     first_id: int,
     vertex: int,
     text: NDArray[np.uint8],
@@ -193,6 +210,7 @@ def format_arcs(
         weights: integers, shape (m,).
         letter: the code of the letter in front of every arc, or `NO_LETTER`.
         separator: the code of what stands between two fields.
+        columns: 3, or 2 to leave out the weights.
         first_id: the id of vertex 0.
         vertex: a vertex whose row does not start after `arc`.
         text: uint8, the buffer, at least `LONGEST_LINE` long.
@@ -211,8 +229,9 @@ def format_arcs(
         p = put_integer(text, p, np.int64(vertex + first_id))
         text[p] = separator
         p = put_integer(text, p + 1, np.int64(heads[arc] + first_id))
-        text[p] = separator
-        p = put_integer(text, p + 1, np.int64(weights[arc]))
+        if columns == 3:
+            text[p] = separator
+            p = put_integer(text, p + 1, np.int64(weights[arc]))
         text[p] = NEWLINE
         p += 1
         arc += 1

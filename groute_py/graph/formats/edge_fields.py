@@ -1,0 +1,87 @@
+"""How the rows of an edge list are parted into fields."""
+
+from __future__ import annotations
+
+import re
+
+from groute_py.errors import FormatError
+from groute_py.graph.arc_lines import INTEGER
+from groute_py.graph.head import Head
+from groute_py.graph.lines import shown
+
+SEPARATORS = (b",", b";", b"|")
+"""What may part fields besides blanks and tabs."""
+
+Lines = list[tuple[int, bytes]]
+Rows = list[tuple[int, list[bytes]]]
+"""Lines, or their fields, with their numbers."""
+
+
+def as_integer(field: bytes) -> int | None:
+    """The integer that a field is, if it is one."""
+    return int(field) if INTEGER.fullmatch(field) else None
+
+
+def fields_of(line: bytes, separator: bytes) -> list[bytes]:
+    """The fields of a line, without the blanks and quotes around them."""
+    parts = line.split(separator) if separator else line.split()
+    return [part.strip().removeprefix(b'"').removesuffix(b'"') for part in parts]
+
+
+def separator_of(head: Head, data: Lines) -> bytes | None:
+    """What parts every line into the same two or three fields, or else the first line.
+
+    Returns:
+        The separator, empty for blanks; None where nothing does and it does not look like arcs.
+
+    Raises:
+        FormatError: two would do, or none does although the first field is an integer.
+    """
+    for lines in (data, data[:3], data[:1]):
+        found = [separator for separator in (b"", *SEPARATORS) if _parts(lines, separator)]
+        sure = [separator for separator in found if _leaves_none(lines, separator, found)]
+        if len(sure) == 1:
+            return sure[0]
+        if found:
+            names = " or by ".join(repr(s.decode()) if s else "blanks" for s in sure or found)
+            problem = f"fields may be parted by {names} in {shown(data[0][1])}"
+            raise FormatError(
+                head.path, f"{problem}; use one of them, and points in decimals", line=data[0][0]
+            )
+    _check_columns(head, data)
+    return None
+
+
+def parted_counts(rows: Rows) -> tuple[Rows, Rows]:
+    """The lines of counts, ``n m`` or ``n`` and ``m``, and the others."""
+    widths = [len(fields) for _, fields in rows[:3]]
+    lines = 1 if widths[:2] == [2, 3] else 2 if widths == [1, 1, 3] else 0
+    counts = [field for _, fields in rows[:lines] for field in fields]
+    if all(re.fullmatch(rb"\d{1,18}", field) for field in counts):
+        return rows[:lines], rows[lines:]
+    return [], rows
+
+
+def _rows(lines: Lines, separator: bytes) -> Rows:
+    return parted_counts([(number, fields_of(line, separator)) for number, line in lines])[1]
+
+
+def _parts(lines: Lines, separator: bytes) -> bool:
+    widths = {len(fields) for _, fields in _rows(lines, separator)}
+    return len(widths) == 1 and widths <= {2, 3}
+
+
+def _leaves_none(lines: Lines, separator: bytes, found: list[bytes]) -> bool:
+    """Whether the ids hold none of the other separators that would do."""
+    others = [other for other in found if other and other != separator]
+    ends = [end for _, fields in _rows(lines, separator) for end in fields[:2]]
+    return not any(other in end for other in others for end in ends)
+
+
+def _check_columns(head: Head, data: Lines) -> None:
+    number, line = data[0]
+    for separator in (*SEPARATORS, b""):
+        fields = fields_of(line, separator)
+        if len(fields) > 1 and as_integer(fields[0]) is not None:
+            problem = f"expected `TAIL HEAD` or `TAIL HEAD WEIGHT`, got {len(fields)} fields"
+            raise FormatError(head.path, f"{problem} in {shown(line)}", line=number)

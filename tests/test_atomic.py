@@ -1,0 +1,82 @@
+"""Written files: links, modes, pipes and devices stay what they are."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from graphs import graph_of
+
+from groute_py import InputError, read_graph, write_graph
+from groute_py.graph.atomic import replacing
+
+GRAPH = graph_of(2, [(0, 1, 5)])
+
+
+def test_a_link_stays(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link, target = tmp_path / "g.gr", tmp_path / "there" / "real.gr"
+    link.symlink_to(target)
+    for _ in range(2):  # first it leads nowhere
+        write_graph(GRAPH, link)
+        assert link.is_symlink()
+        assert list(target.parent.iterdir()) == [target]
+        assert read_graph(target, cache=False).arc_count == 1
+
+
+def test_the_mode_stays(tmp_path: Path) -> None:
+    (tmp_path / "g.gr").touch(mode=0o600)
+    write_graph(GRAPH, tmp_path / "g.gr")
+    assert stat.S_IMODE((tmp_path / "g.gr").stat().st_mode) == 0o600
+
+
+def test_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "g.gr")
+    found: list[str] = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / "g.gr").read_text()))
+    reader.start()
+    write_graph(GRAPH, tmp_path / "g.gr")
+    reader.join()
+    assert found == ["p sp 2 1\na 1 2 5\n"]
+    assert (tmp_path / "g.gr").is_fifo()
+
+
+def test_a_device() -> None:
+    with replacing(Path("/dev/null")) as file:
+        file.write(b"nothing")
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "file"])
+def test_standard_output(tmp_path: Path, kind: str) -> None:
+    code = (
+        "from pathlib import Path; from groute_py.graph.atomic import replacing\n"
+        "with replacing(Path('/dev/stdout')) as file: file.write(b'said')"
+    )
+    command = [sys.executable, "-c", code]
+    if kind == "pipe":
+        assert subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout == b"said"
+    else:
+        with open(tmp_path / "out", "wb") as file:
+            subprocess.run(command, stdout=file, check=True)
+        assert (tmp_path / "out").read_bytes() == b"said"
+        assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_verilog_file_beside_an_edge_list(tmp_path: Path) -> None:
+    """An ``.e`` has its vertices in a ``.v``, which may be something else."""
+    (tmp_path / "g.v").write_text("module g; endmodule\n")
+    with pytest.raises(InputError, match=r"g\.v is there already"):
+        write_graph(GRAPH, tmp_path / "g.e")
+    (tmp_path / "g.e").write_text("")
+    with pytest.raises(InputError, match=r"g\.v is there already"):
+        write_graph(GRAPH, tmp_path / "g.e")
+    assert (tmp_path / "g.v").read_text() == "module g; endmodule\n"
+    for _ in range(2):
+        write_graph(GRAPH, tmp_path / "h.e")
+    assert (tmp_path / "h.v").read_text() == "0\n1\n"

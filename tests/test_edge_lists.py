@@ -1,0 +1,139 @@
+"""Edge lists whose first lines might be something else: titles, DIMACS, decimals with commas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import graph_of
+
+from groute_py import FormatError, Graph, InputError, read_graph, write_graph
+from groute_py.graph import memory
+
+LIKE_TITLES = ["u", "start", "source", "from", "tail", "i", "src", "id1", "node1"]
+
+
+def arcs(path: Path) -> list[tuple[Any, Any, Any]]:
+    graph = read_graph(path, cache=False)
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    ids = (graph.numbering.ids_of(ends).tolist() for ends in (tails, graph.heads))
+    return sorted(zip(*ids, graph.weights.tolist(), strict=True))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Any:
+    def write(text: str) -> Path:
+        (tmp_path / "g").write_text(text)
+        return tmp_path / "g"
+
+    return write
+
+
+@pytest.mark.parametrize("name", LIKE_TITLES)
+def test_names_that_titles_have(file: Any, name: str) -> None:
+    """The first arc stays, with any separator, and with two columns."""
+    wanted = [("x", "y", 3), (name, "x", 5)] if name > "x" else [(name, "x", 5), ("x", "y", 3)]
+    assert arcs(file(f"{name} x 5\nx y 3\n")) == wanted
+    assert arcs(file(f"{name},x,5\nx,y,3\n")) == wanted
+    assert arcs(file(f"{name} x\nx y\n")) == [(u, v, 1) for u, v, _ in wanted]
+
+
+@pytest.mark.parametrize(
+    "titles", ["from,to,km", "Source,Target,travel_time", "u,v,Length (km)", '"src","dst","w"']
+)
+def test_titles(file: Any, titles: str) -> None:
+    assert arcs(file(f"{titles}\na,b,3\n")) == [("a", "b", 3)]
+    assert arcs(file(f"{titles}\n7,8,3\n")) == [(7, 8, 3)]
+
+
+def test_titles_of_two_columns(file: Any) -> None:
+    assert arcs(file("from to\na b\nb c\n")) == [("a", "b", 1), ("b", "c", 1)]
+    assert arcs(file("u v\nv w\n")) == [("u", "v", 1), ("v", "w", 1)]
+    assert arcs(file("person knows\n1 2\n")) == [(1, 2, 1)]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".txt", ".tsv", ".el", ".wel", ".e"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["u", "v", "w"],
+        ["tail", "head", "weight"],
+        ["a", "p", "c"],
+        ["007", "7", "+7"],
+        ["1", "2", "x"],
+    ],
+)
+def test_names_come_back(tmp_path: Path, suffix: str, names: list[str]) -> None:
+    graph = graph_of(3, [(0, 1, 1), (1, 2, 1), (2, 0, 1)])
+    named = Graph(graph.offsets, graph.heads, graph.weights, ids=np.array(names))
+    write_graph(named, tmp_path / f"g{suffix}")
+    wanted = [(names[0], names[1], 1), (names[1], names[2], 1), (names[2], names[0], 1)]
+    assert arcs(tmp_path / f"g{suffix}") == sorted(wanted)
+
+
+@pytest.mark.parametrize("name", ["a,b", "a;b", "a|b", "a b", "", "#a"])
+def test_names_that_would_be_parted(tmp_path: Path, name: str) -> None:
+    named = Graph(*(np.array(x) for x in ([0, 1], [0])), np.array([3]), ids=np.array([name]))
+    with pytest.raises(InputError, match="cannot stand in an edge list"):
+        write_graph(named, tmp_path / "g.txt")
+
+
+def test_a_graph_of_names_without_vertices(tmp_path: Path) -> None:
+    graph = graph_of(0, [])
+    named = Graph(graph.offsets, graph.heads, graph.weights, ids=np.array([], np.str_))
+    write_graph(named, tmp_path / "g.csv")
+    assert read_graph(tmp_path / "g.csv").vertex_count == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["a b 4\nb c 3\n", "cat cow 3\ncow cat 4\n", "c a 4\nc b 3\n", "p sp 4\nsp p 3\n"]
+)
+def test_names_like_the_letters_of_dimacs(file: Any, text: str) -> None:
+    rows = [line.split() for line in text.splitlines()]
+    assert arcs(file(text)) == sorted((u, v, int(w)) for u, v, w in rows)
+
+
+def test_names_with_blanks(file: Any) -> None:
+    text = "New York,Los Angeles,5\nLos Angeles,San Jose,3\n"
+    assert ("New York", "Los Angeles", 5) in arcs(file(text))
+
+
+ROWS = "".join(f"{i},{i + 1},3\n" for i in range(300))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("home work 5O\nwork home 4\n", 1, "expected a finite number as weight, got '5O'"),
+        ("home work nan\nwork home 4\n", 1, "expected a finite number as weight, got 'nan'"),
+        ("1;2;3,5\n2;3;4,5\n", 1, "expected a finite number as weight, got '3,5'"),
+        ("1 2 3,5\n2 3 4,5\n", 1, "may be parted by blanks or by ','"),
+        ("1,2,3\n2,3,,4\n", 2, "expected `TAIL HEAD WEIGHT`"),
+        (ROWS + "2,3,,4\n", 301, "expected `TAIL HEAD WEIGHT`"),
+        (ROWS + "2,,3,4\n", 301, "expected `TAIL HEAD WEIGHT`"),
+        (ROWS + "2,3,4,\n", 301, "expected `TAIL HEAD WEIGHT`"),
+        (ROWS + ",3,4\n", 301, "expected an integer id"),
+        (ROWS + "2 3 4\n", 301, "expected `TAIL HEAD WEIGHT`"),
+        ("1O,5,3\n" + ROWS, 1, "expected an integer id as in the other lines, got '1O'"),
+        ("4,5,3\n" * 9 + "4,5O,3\n", 10, "expected an integer id as in the other lines"),
+        ("a,b;c,3\nb,c;d,4\n", 1, "may be parted by ',' or by ';' in 'a,b;c,3'"),
+        ("1 2 3\n4 5 6 7\n", 2, "expected `TAIL HEAD WEIGHT` as in the lines before"),
+        ("weight,a,b\n5,1,2\n", 1, "put them in the order tail, head, weight"),
+        ("target,source\n5,1\n", 1, "put them in the order tail, head, weight"),
+        ("1,2,3,4\n2,3,4,5\n", 1, "expected `TAIL HEAD` or `TAIL HEAD WEIGHT`, got 4 fields"),
+    ],
+)
+def test_what_is_not_clear_is_refused(file: Any, text: str, line: int, says: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        read_graph(file(text))
+    assert says in str(caught.value)
+    assert caught.value.line == line
+
+
+def test_a_name_as_long_as_a_book(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
+    path = file("x" * 20_000 + " y 5\n" + "".join(f"n{i} n{i + 1} 5\n" for i in range(98)))
+    with pytest.raises(FormatError, match="101 names with room for 20,000 letters"):
+        read_graph(path)
