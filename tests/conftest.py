@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from groute_py.device.choose import gpu_problem
 from groute_py.launch.mpirun import command, plan
+from groute_py.settings import settings as own_settings
 
 settings.register_profile(
     "repeatable",
@@ -38,6 +39,15 @@ DEVICES = [
 def device(request: pytest.FixtureRequest) -> str:
     """Every device there is: a test that takes this runs on each."""
     return str(request.param)
+
+
+@pytest.fixture
+def on_device(device: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """For functions without an argument for the device: they solve where the environment says."""
+    monkeypatch.setenv("GROUTE_PY_DEVICE", device)
+    own_settings.cache_clear()
+    yield
+    own_settings.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -9,40 +9,19 @@ runs. NegativeCycleError and what we do not have (`yen`, `construct_dist_matrix`
 
 from __future__ import annotations
 
-import functools
-from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
+from foreign import put_counted, tell_calls
 from scipy.sparse import csgraph as theirs
 
 from groute_py import csgraph as ours
 
-OURS = [
-    "bellman_ford",
-    "breadth_first_order",
-    "dijkstra",
-    "floyd_warshall",
-    "johnson",
-    "shortest_path",
-]
-CALLS: Counter[str] = Counter()
-
-
-def counted(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        CALLS[function.__name__] += 1
-        return function(*args, **kwargs)
-
-    return call
+OURS = [name for name in ours.__all__ if name != "NegativeCycleError"]
 
 
 def pytest_configure(config: Any) -> None:
-    for name in OURS:
-        setattr(theirs, name, counted(getattr(ours, name)))
+    put_counted(OURS, ours, theirs)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    for name in OURS:
-        terminalreporter.write_line(f"groute_py.csgraph.{name}: {CALLS[name]} calls")
+    tell_calls(terminalreporter, "groute_py.csgraph", OURS)

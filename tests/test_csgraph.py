@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,6 @@ from scipy.sparse import csgraph as theirs
 
 import groute_py
 from groute_py import csgraph as ours
-from groute_py.settings import settings as settings_read
-
-
-@pytest.fixture
-def on_device(device: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The functions have no argument for the device: they solve where the environment says."""
-    monkeypatch.setenv("GROUTE_PY_DEVICE", device)
-    settings_read.cache_clear()
-    yield
-    settings_read.cache_clear()
 
 
 @pytest.mark.usefixtures("on_device")

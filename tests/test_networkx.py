@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from groute_py.networkx import backend
 from groute_py.networkx.graph import convert_from_nx, convert_to_nx
 from groute_py.networkx.info import FUNCTIONS, get_info
-from groute_py.settings import settings as settings_read
 
 pytestmark = pytest.mark.skipif(
     "groute" not in nx.utils.backends.backends,
@@ -31,15 +30,6 @@ pytestmark = pytest.mark.skipif(
 def _no_word_of_the_cache() -> Iterator[None]:
     with nx.config(warnings_to_ignore={"cache"}):
         yield
-
-
-@pytest.fixture
-def on_device(device: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The functions have no argument for the device: they solve where the environment says."""
-    monkeypatch.setenv("GROUTE_PY_DEVICE", device)
-    settings_read.cache_clear()
-    yield
-    settings_read.cache_clear()
 
 
 @pytest.mark.usefixtures("on_device")
