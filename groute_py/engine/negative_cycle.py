@@ -36,6 +36,10 @@ from groute_py.partition.share import Share
 PATIENCE = 4
 """Looks in a row that see nothing but rounding before that counts as for ever."""
 
+TELLING = 1e-3
+"""Of the greatest distance: roundings that could add up to more are not told from progress. float32
+comes there after some thousand relaxations, so large graphs need a time limit with it."""
+
 
 class CycleWatch:
     """Looks for a negative cycle each time the work has doubled; every rank has one.
@@ -123,8 +127,9 @@ class Sinking:
             self._looks = 0
             return
         scale = max(self._greatest_weight, float(np.abs(distances[reached]).max()))
-        rounding = relaxations * float(np.finfo(distances.dtype).eps) * scale
-        by_rounding = float((before[reached] - distances[reached]).max()) <= rounding
+        rounding = relaxations * float(np.finfo(distances.dtype).eps)
+        sunk = float((before[reached] - distances[reached]).max())
+        by_rounding = rounding <= TELLING and sunk <= rounding * scale
         self._looks = self._looks + 1 if by_rounding else 0
         if self._looks == PATIENCE:
             raise RunError(

@@ -1,0 +1,46 @@
+"""Distances that sink by rounding are told from distances that get better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import graph_of
+
+from groute_py import RunError
+from groute_py.engine.negative_cycle import PATIENCE, Sinking
+from groute_py.graph.facts import facts_of
+
+FACTS = facts_of(graph_of(3, [(0, 1, 1.0), (1, 2, -1.0)], "float64"))
+
+
+def look_often(dtype: str, sink: float, relaxations: int) -> None:
+    sinking = Sinking(FACTS)
+    for look in range(3 * PATIENCE):
+        distances = np.array([0, 1, 0.5], dtype) - np.array([0, look * sink, 0], dtype)
+        sinking.look(distances, relaxations << look)
+
+
+@pytest.mark.parametrize(("dtype", "sink"), [("float64", 1e-13), ("float32", 1e-5)])
+def test_roundings_are_told(dtype: str, sink: float) -> None:
+    with pytest.raises(RunError, match="sink for ever by rounding"):
+        look_often(dtype, sink, 500)
+
+
+@pytest.mark.parametrize("relaxations", [500, 10**6, 10**9])
+@pytest.mark.parametrize(("dtype", "sink"), [("float64", 1e-2), ("float32", 1e-2)])
+def test_progress_is_not_taken_for_rounding(dtype: str, sink: float, relaxations: int) -> None:
+    look_often(dtype, sink, relaxations)
+
+
+def test_a_vertex_that_is_reached_is_progress() -> None:
+    sinking = Sinking(FACTS)
+    for look in range(3 * PATIENCE):
+        distances = np.full(40, np.inf)
+        distances[: look + 1] = -1e-15 * look
+        sinking.look(distances, 500)
+
+
+def test_integers_do_not_round() -> None:
+    sinking = Sinking(FACTS)
+    for _ in range(3 * PATIENCE):
+        sinking.look(np.zeros(3, np.int64), 500)
