@@ -1,4 +1,4 @@
-"""Negative weights, and a negative cycle that is caught: exchanging money for a profit.
+"""Negative weights and a negative cycle that is caught: money exchanged for a profit. Needs SciPy.
 
 python examples/negative_weights.py
 
