@@ -32,6 +32,15 @@ def unreached(distance_type: np.dtype[Any]) -> Any:
     return distance_type.type(np.iinfo(distance_type).max)
 
 
+def within(value: float, distance_type: np.dtype[Any]) -> Any:
+    """A width or a bound in the distance type; `unreached` where the type does not go so far."""
+    nothing = unreached(distance_type)
+    if value >= float(nothing):
+        return nothing
+    with np.errstate(over="ignore"):  # what rounds beyond float32 is infinite
+        return distance_type.type(value)
+
+
 @dataclass
 class Counters:
     """What a device did since `Device.start`.
@@ -101,8 +110,12 @@ class Device(Protocol):
     def unlink(self, channel: Channel) -> None:
         """Undo `link`, if it was done; collective."""
 
-    def start(self, source: int | None, delta: float, cutoff: float) -> None:
-        """Begin a solve: all unreached but the source (local number; None if a peer owns it)."""
+    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
+        """Begin a solve: all unreached but the source (local number; None if a peer owns it).
+
+        With ``record`` the device may keep the tail of each improvement, so that `start_claims`
+        finds the predecessors there. It is asked of a rank alone, without negative weights.
+        """
 
     def memory(self, size: int) -> Buffer:
         """Room for a message of ``size`` bytes, where `merge` and `merge_claims` like it best."""

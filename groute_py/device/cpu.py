@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
-from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
+from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.kernels.cpu import claim, near_far, outbox
 from groute_py.partition.share import Share
@@ -37,7 +37,7 @@ class CpuDevice:
         small = CpuDevice()
         small.load(_two_vertices(distance_type), distance_type, peers=2)
         for monotone in (True, False):
-            small.start(0, 1.0, np.inf)
+            small.start(0, 1.0, np.inf, record=monotone)
             small.relax(np.inf)
             for _, message in small.outgoing():
                 small.merge(message)
@@ -68,10 +68,12 @@ class CpuDevice:
     def unlink(self, channel: Channel) -> None:
         """Never linked."""
 
-    def start(self, source: int | None, delta: float, cutoff: float) -> None:
+    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
         self.counters = Counters()
+        self._recording = record
+        self._parents = np.full(self._share.local_count if record else 0, NO_PARENT, np.int64)
         self._source = -1 if source is None else source
-        self._delta, self._cutoff = self._cast(delta), self._cast(cutoff)
+        self._delta, self._cutoff = within(delta, self._type), within(cutoff, self._type)
         self._distances.fill(self._nothing)
         self._flags.fill(0)
         self._at = np.zeros(near_far.CURSORS, dtype=np.int64)
@@ -92,7 +94,8 @@ class CpuDevice:
         before = self._at[near_far.RELAXATIONS]
         floor = near_far.relax(
             *self._arcs,
-            *(self._distances, self._flags, self._near, self._far, self._dirty, self._at),
+            *(self._distances, self._parents, self._recording, self._flags),
+            *(self._near, self._far, self._dirty, self._at),
             *(self._threshold, self._delta, limit, self._cutoff, self._nothing, self._slice),
         )
         if floor != self._nothing:
@@ -107,13 +110,13 @@ class CpuDevice:
         return self._emptied(self._at, near_far.DIRTY_COUNT, with_parents=False)
 
     def start_claims(self, monotone: bool) -> None:
-        self._parents = np.full(self._share.local_count, NO_PARENT, dtype=np.int64)
+        if not self._recording:
+            self._parents = np.full(self._share.local_count, NO_PARENT, dtype=np.int64)
         self._flags.fill(0)
         self._claimed = self._near[: self._share.own_count]
         self._claim_at = np.zeros(claim.CLAIM_CURSORS, dtype=np.int64)
-        self._monotone = monotone
-        self._rising_left = monotone
-        self._onward = not monotone
+        self._rising_left = monotone and not self._recording
+        self._onward = not monotone and not self._recording
         if self._onward:
             self._queue_claimed()
 
@@ -165,12 +168,6 @@ class CpuDevice:
         self._threshold[0] = threshold_after(self._threshold[1], delta, self._nothing)
         lists = (self._near, self._far, self._at)
         near_far.narrow(self._distances, self._flags, *lists, self._threshold[0])
-
-    def _cast(self, value: float) -> Any:
-        if value >= float(self._nothing):
-            return self._nothing
-        with np.errstate(over="ignore"):  # a Δ beyond float32 is infinite
-            return self._type.type(value)
 
     def _merge(self, vertices: NDArray[np.int32], values: NDArray[Any]) -> None:
         near_far.merge(

@@ -7,6 +7,7 @@ everything between is on the device.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import cupy as cp
@@ -16,7 +17,7 @@ from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
-from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
+from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
 from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.device.peers import Link, nobody, why_not
@@ -135,10 +136,12 @@ class CudaDevice:
         runtime.memcpyAsync(place, flag.ctypes.data, 4, runtime.memcpyHostToDevice, beside.ptr)
         beside.synchronize()
 
-    def start(self, source: int | None, delta: float, cutoff: float) -> None:
+    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
         self.counters = Counters()
+        self._recording = record and self._type.itemsize == 4
+        self._work["record"] = self._arrays["parent"].data.ptr if self._recording else 0
         self._source = NOBODY if source is None else source
-        self._delta, self._cutoff = self._cast(delta), self._cast(cutoff)
+        self._delta, self._cutoff = within(delta, self._type), within(cutoff, self._type)
         self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
         state = (self._share_at, self._work, self._peers, self._control)
         numbers = (np.uint32(self._source), self._delta, np.uint32(self._ring))
@@ -171,10 +174,15 @@ class CudaDevice:
         return self._emptied(with_parents=False)
 
     def start_claims(self, monotone: bool) -> None:
+        self._monotone = monotone and not self._recording
+        self._onward = not monotone and not self._recording
+        self._listed, self._done = False, 0
         with self._stream:
-            self._arrays["parent"].fill(NO_PARENT)
-        self._monotone, self._listed, self._done = monotone, False, 0
-        self._onward = not monotone
+            if self._recording:
+                own = self._share.own_count
+                self._run("claim_recorded", own, self._share_at, self._work)
+            else:
+                self._arrays["parent"].fill(NO_PARENT)
 
     def merge_claims(self, message: Buffer) -> None:
         count = len(message) // (8 + self._type.itemsize + 4)
@@ -186,6 +194,8 @@ class CudaDevice:
             self._run("merge_claims", count, *work, parents, values, vertices, *flags)
 
     def claim(self) -> bool:
+        if not self._monotone and not self._onward:
+            return False
         state = (self._share_at, self._work, self._control)
         with self._stream:
             if self._monotone:
@@ -323,9 +333,6 @@ class CudaDevice:
         self._seen = cupyx.empty_pinned(self._control_type.itemsize, np.uint8)
         self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
 
-    def _cast(self, value: float) -> Any:
-        return self._nothing if value >= float(self._nothing) else self._type.type(value)
-
     def _run(self, name: str, threads: int, *arguments: Any) -> None:
         """Launch an ordinary kernel with about one thread for each item."""
         blocks = max((threads + BLOCK - 1) // BLOCK, 1)
@@ -397,8 +404,9 @@ class CudaDevice:
         return host
 
 
+@cache
 def _module(distance_type: np.dtype[Any], *, wide_offsets: bool) -> Any:
-    """The compiled kernels, from CuPy's disk cache if they are there."""
+    """The compiled kernels, from CuPy's disk cache if they are there; loaded once a process."""
     choices = options(distance_type, wide_offsets=wide_offsets)
     return cp.RawModule(code=joined_source(), options=choices, backend="nvrtc")
 

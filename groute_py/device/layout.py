@@ -36,6 +36,7 @@ WORK = np.dtype(
         ("dirty_bits", POINTER),
         ("items", POINTER, 2),
         ("parent", POINTER),
+        ("record", POINTER),
         ("claimed", POINTER),
         ("box_distance", POINTER),
         ("box_parent", POINTER),

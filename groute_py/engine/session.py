@@ -115,7 +115,7 @@ class Session:
         votes = 0
         while True:
             pace = Pace(self._lead(), deadline)
-            self._device.start(local, self._delta(), self._cutoff())
+            self._device.start(local, self._delta(), self._cutoff(), record=self._records())
             look = self._cycle_watch()
             if self._linked is not None:
                 fused.run(self._linked, self._channel, pace)
@@ -202,6 +202,11 @@ class Session:
 
     def _automatic_delta(self) -> float:
         return self._method.window(self.facts, self._device.name, self._channel.size)
+
+    def _records(self) -> bool:
+        """Whether a vertex's last improvement makes a tree: alone, without negative weights."""
+        alone = self._channel.size == 1
+        return self._options.predecessors and alone and not self.facts.has_negative
 
     def _lead(self) -> float:
         return math.inf if self._channel.size == 1 else LEAD_WINDOWS

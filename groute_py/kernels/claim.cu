@@ -5,6 +5,16 @@
 // arcs with negative weights, only a vertex that is itself claimed may claim. Then every claim points
 // to a lower or to an earlier claimed vertex, and the claims are a tree.
 
+// Predecessors from records, which lie in the same place.
+extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
+                                          const __grid_constant__ Work work) {
+    u32 stride = gridDim.x * blockDim.x;
+    for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += stride) {
+        u64 last = work.record[v];
+        work.parent[v] = last == UNRECORDED ? -1 : (i64)(share.first + (u32)last);
+    }
+}
+
 // The vertex whose row holds an arc, between rows low and high.
 __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 low, u32 high) {
     while (low < high) {

@@ -6,7 +6,7 @@
 #define WARPS (BLOCK / 32)
 #define HELD 64   // entries a warp gathers before it writes them in one piece
 #define AHEAD 8   // parts of long rows that a warp looks up at once
-#define HEAVY 64  // arcs of a row that a block does not go down to by itself
+#define HEAVY 64  // arcs of a row above which a block leaves it to the grid
 
 struct Ready {  // an entry whose row has been looked up
     Distance distance;
@@ -45,19 +45,22 @@ __device__ __forceinline__ void keep(Entry& place, const Ready& ready) { place =
 __device__ __forceinline__ Entry kept(const Ready& ready) { return entry_of(ready); }
 __device__ __forceinline__ Entry kept(const Entry& entry) { return entry; }
 
-// A block's lists. What finds them full goes straight to the global ones.
+// A block's lists. What finds them full goes straight to the global ones, and so do near's long rows:
+// the whole grid takes them in the next turn, where one block might go down alone into the densest part
+// of the graph.
 struct BlockLists {
     const Rank& rank;
     const Turn& now;
     Staging& staged;
-    u32 level;   // the staged near that is written; counts on through all turns
-    bool heavy;  // this lane has listed a long row
+    u32 level;  // the staged near that is written; counts on through all turns
 
     __device__ __forceinline__ void near(bool wanted, Ready ready) {
-        if (wanted && staged.near_count[level % 3] < STAGED) look_up(rank.share, ready);
-        heavy |= wanted && ready.degree > HEAVY;
-        push(wanted, ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
-             now.near_out_count);
+        if (wanted) look_up(rank.share, ready);
+        bool heavy = wanted && ready.degree > HEAVY;
+        push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 3],
+             now.near_out, now.near_out_count);
+        if (__any_sync(~0u, heavy))
+            append(rank.work, rank.control, now.near_out, now.near_out_count, entry_of(ready), heavy);
     }
 
     __device__ __forceinline__ void far(bool wanted, const Ready& ready) {
@@ -79,9 +82,11 @@ struct BlockLists {
     // As the three above, for one lane, with the row looked up.
     __device__ __forceinline__ void near_one(const Ready& ready) {
         if (ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
-        heavy |= ready.degree > HEAVY;
-        push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
-                 now.near_out_count);
+        if (ready.degree > HEAVY)
+            put(rank.work, rank.control, now.near_out, atomicAdd(now.near_out_count, 1u), entry_of(ready));
+        else
+            push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
+                     now.near_out_count);
     }
 
     __device__ __forceinline__ void far_one(const Ready& ready) {

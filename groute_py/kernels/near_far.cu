@@ -52,7 +52,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         return ready;
     };
     if (weight_of(now.near_in_count, now.items_in_count) + arrived <= gridDim.x * THIN) {
-        BlockLists lists{rank, now, staged, level, false};
+        BlockLists lists{rank, now, staged, level};
         Relax<BlockLists> relax{rank, now, lists, threshold, cutoff, relaxed};
         if (rank.seen.exchange.resend) relax.resend();
         if (arrived)

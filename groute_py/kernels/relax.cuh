@@ -26,7 +26,8 @@ struct Relax {
                        if (active[k]) arcs[k] = load(&rank.share.arcs[index[k]]);
                        base[k] = __shfl_sync(~0u, ready.distance, source[k]);
                    }
-                   arrive(active, arcs, base);
+                   arrive(active, arcs, base,
+                          [&](int k) { return __shfl_sync(~0u, ready.vertex, source[k]); });
                });
     }
 
@@ -105,9 +106,10 @@ struct Relax {
 
   private:
     // The heads of the arcs may have become nearer. Most have not: all are looked at before any is
-    // touched.
+    // touched. `tail_of(k)` is called by all lanes.
+    template <class Tail>
     __device__ __forceinline__ void arrive(bool (&active)[ARCS], const Arc (&arcs)[ARCS],
-                                           const Distance (&base)[ARCS]) {
+                                           const Distance (&base)[ARCS], Tail tail_of) {
         Distance known[ARCS];
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
@@ -120,7 +122,11 @@ struct Relax {
             Ready ready = {};
             ready.vertex = arcs[k].head;
             ready.distance = plus(base[k], arcs[k].weight);
-            list(active[k] && ready.distance < known[k], ready);
+            bool nearer = active[k] && ready.distance < known[k];
+            if (!__any_sync(~0u, nearer)) continue;
+            u32 tail = tail_of(k);
+            if (nearer) record(rank.work, ready.vertex, ready.distance, tail);
+            list(nearer, ready);
         }
     }
 
@@ -138,7 +144,6 @@ struct Relax {
     }
 
     __device__ __forceinline__ void list(bool nearer, const Ready& ready) {
-        if (!__any_sync(~0u, nearer)) return;
         bool local = nearer && ready.vertex < rank.share.own;
         bool close = local && ready.distance < threshold;
         lists.near(close, ready);
@@ -191,7 +196,7 @@ struct Relax {
             if (ready.distance != current(&rank.work.distance[ready.vertex])) return;
 #pragma unroll
             for (int k = 0; k < ARCS; k++) relaxed += active[k];
-            arrive(active, arcs, base);
+            arrive(active, arcs, base, [&](int) { return ready.vertex; });
         }
     }
 };

@@ -23,6 +23,7 @@ struct Work {
     u32* dirty_bits;        // bit a halo vertex
     Item* items[2];         // parts of long rows, like near
     i64* parent;            // own + halo; global number, or -1
+    u64* record;            // own + halo, or null; see record.cuh
     u32* claimed;           // own; vertices that may claim onward
     Distance* box_distance; // halo; the outboxes, owner by owner
     i64* box_parent;

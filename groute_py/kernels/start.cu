@@ -13,8 +13,10 @@ extern "C" __global__ void start(const __grid_constant__ Share share, const __gr
                                  Distance delta, u32 room) {
     u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
     touch(peers, thread);
-    for (u32 i = thread; i < share.own + share.halo; i += stride)
+    for (u32 i = thread; i < share.own + share.halo; i += stride) {
         work.distance[i] = i == source ? (Distance)0 : NOTHING;
+        if (work.record) work.record[i] = UNRECORDED;
+    }
     for (u32 i = thread; i < (share.own + 31) / 32; i += stride) work.spilled[i] = 0;
     for (u32 i = thread; i < (share.halo + 31) / 32; i += stride) work.dirty_bits[i] = 0;
     if (thread) return;

@@ -21,13 +21,12 @@ struct Thin {
         }
     }
 
-    // What the block has staged, level by level, with one barrier of the block a level. Long rows are
-    // left to the whole grid: else one block might go down alone into the densest part of the graph.
+    // What the block has staged, level by level, with one barrier of the block a level.
     __device__ __forceinline__ void deeper(u32 depth) {
         BlockLists& lists = relax.lists;
         Staging& staged = lists.staged;
         for (; depth > 0; depth--) {
-            if (__syncthreads_or(lists.heavy)) break;
+            __syncthreads();
             u32 count = staged.near_count[lists.level % 3];
             if (count == 0 || count > BLOCK) break;
             const Ready* mine = staged.near[lists.level % 2];
@@ -52,7 +51,10 @@ struct Thin {
             next.distance = plus(ready.distance, arc.weight);
             if (arc.head < share.own) look_up(share, next);
             relax.relaxed++;
-            if (settle(arc, ready.distance, next.distance)) list(next);
+            if (settle(arc, ready.distance, next.distance)) {
+                record(relax.rank.work, next.vertex, next.distance, ready.vertex);
+                list(next);
+            }
         }
     }
 

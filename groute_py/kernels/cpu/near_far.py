@@ -101,6 +101,8 @@ def relax(
     heads: Any,
     weights: Any,
     distances: Any,
+    parents: Any,
+    record: Any,
     flags: Any,
     near: Any,
     far: Any,
@@ -121,6 +123,9 @@ def relax(
     Args:
         offsets, heads, weights: the share; weights in the distance type.
         distances: shape (local,).
+        parents: int64, shape (local,), or (0,) without ``record``; with it, each improvement notes
+            its tail, which makes a tree where all of them are made here and no weight is negative
+            (the reasons are in ``kernels/record.cuh``).
         flags: uint8, shape (local,).
         near, far: uint32, shape (own,); dirty: uint32, shape (halo,).
         at: int64 cursors.
@@ -169,6 +174,8 @@ def relax(
                     at[OVERFLOWED] |= cutoff == nothing
                     continue
                 distances[head] = reach
+                if record:
+                    parents[head] = tail
                 if head >= own:
                     if not flags[head] & DIRTY:
                         flags[head] |= DIRTY
