@@ -139,7 +139,7 @@ class CudaDevice:
     def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
         self.counters = Counters()
         self._recording = record and self._type.itemsize == 4
-        self._work["record"] = self._arrays["parent"].data.ptr if self._recording else 0
+        self._make_room_to_record()
         self._source = NOBODY if source is None else source
         self._delta, self._cutoff = within(delta, self._type), within(cutoff, self._type)
         self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
@@ -174,15 +174,13 @@ class CudaDevice:
         return self._emptied(with_parents=False)
 
     def start_claims(self, monotone: bool) -> None:
-        self._monotone = monotone and not self._recording
-        self._onward = not monotone and not self._recording
         self._listed, self._done = False, 0
+        if self._recording and self._claim_recorded():
+            self._monotone = self._onward = False
+            return
+        self._monotone, self._onward = monotone, not monotone
         with self._stream:
-            if self._recording:
-                own = self._share.own_count
-                self._run("claim_recorded", own, self._share_at, self._work)
-            else:
-                self._arrays["parent"].fill(NO_PARENT)
+            self._arrays["parent"].fill(NO_PARENT)
 
     def merge_claims(self, message: Buffer) -> None:
         count = len(message) // (8 + self._type.itemsize + 4)
@@ -246,6 +244,13 @@ class CudaDevice:
         self._run("narrow", int(max(seen["near_count"])), self._work, self._control, threshold)
         self._write_control("threshold", threshold)
         self._write_control("turn", np.uint32(seen["turn"] + 1))
+
+    def _claim_recorded(self) -> bool:
+        """Take the predecessors that were recorded; False if some are missing."""
+        state = (self._share_at, self._work, self._control)
+        with self._stream:
+            self._run("claim_recorded", self._share.own_count, *state, np.uint32(self._source))
+            return not self._read_control()["unrecorded"]
 
     def _write_control(self, field: str, value: Any) -> None:
         start = offset_of(self._control_type, field)
@@ -332,6 +337,20 @@ class CudaDevice:
         self._dirty_count = self._control[dirty_count : dirty_count + 4]
         self._seen = cupyx.empty_pinned(self._control_type.itemsize, np.uint8)
         self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
+
+    def _make_room_to_record(self) -> None:
+        """Let the kernels see where to record, or that nothing is to be."""
+        names = ("near_tail", "far_tail")
+        if self._recording and names[0] not in self._arrays:
+            shape = self._arrays["near"].shape
+            try:
+                self._arrays |= {name: cp.empty(shape, np.uint32) for name in names}
+            except cp.cuda.memory.OutOfMemoryError:
+                self._recording = False  # claiming afterwards takes no more room than there is
+        for name in names:
+            rows = self._arrays[name] if self._recording else ()
+            self._work[name] = [row.data.ptr for row in rows] or 0
+        self._work["record"] = self._arrays["parent"].data.ptr if self._recording else 0
 
     def _run(self, name: str, threads: int, *arguments: Any) -> None:
         """Launch an ordinary kernel with about one thread for each item."""

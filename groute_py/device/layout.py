@@ -30,7 +30,9 @@ WORK = np.dtype(
     [
         ("distance", POINTER),
         ("near", POINTER, 2),
+        ("near_tail", POINTER, 2),
         ("far", POINTER, 2),
+        ("far_tail", POINTER, 2),
         ("spilled", POINTER),
         ("dirty", POINTER),
         ("dirty_bits", POINTER),
@@ -122,6 +124,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
             ("overflowed", NUMBER),
             ("level", NUMBER),
             ("claimed_count", NUMBER),
+            ("unrecorded", NUMBER),
             ("released", NUMBER),
             ("exchange", EXCHANGE),
         ],

@@ -5,13 +5,17 @@
 // arcs with negative weights, only a vertex that is itself claimed may claim. Then every claim points
 // to a lower or to an earlier claimed vertex, and the claims are a tree.
 
-// Predecessors from records, which lie in the same place.
+// Predecessors from records, which lie in the same place. They hold if no reached vertex but the source
+// (its local number) is left out.
 extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
-                                          const __grid_constant__ Work work) {
+                                          const __grid_constant__ Work work, Control* control,
+                                          u32 source) {
     u32 stride = gridDim.x * blockDim.x;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += stride) {
         u64 last = work.record[v];
-        work.parent[v] = last == UNRECORDED ? -1 : (i64)(share.first + (u32)last);
+        bool has_tail = v != source && is_record_of(last, work.distance[v]);
+        work.parent[v] = has_tail ? (i64)(share.first + (u32)last) : -1;
+        if (!has_tail && v != source && work.distance[v] != NOTHING) control->unrecorded = 1;
     }
 }
 

@@ -11,6 +11,7 @@
 struct Ready {  // an entry whose row has been looked up
     Distance distance;
     u32 vertex;
+    u32 tail;  // of the arc it came by, where that is recorded
     u32 degree;
     Offset begin;
 };
@@ -22,6 +23,12 @@ __device__ __forceinline__ Entry entry_of(const Ready& ready) {
     return entry;
 }
 
+// An entry of a global list, its row not looked up.
+__device__ __forceinline__ Ready listed_at(const List& list, u32 place) {
+    Entry entry = load(&list.entries[place]);
+    return {entry.distance, entry.vertex, tail_in(list, place)};
+}
+
 __device__ __forceinline__ void look_up(const Share& share, Ready& ready) {
     ready.begin = __ldg(&share.offsets[ready.vertex]);
     ready.degree = (u32)(__ldg(&share.offsets[ready.vertex + 1]) - ready.begin);
@@ -31,19 +38,17 @@ struct Staging {
     union {
         struct {
             Ready near[2][STAGED];
-            Entry far[STAGED];
+            Ready far[STAGED];
         };
-        Entry held[3][WARPS][HELD];
+        struct {
+            Entry held[3][WARPS][HELD];
+            u32 held_tail[2][WARPS][HELD];
+        };
     };
     u32 near_count[3];  // in turn, by level: read, written, cleared
     u32 far_count;
     u32 near_base, far_base;
 };
-
-__device__ __forceinline__ void keep(Ready& place, const Ready& ready) { place = ready; }
-__device__ __forceinline__ void keep(Entry& place, const Ready& ready) { place = entry_of(ready); }
-__device__ __forceinline__ Entry kept(const Ready& ready) { return entry_of(ready); }
-__device__ __forceinline__ Entry kept(const Entry& entry) { return entry; }
 
 // A block's lists. What finds them full goes straight to the global ones, and so do near's long rows:
 // the whole grid takes them in the next turn, where one block might go down alone into the densest part
@@ -57,14 +62,12 @@ struct BlockLists {
     __device__ __forceinline__ void near(bool wanted, Ready ready) {
         if (wanted) look_up(rank.share, ready);
         bool heavy = wanted && ready.degree > HEAVY;
-        push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 3],
-             now.near_out, now.near_out_count);
-        if (__any_sync(~0u, heavy))
-            append(rank.work, rank.control, now.near_out, now.near_out_count, entry_of(ready), heavy);
+        push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out);
+        spill(heavy, ready, now.near_out);
     }
 
     __device__ __forceinline__ void far(bool wanted, const Ready& ready) {
-        push(wanted, ready, staged.far, &staged.far_count, now.far, now.far_count);
+        push(wanted, ready, staged.far, &staged.far_count, now.far);
     }
 
     __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
@@ -82,15 +85,12 @@ struct BlockLists {
     // As the three above, for one lane, with the row looked up.
     __device__ __forceinline__ void near_one(const Ready& ready) {
         if (ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
-        if (ready.degree > HEAVY)
-            put(rank.work, rank.control, now.near_out, atomicAdd(now.near_out_count, 1u), entry_of(ready));
-        else
-            push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out,
-                     now.near_out_count);
+        if (ready.degree > HEAVY) spill_one(ready, now.near_out);
+        else push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out);
     }
 
     __device__ __forceinline__ void far_one(const Ready& ready) {
-        push_one(ready, staged.far, &staged.far_count, now.far, now.far_count);
+        push_one(ready, staged.far, &staged.far_count, now.far);
     }
 
     __device__ __forceinline__ void remote_one(const Ready& ready) {
@@ -105,8 +105,8 @@ struct BlockLists {
         u32 far_count = min(staged.far_count, (u32)STAGED);
         if (near_count + far_count == 0) return;
         // by two warps, so that the one round trip does not wait for the other
-        if (threadIdx.x == 0) staged.near_base = atomicAdd(now.near_out_count, near_count);
-        if (threadIdx.x == 32) staged.far_base = atomicAdd(now.far_count, far_count);
+        if (threadIdx.x == 0) staged.near_base = atomicAdd(now.near_out.count, near_count);
+        if (threadIdx.x == 32) staged.far_base = atomicAdd(now.far.count, far_count);
         __syncthreads();
         write(staged.near[level % 2], near_count, now.near_out, staged.near_base);
         write(staged.far, far_count, now.far, staged.far_base);
@@ -114,28 +114,34 @@ struct BlockLists {
     }
 
   private:
-    template <class Staged>
-    __device__ __forceinline__ void push(bool wanted, const Ready& ready, Staged* here,
-                                         u32* here_count, Entry* list, u32* list_count) {
+    __device__ __forceinline__ void push(bool wanted, const Ready& ready, Ready* here, u32* here_count,
+                                         const List& list) {
         u32 place = slot(here_count, wanted);
         bool fits = place < STAGED;
-        if (wanted && fits) keep(here[place], ready);
-        if (__any_sync(~0u, wanted && !fits))
-            append(rank.work, rank.control, list, list_count, entry_of(ready), wanted && !fits);
+        if (wanted && fits) here[place] = ready;
+        spill(wanted && !fits, ready, list);
     }
 
-    template <class Staged>
-    __device__ __forceinline__ void push_one(const Ready& ready, Staged* here, u32* here_count,
-                                             Entry* list, u32* list_count) {
+    __device__ __forceinline__ void push_one(const Ready& ready, Ready* here, u32* here_count,
+                                             const List& list) {
         u32 place = atomicAdd(here_count, 1u);
-        if (place < STAGED) keep(here[place], ready);
-        else put(rank.work, rank.control, list, atomicAdd(list_count, 1u), entry_of(ready));
+        if (place < STAGED) here[place] = ready;
+        else spill_one(ready, list);
     }
 
-    template <class Staged>
-    __device__ __forceinline__ void write(const Staged* here, u32 count, Entry* list, u32 base) {
+    // Straight to a global list.
+    __device__ __forceinline__ void spill(bool wanted, const Ready& ready, const List& list) {
+        if (__any_sync(~0u, wanted))
+            append(rank.work, rank.control, list, entry_of(ready), ready.tail, wanted);
+    }
+
+    __device__ __forceinline__ void spill_one(const Ready& ready, const List& list) {
+        put(rank.work, rank.control, list, atomicAdd(list.count, 1u), entry_of(ready), ready.tail);
+    }
+
+    __device__ __forceinline__ void write(const Ready* here, u32 count, const List& list, u32 base) {
         for (u32 i = threadIdx.x; i < count; i += blockDim.x)
-            put(rank.work, rank.control, list, base + i, kept(here[i]));
+            put(rank.work, rank.control, list, base + i, entry_of(here[i]), here[i].tail);
     }
 };
 
@@ -148,18 +154,18 @@ struct WarpLists {
 
     __device__ __forceinline__ void near(bool wanted, const Ready& ready) {
         if (full(wanted, near_count)) flush_near();
-        hold(wanted, entry_of(ready), held(0), near_count);
+        hold(wanted, ready, 0, near_count);
     }
 
     __device__ __forceinline__ void far(bool wanted, const Ready& ready) {
         if (full(wanted, far_count)) flush_far();
-        hold(wanted, entry_of(ready), held(1), far_count);
+        hold(wanted, ready, 1, far_count);
     }
 
     __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
         if (rank.peers.count > 1) {
             if (full(wanted, remote_count)) flush_remote();
-            hold(wanted, entry_of(ready), held(2), remote_count);
+            hold(wanted, ready, 2, remote_count);
         } else if (__any_sync(~0u, wanted)) {
             mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
         }
@@ -174,28 +180,30 @@ struct WarpLists {
   private:
     __device__ __forceinline__ Entry* held(u32 list) { return staged.held[list][threadIdx.x >> 5]; }
 
+    __device__ __forceinline__ u32* held_tail(u32 list) { return staged.held_tail[list][threadIdx.x >> 5]; }
+
     __device__ __forceinline__ bool full(bool wanted, u32 count) {
         return count + __popc(__ballot_sync(~0u, wanted)) > HELD;
     }
 
-    __device__ __forceinline__ void hold(bool wanted, const Entry& entry, Entry* here, u32& count) {
-        u32 mask = __ballot_sync(~0u, wanted);
-        if (wanted) here[count + rank_among(mask)] = entry;
+    __device__ __forceinline__ void hold(bool wanted, const Ready& ready, u32 list, u32& count) {
+        u32 mask = __ballot_sync(~0u, wanted), place = count + rank_among(mask);
+        if (wanted) held(list)[place] = entry_of(ready);
+        if (RECORDS && wanted && list < 2 && rank.work.record) held_tail(list)[place] = ready.tail;
         count += __popc(mask);
     }
 
-    __device__ __forceinline__ void flush_near() {
-        write(held(0), near_count, now.near_out, now.near_out_count);
-    }
+    __device__ __forceinline__ void flush_near() { write(0, near_count, now.near_out); }
 
-    __device__ __forceinline__ void flush_far() { write(held(1), far_count, now.far, now.far_count); }
+    __device__ __forceinline__ void flush_far() { write(1, far_count, now.far); }
 
-    __device__ __forceinline__ void write(const Entry* here, u32& count, Entry* list, u32* list_count) {
+    __device__ __forceinline__ void write(u32 from, u32& count, const List& list) {
         __syncwarp();
         u32 base = 0;
-        if (lane() == 0) base = atomicAdd(list_count, count);
+        if (lane() == 0) base = atomicAdd(list.count, count);
         base = __shfl_sync(~0u, base, 0);
-        for (u32 i = lane(); i < count; i += 32) put(rank.work, rank.control, list, base + i, here[i]);
+        for (u32 i = lane(); i < count; i += 32)
+            put(rank.work, rank.control, list, base + i, held(from)[i], held_tail(from)[i]);
         count = 0;
         __syncwarp();
     }

@@ -13,10 +13,8 @@ extern "C" __global__ void merge(const __grid_constant__ Work work, Control* con
         nearer = entry.distance < atomic_min(&work.distance[entry.vertex], entry.distance);
     }
     bool close = nearer && entry.distance < control->threshold;
-    append(work, control, work.near[control->turn % 2], &control->near_count[control->turn % 3],
-           entry, close);
-    append(work, control, work.far[control->far_side], &control->far_count[control->far_side],
-           entry, nearer && !close);
+    append(work, control, near_list(work, control, control->turn), entry, NO_VERTEX, close);
+    append(work, control, far_list(work, control, control->far_side), entry, NO_VERTEX, nearer && !close);
 }
 
 // Empties the dirty list into the outboxes. The box of owner p begins at halo_starts[p] and has room

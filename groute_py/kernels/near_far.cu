@@ -33,10 +33,9 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
                                            Distance threshold) {
     Turn to = now;
     to.near_out = now.near_in;
-    to.near_out_count = now.near_in_now;
     merge_inbox(rank, to, staged, threshold);
     meet(rank.control, rank.block);
-    now.near_in_count = min(__ldcg(now.near_in_now), rank.work.capacity);
+    now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
 
 // One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below.
@@ -44,10 +43,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
                                           u32 depth, Distance threshold, Distance cutoff,
                                           u32& level, u64& relaxed) {
     auto fetch = [&](u32 i) {
-        Entry entry = load(&now.near_in[i]);
-        Ready ready;
-        ready.distance = entry.distance;
-        ready.vertex = entry.vertex;
+        Ready ready = listed_at(now.near_in, i);
         look_up(rank.share, ready);
         return ready;
     };
@@ -80,7 +76,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
 // Splits the first `count` entries of a far list by the threshold: what lies below goes to near, the
 // rest to the far list of `to`. What lies on the window's beginning goes too, even where delta is so
 // small that it ends there as well.
-__device__ void split_far(const Rank& rank, const Entry* far, u32 count, const Turn& to, Staging& staged,
+__device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
                           Distance window, Distance threshold, Distance* least_far) {
     WarpLists lists{rank, to, staged, 0, 0, 0};
     Distance least = NOTHING;
@@ -92,9 +88,8 @@ __device__ void split_far(const Rank& rank, const Entry* far, u32 count, const T
         for (int k = 0; k < ARCS; k++) {
             u32 index = base + k * stretch + lane();
             live[k] = index < count;
-            Entry entry = {};
-            if (live[k]) entry = load(&far[index]);
-            ready[k] = {entry.distance, entry.vertex};
+            ready[k] = {};
+            if (live[k]) ready[k] = listed_at(far, index);
         }
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
@@ -113,16 +108,17 @@ __device__ void split_far(const Rank& rank, const Entry* far, u32 count, const T
 }
 
 // Lists every spilled vertex in near, which is empty and has room for all of them.
-__device__ void recover_spilled(const Share& share, const Work& work, const Turn& now) {
+__device__ void recover_spilled(const Share& share, const Work& work, Control* control, const Turn& now) {
     u32 words = (share.own + 31) / 32, stride = gridDim.x * blockDim.x;
     for (u32 word = blockIdx.x * blockDim.x + threadIdx.x; word < words; word += stride) {
         u32 bits = __ldcg(&work.spilled[word]);
         if (bits) work.spilled[word] = 0;
         for (; bits; bits &= bits - 1) {
             u32 vertex = word * 32 + __ffs(bits) - 1;
-            u32 place = atomicAdd(now.near_out_count, 1u);
-            now.near_out[place].vertex = vertex;
-            now.near_out[place].distance = current(&work.distance[vertex]);
+            Entry entry;
+            entry.vertex = vertex;
+            entry.distance = current(&work.distance[vertex]);
+            put(work, control, now.near_out, atomicAdd(now.near_out.count, 1u), entry, NO_VERTEX);
         }
     }
 }
@@ -134,15 +130,15 @@ extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* co
     u32 rounded = (now.near_in_count + 31) & ~31u, stride = gridDim.x * blockDim.x;
     u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
     for (u32 i = thread; i < rounded; i += stride) {
-        Entry entry = {};
+        Ready ready = {};
         bool live = false;
         if (i < now.near_in_count) {
-            entry = load(&now.near_in[i]);
-            live = entry.distance == current(&work.distance[entry.vertex]);
+            ready = listed_at(now.near_in, i);
+            live = ready.distance == current(&work.distance[ready.vertex]);
         }
-        bool close = live && entry.distance < threshold;
-        append(work, control, now.near_out, now.near_out_count, entry, close);
-        append(work, control, now.far, now.far_count, entry, live && !close);
+        bool close = live && ready.distance < threshold;
+        append(work, control, now.near_out, entry_of(ready), ready.tail, close);
+        append(work, control, now.far, entry_of(ready), ready.tail, live && !close);
     }
     for (u32 i = thread; i < now.items_in_count; i += stride)
         now.items_out[atomicAdd(now.items_out_count, 1u)] = load(&now.items_in[i]);
@@ -205,7 +201,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 floor = (double)window;
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
-                recover_spilled(share, work, now);
+                recover_spilled(share, work, control, now);
             } else {
                 Distance from = after_split ? least_far : threshold;
                 floor = far_count ? (double)from : (double)INFINITE;
@@ -215,10 +211,9 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     window = from;
                     threshold = from < NOTHING - delta ? plus(from, delta) : NOTHING;
                     if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
-                    const Entry* far = now.far;
+                    const List far = now.far;
                     far_side ^= 1;
-                    now.far = work.far[far_side];
-                    now.far_count = &control->far_count[far_side];
+                    now.far = far_list(work, control, far_side);
                     Distance* least = &control->least_far[far_side];
                     split_far(rank, far, far_count, now, staged, window, threshold, least);
                     after_split = !arrived;  // what arrives is no part of the least

@@ -13,6 +13,7 @@ struct Relax {
     // The rows of up to 32 entries, one a lane; all lanes call it.
     __device__ __forceinline__ void rows(bool wanted, Ready ready) {
         wanted = wanted && ready.distance == current(&rank.work.distance[ready.vertex]);
+        if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
         if (!wanted) ready.degree = 0;
         cut_long(ready);
         relaxed += ready.degree;
@@ -68,7 +69,7 @@ struct Relax {
                     nearer[k] = index < end;
                     Entry entry = {};
                     if (nearer[k]) entry = load(&ring[index & (capacity - 1)]);
-                    ready[k] = {entry.distance, entry.vertex};
+                    ready[k] = {entry.distance, entry.vertex, NO_VERTEX};
                 }
 #pragma unroll
                 for (int k = 0; k < ARCS; k++) {
@@ -124,8 +125,7 @@ struct Relax {
             ready.distance = plus(base[k], arcs[k].weight);
             bool nearer = active[k] && ready.distance < known[k];
             if (!__any_sync(~0u, nearer)) continue;
-            u32 tail = tail_of(k);
-            if (nearer) record(rank.work, ready.vertex, ready.distance, tail);
+            ready.tail = tail_of(k);
             list(nearer, ready);
         }
     }

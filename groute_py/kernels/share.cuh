@@ -17,7 +17,9 @@ struct Share {
 struct Work {
     Distance* distance;     // own + halo
     Entry* near[2];         // entries below the threshold: read from one, written to the other
+    u32* near_tail[2];      // the tails of the arcs these came by, or null; see record.cuh
     Entry* far[2];          // the others
+    u32* far_tail[2];
     u32* spilled;           // bit a vertex, own: entries that found their list full
     u32* dirty;             // halo vertices that improved since the last outbox, each once
     u32* dirty_bits;        // bit a halo vertex
@@ -53,6 +55,7 @@ struct Control {
     u32 overflowed;
     u32 level;               // some tight arc is level
     u32 claimed_count;
+    u32 unrecorded;          // a reached vertex has no record
     u32 released;            // the grid barrier lets go
     Exchange exchange;
 };
@@ -95,22 +98,42 @@ __device__ __forceinline__ bool set_bit(u32* bits, u32 vertex) {
     return !(atomicOr(&bits[vertex >> 5], bit) & bit);
 }
 
-// Writes an entry to its place in a global list; one without a place leaves its vertex's bit.
-__device__ __forceinline__ void put(const Work& work, Control* control, Entry* list, u32 place,
-                                    const Entry& entry) {
+// A global list.
+struct List {
+    Entry* entries;
+    u32* tails;  // beside them, or null
+    u32* count;
+};
+
+__device__ __forceinline__ List near_list(const Work& work, Control* control, u32 turn) {
+    return {work.near[turn % 2], work.near_tail[turn % 2], &control->near_count[turn % 3]};
+}
+
+__device__ __forceinline__ List far_list(const Work& work, Control* control, u32 side) {
+    return {work.far[side], work.far_tail[side], &control->far_count[side]};
+}
+
+__device__ __forceinline__ u32 tail_in(const List& list, u32 place) {
+    return RECORDS && list.tails ? __ldcg(&list.tails[place]) : NO_VERTEX;
+}
+
+// Writes an entry to its place in a list; one without a place leaves its vertex's bit.
+__device__ __forceinline__ void put(const Work& work, Control* control, const List& list, u32 place,
+                                    const Entry& entry, u32 tail) {
     if (place < work.capacity) {
-        list[place] = entry;
+        list.entries[place] = entry;
+        if (RECORDS && list.tails) list.tails[place] = tail;
     } else {
         set_bit(work.spilled, entry.vertex);
         control->any_spilled = 1;
     }
 }
 
-// Appends the wanting lanes' entries to a global list; all 32 lanes call it.
-__device__ __forceinline__ void append(const Work& work, Control* control, Entry* list, u32* count,
-                                       const Entry& entry, bool wanted) {
-    u32 place = slot(count, wanted);
-    if (wanted) put(work, control, list, place, entry);
+// Appends the wanting lanes' entries to a list; all 32 lanes call it.
+__device__ __forceinline__ void append(const Work& work, Control* control, const List& list,
+                                       const Entry& entry, u32 tail, bool wanted) {
+    u32 place = slot(list.count, wanted);
+    if (wanted) put(work, control, list, place, entry, tail);
 }
 
 // Lists a halo vertex for the outbox, once until it has been emptied.

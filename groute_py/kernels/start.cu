@@ -26,5 +26,5 @@ extern "C" __global__ void start(const __grid_constant__ Share share, const __gr
     for (u32 p = 0; p < MAX_PEERS; p++) control->exchange.room[p] = room;
     if (source == NO_VERTEX) return;
     control->near_count[0] = 1;
-    work.near[0][0] = Entry{0, source};
+    put(work, control, near_list(work, control, 0), 0, Entry{0, source}, NO_VERTEX);
 }

@@ -43,18 +43,18 @@ struct Thin {
     __device__ __forceinline__ void short_row(const Ready& ready) {
         const Share& share = relax.rank.share;
         Distance known = current(&relax.rank.work.distance[ready.vertex]);
+        if (lane() % LANES == 0 && known == ready.distance)
+            record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
         for (u32 k = lane() % LANES; k < ready.degree; k += LANES) {
             Arc arc = load(&share.arcs[ready.begin + k]);
             if (known != ready.distance) return;  // stale
             Ready next = {};
             next.vertex = arc.head;
+            next.tail = ready.vertex;
             next.distance = plus(ready.distance, arc.weight);
             if (arc.head < share.own) look_up(share, next);
             relax.relaxed++;
-            if (settle(arc, ready.distance, next.distance)) {
-                record(relax.rank.work, next.vertex, next.distance, ready.vertex);
-                list(next);
-            }
+            if (settle(arc, ready.distance, next.distance)) list(next);
         }
     }
 

@@ -13,36 +13,30 @@ __device__ __forceinline__ void look_at(const Control* control, Control& seen) {
 }
 
 struct Turn {
-    Entry* near_in;
+    List near_in;
     u32 near_in_count;
-    u32* near_in_now;  // where that is counted
     u32* taken;  // how far warps have shared out near
     const Item* items_in;
     u32 items_in_count;
-    Entry* near_out;
-    u32* near_out_count;
+    List near_out;
     Item* items_out;
     u32* items_out_count;
-    Entry* far;
-    u32* far_count;
+    List far;
 };
 
 __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, const Control& seen,
                                            u32 turn, u32 far_side) {
     u32 next = turn + 1;
     Turn now;
-    now.near_in = work.near[turn % 2];
+    now.near_in = near_list(work, control, turn);
     now.near_in_count = min(seen.near_count[turn % 3], work.capacity);
-    now.near_in_now = &control->near_count[turn % 3];
     now.taken = &control->taken[turn % 3];
     now.items_in = work.items[turn % 2];
     now.items_in_count = min(seen.item_count[turn % 3], work.item_capacity);
-    now.near_out = work.near[next % 2];
-    now.near_out_count = &control->near_count[next % 3];
+    now.near_out = near_list(work, control, next);
     now.items_out = work.items[next % 2];
     now.items_out_count = &control->item_count[next % 3];
-    now.far = work.far[far_side];
-    now.far_count = &control->far_count[far_side];
+    now.far = far_list(work, control, far_side);
     return now;
 }
 

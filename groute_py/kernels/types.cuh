@@ -20,6 +20,8 @@ typedef double Distance;
 #define NOTHING __longlong_as_double(0x7ff0000000000000ll)
 #endif
 
+#define RECORDS (DISTANCE == 0 || DISTANCE == 2)  // whether predecessors can be recorded
+
 #define INFINITE __longlong_as_double(0x7ff0000000000000ll)
 
 #if WIDE_OFFSETS
@@ -48,7 +50,7 @@ struct alignas(16) Item {
     u32 part;
 };
 
-#define NO_VERTEX 0xffffffffu  // an item that is none
+#define NO_VERTEX 0xffffffffu  // an item that is none, a tail that is not known
 
 // Sums wrap for integers; the caller tells by the signs.
 __device__ __forceinline__ Distance plus(Distance a, Distance b) {
