@@ -373,3 +373,13 @@ def test_floyd_warshall_of_nothing_is_left_to_networkx() -> None:
 def test_a_fraction_of_an_edge_is_an_edge(cutoff: float) -> None:
     ours, theirs = both("single_source_shortest_path_length", nx.path_graph(5), 0, cutoff=cutoff)
     assert ours == theirs
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_loop_of_no_weight_at_the_source(nodes: int) -> None:
+    network = nx.DiGraph()
+    network.add_nodes_from(range(nodes))
+    network.add_edge(0, 0, weight=0)
+    for name in ("bellman_ford_predecessor_and_distance", "dijkstra_predecessor_and_distance"):
+        ours, theirs = both(name, network, 0)
+        assert ours == theirs

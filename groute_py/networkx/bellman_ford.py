@@ -82,6 +82,8 @@ def bellman_ford_predecessor_and_distance(
     if (arcs.weights[loops] < 0).any():  # NetworkX refuses these also where no path leads
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     found = tree(G, arcs, source, options(algorithm=METHOD, predecessors=False))
+    if len(G) == 1:  # NetworkX leaves out a loop of weight 0 that a node alone has, and no other
+        return {source: []}, found.lengths()
     return found.all_predecessors(arcs), found.lengths()
 
 
