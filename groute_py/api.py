@@ -21,7 +21,7 @@ from groute_py.errors import InputError
 from groute_py.graph import datasets
 from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
-from groute_py.graph.files import is_for_pieces, native_file, read_graph
+from groute_py.graph.files import copy_for, is_for_pieces, native_file, read_graph
 from groute_py.graph.from_networkx import graph_from_networkx, is_networkx
 from groute_py.graph.from_table import graph_from_table, is_table
 from groute_py.graph.generate import generate, is_spec
@@ -147,7 +147,7 @@ def supply_of(
             return None
         if (native := native_file(file, cache)) is not None:
             return SharedFile(native, native=True)
-        pieces = not whole and is_for_pieces(file, cache)
+        pieces = not whole and is_for_pieces(file)
         return SharedFile(Path(file), native=False) if pieces else None
 
     def read() -> Whole:
@@ -157,7 +157,8 @@ def supply_of(
     if file is not None and all(channel.gather(file.is_seen())):
         if file.native:
             return Mapped(file.path)
-        if (pieces := read_pieces(file, channel, progress)) is not None:
+        copy = on_root(channel, lambda: copy_for(file.path, cache))
+        if (pieces := read_pieces(file, channel, copy, progress)) is not None:
             return pieces
     return on_root(channel, read)
 

@@ -17,22 +17,32 @@ from groute_py import FormatError, Graph, generate, read_graph, verify, write_gr
 from groute_py.api import supply_of
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
-from groute_py.engine.supply import owners
+from groute_py.engine.supply import copy, owners
+from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.pieces import Pieces, read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph import cache, lines
+from groute_py.graph.atomic import replacing
 from groute_py.graph.facts import facts_of
+from groute_py.graph.formats import native
 from groute_py.result import load
 
 RANKS = [1, 2, 3, 4]
 
 
+def copy_beside(path: Path) -> Path:
+    return path.with_name("copies") / "g.csr"
+
+
 def gathered(path: Path, ranks: int) -> tuple[Graph, Any] | None:
-    """The graph that ranks have read together, and its facts; None where they leave it."""
+    """The graph that ranks have read together, and its facts; None where they leave it.
+
+    They leave a copy of it in `copy_beside`.
+    """
 
     def work(channel: Any) -> Any:
-        pieces = read_pieces(SharedFile(path, native=False), channel)
+        pieces = read_pieces(SharedFile(path, native=False), channel, copy_beside(path))
         if pieces is None:
             return None
         facts = pieces.facts(channel)
@@ -64,6 +74,10 @@ def check_same(path: Path, ranks: int) -> None:
             assert ours == theirs
     assert facts.mean == pytest.approx(facts_of(expected).mean)
     assert vars(facts) | {"mean": 0} == vars(facts_of(expected)) | {"mean": 0}
+    alone = path.with_name("alone.csr")
+    native.write(expected, alone, source=native.Source.of(path))
+    assert copy_beside(path).read_bytes() == alone.read_bytes()
+    assert list(copy_beside(path).parent.iterdir()) == [copy_beside(path)]
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +189,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_which_files_are_read_in_pieces(large: Path) -> None:
     assert kinds(large, cache=False) == kinds(str(large), ranks=3, cache=False) == {Pieces}
     assert kinds(large, ranks=1, cache=False) == {Whole}
-    assert kinds(large, cache=large.parent / "kept") == {Whole}
+    assert kinds(large, cache=large.parent / "kept") == {Pieces}
     assert kinds(large, cache=False, whole=True) == {Whole}
     assert kinds(large, cache=False, undirected=True) == {Whole}
     write_graph(generate("road:30x30"), large.parent / "g.gr.gz")
@@ -183,6 +197,44 @@ def test_which_files_are_read_in_pieces(large: Path) -> None:
     write_graph(generate("road:5x5"), large.parent / "small.gr")
     for name in ("g.gr.gz", "g.mtx", "small.gr"):
         assert kinds(large.parent / name, cache=False) == {Whole}
+
+
+@pytest.mark.parametrize("where", ["folder", "draft", "rank 2"])
+def test_no_copy_where_it_cannot_be_written(
+    where: str, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = copy_beside(large)
+    if where == "folder":
+        wanted.parent.touch()
+    elif where == "draft":
+        monkeypatch.setattr(copy, "replacing", lambda path: replacing(path / "not" / "there"))
+    else:
+        write = copy._write
+        monkeypatch.setattr(
+            copy,
+            "_write",
+            lambda draft, arrays: arrays["heads"][0] < 1000 and write(draft, arrays),
+        )
+    found = gathered(large, 3)
+    assert found is not None
+    assert not wanted.exists()
+    assert where == "folder" or list(wanted.parent.iterdir()) == []
+
+
+def test_the_next_run_maps_the_copy(large: Path) -> None:
+    kept = large.parent / "kept"
+
+    def work(channel: Any) -> Any:
+        kinds = []
+        for _ in range(2):
+            supply = supply_of(large, channel, cache=kept)
+            kinds.append(type(supply))
+            result = Session(supply, channel, Options(device="cpu")).solve(5)
+        return kinds, result
+
+    found = on_ranks(3, work)
+    assert all(kinds == [Pieces, Mapped] for kinds, _ in found)
+    verify(read_graph(large, cache=False), found[0][1])
 
 
 def test_a_mistake_is_named_by_file_and_line(large: Path) -> None:

@@ -9,7 +9,8 @@ The automatic Δ is c · mean weight / mean degree: the weight a path gains unti
 has been settled by each arc of the frontier (the form of Davidson et al. and of cuGraph). c grows
 with how much work a device can take at once. Where vertices have more than `DENSE` arcs a frontier
 keeps any device busy, and Δ shrinks with the degree once more, for fewer relaxations. Where they
-have fewer, several GPUs have room for more work, and Δ grows with the root of their number.
+have fewer, a GPU whose part is small has room for more work, and several GPUs have; there Δ grows
+with the root of the room.
 """
 
 from __future__ import annotations
@@ -25,15 +26,22 @@ PARALLELISM = {"cpu": 8.0, "cuda": 128.0}
 DENSE = 16.0
 """Mean degree beyond which Δ shrinks with its square."""
 
+FILLS_GPU, MOST_ROOM = 1 << 20, 4.0
+"""Vertices whose frontiers keep a GPU busy; a smaller graph counts as leaving room up to this."""
+
 
 def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
     """Δ from the graph: at least 1 for integers, so that a window always moves."""
     degree = max(facts.mean_degree, 1.0)
-    room = math.sqrt(ranks) if device == "cuda" and degree < DENSE else 1.0
+    room = _room(facts.vertex_count, ranks) if device == "cuda" and degree < DENSE else 1.0
     delta = PARALLELISM[device] * room * facts.mean / (degree * max(degree / DENSE, 1.0))
     if facts.weight_type.kind != "f":
         return max(round(delta), 1)
     return delta if delta > 0 else 1.0
+
+
+def _room(vertex_count: int, ranks: int) -> float:
+    return math.sqrt(ranks * min(max(FILLS_GPU / vertex_count, 1.0), MOST_ROOM))
 
 
 ALGORITHM = Algorithm(

@@ -133,15 +133,21 @@ def native_file(
     return cached.fresh_copy(path, folder)
 
 
-def is_for_pieces(
-    path: str | os.PathLike[str], cache: bool | str | os.PathLike[str] | None = None
-) -> bool:
-    """Whether several ranks may read pieces of a file: a large plain text that gets no copy."""
+def is_for_pieces(path: str | os.PathLike[str]) -> bool:
+    """Whether several ranks may read pieces of a file: a large plain text."""
     path = Path(path)
     head = Head(path)
     large = head.size >= cached.LARGE_PLAIN and head.compression is None
-    kept = cached.folder_for(path, cache, head.compression is not None) is not None
-    return large and not kept and _format(path, head).read_piece is not None
+    return large and _format(path, head).read_piece is not None
+
+
+def copy_for(
+    path: str | os.PathLike[str], cache: bool | str | os.PathLike[str] | None = None
+) -> Path | None:
+    """Where `read_graph` would leave a copy of a plain text file, or None where it would not."""
+    path = Path(path)
+    folder = cached.folder_for(path, cache, compressed=False)
+    return None if folder is None else folder / cached.copy_name(path)
 
 
 def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:

@@ -18,6 +18,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
+from groute_py.engine.supply.copy import keep_together
 from groute_py.engine.supply.number import Numbered, number_together
 from groute_py.engine.supply.owners import arcs_by_tail, offsets_of_all, to_owners
 from groute_py.engine.supply.shared import SharedFile
@@ -37,9 +38,19 @@ from groute_py.partition.share import Rows
 
 
 def read_pieces(
-    file: SharedFile, channel: Channel, progress: Progress | None = None
+    file: SharedFile,
+    channel: Channel,
+    copy: Path | None = None,
+    progress: Progress | None = None,
 ) -> Pieces | None:
-    """Read a file together, or None where rank 0 has to read it alone. Collective."""
+    """Read a file together, or None where rank 0 has to read it alone. Collective.
+
+    Args:
+        file: as rank 0 sees it.
+        channel: connects the ranks.
+        copy: where a native copy is to be left once the rows are with their owners.
+        progress: called now and then with the bytes read and the bytes of the file.
+    """
     first, stop = (file.size * k // channel.size for k in (channel.rank, channel.rank + 1))
     piece = read_piece(file.path, range(first, stop), progress)
     if not all(channel.gather(piece is not None)) or piece is None:
@@ -49,20 +60,24 @@ def read_pieces(
         return None
     kind = np.result_type(*channel.gather(piece.weights.dtype))
     weights = piece.weights.astype(kind, copy=False)
-    return Pieces(file.path, piece._replace(weights=weights), numbered)
+    return Pieces(file, piece._replace(weights=weights), numbered, copy)
 
 
 class Pieces:
     """A text file that has been read; it can be spread once.
 
     Args:
-        path: of the file.
+        file: where it lies.
         piece: this rank's.
         numbered: its arcs.
+        copy: where a native copy is to be left, if anywhere.
     """
 
-    def __init__(self, path: Path, piece: Piece, numbered: Numbered) -> None:
-        self._path, self._name, self._numbering = path, piece.name, numbered.numbering
+    def __init__(
+        self, file: SharedFile, piece: Piece, numbered: Numbered, copy: Path | None
+    ) -> None:
+        self._file, self._copy = file, copy
+        self._name, self._numbering = piece.name, numbered.numbering
         self._columns: tuple[NDArray[Any], ...] = (numbered.tails, numbered.heads, piece.weights)
 
     def facts(self, channel: Channel) -> Facts:
@@ -88,6 +103,9 @@ class Pieces:
         low, high = cut.bounds[channel.rank : channel.rank + 2]
         tails -= low
         rows = Rows(*rows_from_arcs(int(high - low), tails, heads, weights))
+        if self._copy is not None:
+            source = self._file.source
+            keep_together(channel, self._copy, source, self._name, self._numbering, cut, rows)
         return Spread(cut, rows, Order("none"))
 
     def _cut(self, channel: Channel, how: str, tails: NDArray[Any]) -> tuple[Partition, list[int]]:
@@ -101,4 +119,4 @@ class Pieces:
         return self._numbering
 
     def graph(self) -> Graph:
-        return read_graph(self._path, cache=False)
+        return read_graph(self._file.path, cache=False)

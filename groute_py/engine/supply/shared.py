@@ -18,16 +18,17 @@ class SharedFile:
         path: absolute.
         native: as given.
         size: bytes.
+        source: what tells whether it is still the same.
     """
 
     def __init__(self, path: Path, *, native: bool) -> None:
         self.path, self.native = path.absolute(), native
-        self._source = Source.of(path)
-        self.size = self._source.size
+        self.source = Source.of(path)
+        self.size = self.source.size
 
     def is_seen(self) -> bool:
         """Whether this rank sees the same: of the same size, last changed at the same time."""
         try:
-            return Source.of(self.path) == self._source
+            return Source.of(self.path) == self.source
         except OSError:
             return False

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -125,18 +126,61 @@ def refusing_damage(path: Path) -> Iterator[None]:
 def write(graph: Graph, path: Path, *, source: Source | None = None) -> None:
     """Write a native file atomically: readers see the old file or the new one, never a part."""
     with replacing(path) as file:
-        fields = {
-            "first_id": graph.first_id,
-            "name": graph.name,
-            "source": source._asdict() if source else None,
-        }
-        fields |= {} if graph.ids is None else {"ids": True}
-        header = MAGIC + json.dumps(fields).encode()
-        file.write(header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n")
+        file.write(_header(graph.first_id, graph.name, graph.ids is not None, source))
         arrays = (graph.offsets, graph.heads, graph.weights, graph.ids)
         for array in (array for array in arrays if array is not None):
             npy.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
             file.write(bytes(-file.tell() % ALIGNMENT))
+
+
+class Outline(NamedTuple):
+    """Where everything stands in a native file that is written in parts.
+
+    Attributes:
+        texts: the headers, each with the byte it begins at.
+        starts: of the data of each array, by its name.
+        size: of the file in bytes.
+    """
+
+    texts: list[tuple[int, bytes]]
+    starts: dict[str, int]
+    size: int
+
+
+def outline(
+    shapes: dict[str, tuple[int, np.dtype[Any]]],
+    first_id: int,
+    name: str,
+    source: Source | None = None,
+) -> Outline:
+    """Lay out the file that `write` would write.
+
+    Args:
+        shapes: length and type of ``offsets``, ``heads``, ``weights`` and, where there are any,
+            ``ids``, in this order.
+        first_id, name: as in a `Graph`.
+        source: of the text file that it is made from.
+    """
+    texts, starts = [(0, _header(first_id, name, "ids" in shapes, source))], {}
+    end = len(texts[0][1])
+    for array, (length, dtype) in shapes.items():
+        text = BytesIO()
+        npy.write_array_header_1_0(
+            text,
+            {"shape": (length,), "fortran_order": False, "descr": npy.dtype_to_descr(dtype)},
+        )
+        texts.append((end, text.getvalue()))
+        starts[array] = end + len(text.getvalue())
+        end = starts[array] + length * dtype.itemsize
+        end += -end % ALIGNMENT
+    return Outline(texts, starts, end)
+
+
+def _header(first_id: int, name: str, has_ids: bool, source: Source | None) -> bytes:
+    fields = {"first_id": first_id, "name": name, "source": source._asdict() if source else None}
+    fields |= {"ids": True} if has_ids else {}
+    header = MAGIC + json.dumps(fields).encode()
+    return header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n"
 
 
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:

@@ -1,0 +1,115 @@
+"""A native copy of a text that ranks have read together, written by all of them.
+
+As with every copy, one that cannot be written breaks nothing: then there is none.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.graph.atomic import replacing
+from groute_py.graph.formats import native
+from groute_py.graph.ids import Numbering
+from groute_py.partition.base import Partition
+from groute_py.partition.share import Rows
+
+
+class Draft(NamedTuple):
+    """A file that has its size and its headers, and waits for its arrays."""
+
+    path: Path
+    layout: native.Outline
+
+
+class NotWrittenError(Exception):
+    """Some rank could not write its part."""
+
+
+def keep_together(
+    channel: Channel,
+    copy: Path,
+    source: native.Source,
+    name: str,
+    numbering: Numbering,
+    cut: Partition,
+    rows: Rows,
+) -> None:
+    """Leave a copy if that can be. Collective.
+
+    Args:
+        channel: connects the ranks.
+        copy: where it shall be; rank 0's counts.
+        source: of the text, as it was when it was read.
+        name: of the graph.
+        numbering: of its vertices.
+        cut: which rows are whose.
+        rows: this rank's, heads in global numbers.
+    """
+    counts = np.cumsum([0, *channel.gather(len(rows.heads))])
+    try:
+        with ExitStack() as stack:
+            draft = None
+            if channel.rank == 0:
+                layout = _layout(source, name, numbering, rows, int(counts[-1]))
+                draft = _begin(stack, copy, layout)
+            draft = channel.broadcast(draft)
+            if draft is None:
+                return
+            first_row, first_arc = int(cut.bounds[channel.rank]), int(counts[channel.rank])
+            arrays = {
+                "offsets": (first_row, rows.offsets + first_arc),  # the ends are the same on both
+                "heads": (first_arc, rows.heads),
+                "weights": (first_arc, rows.weights),
+            }
+            if channel.rank == 0 and numbering.ids is not None:
+                arrays["ids"] = (0, numbering.ids)
+            if not all(channel.gather(_write(draft, arrays))):
+                raise NotWrittenError  # so that the draft goes
+    except (NotWrittenError, OSError):
+        return
+
+
+def _layout(
+    source: native.Source, name: str, numbering: Numbering, rows: Rows, arcs: int
+) -> native.Outline:
+    shapes = {
+        "offsets": (numbering.count + 1, rows.offsets.dtype),
+        "heads": (arcs, rows.heads.dtype),
+        "weights": (arcs, rows.weights.dtype),
+    }
+    if numbering.ids is not None:
+        shapes["ids"] = (numbering.count, numbering.ids.dtype)
+    return native.outline(shapes, numbering.first, name, source)
+
+
+def _begin(stack: ExitStack, copy: Path, layout: native.Outline) -> Draft | None:
+    """The file, empty but for its headers; it takes its place when ``stack`` ends well."""
+    try:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        file = stack.enter_context(replacing(copy))
+        file.truncate(layout.size)
+        for start, text in layout.texts:
+            file.seek(start)
+            file.write(text)
+        file.flush()
+        return Draft(Path(file.name).absolute(), layout)
+    except OSError:
+        return None
+
+
+def _write(draft: Draft, arrays: dict[str, tuple[int, NDArray[Any]]]) -> bool:
+    """Write parts of arrays, each from an element on; False where the draft is not seen here."""
+    try:
+        with open(draft.path, "r+b") as file:
+            for name, (first, part) in arrays.items():
+                file.seek(draft.layout.starts[name] + first * part.itemsize)
+                file.write(np.ascontiguousarray(part).data)
+        return True
+    except OSError:
+        return False
