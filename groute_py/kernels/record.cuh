@@ -1,6 +1,6 @@
 // Predecessors as a by-product: an entry carries the tail of the arc that its vertex became nearer by, and
-// when it is taken from its list and not stale, distance and tail are recorded, as one word. It is sent on its
-// way and not waited for, and may leave L2 first.
+// when it is taken from its list and not stale, distance and tail are recorded, as one word whose minimum
+// wins. It is sent on its way and not waited for.
 //
 // An improvement is strict, so a vertex takes each distance once, and the entry for its last distance has a
 // tail u of its own. Then u -> v is tight: its sum is the distance of v, which a later fall of u's distance
@@ -9,28 +9,28 @@
 // as far as v, which cannot have been farther than u's last. So no cycle closes.
 //
 // It takes distances of 32 bits that are not negative, and all improvements made here: a rank alone. Where
-// that is not so, predecessors are claimed afterwards (claim.cu); and also where a record is found not to be
-// of its vertex's distance, because an older one overtook it, or an entry was lost to a full list.
+// that is not so, or an entry was lost to a full list, predecessors are claimed afterwards; see claim.cu.
 #pragma once
 
 #define UNRECORDED (~0ull)
 
 #if RECORDS
-__device__ __forceinline__ u32 bits_of(Distance distance) {
+__device__ __forceinline__ u64 as_record(Distance distance, u32 tail) {
 #if DISTANCE == 0
-    return (u32)distance;
+    u32 bits = (u32)distance;
 #else
-    return __float_as_uint(distance);
+    u32 bits = __float_as_uint(distance);
 #endif
+    return (u64)bits << 32 | tail;
 }
 
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
-    if (work.record) __stcs(&work.record[vertex], (u64)bits_of(distance) << 32 | tail);
+    if (work.record) atomicMin(&work.record[vertex], as_record(distance, tail));
 }
 
 // Whether a record holds a tail for that distance.
 __device__ __forceinline__ bool is_record_of(u64 record, Distance distance) {
-    return (u32)record != NO_VERTEX && record >> 32 == bits_of(distance);
+    return (u32)record != NO_VERTEX && record >> 32 == as_record(distance, 0) >> 32;
 }
 #else
 __device__ __forceinline__ void record(const Work&, u32, Distance, u32) {}

@@ -108,13 +108,12 @@ __device__ __forceinline__ Item load(const Item* place) {
     return item;
 }
 
-// Arcs stream by: L2 lets them go first, and keeps what is looked up again, the distances.
 __device__ __forceinline__ Arc load(const Arc* place) {
     Arc arc;
 #if DISTANCE == 0 || DISTANCE == 2
-    *(u64*)&arc = __ldcs((const u64*)place);
+    *(u64*)&arc = __ldg((const u64*)place);
 #else
-    *(ulonglong2*)&arc = __ldcs((const ulonglong2*)place);
+    *(ulonglong2*)&arc = __ldg((const ulonglong2*)place);
 #endif
     return arc;
 }
