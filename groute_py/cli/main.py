@@ -100,7 +100,8 @@ def _stop_alarm() -> None:
 def _be_deaf() -> None:
     """The end has begun: the SIGTERM of Open MPI's mpirun after an abort is no second reason."""
     _stop_alarm()
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1):
+    heard = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
+    for name in heard:
         signal.signal(name, signal.SIG_IGN)
 
 

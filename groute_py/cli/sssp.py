@@ -19,6 +19,7 @@ from groute_py.cli.options import (
     json_option,
     undirected_option,
 )
+from groute_py.cli.watch import watched
 from groute_py.errors import (
     InputError,
     NegativeCycleError,
@@ -89,6 +90,7 @@ def sssp(
     options = _options(graph, choices, bool(targets))
     channel = connect()
     _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
+    click.get_current_context().with_resource(watched(channel))
 
     on_root(channel, lambda: _check_before_reading(options, output, output_format))
     with show.progress(f"reading {graph}") as progress:
