@@ -21,6 +21,7 @@ from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
 from groute_py.cli.info import info
 from groute_py.cli.launch import launch
+from groute_py.cli.plan import plan
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
@@ -47,7 +48,7 @@ def commands() -> None:
     """
 
 
-for command in (sssp, info, generate, convert, verify, doctor, launch):
+for command in (sssp, info, generate, convert, verify, doctor, launch, plan):
     commands.add_command(command)
 
 

@@ -92,6 +92,9 @@ class Device(Protocol):
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         """Take a share, weights converted to the distance type; ``peers`` is the rank count."""
 
+    def room(self) -> int | None:
+        """Bytes of device memory that a share may take, or None where nobody counts them."""
+
     def link(self, channel: Channel) -> Linked | str:
         """Map the peers' inboxes, so that kernels exchange by themselves; collective.
 
