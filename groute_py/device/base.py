@@ -79,11 +79,13 @@ class Device(Protocol):
     Attributes:
         name: ``cpu`` or ``cuda``.
         label: the processor's own name, for people.
+        uuid: of a GPU, as NVML knows it; None for a CPU.
         counters: see `Counters`.
     """
 
     name: str
     label: str
+    uuid: str | None
     counters: Counters
 
     def rehearse(self, distance_type: np.dtype[Any]) -> None:

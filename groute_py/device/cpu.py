@@ -25,6 +25,7 @@ class CpuDevice:
     """See `groute_py.device.base.Device` for the verbs."""
 
     name = "cpu"
+    uuid: str | None = None
     _rehearsed: ClassVar[set[np.dtype[Any]]] = set()
 
     def __init__(self) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
+from groute_py.device.inventory import uuid_of
 from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
 from groute_py.device.memory import (
     capacity,
@@ -71,6 +72,7 @@ class CudaDevice:
             f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
         )
         self.label = f"{properties['name'].decode()} #{self._gpu.id}{shared}"
+        self.uuid: str | None = uuid_of(properties)
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
         self._link: Link | None = None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 from cupy.cuda import runtime
 
@@ -39,6 +41,11 @@ def gpus() -> list[Gpu]:
         found.append(Gpu(index, properties["name"].decode(), capability, *runtime.memGetInfo()))
     runtime.setDevice(current)
     return found
+
+
+def uuid_of(properties: dict[str, Any]) -> str:
+    """A GPU's name in the whole world, written as NVML and ``nvidia-smi`` do."""
+    return f"GPU-{UUID(bytes=properties['uuid'])}"
 
 
 def peer_access() -> list[list[bool]]:

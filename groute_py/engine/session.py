@@ -99,6 +99,11 @@ class Session:
                 votes += run(Claiming(self._device), self._channel, Pace(deadline=deadline))
         return self._gather(source, watch, votes, self._channel.bytes_sent - before)
 
+    @property
+    def gpu(self) -> str | None:
+        """The UUID of this rank's GPU, None on a CPU."""
+        return self._device.uuid
+
     def close(self) -> None:
         """Give back what is shared with other ranks; collective."""
         self._device.unlink(self._channel)
