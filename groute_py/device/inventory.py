@@ -14,12 +14,15 @@ class Gpu:
     """Attributes:
     index: as CUDA counts.
     name: the model.
+    uuid, bus: its name in the whole world, and its address on the PCI bus of the host.
     capability: compute capability, such as ``9.0``.
     free_bytes, total_bytes: of its memory.
     """
 
     index: int
     name: str
+    uuid: str
+    bus: str
     capability: str
     free_bytes: int
     total_bytes: int
@@ -38,7 +41,8 @@ def gpus() -> list[Gpu]:
         runtime.setDevice(index)
         properties = runtime.getDeviceProperties(index)
         capability = f"{properties['major']}.{properties['minor']}"
-        found.append(Gpu(index, properties["name"].decode(), capability, *runtime.memGetInfo()))
+        names = (properties["name"].decode(), uuid_of(properties), runtime.deviceGetPCIBusId(index))
+        found.append(Gpu(index, *names, capability, *runtime.memGetInfo()))
     runtime.setDevice(current)
     return found
 
