@@ -121,11 +121,13 @@ def _usage(error: click.ClickException) -> str:
 
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
     """Every rank ends by itself; rank 0 says why."""
+    from groute_py.comm.connect import ends_with_all
+
     _be_deaf()
     if place().rank == 0:
         click.echo(f"{before}groute-py: {message}", err=True)
-    elif "mpi4py.MPI" not in sys.modules:
-        # mpirun may end all ranks when one has ended, and no MPI_Finalize waits for rank 0
+    elif not ends_with_all():
+        # mpirun and srun may end all ranks when one has ended, before rank 0 has said why
         time.sleep(PATIENCE_S)
     sys.exit(code)
 
