@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import groute_py
+from groute_py import job
 from groute_py.comm import awareness
 from groute_py.comm.connect import connect
 from groute_py.device.choose import gpu_problem
@@ -26,12 +28,22 @@ class Finding:
     state: ``good``, ``absent`` (optional and not there) or ``wrong``.
     found: what was found.
     advice: what to do; empty when nothing.
+    detail: the same for programs, where it is more than `found` says.
     """
 
     what: str
     state: str
     found: str
     advice: str = ""
+    detail: Any = None
+
+
+DIFFERENCES = {
+    "software": lambda sight: sight.software,
+    "MPI libraries": lambda sight: sight.library,
+    "GPU-awareness": lambda sight: sight.aware,
+}
+"""What should be the same on every rank, and where it stands in a `job.Sight`."""
 
 
 def examine() -> list[Finding]:
@@ -76,7 +88,7 @@ def _mpi() -> Iterator[Finding]:
         return
     yield Finding("MPI library", "good", library)
     yield _mpirun(library)
-    yield _world()
+    yield from _ranks()
     aware, reason = awareness.gpu_aware()
     yield Finding("GPU-aware MPI", "good" if aware else "absent", reason)
 
@@ -94,13 +106,42 @@ def _mpirun(library: str) -> Finding:
     return Finding("mpirun", "wrong", f"{shown} does not belong to {library}", advice)
 
 
-def _world() -> Finding:
+def _ranks() -> Iterator[Finding]:
     try:
         channel = connect()
     except SetupError as problem:
-        return Finding("ranks", "wrong", str(problem), "start with the mpirun of the MPI library")
-    hosts = channel.gather(platform.node())
-    return Finding("ranks", "good", f"{channel.size} on {len(set(hosts))} host(s)")
+        yield Finding("ranks", "wrong", str(problem), "start with the mpirun of the MPI library")
+        return
+    if channel.size == 1:
+        yield Finding("ranks", "good", "1 on 1 host(s)")
+        return
+    found = job.sights(channel)
+    hosts = {sight.host for sight in found}
+    yield Finding("ranks", "good", f"{channel.size} on {len(hosts)} host(s)")
+    yield from about_the_job(found)
+
+
+def about_the_job(found: list[job.Sight]) -> Iterator[Finding]:
+    """What each rank sees, and what does not go together."""
+    for rank, sight in enumerate(found):
+        yield Finding(f"rank {rank}", "good", sight.shown(), detail=asdict(sight))
+    for what, of in DIFFERENCES.items():
+        if differs := job.differing(found, of):
+            yield Finding(what, "wrong", differs, "let all ranks use the same")
+    if problem := job.hidden(found):
+        what, _, advice = problem.partition("; ")
+        yield Finding("GPU binding", "wrong", what, advice)
+    elif taken := list(job.shared_gpus(found)):
+        advice = "start as many ranks on a host as it has GPUs"
+        yield Finding("GPU binding", "wrong", f"taken several times: {'; '.join(taken)}", advice)
+    elif all(sight.gpu for sight in found):
+        yield Finding("GPU binding", "good", "a GPU for each rank, seen by all of its host")
+    skew_s = job.skew_s(found)
+    good = skew_s < job.TOLERABLE_SKEW_S
+    advice = "" if good else "let the hosts keep time (NTP): cached graphs are judged by it"
+    yield Finding("clocks", "good" if good else "wrong", f"{skew_s:.3f} s apart", advice)
+    shared = "all ranks see the same" if job.cache_is_shared(found) else "each host has its own"
+    yield Finding("cache of the job", "good", shared)
 
 
 def _gpus() -> Iterator[Finding]:
@@ -117,7 +158,35 @@ def _gpus() -> Iterator[Finding]:
         matrix = peer_access()
         blocked = [(a, b) for a, row in enumerate(matrix) for b, ok in enumerate(row) if not ok]
         shown = "every pair" if not blocked else f"not between {blocked}"
-        yield Finding("peer access", "good" if not blocked else "absent", shown)
+        yield Finding("peer access", "good" if not blocked else "absent", shown, detail=matrix)
+        if place().rank == 0:  # while no other rank is at work
+            yield from _peer_speed()
+
+
+def _peer_speed() -> Iterator[Finding]:
+    from groute_py.device.peer_speed import ways
+
+    try:
+        yield from about_ways(ways())
+    except RuntimeError as problem:  # CUDA's, where a GPU has no memory left or is not ours alone
+        yield Finding("peer bandwidth", "absent", f"cannot be measured: {problem}")
+
+
+def about_ways(ways: dict[tuple[int, int], Any]) -> Iterator[Finding]:
+    """Bandwidth and latency between peers; ``ways`` as `groute_py.device.peer_speed.ways`."""
+    peers = {pair: way for pair, way in ways.items() if pair[0] != pair[1]}
+    if not peers:
+        return
+    own_us = min(way.latency_us for pair, way in ways.items() if pair[0] == pair[1])
+    speeds = {pair: way.gigabytes_per_s for pair, way in peers.items()}
+    slow = [f"{a} and {b}" for (a, b), speed in speeds.items() if speed < max(speeds.values()) / 2]
+    advice = f"slower than others: {', '.join(slow)}; use GPUs that NVLink joins" if slow else ""
+    shown = f"{min(speeds.values()):,.0f} to {max(speeds.values()):,.0f} GB/s"
+    detail = {f"{a} to {b}": asdict(way) for (a, b), way in ways.items()}
+    yield Finding("peer bandwidth", "absent" if slow else "good", shown, advice, detail)
+    times = [way.latency_us for way in peers.values()]
+    shown = f"{min(times):.2f} to {max(times):.2f} µs a load, {own_us:.2f} from own memory"
+    yield Finding("peer latency", "good", shown)
 
 
 def _cache() -> Finding:

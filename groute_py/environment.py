@@ -92,6 +92,30 @@ def local_rank(rank: int) -> int:
     return rank if local is None else local
 
 
+HIDING = {
+    "SLURM_GPUS_PER_TASK": "--gpus-per-task",
+    "SLURM_TRES_PER_TASK": "--tres-per-task",
+    "SLURM_GPU_BIND": "--gpu-bind",
+    "CUDA_VISIBLE_DEVICES": "CUDA_VISIBLE_DEVICES",
+}
+"""What may keep a rank from seeing its host's other GPUs, most telling first: the variable that
+shows it, and what the user knows it by."""
+
+
+def hiding(environ: Mapping[str, str] | None = None) -> str | None:
+    """The setting that keeps GPUs of this host from this process, as far as variables tell.
+
+    >>> hiding({"SLURM_GPUS_PER_TASK": "1", "CUDA_VISIBLE_DEVICES": "0"})
+    '--gpus-per-task=1'
+    """
+    environ = os.environ if environ is None else environ
+    for variable, name in HIDING.items():
+        value = environ.get(variable)
+        if value and value != "none" and (variable != "SLURM_TRES_PER_TASK" or "gpu" in value):
+            return f"{name}={value}"
+    return None
+
+
 def refuse_inside_a_job() -> None:
     """Refuse mpirun inside srun or mpirun: every rank would start a job of its own.
 

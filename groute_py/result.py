@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
-from groute_py.graph.atomic import is_stream, replacing
+from groute_py.graph.atomic import check_writable, replacing
 from groute_py.graph.ids import Numbering
 from groute_py.result_files import form_of
 
@@ -146,20 +145,8 @@ class Result:
 
 def check_output(path: str | Path, form: str | None = None) -> None:
     """Raise `InputError` now if a result could not be saved at ``path`` later."""
-    target = Path(path)
-    form_of(target, form)
-    if target.is_dir():
-        raise InputError(f"{target}: is a directory; name a file in it")
-    try:
-        if is_stream(target):
-            return
-        folder = target.resolve().parent
-        if not folder.is_dir():
-            raise InputError(f"{target}: the folder {folder} does not exist; create it first")
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as problem:
-        raise InputError(f"{target}: cannot be written ({problem.strerror})") from problem
+    form_of(Path(path), form)
+    check_writable(Path(path))
 
 
 def load(path: str | Path) -> Result:

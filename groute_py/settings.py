@@ -22,12 +22,15 @@ class Settings:
         gpu_aware_mpi: True or False where ``GROUTE_PY_GPU_AWARE_MPI`` says so, None to detect.
         device: where the drop-ins solve, whose functions have no argument for it
             (``GROUTE_PY_DEVICE``, else ``auto``).
+        silence_s: how long a rank may give no sign of life before the job is ended
+            (``GROUTE_PY_SILENCE_S``, else 20; 0 for no watch).
     """
 
     cache_folder: Path
     datasets_url: str | None
     gpu_aware_mpi: bool | None
     device: str
+    silence_s: float
 
 
 @cache
@@ -38,6 +41,7 @@ def settings() -> Settings:
         datasets_url=os.environ.get("GROUTE_PY_DATASETS") or None,
         gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
         device=os.environ.get("GROUTE_PY_DEVICE") or "auto",
+        silence_s=_seconds("GROUTE_PY_SILENCE_S", 20.0),
     )
 
 
@@ -55,3 +59,16 @@ def _flag(name: str) -> bool | None:
     if value in ("0", "1"):
         return value == "1"
     raise InputError(f"{name}={value}: expected 0 or 1")
+
+
+def _seconds(name: str, default: float) -> float:
+    value = os.environ.get(name)
+    if not value:
+        return default
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if 0 <= number < float("inf"):
+        return number
+    raise InputError(f"{name}={value}: expected a number of seconds, or 0")

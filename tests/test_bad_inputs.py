@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -511,6 +512,56 @@ def test_killed_rank(job: Any, rank: int) -> None:
     assert code != 0
     assert "vertices" not in out
     assert all_gone(processes)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_a_stopped_rank_is_named(
+    job: Any, rank: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUTE_PY_SILENCE_S", "2")
+    started = job(3)
+    processes = running(started, 3)
+    os.kill(processes[rank], signal.SIGSTOP)
+    code, out, err = ended(started, within_s=15)
+    assert code != 0
+    assert out == ""
+    assert f"rank {rank} (process {processes[rank]} on {platform.node()}) is stopped" in err
+    assert len(OURS.findall(err)) == 1, err
+    assert all_gone(processes)
+    assert not (tmp_path / "out.npz").exists()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_rank_that_leaves_is_missed(job: Any, rank: int) -> None:
+    """With code 0, at which no launcher looks up; MPICH's and Slurm's wait for the others."""
+    started = job(3, f"if place().rank == {rank}: os._exit(0)")
+    processes = running(started, 3)
+    ended(started, within_s=15)
+    assert all_gone(processes)
+
+
+@pytest.mark.mpi
+def test_a_job_that_was_stopped_as_a_whole_goes_on(
+    job: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batch systems suspend jobs; afterwards nobody is blamed for the silence."""
+    monkeypatch.setenv("GROUTE_PY_SILENCE_S", "2")
+    started = job(2)
+    processes = running(started, 2)
+    for process in processes.values():
+        os.kill(process, signal.SIGSTOP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        started.wait(timeout=6)
+    for process in processes.values():
+        os.kill(process, signal.SIGCONT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        started.wait(timeout=4)
+    for process in processes.values():
+        os.kill(process, signal.SIGTERM)
+    code, out, err = ended(started, within_s=15)
+    check(Bad("", 130, "interrupted by SIGTERM"), code, out, err)
 
 
 ON_RANK_1 = "if place().rank == 1: "

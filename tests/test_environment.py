@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groute_py.environment import Place, place
+from groute_py.environment import Place, hiding, place
 
 # The batch step of a Slurm job: the script itself, before any srun.
 BATCH = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
@@ -60,3 +60,18 @@ def test_place_reads_the_process_environment(monkeypatch: pytest.MonkeyPatch) ->
     for name, value in OPENMPI.items():
         monkeypatch.setenv(name, value)
     assert place() == Place("Open MPI", 4, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("environ", "setting"),
+    [
+        ({}, None),
+        ({"SLURM_GPU_BIND": "none"}, None),
+        ({"SLURM_TRES_PER_TASK": "cpu=4"}, None),
+        ({"SLURM_TRES_PER_TASK": "gres:gpu:1"}, "--tres-per-task=gres:gpu:1"),
+        ({"SLURM_GPU_BIND": "single:1", "CUDA_VISIBLE_DEVICES": "0"}, "--gpu-bind=single:1"),
+        ({"CUDA_VISIBLE_DEVICES": "2"}, "CUDA_VISIBLE_DEVICES=2"),
+    ],
+)
+def test_what_hides_gpus(environ: dict[str, str], setting: str | None) -> None:
+    assert hiding(environ) == setting

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 from groute_py.kernels import source
-from groute_py.kernels.source import ENTRY_POINTS, HEADERS, UNITS, joined_source, options
+from groute_py.kernels.source import (
+    ENTRY_POINTS,
+    HEADERS,
+    PROBES,
+    UNITS,
+    joined_source,
+    options,
+    source_of,
+)
 
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
 
@@ -65,6 +73,13 @@ def test_every_variant_compiles(name: str, wide: bool, architecture: str) -> Non
     assert f".target sm_{architecture.removeprefix('compute_')}" in done.ptx
 
 
+@pytest.mark.parametrize("name", PROBES)
+def test_every_probe_compiles(name: str) -> None:
+    done = compiled(source_of(name), (), OLDEST)
+    assert done.good, done.log
+    assert f".entry {name.removesuffix('.cu')}(" in done.ptx
+
+
 def test_no_entry_point_is_unlisted() -> None:
     done = compiled(joined_source(), options(np.dtype("int32"), wide_offsets=False), OLDEST)
     entries = [line for line in done.ptx.splitlines() if ".entry " in line]
@@ -116,7 +131,7 @@ def test_nothing_is_included() -> None:
 
 def test_all_files_are_listed() -> None:
     here = Path(source.__file__).parent
-    assert {path.name for path in here.glob("*.cu*")} == {*HEADERS, *UNITS}
+    assert {path.name for path in here.glob("*.cu*")} == {*HEADERS, *UNITS, *PROBES}
 
 
 def test_options_tell_all_variants_apart() -> None:

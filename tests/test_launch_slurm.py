@@ -38,7 +38,9 @@ def directives(text: str) -> dict[str, str]:
 
 def what_runs(text: str, folder: Path, **environment: str) -> list[str]:
     """Run a script with an srun that prints its arguments, and programs that do nothing."""
-    for name, body in {"srun": 'printf "%s\\n" "$@"', "groute-py": "", "apptainer": ""}.items():
+    bodies = {"srun": 'printf "%s\\n" "$@"', "groute-py": "", "apptainer": ""}
+    bodies["mpirun"] = 'echo mpirun ${SLURM_MPI_TYPE:-without a type} "$@"'
+    for name, body in bodies.items():
         (folder / name).write_text(f"#!/bin/sh\n{body}\n")
         (folder / name).chmod(0o755)
     done = subprocess.run(
@@ -89,6 +91,15 @@ def test_the_command_is_run_word_by_word(tmp_path: Path) -> None:
     words = what_runs(script(job), tmp_path)
     assert words[0] == "--mpi=pmi2"
     assert words[-6:] == ["groute-py", *job.argv]
+
+
+def test_mpirun_in_place_of_srun(tmp_path: Path) -> None:
+    """By the plan or by the variable, which mpirun's own srun must not see."""
+    words = ["mpirun without a type -n 6 groute-py sssp usa.gr"]
+    job = Job(("sssp", "usa.gr"), mpi="mpirun")
+    assert what_runs(script(job), tmp_path, SLURM_NTASKS="6") == words
+    environment = {"SLURM_MPI_TYPE": "mpirun", "SLURM_NTASKS": "6"}
+    assert what_runs(script(Job(job.argv)), tmp_path, **environment) == words
 
 
 @pytest.mark.parametrize("number", [0, 1])

@@ -125,6 +125,10 @@ def test_doctor(groute: Any) -> None:
     assert found["ranks"]["found"] == "2 on 1 host(s)"
     assert found["launcher"]["found"].endswith("2 ranks")
     assert found["mpirun"]["state"] == "good"
+    assert all(f"local rank {rank}" in found[f"rank {rank}"]["found"] for rank in (0, 1))
+    assert found["rank 1"]["detail"]["local_rank"] == 1
+    assert found["cache of the job"]["found"] == "all ranks see the same"
+    assert found["clocks"]["state"] == "good"
     assert not [what for what, finding in found.items() if finding["state"] == "wrong"]
 
 

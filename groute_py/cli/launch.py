@@ -74,7 +74,7 @@ def mpirun(
 @click.option("--modules", default="", help="Load these modules, with blanks between.")
 @click.option("--venv", metavar="FOLDER", help="Activate this virtual environment.")
 @click.option("--container", metavar="IMAGE", help="Run within this Apptainer image.")
-@click.option("--mpi", metavar="TYPE", help="Of srun: pmix, pmi2, …  [what this MPI wants]")
+@click.option("--mpi", metavar="TYPE", help="Of srun: pmix, pmi2, …; or mpirun.  [this MPI's]")
 @click.option("--each", metavar="FILE", help="An array: a task for each line, which replaces {}.")
 @click.option("--at-once", type=_positive, metavar="N", help="At most N tasks at a time.")
 @click.option("--requeue", is_flag=True, help="Slurm may start it again after a lost node.")

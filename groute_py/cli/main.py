@@ -21,6 +21,7 @@ from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
 from groute_py.cli.info import info
 from groute_py.cli.launch import launch
+from groute_py.cli.plan import plan
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
@@ -47,7 +48,7 @@ def commands() -> None:
     """
 
 
-for command in (sssp, info, generate, convert, verify, doctor, launch):
+for command in (sssp, info, generate, convert, verify, doctor, launch, plan):
     commands.add_command(command)
 
 
@@ -100,7 +101,8 @@ def _stop_alarm() -> None:
 def _be_deaf() -> None:
     """The end has begun: the SIGTERM of Open MPI's mpirun after an abort is no second reason."""
     _stop_alarm()
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1):
+    heard = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
+    for name in heard:
         signal.signal(name, signal.SIG_IGN)
 
 
@@ -119,11 +121,13 @@ def _usage(error: click.ClickException) -> str:
 
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
     """Every rank ends by itself; rank 0 says why."""
+    from groute_py.comm.connect import ends_with_all
+
     _be_deaf()
     if place().rank == 0:
         click.echo(f"{before}groute-py: {message}", err=True)
-    elif "mpi4py.MPI" not in sys.modules:
-        # mpirun may end all ranks when one has ended, and no MPI_Finalize waits for rank 0
+    elif not ends_with_all():
+        # mpirun and srun may end all ranks when one has ended, before rank 0 has said why
         time.sleep(PATIENCE_S)
     sys.exit(code)
 

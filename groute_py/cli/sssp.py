@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from groute_py.cli import show
+from groute_py.cli import telemetry as telemetering
 from groute_py.cli.options import (
     cache_options,
     cache_value,
@@ -19,6 +20,7 @@ from groute_py.cli.options import (
     json_option,
     undirected_option,
 )
+from groute_py.cli.watch import watched
 from groute_py.errors import (
     InputError,
     NegativeCycleError,
@@ -58,6 +60,7 @@ GRACE_S = 1.0
 @click.option("--verify", "check", is_flag=True, help="Check the optimality certificate.")
 @click.option("-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so often.")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Give up after so long.")
+@click.option("--telemetry", metavar="FILE", help="Write what the GPUs did, as .csv.")
 @undirected_option
 @cache_options
 @json_option
@@ -69,6 +72,7 @@ def sssp(
     output_format: str | None,
     check: bool,
     trials: int,
+    telemetry: str | None,
     as_json: bool,
     undirected: bool,
     cache: Any,
@@ -89,8 +93,9 @@ def sssp(
     options = _options(graph, choices, bool(targets))
     channel = connect()
     _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
+    click.get_current_context().with_resource(watched(channel))
 
-    on_root(channel, lambda: _check_before_reading(options, output, output_format))
+    on_root(channel, lambda: _check_before_reading(options, output, output_format, telemetry))
     with show.progress(f"reading {graph}") as progress:
         supply = supply_of(
             graph,
@@ -115,9 +120,11 @@ def sssp(
         return result
 
     times, result = [], None
-    for _ in range(trials):
-        result = solve()
-        times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
+    with telemetering.record(telemetry, session.gpu) as record:
+        for _ in range(trials):
+            result = solve()
+            times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
+    gpus = telemetering.report(channel, record, telemetry)
     paths = on_root(channel, lambda: _finish(name, result, targets, output, output_format))
     session.close()
     if result is not None:
@@ -126,6 +133,7 @@ def sssp(
         rows = _rows(session.facts, result, seconds, times)
         rows |= {"verified": check} if check else {}
         rows |= {"output": output} if output else {}
+        rows |= {"telemetry": gpus} if telemetry else {}
         _show(rows, paths, as_json)
 
 
@@ -158,7 +166,10 @@ def _set_alarm(time_limit_s: float | None) -> None:
     signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)
 
 
-def _check_before_reading(options: Options, output: str | None, form: str | None) -> None:
+def _check_before_reading(
+    options: Options, output: str | None, form: str | None, telemetry: str | None
+) -> None:
+    from groute_py.graph.atomic import check_writable
     from groute_py.result import check_output
 
     options.check()
@@ -166,6 +177,8 @@ def _check_before_reading(options: Options, output: str | None, form: str | None
         check_output(output, form)
     elif form is not None:
         raise InputError(f"--output-format {form} needs --output FILE")
+    if telemetry is not None:
+        check_writable(Path(telemetry))
 
 
 def _index_of(session: Session, source: str | None) -> int:
@@ -252,6 +265,8 @@ def _show(rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool) -> N
     if "trials" in rows:
         trials = rows.pop("trials")
         rows["solve_median"] = f"{1e3 * trials['median']:.2f} ms of {len(trials['solve_seconds'])}"
+    for gpu, told in rows.pop("telemetry", {}).items():
+        rows[gpu] = ", ".join(f"{name.replace('_', ' ')} {told[name]:,.6g}" for name in told)
     rows["time"] = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
     show.answer(rows, as_json=False)
     for found in paths:

@@ -103,6 +103,15 @@ def peer_aborts(within_s: float) -> bool:
     return False
 
 
+def ends_with_all() -> bool:
+    """Whether MPI holds this rank at its end until all ranks that were started end as well."""
+    if not _running():
+        return False
+    from mpi4py import MPI
+
+    return bool(MPI.COMM_WORLD.size == place().size)
+
+
 def _running() -> bool:
     if "mpi4py.MPI" not in sys.modules:
         return False

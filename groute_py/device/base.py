@@ -88,11 +88,13 @@ class Device(Protocol):
     Attributes:
         name: ``cpu`` or ``cuda``.
         label: the processor's own name, for people.
+        uuid: of a GPU, as NVML knows it; None for a CPU.
         counters: see `Counters`.
     """
 
     name: str
     label: str
+    uuid: str | None
     counters: Counters
 
     def rehearse(self, distance_type: np.dtype[Any]) -> None:
@@ -100,6 +102,9 @@ class Device(Protocol):
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         """Take a share, weights converted to the distance type; ``peers`` is the rank count."""
+
+    def room(self) -> int | None:
+        """Bytes of device memory that a share may take, or None where nobody counts them."""
 
     def link(self, channel: Channel) -> Linked | str:
         """Map the peers' inboxes, so that kernels exchange by themselves; collective.

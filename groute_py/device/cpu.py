@@ -25,6 +25,7 @@ class CpuDevice:
     """See `groute_py.device.base.Device` for the verbs."""
 
     name = "cpu"
+    uuid: str | None = None
     _rehearsed: ClassVar[set[np.dtype[Any]]] = set()
 
     def __init__(self) -> None:
@@ -61,6 +62,9 @@ class CpuDevice:
         self._near, self._far = np.empty((2, max(share.own_count, 1)), dtype=np.uint32)
         self._dirty, self._boxes = np.empty((2, len(share.halo)), dtype=np.uint32)
         self._box_counts = np.zeros(peers, dtype=np.int64)
+
+    def room(self) -> None:
+        """The system gives memory as it is written, and knows best."""
 
     def link(self, channel: Channel) -> Linked | str:
         return "not every rank has a GPU"

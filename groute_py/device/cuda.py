@@ -18,11 +18,19 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
+from groute_py.device.inventory import uuid_of
 from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
+from groute_py.device.memory import (
+    capacity,
+    entry_type,
+    item_capacity,
+    ring_entries,
+    work_arrays,
+)
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.device.peers import Link, nobody, why_not
 from groute_py.errors import InputError
-from groute_py.kernels.source import BLOCK, ENTRY_POINTS, PART, joined_source, options
+from groute_py.kernels.source import BLOCK, ENTRY_POINTS, joined_source, options
 from groute_py.partition.share import Share
 
 SLICE_TURNS = 2
@@ -65,6 +73,7 @@ class CudaDevice:
             f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
         )
         self.label = f"{properties['name'].decode()} #{self._gpu.id}{shared}"
+        self.uuid: str | None = uuid_of(properties)
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
         self._link: Link | None = None
@@ -91,13 +100,16 @@ class CudaDevice:
                 ) from problem
             self._stream.synchronize()
 
+    def room(self) -> int:
+        return int(self._gpu.mem_info[0]) + int(cp.get_default_memory_pool().free_bytes())
+
     def link(self, channel: Channel) -> Linked | str:
         reason = why_not(channel, self._gpu.id)
         if reason is not None:
             return reason
         self.unlink(channel)
         halo = max(channel.gather(len(self._share.halo)))
-        self._ring = 1 << min(max(halo.bit_length(), 12), 22)
+        self._ring = ring_entries(halo)
         self._link = Link(channel, self._arc_type().itemsize, self._ring)
         self._peers = self._link.peers(lead=0.0)
         return self
@@ -307,30 +319,14 @@ class CudaDevice:
         self._share_at = pointed(SHARE, self._graph, {**numbers, "peers": peers})
 
     def _arc_type(self) -> np.dtype[Any]:
-        return np.dtype(np.uint64) if self._type.itemsize == 4 else np.dtype(np.complex128)
+        return entry_type(self._type)
 
     def _allocate(self, share: Share, peers: int) -> None:
-        own, halo, local = share.own_count, len(share.halo), share.local_count
-        capacity = max(own, 1 << 16)
-        items = len(share.heads) // (PART // 2) + 1024
-        entry = self._arc_type()
-        shapes: dict[str, tuple[Any, Any]] = {
-            "distance": (local, self._type),
-            "near": ((2, capacity), entry),
-            "far": ((2, capacity), entry),
-            "spilled": (own // 32 + 1, np.uint32),
-            "dirty": (halo, np.uint32),
-            "dirty_bits": (halo // 32 + 1, np.uint32),
-            "items": ((2, items), np.complex128),
-            "parent": (local, np.int64),
-            "claimed": (own, np.uint32),
-            "box_distance": (halo, self._type),
-            "box_parent": (halo, np.int64),
-            "box_vertex": (halo, np.uint32),
-            "box_count": (peers, np.uint32),
-        }
+        own, arcs = share.own_count, len(share.heads)
+        shapes = work_arrays(own, len(share.halo), arcs, peers, self._type)
         self._arrays = {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
-        self._work = pointed(WORK, self._arrays, {"capacity": capacity, "item_capacity": items})
+        lengths = {"capacity": capacity(own), "item_capacity": item_capacity(arcs)}
+        self._work = pointed(WORK, self._arrays, lengths)
         self._control_type = control_type(self._type)
         self._control = cp.empty(self._control_type.itemsize, np.uint8)
         dirty_count = offset_of(self._control_type, "dirty_count")

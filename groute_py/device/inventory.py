@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 from cupy.cuda import runtime
 
@@ -12,12 +14,15 @@ class Gpu:
     """Attributes:
     index: as CUDA counts.
     name: the model.
+    uuid, bus: its name in the whole world, and its address on the PCI bus of the host.
     capability: compute capability, such as ``9.0``.
     free_bytes, total_bytes: of its memory.
     """
 
     index: int
     name: str
+    uuid: str
+    bus: str
     capability: str
     free_bytes: int
     total_bytes: int
@@ -36,9 +41,15 @@ def gpus() -> list[Gpu]:
         runtime.setDevice(index)
         properties = runtime.getDeviceProperties(index)
         capability = f"{properties['major']}.{properties['minor']}"
-        found.append(Gpu(index, properties["name"].decode(), capability, *runtime.memGetInfo()))
+        names = (properties["name"].decode(), uuid_of(properties), runtime.deviceGetPCIBusId(index))
+        found.append(Gpu(index, *names, capability, *runtime.memGetInfo()))
     runtime.setDevice(current)
     return found
+
+
+def uuid_of(properties: dict[str, Any]) -> str:
+    """A GPU's name in the whole world, written as NVML and ``nvidia-smi`` do."""
+    return f"GPU-{UUID(bytes=properties['uuid'])}"
 
 
 def peer_access() -> list[list[bool]]:

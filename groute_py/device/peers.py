@@ -13,7 +13,9 @@ import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.comm.base import Channel
+from groute_py.device.binding import why_hidden
 from groute_py.device.layout import MAX_PEERS, PEERS
+from groute_py.environment import hiding
 
 INBOX_AT = 512
 """Where the inbox begins behind the mailbox: entries are loaded 16 bytes at a time."""
@@ -33,23 +35,37 @@ def why_not(channel: Channel, gpu: int) -> str | None:
         return "the ranks are on several hosts"
     if len(set(places)) < channel.size:
         return "ranks share a GPU"
-    blocked = channel.gather(_unreachable(gpu, [bus for _, bus in places]))
+    buses = [bus for _, bus in places]
+    hidden = channel.gather((_hidden(buses), hiding()))
+    for rank, (peers, setting) in enumerate(hidden):
+        if peers:
+            return why_hidden(rank, peers, setting)
+    blocked = channel.gather(_unreachable(gpu, buses))
     pairs = [f"{rank} and {peer}" for rank, peers in enumerate(blocked) for peer in peers]
     return f"no peer access between the GPUs of ranks {', '.join(pairs)}" if pairs else None
 
 
+def _hidden(buses: list[str]) -> list[int]:
+    """The ranks whose GPU CUDA does not show to this process."""
+    return [rank for rank, bus in enumerate(buses) if not _visible(bus)]
+
+
+def _visible(bus: str) -> bool:
+    try:
+        runtime.deviceGetByPCIBusId(bus)
+    except runtime.CUDARuntimeError:
+        return False
+    return True
+
+
 def _unreachable(gpu: int, buses: list[str]) -> list[int]:
-    """The ranks whose GPU this one cannot reach, be it that it is hidden from this process."""
-    missing = []
-    for rank, bus in enumerate(buses):
-        try:
-            other = runtime.deviceGetByPCIBusId(bus)
-            reachable = other == gpu or runtime.deviceCanAccessPeer(gpu, other)
-        except runtime.CUDARuntimeError:
-            reachable = False
-        if not reachable:
-            missing.append(rank)
-    return missing
+    """The ranks whose GPU this one cannot reach."""
+    others = [runtime.deviceGetByPCIBusId(bus) for bus in buses]
+    return [
+        rank
+        for rank, other in enumerate(others)
+        if other != gpu and not runtime.deviceCanAccessPeer(gpu, other)
+    ]
 
 
 class Link:

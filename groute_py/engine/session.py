@@ -24,6 +24,7 @@ from groute_py.engine.loop import Pace, run
 from groute_py.engine.negative_cycle import CycleWatch
 from groute_py.engine.options import Options
 from groute_py.engine.overflow import refuse_overflow
+from groute_py.engine.room import refuse_what_cannot_fit
 from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.tasks import Claiming, Relaxing
@@ -31,6 +32,7 @@ from groute_py.environment import local_rank
 from groute_py.errors import GrouteError, InputError, SetupError, everywhere
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
+from groute_py.graph.size import Size
 from groute_py.partition.quality import cost_of, quality_of
 from groute_py.partition.share import Share, share_of
 from groute_py.result import Result, public_distances
@@ -66,6 +68,7 @@ class Session:
             lambda: choose(options.device, local_rank(channel.rank), direct=channel.direct),
         )
         self._check_download()
+        self._check_room()
         with self._watch.phase("spread"):
             self._receive_share(supply)
         self._load()
@@ -95,6 +98,11 @@ class Session:
                 self._device.start_claims(not self.facts.has_negative)
                 votes += run(Claiming(self._device), self._channel, Pace(deadline=deadline))
         return self._gather(source, watch, votes, self._channel.bytes_sent - before)
+
+    @property
+    def gpu(self) -> str | None:
+        """The UUID of this rank's GPU, None on a CPU."""
+        return self._device.uuid
 
     def close(self) -> None:
         """Give back what is shared with other ranks; collective."""
@@ -141,6 +149,14 @@ class Session:
         else:
             return
         raise everywhere(InputError(f"{what}; leave out download=False"))
+
+    def _check_room(self) -> None:
+        facts, rooms = self.facts, self._channel.gather(self._device.room())
+        size = Size(facts.vertex_count, facts.arc_count)
+        on_root(
+            self._channel,
+            lambda: refuse_what_cannot_fit(facts.name, size, self._types[0], rooms),
+        )
 
     def _receive_share(self, supply: Supply) -> None:
         spread = supply.spread(self._channel, self._options)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from groute_py.errors import InputError
 
 
 @contextmanager
@@ -32,6 +35,22 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Raise `InputError` now if a file could not be put at `path` later."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a directory; name a file in it")
+    try:
+        if is_stream(path):
+            return
+        folder = path.resolve().parent
+        if not folder.is_dir():
+            raise InputError(f"{path}: the folder {folder} does not exist; create it first")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be written ({problem.strerror})") from problem
 
 
 def is_stream(path: Path) -> bool:

@@ -31,6 +31,7 @@ from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
 from groute_py.graph.mirror import mirrored
 from groute_py.graph.piece import Piece
+from groute_py.graph.size import Size
 
 
 class Format(NamedTuple):
@@ -47,12 +48,19 @@ class Format(NamedTuple):
     """Whether files may be compressed as well, and the graph is worth a cache."""
     first_id: int | None = None
     """The id that such files give to vertex 0, whatever it was; None where they keep all ids."""
+    size: Callable[[Head], Size | None] | None = None
+    """How large the graph is, where the beginning of a file tells."""
 
 
 FORMATS = {
     "native CSR": Format(native.sniff, native.read, native.write, (".csr",), compressible=False),
     "Matrix Market": Format(
-        matrix_market.sniff, matrix_market.read, matrix_market.write, (".mtx",), first_id=1
+        matrix_market.sniff,
+        matrix_market.read,
+        matrix_market.write,
+        (".mtx",),
+        first_id=1,
+        size=matrix_market.size,
     ),
     "Parquet": Format(
         parquet.sniff, parquet.read, parquet.write, (".parquet",), compressible=False
@@ -60,16 +68,28 @@ FORMATS = {
     "SciPy sparse array": Format(
         scipy_npz.sniff, scipy_npz.read, scipy_npz.write, (".npz",), compressible=False
     ),
-    "GAPBS binary": Format(gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg"), first_id=0),
-    "Galois binary": Format(galois.sniff, galois.read, galois.write, (".galois",), first_id=0),
+    "GAPBS binary": Format(
+        gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg"), first_id=0, size=gapbs.size
+    ),
+    "Galois binary": Format(
+        galois.sniff, galois.read, galois.write, (".galois",), first_id=0, size=galois.size
+    ),
     "PACE text": Format(pace.sniff, pace.read),
     "DIMACS text": Format(
-        dimacs.sniff, dimacs.read, dimacs.write, (".gr",), dimacs.read_piece, first_id=1
+        dimacs.sniff,
+        dimacs.read,
+        dimacs.write,
+        (".gr",),
+        dimacs.read_piece,
+        first_id=1,
+        size=dimacs.size,
     ),
     "dense matrix": Format(
         dense_matrix.sniff, dense_matrix.read, dense_matrix.write, (".mat",), first_id=0
     ),
-    "METIS": Format(metis.sniff, metis.read, metis.write, metis.SUFFIXES, first_id=1),
+    "METIS": Format(
+        metis.sniff, metis.read, metis.write, metis.SUFFIXES, first_id=1, size=metis.size
+    ),
     "edge list": Format(
         edge_list.sniff,
         edge_list.read,
@@ -131,6 +151,22 @@ def native_file(
     if folder is None or not form.compressible:
         return None
     return cached.fresh_copy(path, folder)
+
+
+def size_of_file(
+    path: str | os.PathLike[str], cache: bool | str | os.PathLike[str] | None = None
+) -> Size | None:
+    """What a file, or a copy of it, tells of its size before it is read; None where it does not.
+
+    Raises:
+        FormatError: as `read_graph`, where the file is looked at.
+    """
+    if (copy := native_file(path, cache)) is not None:
+        contents = native.map_file(copy)
+        return Size(len(contents.offsets) - 1, len(contents.heads))
+    head = Head(Path(path))
+    tell = _format(Path(path), head).size
+    return None if tell is None else tell(head)
 
 
 def is_for_pieces(path: str | os.PathLike[str]) -> bool:

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.memory import available_bytes
+from groute_py.graph.size import Size
 from groute_py.graph.threads import thread_count
 from groute_py.kernels.cpu.build import CURSORS, count_arcs, place_arcs
-from groute_py.kernels.cpu.draw import random_arcs, rmat_arcs, road_degrees, road_rows
+from groute_py.kernels.cpu.draw import ROAD_KEPT, random_arcs, rmat_arcs, road_degrees, road_rows
 
 EXAMPLES = {"road": "road:1000x1000", "rmat": "rmat:20 or rmat:20,16", "random": "random:1000,5000"}
 """The kinds of generated graphs, each with an example of its spec."""
@@ -63,16 +64,44 @@ def generate(spec: str, *, seed: int = 1) -> Graph:
     >>> generate("road:30x20")
     Graph('road:30x20', 600 vertices, 1,384 arcs, int32 weights)
     """
+    kind, numbers = _parsed(spec)
+    makers: dict[str, Callable[..., Arrays]] = {"road": _road, "rmat": _rmat, "random": _random}
+    offsets, heads, weights = makers[kind](spec, np.uint64(seed % 2**64), *numbers)
+    return Graph(offsets, heads, weights, name=spec)
+
+
+def size_of_spec(spec: str) -> Size:
+    """How large a generated graph will be; of roads the arcs are about so many.
+
+    Raises:
+        InputError: the spec cannot be read.
+
+    >>> size_of_spec("rmat:20")
+    Size(vertices=1048576, arcs=33554432)
+    """
+    kind, numbers = _parsed(spec)
+    if kind == "road":
+        width, height = numbers
+        edges = width * (height - 1) + height * (width - 1)
+        return Size(width * height, max(int(2 * edges * int(ROAD_KEPT) / 2**32), 0))
+    if kind == "rmat":
+        scale, factor = (*numbers, RMAT_EDGE_FACTOR)[:2]
+        return Size(1 << scale, 2 * factor << scale)
+    return Size(*numbers)
+
+
+def _parsed(spec: str) -> tuple[str, list[int]]:
+    """The kind of a spec and its numbers."""
     kind = spec.partition(":")[0]
     patterns = {"road": r"(\d+)x(\d+)", "rmat": r"(\d+)(?:,(\d+))?", "random": r"(\d+),(\d+)"}
-    makers: dict[str, Callable[..., Arrays]] = {"road": _road, "rmat": _rmat, "random": _random}
     found = re.fullmatch(f"{kind}:{patterns.get(kind, '')}", spec, re.ASCII)
     if kind not in EXAMPLES or not found:
         known = "; ".join(EXAMPLES.values())
         raise InputError(f"cannot generate {spec!r}: write it like {EXAMPLES.get(kind, known)}")
     numbers = [int(number) for number in found.groups() if number is not None]
-    offsets, heads, weights = makers[kind](spec, np.uint64(seed % 2**64), *numbers)
-    return Graph(offsets, heads, weights, name=spec)
+    if kind == "rmat" and numbers[0] > 30:
+        raise InputError(f"cannot generate {spec!r}: the scale is at most 30")
+    return kind, numbers
 
 
 def _road(spec: str, seed: np.uint64, width: int, height: int) -> Arrays:
@@ -87,8 +116,6 @@ def _road(spec: str, seed: np.uint64, width: int, height: int) -> Arrays:
 
 
 def _rmat(spec: str, seed: np.uint64, scale: int, factor: int = RMAT_EDGE_FACTOR) -> Arrays:
-    if scale > 30:
-        raise InputError(f"cannot generate {spec!r}: the scale is at most 30")
     _check_size(spec, 1 << scale, 2 * factor << scale)
     return _from_draws(1 << scale, 2 * factor << scale, rmat_arcs, seed, scale)
 

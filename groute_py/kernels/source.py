@@ -27,6 +27,9 @@ HEADERS = (
     "thick.cuh",
 )
 UNITS = ("start.cu", "near_far.cu", "messages.cu", "claim.cu")
+PROBES = ("peer_latency.cu",)
+"""Kernels that measure, each a text of its own."""
+
 ENTRY_POINTS = (
     "start",
     "relax",
@@ -60,6 +63,11 @@ def joined_source() -> str:
         f'#line 1 "{name}"\n{_without_pragma((folder / name).read_text(encoding="utf-8"))}\n'
         for name in (*HEADERS, *UNITS)
     )
+
+
+def source_of(probe: str) -> str:
+    """The text of one of `PROBES`."""
+    return (Path(__file__).parent / probe).read_text(encoding="utf-8")
 
 
 def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple[str, ...]:

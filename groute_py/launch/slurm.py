@@ -45,7 +45,7 @@ class Job:
         modules: what ``module load`` takes.
         venv: folder of a virtual environment.
         container: an Apptainer image that holds groute-py.
-        mpi: what ``srun --mpi`` takes: ``pmix``, ``pmi2`` …
+        mpi: what ``srun --mpi`` takes: ``pmix``, ``pmi2`` …; ``mpirun`` for that in place of srun.
         items: of an array job, one task each.
         at_once: how many of them may run at a time.
         requeue: Slurm may start it again after a lost node.

@@ -18,6 +18,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress, shown
 from groute_py.graph.piece import Piece
+from groute_py.graph.size import Size
 
 COUNT = re.compile(rb"\d{1,18}")
 FIRST = re.compile(rb"\s*(p\s+sp\s+\S+\s+\S+|a\s+\d+\s+\d+\s+[-+.\deE]+)\s*")
@@ -36,6 +37,19 @@ def sniff(head: Head) -> bool:
     # comments only; in names of an edge list, all rows would have as many fields
     widths = {len(line.split()) for line in head.lines if line.strip()}
     return head.text.lstrip().startswith(b"c") and (named or not widths <= {2, 3})
+
+
+def size(head: Head) -> Size | None:
+    """What the problem line promises, where it is near enough."""
+    for line in head.lines:
+        fields = line.split()
+        if (
+            fields[:2] == [b"p", b"sp"]
+            and len(fields) == 4
+            and all(map(COUNT.fullmatch, fields[2:]))
+        ):
+            return Size(int(fields[2]), int(fields[3]))
+    return None
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:

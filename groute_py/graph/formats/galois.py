@@ -23,6 +23,7 @@ from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
+from groute_py.graph.size import Size
 from groute_py.kernels.cpu.build import index_type
 
 HEADS = {1: "<u4", 2: "<u8"}
@@ -35,6 +36,13 @@ def sniff(head: Head) -> bool:
         return head.text.startswith((b"\1" + bytes(7), b"\2" + bytes(7)))
     version, size = np.frombuffer(head.text[:16], "<u8").tolist()
     return version in HEADS and size < 2**16
+
+
+def size(head: Head) -> Size | None:
+    """What the header promises."""
+    if len(head.text) < 32:
+        return None
+    return Size(*np.frombuffer(head.text[16:32], "<u8").tolist())
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:

@@ -24,6 +24,7 @@ from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
+from groute_py.graph.size import Size
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 NEIGHBOR = np.dtype("<i4")
@@ -42,6 +43,12 @@ def sniff(head: Head) -> bool:
     if head.compression is None:
         return head.size in [_size(head.text[0], arcs, vertices, kind) for kind in (4, 8)]
     return head.text[HEADER : HEADER + 8] == bytes(8)
+
+
+def size(head: Head) -> Size:
+    """What the header promises."""
+    arcs, vertices = np.frombuffer(head.text[1:HEADER], "<i8").tolist()
+    return Size(vertices, arcs)
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:

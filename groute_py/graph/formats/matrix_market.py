@@ -25,6 +25,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress, shown
 from groute_py.graph.mirror import mirrored
+from groute_py.graph.size import Size
 
 BANNER = b"%%matrixmarket"
 FIELDS = ("real", "double", "integer", "pattern")
@@ -35,6 +36,18 @@ COUNT = re.compile(rb"\d{1,18}")
 def sniff(head: Head) -> bool:
     """Whether it begins with the banner."""
     return head.lines[0].lower().startswith(BANNER)
+
+
+def size(head: Head) -> Size | None:
+    """What the line of counts promises; at most, where entries stand for two."""
+    twice = b"general" not in head.lines[0].lower()
+    for line in head.lines[1:]:
+        if line.strip() and not line.startswith(b"%"):
+            fields = line.split()
+            if len(fields) != 3 or not all(map(COUNT.fullmatch, fields)):
+                return None
+            return Size(int(fields[0]), int(fields[2]) << twice)
+    return None
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:

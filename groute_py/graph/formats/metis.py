@@ -29,6 +29,7 @@ from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
 from groute_py.graph.mirror import is_symmetric
 from groute_py.graph.number_rows import Rows, number_rows
+from groute_py.graph.size import Size
 
 SUFFIXES = (".graph", ".metis")
 FORMS = (0, 1, 10, 11, 100, 101, 110, 111)
@@ -65,6 +66,12 @@ def sniff(head: Head) -> bool:
         fields.pop()
     widths = {len(row) for row in fields[1:] if row}
     return len(fields) - 1 == int(fields[0][0]) and not widths <= {2, 3}
+
+
+def size(head: Head) -> Size | None:
+    """What the header promises; every edge is two arcs."""
+    fields = next((line.split() for line in head.lines if line[:1] != b"%"), [])
+    return Size(int(fields[0]), 2 * int(fields[1])) if len(fields) > 1 else None
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:

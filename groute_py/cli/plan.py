@@ -1,0 +1,112 @@
+"""``groute-py plan``: will a graph fit, and on how many GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.alone import on_rank_0
+from groute_py.cli.options import (
+    cache_options,
+    cache_value,
+    graph_argument,
+    json_option,
+    undirected_option,
+)
+from groute_py.errors import InputError, SetupError
+
+if TYPE_CHECKING:
+    from groute_py.graph.size import Size
+
+
+@click.command()
+@graph_argument
+@click.option("--gpus", type=click.IntRange(min=1), default=1, show_default=True, help="How many.")
+@click.option(
+    "--gpu-memory",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="GB",
+    help="Free on each.  [what NVML says]",
+)
+@click.option(
+    "--bits", type=click.Choice(["32", "64"]), default="32", show_default=True, help="Of distances."
+)
+@undirected_option
+@cache_options
+@json_option
+def plan(
+    graph: str,
+    gpus: int,
+    gpu_memory: float | None,
+    bits: str,
+    undirected: bool,
+    cache: Any,
+    as_json: bool,
+) -> None:
+    """The memory that GRAPH takes on each GPU and on the host, without loading it.
+
+    Ends with code 2 where it cannot fit.
+    """
+
+    def work() -> None:
+        import numpy as np
+
+        from groute_py.device.memory import CONTEXT_BYTES
+        from groute_py.engine.room import advice, estimate, fewest
+
+        kind, size = np.dtype(f"int{bits}"), _size(graph, undirected, cache_value(cache))
+        found = estimate(size, gpus, kind)
+        rows: dict[str, Any] = {
+            "graph": graph,
+            "vertices": size.vertices,
+            "arcs": size.arcs,
+            "gpus": gpus,
+            "least_gpu_gigabytes": (found.least + CONTEXT_BYTES) / 1e9,
+            "most_gpu_gigabytes": (found.most + CONTEXT_BYTES) / 1e9,
+            "host_gigabytes": found.host / 1e9,
+        }
+        free = _free_bytes(gpu_memory)
+        if free is not None:
+            rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES
+            fits = "no" if found.least > free else "yes" if found.most <= free else "perhaps"
+            rows["fits"] = fits
+            rows["gpus_that_are_enough"] = fewest(size, free, kind)
+        show.answer(rows, as_json=as_json)
+        if rows.get("fits") == "no":
+            least, there = rows["least_gpu_gigabytes"], rows["free_gpu_gigabytes"]
+            raise SetupError(
+                f"{graph} takes at least {least:,.1f} GB on each of {gpus} GPUs, and {there:,.1f} "
+                f"GB are free; {advice(rows['gpus_that_are_enough'])}"
+            )
+
+    on_rank_0(work)
+
+
+def _size(graph: str, undirected: bool, cache: Any) -> Size:
+    from groute_py.graph import datasets
+    from groute_py.graph.files import size_of_file
+    from groute_py.graph.generate import is_spec, size_of_spec
+    from groute_py.graph.size import Size
+
+    if is_spec(graph):
+        found: Size | None = size_of_spec(graph)
+    else:
+        file = datasets.fetch(graph) if datasets.is_name(graph) else graph
+        found = size_of_file(file, cache)
+    if found is None:
+        raise InputError(
+            f"{graph}: its beginning does not say how large it is; convert it to .csr first "
+            "(groute-py convert)"
+        )
+    return Size(found.vertices, found.arcs << undirected)
+
+
+def _free_bytes(gpu_memory: float | None) -> int | None:
+    """As the user says, else on the fullest GPU of this host, else unknown."""
+    from groute_py.device.telemetry import free_bytes, nvml
+
+    if gpu_memory is not None:
+        return int(gpu_memory * 1e9)
+    return min(free_bytes(nvml()), default=None)

@@ -1,0 +1,50 @@
+"""``--telemetry FILE``: what the GPUs did while a command solved, as a time line and in brief."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from groute_py.errors import InputError
+
+if TYPE_CHECKING:
+    from groute_py.comm.base import Channel
+    from groute_py.device.telemetry import Record
+
+
+def record(file: str | None, gpu: str | None) -> Record:
+    """A record of this rank's GPU, not begun yet; an empty one where none is wanted."""
+    from groute_py.device.telemetry import Record, nvml
+
+    return Record(None if file is None else nvml(), gpu)
+
+
+def report(channel: Channel, record: Record, file: str | None) -> dict[str, Any]:
+    """Write the time line of all ranks' GPUs on rank 0; returns each one's figures. Collective."""
+    from groute_py.device.telemetry import summary
+    from groute_py.engine.agree import on_root
+
+    if file is None:
+        return {}
+    # ranks that share a GPU saw the same
+    by_gpu = {s[0].gpu: s for s in reversed(channel.gather(record.samples)) if s}
+    samples = [sample for seen in by_gpu.values() for sample in seen]
+    on_root(channel, lambda: _write(samples, Path(file)))
+    return summary(samples)
+
+
+def _write(samples: list[Any], path: Path) -> None:
+    from groute_py.device.telemetry import COLUMNS, rows
+    from groute_py.graph.atomic import replacing
+
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    table.writerows(rows(samples))
+    try:
+        with replacing(path) as file:
+            file.write(text.getvalue().encode())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error

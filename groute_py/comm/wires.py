@@ -1,0 +1,104 @@
+"""Wires: a TCP connection from each rank to rank 0, beside MPI, which says nothing while it waits.
+
+A cluster may forbid such connections, and a host has more addresses than those its peers reach. So
+rank 0 tells all it has, a rank tries one after the other, and both show a secret that went round by
+MPI: a docker bridge has the same address on every host, and ports are scanned. A rank that finds
+no way has no wire, which is no error.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import platform
+import secrets
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+from groute_py.comm.base import Channel
+
+MEET_S, TRY_S = 10.0, 2.0
+"""How long ranks look for each other in all, and by one address."""
+
+SECRET_BYTES = 16
+HELLO = struct.Struct(f"!{SECRET_BYTES}sI")
+"""What a rank says first: the secret and its number; the secret is the answer."""
+
+GET_ADDRESS = 0x8915
+"""Linux's ioctl for the IPv4 address of an interface."""
+
+
+def wires(channel: Channel) -> dict[int, socket.socket]:
+    """Connect every rank with rank 0; collective.
+
+    Returns:
+        By rank: all others on rank 0, rank 0 on the others, as far as they were reached.
+    """
+    server = socket.create_server(("", 0), backlog=channel.size) if channel.rank == 0 else None
+    port = server.getsockname()[1] if server is not None else 0
+    mine = (secrets.token_bytes(SECRET_BYTES), platform.node(), port, tuple(_addresses()))
+    secret, host, port, addresses = channel.broadcast(mine)
+    if server is not None:
+        with server:
+            return _accepted(server, secret, channel.size - 1)
+    near = ("127.0.0.1",) if host == platform.node() else ()
+    wire = _reached((*near, host, *addresses), port, HELLO.pack(secret, channel.rank))
+    return {} if wire is None else {0: wire}
+
+
+def _accepted(server: socket.socket, secret: bytes, count: int) -> dict[int, socket.socket]:
+    found: dict[int, socket.socket] = {}
+    deadline = time.monotonic() + MEET_S
+    while len(found) < count and (left_s := deadline - time.monotonic()) > 0:
+        server.settimeout(left_s)
+        with suppress(OSError):
+            wire, _ = server.accept()
+            rank = _introduced(wire, secret)
+            if rank is None:
+                wire.close()
+            else:
+                found[rank] = wire
+    return found
+
+
+def _introduced(wire: socket.socket, secret: bytes) -> int | None:
+    """The rank at the other end, or None for a stranger."""
+    wire.settimeout(TRY_S)
+    try:
+        shown, rank = HELLO.unpack(wire.recv(HELLO.size, socket.MSG_WAITALL))
+        if not secrets.compare_digest(shown, secret):
+            return None
+        wire.sendall(secret)
+    except (OSError, struct.error):
+        return None
+    return int(rank)
+
+
+def _reached(addresses: tuple[str, ...], port: int, hello: bytes) -> socket.socket | None:
+    """A wire to rank 0 by the first address that leads there."""
+    deadline = time.monotonic() + MEET_S - TRY_S
+    for address in addresses:
+        if time.monotonic() > deadline:
+            break
+        with suppress(OSError):
+            wire = socket.create_connection((address, port), timeout=TRY_S)
+            with suppress(OSError):
+                wire.sendall(hello)
+                if wire.recv(SECRET_BYTES, socket.MSG_WAITALL) == hello[:SECRET_BYTES]:
+                    return wire
+            wire.close()
+    return None
+
+
+def _addresses() -> Iterator[str]:
+    """The IPv4 addresses of this host's interfaces, the loopback's left out."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for _, name in socket.if_nameindex():
+            request = struct.pack("256s", name.encode())
+            with suppress(OSError):  # an interface without such an address
+                answer = fcntl.ioctl(any_socket, GET_ADDRESS, request)
+                address = socket.inet_ntoa(answer[20:24])
+                if not address.startswith("127."):
+                    yield address

@@ -1,0 +1,30 @@
+"""Which GPU a rank takes, and what goes wrong when a site binds GPUs to ranks itself.
+
+Rank i of a host takes GPU i, and every rank sees every GPU of its host: ranks open each other's
+device memory (CUDA IPC), and one cannot open the memory of a GPU that CUDA does not show. So a
+setting that gives each task a GPU of its own, such as Slurm's ``--gpus-per-task``, is harmless for
+exchange in rounds and forbids exchange inside the kernel.
+"""
+
+from __future__ import annotations
+
+ADVICE = (
+    "let every rank see all GPUs of its node: under Slurm --gpus-per-node with --gpu-bind=none, "
+    "elsewhere the same CUDA_VISIBLE_DEVICES for all ranks"
+)
+
+
+def why_hidden(rank: int, peers: list[int], setting: str | None) -> str:
+    """Why ranks cannot exchange inside the kernel when some GPUs are hidden from one of them.
+
+    Args:
+        rank: the one that sees too little.
+        peers: the ranks whose GPUs it does not see.
+        setting: what hides them, if that is known.
+
+    >>> why_hidden(1, [0], "--gpus-per-task=1")[:70]
+    'rank 1 does not see the GPU of rank 0, which --gpus-per-task=1 may hid'
+    """
+    whose = f"rank {peers[0]}" if len(peers) == 1 else f"ranks {', '.join(map(str, peers))}"
+    by = f", which {setting} may hide" if setting else ""
+    return f"rank {rank} does not see the GPU of {whose}{by}; {ADVICE}"

@@ -1,0 +1,209 @@
+"""What NVML says of a GPU while something runs; without NVML, nothing.
+
+A thread looks ten times a second. It asks the driver and never the GPU's streams, so that no solve
+waits for it. Counters (energy, NVLink) are taken at the beginning and the end too, so they cover
+solves that are shorter than the period; NVML itself renews them a few times a second.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from dataclasses import astuple, dataclass, fields
+from types import TracebackType
+from typing import Any, Protocol
+
+PERIOD_S = 0.1
+
+ALL_LINKS = 0xFFFFFFFF
+"""As a field's scope: the sum over all NVLinks of a GPU."""
+
+
+class Nvml(Protocol):
+    """The functions of ``pynvml`` that are used; any of them may raise what a driver lacks."""
+
+    NVML_CLOCK_SM: int
+    NVML_CLOCK_MEM: int
+    NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX: int
+    NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX: int
+    NVMLError: type[Exception]
+    nvmlDeviceGetCount: Any  # noqa: N815 - NVML's names
+    nvmlDeviceGetHandleByIndex: Any  # noqa: N815
+    nvmlDeviceGetHandleByUUID: Any  # noqa: N815
+    nvmlDeviceGetMemoryInfo: Any  # noqa: N815
+    nvmlDeviceGetUtilizationRates: Any  # noqa: N815
+    nvmlDeviceGetPowerUsage: Any  # noqa: N815
+    nvmlDeviceGetTotalEnergyConsumption: Any  # noqa: N815
+    nvmlDeviceGetClockInfo: Any  # noqa: N815
+    nvmlDeviceGetFieldValues: Any  # noqa: N815
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One look at one GPU; None for what its driver does not tell.
+
+    Attributes:
+        seconds: since the record began.
+        gpu: its UUID.
+        utilisation: percent of the time in which a kernel ran.
+        used_bytes: of its memory, by all processes.
+        watts: power.
+        joules: energy since its driver was loaded.
+        sm_megahertz, memory_megahertz: clocks.
+        nvlink_sent_bytes, nvlink_received_bytes: since its driver was loaded.
+    """
+
+    seconds: float
+    gpu: str
+    utilisation: int | None
+    used_bytes: int | None
+    watts: float | None
+    joules: float | None
+    sm_megahertz: int | None
+    memory_megahertz: int | None
+    nvlink_sent_bytes: int | None
+    nvlink_received_bytes: int | None
+
+
+COLUMNS = tuple(field.name for field in fields(Sample))
+
+
+def nvml() -> Nvml | None:
+    """NVML, ready to be asked, or None where it is not there."""
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return None
+    library: Nvml = pynvml
+    return library
+
+
+def free_bytes(library: Nvml | None) -> list[int]:
+    """Free memory of each GPU of this host; empty without NVML."""
+    if library is None:
+        return []
+    handles = map(library.nvmlDeviceGetHandleByIndex, range(library.nvmlDeviceGetCount()))
+    return [int(library.nvmlDeviceGetMemoryInfo(handle).free) for handle in handles]
+
+
+class Record:
+    """Samples of a GPU, from entering the block to leaving it.
+
+    Args:
+        library: NVML, or None: then there are no samples.
+        gpu: its UUID, or None: then there are none either.
+        period_s: between two looks.
+    """
+
+    def __init__(self, library: Nvml | None, gpu: str | None, period_s: float = PERIOD_S) -> None:
+        self._gpu, self._period_s = gpu or "", period_s
+        self._library = library if gpu is not None else None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self.samples: list[Sample] = []
+
+    def __enter__(self) -> Record:
+        self._start = time.monotonic()
+        if self._library is not None:
+            self._look()
+            self._thread.start()
+        return self
+
+    def __exit__(self, _kind: object, _error: object, _trace: TracebackType | None) -> None:
+        if self._library is not None:
+            self._ended.set()
+            self._thread.join()
+            self._look()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(self._period_s):
+            self._look()
+
+    def _look(self) -> None:
+        assert self._library is not None
+        seconds = round(time.monotonic() - self._start, 4)
+        with suppress(self._library.NVMLError):  # a GPU it does not know, such as a part of one
+            self.samples.append(_sample(self._library, self._gpu, seconds))
+
+
+def _sample(library: Nvml, gpu: str, seconds: float) -> Sample:
+    handle = library.nvmlDeviceGetHandleByUUID(gpu)
+
+    def told(ask: Any, *more: Any) -> Any:
+        try:
+            return ask(handle, *more)
+        except library.NVMLError:
+            return None
+
+    utilisation = told(library.nvmlDeviceGetUtilizationRates)
+    memory = told(library.nvmlDeviceGetMemoryInfo)
+    sent, received = _nvlink(library, told)
+    return Sample(
+        seconds,
+        gpu,
+        None if utilisation is None else int(utilisation.gpu),
+        None if memory is None else int(memory.used),
+        _thousandth(told(library.nvmlDeviceGetPowerUsage)),
+        _thousandth(told(library.nvmlDeviceGetTotalEnergyConsumption)),
+        told(library.nvmlDeviceGetClockInfo, library.NVML_CLOCK_SM),
+        told(library.nvmlDeviceGetClockInfo, library.NVML_CLOCK_MEM),
+        sent,
+        received,
+    )
+
+
+def _nvlink(library: Nvml, told: Any) -> list[int | None]:
+    """Bytes sent and received over all links, which NVML counts in KiB."""
+    counters = (
+        library.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX,
+        library.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX,
+    )
+    fields = told(library.nvmlDeviceGetFieldValues, [(counter, ALL_LINKS) for counter in counters])
+    if fields is None:
+        return [None, None]
+    return [None if f.nvmlReturn else int(f.value.ullVal) << 10 for f in fields]
+
+
+def summary(samples: list[Sample]) -> dict[str, dict[str, float]]:
+    """By GPU: means, most memory, least clock, and by how much counters have grown."""
+    found: dict[str, dict[str, float]] = {}
+    for gpu in sorted({sample.gpu for sample in samples}):
+        own = [sample for sample in samples if sample.gpu == gpu]
+        columns = {name: _told(own, name) for name in COLUMNS[2:]}
+        figures = {
+            "mean_utilisation": _mean(columns["utilisation"]),
+            "most_used_bytes": max(columns["used_bytes"], default=None),
+            "mean_watts": _mean(columns["watts"]),
+            "joules": _grown(columns["joules"]),
+            "least_sm_megahertz": min(columns["sm_megahertz"], default=None),
+            "nvlink_sent_bytes": _grown(columns["nvlink_sent_bytes"]),
+            "nvlink_received_bytes": _grown(columns["nvlink_received_bytes"]),
+        }
+        found[gpu] = {name: value for name, value in figures.items() if value is not None}
+    return found
+
+
+def rows(samples: list[Sample]) -> list[tuple[Any, ...]]:
+    """The time line, for a table with the columns `COLUMNS`."""
+    return [astuple(sample) for sample in sorted(samples, key=lambda s: (s.seconds, s.gpu))]
+
+
+def _told(samples: list[Sample], name: str) -> list[float]:
+    return [value for sample in samples if (value := getattr(sample, name)) is not None]
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _grown(counter: list[float]) -> float | None:
+    return max(counter) - min(counter) if counter else None
+
+
+def _thousandth(value: int | None) -> float | None:
+    return None if value is None else value / 1000

@@ -1,0 +1,83 @@
+"""Will a graph fit on the GPUs? Asked before it is cut and spread, and by ``groute-py plan``.
+
+How many vertices of other parts the arcs of a part lead to, its halo, is known only after the cut.
+So there are two figures: the least, without any, and the most, where arcs lead everywhere. Roads
+are close to the first, R-MAT graphs to the second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from groute_py.device.layout import MAX_PEERS
+from groute_py.device.memory import gpu_bytes
+from groute_py.errors import InputError
+from groute_py.graph.size import Size
+
+MOST_GPUS = 1024
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Attributes:
+    gpus: how many.
+    least, most: bytes on each, without any halo and with the largest.
+    host: bytes on the host of rank 0, if it reads the graph, cuts it and gets the result.
+    """
+
+    gpus: int
+    least: int
+    most: int
+    host: int
+
+
+def estimate(size: Size, gpus: int, distance_type: np.dtype[Any]) -> Estimate:
+    """Memory for a graph on so many GPUs, one rank each, parts of equal size."""
+    own, arcs = -(-size.vertices // gpus), -(-size.arcs // gpus)
+    halo = min(size.vertices - own, arcs)
+    arc = 4 + distance_type.itemsize
+    graph, share = 8 * size.vertices + arc * size.arcs, 8 * own + arc * arcs
+    result = 2 * 8 * size.vertices
+    return Estimate(
+        gpus,
+        gpu_bytes(own, 0, arcs, gpus, distance_type),
+        gpu_bytes(own, halo, arcs, gpus, distance_type),
+        graph + (share if gpus > 1 else 0) + result,
+    )
+
+
+def fewest(size: Size, free: int, distance_type: np.dtype[Any]) -> int | None:
+    """The fewest GPUs with so many bytes free that hold the graph whatever its halo, or None."""
+    counts = (*range(1, MAX_PEERS + 1), *(1 << n for n in range(4, MOST_GPUS.bit_length())))
+    found = (estimate(size, gpus, distance_type) for gpus in counts)
+    return next((e.gpus for e in found if e.most <= free), None)
+
+
+def refuse_what_cannot_fit(
+    name: str, size: Size, distance_type: np.dtype[Any], rooms: list[int | None]
+) -> None:
+    """Raise `InputError` where the parts are too large for every GPU, however they are cut.
+
+    Args:
+        name: of the graph.
+        size: of the graph.
+        distance_type: of the distances.
+        rooms: each rank's bytes that are free for a share; None on a CPU.
+    """
+    known = [room for room in rooms if room is not None]
+    if len(known) < len(rooms):
+        return
+    least, free = estimate(size, len(rooms), distance_type).least, max(known)
+    if least > free:
+        raise InputError(
+            f"{name} takes at least {least / 1e9:,.1f} GB on each of {len(rooms)} GPUs, but at "
+            f"most {free / 1e9:,.1f} GB are free; {advice(fewest(size, free, distance_type))}"
+        )
+
+
+def advice(enough: int | None) -> str:
+    """What to do when a graph does not fit, if so many GPUs are enough."""
+    return f"use {enough} GPUs" if enough else "use GPUs with more memory"
