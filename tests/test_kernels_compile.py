@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 from groute_py.kernels import source
-from groute_py.kernels.source import ENTRY_POINTS, HEADERS, UNITS, joined_source, options
+from groute_py.kernels.source import (
+    ALL_PAIRS,
+    ALL_PAIRS_ENTRY_POINTS,
+    ENTRY_POINTS,
+    HEADERS,
+    UNITS,
+    all_pairs_source,
+    joined_source,
+    options,
+)
 
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
 
@@ -54,30 +63,35 @@ def compiled(text: str, choices: tuple[str, ...], architecture: str) -> Compiled
         ask(nvrtc.nvrtcDestroyProgram, program)
 
 
+TEXTS = [(joined_source, ENTRY_POINTS), (all_pairs_source, ALL_PAIRS_ENTRY_POINTS)]
+
+
+@pytest.mark.parametrize(("text", "points"), TEXTS)
 @pytest.mark.parametrize(("name", "wide", "architecture"), VARIANTS)
-def test_every_variant_compiles(name: str, wide: bool, architecture: str) -> None:
+def test_every_variant_compiles(
+    text: Callable[[], str], points: tuple[str, ...], name: str, wide: bool, architecture: str
+) -> None:
     choices = options(np.dtype(name), wide_offsets=wide)
-    done = compiled(joined_source(), choices, architecture)
+    done = compiled(text(), choices, architecture)
     assert done.good, done.log
     assert "warning" not in done.log, done.log
-    missing = [point for point in ENTRY_POINTS if f".entry {point}(" not in done.ptx]
+    missing = [point for point in points if f".entry {point}(" not in done.ptx]
     assert not missing
     assert f".target sm_{architecture.removeprefix('compute_')}" in done.ptx
 
 
-def test_no_entry_point_is_unlisted() -> None:
-    done = compiled(joined_source(), options(np.dtype("int32"), wide_offsets=False), OLDEST)
+@pytest.mark.parametrize(("text", "points"), TEXTS)
+def test_no_entry_point_is_unlisted(text: Callable[[], str], points: tuple[str, ...]) -> None:
+    done = compiled(text(), options(np.dtype("int32"), wide_offsets=False), OLDEST)
     entries = [line for line in done.ptx.splitlines() if ".entry " in line]
-    assert sorted(line.split(".entry ")[1].split("(")[0] for line in entries) == sorted(
-        ENTRY_POINTS
-    )
+    assert sorted(line.split(".entry ")[1].split("(")[0] for line in entries) == sorted(points)
 
 
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The kernels in a folder of their own, where they may be broken."""
     here = Path(source.__file__).parent
-    for name in (*HEADERS, *UNITS):
+    for name in {*HEADERS, *UNITS, *ALL_PAIRS}:
         shutil.copy(here / name, tmp_path)
     monkeypatch.setattr(source, "__file__", str(tmp_path / "source.py"))
     return tmp_path
@@ -89,34 +103,38 @@ def with_line(path: Path, number: int, line: str) -> None:
     path.write_text("\n".join([*lines[: number - 1], line, *lines[number - 1 :]]) + "\n")
 
 
-@pytest.mark.parametrize("name", [*HEADERS, *UNITS])
-def test_an_error_names_file_and_line(copied: Path, name: str) -> None:
+FILES = [(joined_source, name) for name in (*HEADERS, *UNITS)]
+FILES += [(all_pairs_source, name) for name in ALL_PAIRS]
+
+
+@pytest.mark.parametrize(("text", "name"), FILES)
+def test_an_error_names_file_and_line(copied: Path, text: Callable[[], str], name: str) -> None:
     last = len((copied / name).read_text().splitlines()) + 1
     with_line(copied / name, last, "#error deliberate")
-    done = compiled(joined_source(), options(np.dtype("int32"), wide_offsets=False), OLDEST)
+    done = compiled(text(), options(np.dtype("int32"), wide_offsets=False), OLDEST)
     assert not done.good
     assert f"{name}({last})" in done.log
     assert "deliberate" in done.log
 
 
-@pytest.mark.parametrize("name", [*HEADERS, *UNITS])
-def test_every_file_is_in_the_text(copied: Path, name: str) -> None:
+@pytest.mark.parametrize(("text", "name"), FILES)
+def test_every_file_is_in_the_text(copied: Path, text: Callable[[], str], name: str) -> None:
     """CuPy's cache knows a kernel by its text, so a changed header must change the text."""
-    before = joined_source()
+    before = text()
     with_line(copied / name, 3, "// changed")
-    assert joined_source() != before
+    assert text() != before
 
 
 def test_nothing_is_included() -> None:
     """Else a file could change without the text changing, or be absent on the user's machine."""
-    lines = joined_source().splitlines()
+    lines = (joined_source() + all_pairs_source()).splitlines()
     assert not [line for line in lines if line.lstrip().startswith("#include")]
     assert not [line for line in lines if "#pragma once" in line]
 
 
 def test_all_files_are_listed() -> None:
     here = Path(source.__file__).parent
-    assert {path.name for path in here.glob("*.cu*")} == {*HEADERS, *UNITS}
+    assert {path.name for path in here.glob("*.cu*")} == {*HEADERS, *UNITS, *ALL_PAIRS}
 
 
 def test_options_tell_all_variants_apart() -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
+from groute_py.device.cuda_graph import packed_arcs
 from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.device.peers import Link, nobody, why_not
@@ -275,13 +276,7 @@ class CudaDevice:
         self._grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
 
     def _upload(self, share: Share, peers: int) -> None:
-        count, width = len(share.heads), self._type.itemsize
-        arcs = cp.empty(count, self._arc_type())
-        fields = arcs.view(np.uint8).reshape(count, 2 * width)
-        weights = cp.asarray(share.weights).astype(self._type, copy=False)
-        fields[:, :width] = weights.view(np.uint8).reshape(count, width)
-        fields[:, width : width + 4] = cp.asarray(share.heads).view(np.uint8).reshape(count, 4)
-        del weights
+        arcs = packed_arcs(share.heads, share.weights, self._type)
         self._graph = {
             "offsets": cp.asarray(share.offsets).astype(self._offset_type),
             "arcs": arcs,

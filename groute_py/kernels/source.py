@@ -39,6 +39,19 @@ ENTRY_POINTS = (
 )
 """The kernels, all ``extern "C"``."""
 
+ALL_PAIRS = ("types.cuh", "floyd.cu", "batch.cu", "heap.cu", "parents.cu")
+"""The files of a second text: many sources on a graph that one GPU holds."""
+ALL_PAIRS_ENTRY_POINTS = (
+    "floyd_begin",
+    "floyd_close",
+    "floyd_through",
+    "floyd_rows",
+    "floyd_greatest",
+    "batch",
+    "heap",
+    "find_parents",
+)
+
 BLOCK = 256
 """Threads a block."""
 
@@ -52,12 +65,13 @@ _DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
 
 
 def joined_source() -> str:
-    """All headers and units, in order."""
-    folder = Path(__file__).parent
-    return "".join(
-        f'#line 1 "{name}"\n{_without_pragma((folder / name).read_text(encoding="utf-8"))}\n'
-        for name in (*HEADERS, *UNITS)
-    )
+    """All headers and units of a partitioned solve, in order."""
+    return _joined((*HEADERS, *UNITS))
+
+
+def all_pairs_source() -> str:
+    """The files of `ALL_PAIRS`, in order."""
+    return _joined(ALL_PAIRS)
 
 
 def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple[str, ...]:
@@ -76,6 +90,14 @@ def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple
         "CHUNK_ARCS": 8 * BLOCK,
     }
     return ("-std=c++17", *(f"-D{name}={value}" for name, value in macros.items()))
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    folder = Path(__file__).parent
+    return "".join(
+        f'#line 1 "{name}"\n{_without_pragma((folder / name).read_text(encoding="utf-8"))}\n'
+        for name in names
+    )
 
 
 def _without_pragma(text: str) -> str:
