@@ -226,6 +226,24 @@ def test_a_matrix_beyond_the_limit(device: str) -> None:
         groute_py.apsp(graph, algorithm="floyd", device=device, memory_limit=100_000)
 
 
+@pytest.mark.parametrize(("count", "arcs"), [(700, 2000), (1500, 6000), (1500, 200_000)])
+def test_a_matrix_in_strips(device: str, count: int, arcs: int) -> None:
+    """A GPU that has not room for the matrix; the CPU is no other here."""
+    limit = 8 << 20 if device == "cuda" else None
+    graph = random_graph(count, arcs, seed=count, greatest=1000)
+    rows = groute_py.apsp(
+        graph,
+        sources=np.random.default_rng(1).permutation(count)[:50],
+        algorithm="floyd",
+        device=device,
+        predecessors=True,
+        memory_limit=limit,
+    )
+    check(graph, rows)
+    assert rows is not None
+    assert limit is None or "strips of the matrix stay" in rows.statistics["device"]
+
+
 def test_the_choice_says_why() -> None:
     sparse = choose(Request(device="cpu"), facts_of(random_graph(2000, 6000, 1, 9)), 2000, 1)
     dense = choose(Request(device="cpu"), facts_of(random_graph(100, 60_000, 1, 9)), 100, 1)

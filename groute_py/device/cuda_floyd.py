@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import cupy as cp
-import cupyx
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cuda_graph import BLOCK, CudaGraph
+from groute_py.device.cuda_leaving import PIECE_BYTES, leaving
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
 
 TILE, SQUARE = 128, 256
@@ -18,9 +18,6 @@ TILE, SQUARE = 128, 256
 
 NONE_SPARED = 0xFFFFFFFF
 """More than there are row tiles."""
-
-PIECE_BYTES = 32 << 20
-"""Rows on their way to the host, in one go."""
 
 
 class Steps:
@@ -106,6 +103,12 @@ class Steps:
         self.graph.kernels[name](grid, (block,), arguments)
 
 
+def matrix_bytes(graph: CudaGraph) -> int:
+    """What the whole matrix takes on a GPU, and its rows on their way to the host."""
+    steps = Steps(graph, None)
+    return (steps.pitch + TILE) * steps.row_bytes + 6 * PIECE_BYTES + 8 * steps.row_bytes
+
+
 class CudaFloyd:
     """See `groute_py.device.rows.RowSolver`: the whole matrix lies on the GPU.
 
@@ -135,58 +138,7 @@ class CudaFloyd:
             if not surely_fits(self._graph.vertex_count, self._greatest_weight, self._graph.type):
                 refuse_narrow(steps.greatest(matrix), self._greatest_weight, self._graph.type)
 
-            def take(piece: Any, rows: Any) -> None:
-                steps.leave(matrix, piece, rows)
+            def take(_: NDArray[np.int64], which: Any, rows: Any) -> None:
+                steps.leave(matrix, which, rows)
 
         yield from leaving(self._graph, steps.stream, sources, take, self._predecessors)
-
-
-def leaving(
-    graph: CudaGraph, stream: Any, sources: NDArray[np.int64], take: Any, predecessors: bool
-) -> Iterator[RowBlock]:
-    """Bring rows to the host, each piece while the one before is in use.
-
-    ``take(which, rows)`` fills device rows with those of some sources.
-    """
-    row_bytes = graph.vertex_count * (graph.type.itemsize + 4 * predecessors)
-    step = min(max(PIECE_BYTES // row_bytes, 1), len(sources))
-    sides = [Side(graph, stream, step, predecessors) for _ in range(2)]
-    starts = range(0, len(sources), step)
-    for number, start in enumerate(starts):
-        sides[number % 2].send(sources[start : start + step], take)
-        if number:
-            yield sides[(number - 1) % 2].arrived(starts[number - 1])
-    if starts:
-        yield sides[(len(starts) - 1) % 2].arrived(starts[-1])
-
-
-class Side:
-    """Rows on the device and page-locked room for them on the host; two take turns."""
-
-    def __init__(self, graph: CudaGraph, stream: Any, rows: int, predecessors: bool) -> None:
-        shape = rows, graph.vertex_count
-        self._graph, self._stream, self._count = graph, stream, 0
-        types = [graph.type, np.dtype(np.int32)][: 1 + predecessors]
-        with stream:
-            self._device = [cp.empty(shape, dtype) for dtype in types]
-        self._host = [cupyx.empty_pinned(shape, dtype) for dtype in types]
-        self._done = cp.cuda.Event(disable_timing=True)
-
-    def send(self, sources: NDArray[np.int64], take: Any) -> None:
-        """Begin: rows, predecessors, copies."""
-        self._count = len(sources)
-        with self._stream:
-            which = cp.asarray(sources.astype(np.uint32))
-            device = [array[: self._count] for array in self._device]
-            take(which, device[0])
-            if len(device) > 1:
-                self._graph.find_parents(which, *device)
-            for source, host in zip(device, self._host, strict=True):
-                source.get(out=host[: self._count], blocking=False)
-            self._done.record()
-
-    def arrived(self, first: int) -> RowBlock:
-        """Wait for what was sent."""
-        self._done.synchronize()
-        host = [array[: self._count] for array in self._host]
-        return RowBlock(first, host[0], host[1] if len(host) > 1 else None)

@@ -23,7 +23,7 @@ from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.errors import InputError
 
 CREW, PATROL = 256, 128
-"""Threads a block of kernels ``batch`` and ``heap``."""
+"""Threads of a block that has a source, and of one whose warps have one each."""
 
 SHARED_MARKS = 100 << 10
 """Bytes of marks up to which they lie in shared memory, so that two blocks fit."""
@@ -54,13 +54,13 @@ class Method:
     shared: int = 0
 
 
-def batch_method(graph: CudaGraph) -> Method:
+def batch_method(graph: CudaGraph, threads: int = CREW) -> Method:
     """Near–far by a block for each source."""
     lists = 8 * graph.vertex_count
     marks = 8 * ((graph.vertex_count + 31) // 32)
     if marks <= SHARED_MARKS:
-        return Method("batch", CREW, 1, (lists, 0), marks)
-    return Method("batch", CREW, 1, (lists, marks))
+        return Method("batch", threads, 1, (lists, 0), marks)
+    return Method("batch", threads, 1, (lists, marks))
 
 
 def heap_method(graph: CudaGraph) -> Method:

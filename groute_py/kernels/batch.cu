@@ -6,10 +6,10 @@
 // in shared memory where they fit.
 #pragma once
 
-#define CREW 256        // threads of a block
-#define HANDS 4         // lanes that share a row
-#define LONG_ROW 256    // arcs from which the whole block shares a row
-#define LONG_ROWS 64    // such rows put off at once
+#define CREW blockDim.x  // few sources get more threads each: 256 to 1024
+#define HANDS 4          // lanes that share a row
+#define LONG_ROW 256     // arcs from which the whole block shares a row
+#define LONG_ROWS 64     // such rows put off at once
 #define FULL 0xffffffffu
 
 struct Source {
@@ -94,7 +94,7 @@ __device__ __forceinline__ Distance split_far(const Source& source, u32 words, D
 
 // marks: 2 · words for each block, or null where they fit in shared memory; lists: 2 · vertices for
 // each block; counter: the next source.
-extern "C" __global__ void __launch_bounds__(CREW)
+extern "C" __global__ void __launch_bounds__(1024)
     batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources,
           u32 count, Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
     extern __shared__ u32 shared_marks[];

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
+from groute_py.device.choose import gpu_problem
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import on_all, on_root
 from groute_py.environment import local_rank
@@ -75,9 +76,10 @@ def prepare(
         InputError, SetupError: what is asked for cannot be done.
         NegativeCycleError: the graph has one.
     """
+    on_root(channel, request.check)
+    apart = _apart(channel, request)
 
     def job() -> Job:
-        request.check()
         graph, sources = load()
         whole = graph.to_host()
         facts = facts_of(whole)
@@ -85,7 +87,7 @@ def prepare(
             raise InputError(f"{facts.name} has no vertices, so there is no source")
         every = np.arange(facts.vertex_count) if sources is None else sources
         every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
-        choice = choose(request, facts, len(every), channel.size)
+        choice = choose(request, facts, len(every), channel.size, apart)
         return Job(whole, heights(whole, facts, request), every, request, choice)
 
     return on_root(channel, job)
@@ -117,7 +119,7 @@ def deliver(
     Returns:
         What they were solved on.
     """
-    own = positions[channel.rank :: channel.size]
+    own = part_of(job, positions, channel.rank, channel.size)
     solving = on_all(channel, lambda: _solving(job, channel))
     blocks = solving.blocks(job.sources[own])
     done = 0
@@ -131,7 +133,7 @@ def deliver(
         def take(firsts: Any = firsts, rows: list[RowBlock | None] = rows) -> None:
             for rank, (span, given) in enumerate(zip(firsts, rows, strict=True)):
                 if span is not None and given is not None and sink is not None:
-                    theirs = positions[rank :: channel.size]
+                    theirs = part_of(job, positions, rank, channel.size)
                     sink.take(theirs[span[0] : sum(span)], given)
 
         on_root(channel, take)
@@ -144,7 +146,7 @@ def reduce(
     channel: Channel, job: Job, *, histogram: bool, progress: Progress | None = None
 ) -> tuple[Reduction, str] | None:
     """What is left of all rows, and what they were solved on, on rank 0. Collective."""
-    positions = np.arange(len(job.sources))[channel.rank :: channel.size]
+    positions = part_of(job, np.arange(len(job.sources)), channel.rank, channel.size)
     found = Reduction.of(len(job.sources), job.graph.weights.dtype)
 
     def work() -> str:
@@ -194,8 +196,31 @@ class Collected:
 
 
 def _solving(job: Job, channel: Channel) -> Solving:
-    place = local_rank(channel.rank)
-    return Solving(job.graph, job.height, job.request, job.choice, place)
+    return Solving(job.graph, job.height, job.request, job.choice, channel)
+
+
+def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
+    """The positions whose sources a rank solves for: in turn, or whose rows of a matrix it has."""
+    if job.choice.algorithm == "floyd" and ranks > 1:
+        from groute_py.device.cuda_floyd_ranks import owner_of
+
+        owners = owner_of(job.sources[positions], job.graph.vertex_count, ranks)
+        part: NDArray[np.int64] = positions[owners == rank]
+        return part
+    return positions[rank::ranks]
+
+
+def _apart(channel: Channel, request: Request) -> str | None:
+    """Why the ranks' GPUs cannot hold one matrix together, if so; collective."""
+    if channel.size == 1:
+        return None
+    usable = request.device != "cpu" and gpu_problem() is None
+    if not all(channel.gather(usable)):
+        return "on several ranks it needs a GPU for each"
+    from groute_py.device.inventory import gpus
+    from groute_py.device.peers import why_not
+
+    return why_not(channel, local_rank(channel.rank) % len(gpus()))
 
 
 def _collected(channel: Channel, block: RowBlock | None, job: Job) -> list[RowBlock | None]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from dataclasses import dataclass
 
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.choose import DEVICES, gpu_problem
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
+from groute_py.graph.memory import available_bytes
 
 METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",
@@ -35,6 +37,9 @@ ARC_S = {("cuda", "batch"): 6e-11, ("cpu", "batch"): 2.5e-8, ("cpu", "heap"): 1.
 SETTLE_S = {("cuda", "heap"): 1.2e-9, ("cpu", "heap"): 6e-8}
 """Seconds that a heap takes to settle a vertex."""
 
+LEAST_ROWS = 1024
+"""Of the matrix that a GPU has to have room for, where the others come and go."""
+
 MATRIX_SHARE = 0.85
 """Of the free device memory: what the matrix may take."""
 
@@ -47,7 +52,7 @@ class Request:
         algorithm: ``auto`` or one of `METHODS`.
         device: ``auto``, ``cpu`` or ``cuda``.
         predecessors: whether to find them.
-        memory_limit: bytes of device memory that may be used; None for what is free.
+        memory_limit: bytes of the device's memory that may be used; None for what is free.
     """
 
     algorithm: str = "auto"
@@ -80,8 +85,17 @@ class Choice:
     reason: str
 
 
-def choose(request: Request, facts: Facts, count: int, ranks: int) -> Choice:
+def choose(
+    request: Request, facts: Facts, count: int, ranks: int = 1, apart: str | None = None
+) -> Choice:
     """The method for ``count`` sources of a graph.
+
+    Args:
+        request: what is asked for.
+        facts: of the graph.
+        count: sources.
+        ranks: how many there are.
+        apart: why the ranks' GPUs cannot hold one matrix together, if so.
 
     Raises:
         InputError: the method that is asked for cannot do this; says why.
@@ -89,7 +103,7 @@ def choose(request: Request, facts: Facts, count: int, ranks: int) -> Choice:
     device = request.device
     if device == "auto":
         device = "cpu" if gpu_problem() is not None else "cuda"
-    problem = _floyd_problem(request, facts, device, ranks)
+    problem = apart or _floyd_problem(request, facts, device, ranks)
     if request.algorithm != "auto":
         if request.algorithm == "floyd" and problem is not None:
             raise InputError(f"Floyd-Warshall cannot do this: {problem}")
@@ -121,24 +135,27 @@ def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> s
     """Why Floyd–Warshall cannot be taken, if so."""
     if request.predecessors and facts.weight_type.kind == "f":
         return "its float sums are not rounded from the source outwards, which predecessors need"
-    if ranks > 1:
-        return "it runs on one rank"
     width = distance_types(facts)[0 if device == "cuda" else -1].itemsize
-    needed = (128 * math.ceil(facts.vertex_count / 128)) ** 2 * width
-    free = free_bytes(device, request.memory_limit)
-    if needed > free:
-        return f"the matrix takes {needed:,} bytes, and {int(free):,} are free"
-    return None
+    padded = 128 * math.ceil(facts.vertex_count / 128)
+    needed, host = padded**2 * width, available_bytes() or sys.maxsize
+    if device == "cpu":
+        host = min(host, request.memory_limit or host)
+        if needed <= host:
+            return None
+        return f"the matrix takes {needed:,} bytes, and {host:,} are free"
+    gpu = gpu_bytes(request.memory_limit)
+    if needed <= ranks * gpu:
+        return None
+    if ranks == 1 and gpu >= LEAST_ROWS * padded * width and needed - gpu <= host:
+        return None
+    return (
+        f"the matrix takes {needed:,} bytes, and {gpu:,} are free on each GPU, {host:,} on the host"
+    )
 
 
-def free_bytes(device: str, limit: int | None) -> float:
-    """What a matrix may take."""
-    if device == "cuda":
-        from groute_py.device.inventory import gpus
+def gpu_bytes(limit: int | None) -> int:
+    """What a matrix may take of a GPU."""
+    from groute_py.device.inventory import gpus
 
-        free = MATRIX_SHARE * max((gpu.free_bytes for gpu in gpus()), default=0)
-        return free if limit is None else min(free, MATRIX_SHARE * limit)
-    from groute_py.graph.memory import available_bytes
-
-    free = available_bytes() or math.inf
-    return free if limit is None else min(free, limit)
+    free = max((gpu.free_bytes for gpu in gpus()), default=0)
+    return int(MATRIX_SHARE * (free if limit is None else min(free, limit)))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.algorithms.numbers import distance_types
+from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.device.cpu_rows import CpuGraph, CpuHeaps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.engine.options import Options
+from groute_py.environment import local_rank
 from groute_py.errors import RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
@@ -23,6 +25,9 @@ from groute_py.many.floyd_rows import CpuFloyd
 from groute_py.many.johnson import potentials, reweighted
 from groute_py.many.rows import solve_each
 from groute_py.result import public_distances
+
+if TYPE_CHECKING:
+    from groute_py.device.cuda_graph import CudaGraph
 
 BATCH_DELTA = 16.0
 """Δ of a batch, in mean weights divided by the mean degree; see docs/performance.md."""
@@ -36,7 +41,8 @@ class Solving:
         height: Johnson's potentials where weights may be negative, else None.
         request: what is asked for.
         choice: the method.
-        local_rank: takes the GPU of this number.
+        channel: connects the ranks, which solve for some of the sources each; collective only where
+            their GPUs hold one matrix together.
     """
 
     def __init__(
@@ -45,11 +51,11 @@ class Solving:
         height: NDArray[Any] | None,
         request: Request,
         choice: Choice,
-        local_rank: int = 0,
+        channel: Channel,
     ) -> None:
         self._graph = graph if height is None else reweighted(graph, height)
         self._height, self._request, self._choice = height, request, choice
-        self._local_rank = local_rank
+        self._channel = channel
         self._facts = facts_of(self._graph)
         self._types = distance_types(self._facts)[0 if choice.device == "cuda" else -1 :]
         self.label = choice.device
@@ -63,7 +69,7 @@ class Solving:
         """
         done = 0
         for distance_type in self._types:
-            solver = self._opened(distance_type)
+            solver = self.opened(distance_type)
             self.label = solver.label
             begun = done
             try:
@@ -79,7 +85,8 @@ class Solving:
             "scale the weights down"
         )
 
-    def _opened(self, distance_type: np.dtype[Any]) -> RowSolver:
+    def opened(self, distance_type: np.dtype[Any]) -> RowSolver:
+        """The method with the graph in place, which weighs nothing below zero."""
         predecessors = self._request.predecessors
         if self._choice.device == "cuda":
             return self._opened_on_gpu(distance_type)
@@ -91,16 +98,28 @@ class Solving:
         return CpuFloyd(self._graph, arcs, predecessors=predecessors)
 
     def _opened_on_gpu(self, distance_type: np.dtype[Any]) -> RowSolver:
-        from groute_py.device.cuda_floyd import CudaFloyd
         from groute_py.device.cuda_graph import CudaGraph
         from groute_py.device.cuda_rows import CudaRows, batch_method, heap_method
 
         limit, predecessors = self._request.memory_limit, self._request.predecessors
-        graph = CudaGraph(self._graph, distance_type, self._local_rank, limit)
+        place = local_rank(self._channel.rank)
+        graph = CudaGraph(self._graph, distance_type, place, limit)
         if self._choice.algorithm == "floyd":
-            return CudaFloyd(graph, float(self._facts.greatest), predecessors=predecessors)
+            return self._opened_matrix(graph)
         method = batch_method(graph) if self._choice.algorithm == "batch" else heap_method(graph)
         return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
+
+    def _opened_matrix(self, graph: CudaGraph) -> RowSolver:
+        from groute_py.device.cuda_floyd import CudaFloyd, matrix_bytes
+        from groute_py.device.cuda_floyd_ranks import CudaRankFloyd
+        from groute_py.device.cuda_floyd_strips import CudaStripFloyd
+
+        greatest, trees = float(self._facts.greatest), self._request.predecessors
+        if self._channel.size > 1:
+            return CudaRankFloyd(graph, self._channel, greatest, predecessors=trees)
+        if matrix_bytes(graph) <= graph.free_bytes:
+            return CudaFloyd(graph, greatest, predecessors=trees)
+        return CudaStripFloyd(graph, greatest, predecessors=trees)
 
     def _lifted(self, block: RowBlock, sources: NDArray[np.int64]) -> RowBlock:
         """With the weights as they were."""
