@@ -4,12 +4,12 @@
     python -m benchmarks.many --device cuda --case floyd:random:40000,320000/paths
     mpirun -n 4 python -m benchmarks.many --device cuda --case batch:NY
 
-A case is ``METHOD:GRAPH[/paths][/half]``; NY is solved from the 532 sources of the challenge's
-problem file, others from all vertices. ``half`` lets the matrix have half of its size on the GPU.
-Measured is, on the slowest rank, from the graph on the device to the last complete row in the host
-memory that the device writes to (page-locked for a GPU); a matrix is filled, closed and read out
-within it. The first solve warms up, and some of its rows (all up to 2,000) are verified: distances
-against a serial Dijkstra, trees by the certificate.
+A case is ``METHOD:GRAPH[/N][/paths][/half]``. Sources are N vertices drawn at random; else NY is
+solved from the 532 sources of the challenge's problem file, and others from all vertices. ``half``
+lets the matrix have half of its size on the GPU. Measured is, on the slowest rank, from the graph on
+the device to the last complete row in the host memory that the device writes to (page-locked for a
+GPU); a matrix is filled, closed and read out within it. The first solve warms up, and some of its
+rows (all up to 2,000) are verified: distances against a serial Dijkstra, trees by the certificate.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from groute_py.graph.problems import read_sources
 from groute_py.many.apsp import Job, part_of, prepare
 from groute_py.many.choose import METHODS, Request
 from groute_py.many.solve import Solving
+from groute_py.many.sources import sources_of
 from groute_py.result import public_distances
 from groute_py.verification import reference_distances
 
@@ -50,6 +51,7 @@ SETS = {
         "floyd:random:40000,320000/paths",
         "floyd:random:40000,320000/half",
         "batch:NY",
+        "batch:NY/8192",
         "batch:random:4096,24576",
         "heap:random:4096,24576",
         "batch:random:65536,393216",
@@ -69,6 +71,7 @@ class Case:
     name: as it is written.
     method: of `METHODS`.
     graph: ``NY`` or the spec of a generated graph.
+    count: how many sources, drawn at random; None for those of the graph.
     paths: whether to find predecessors.
     half: whether the GPU may hold half of the matrix only.
     """
@@ -76,6 +79,7 @@ class Case:
     name: str
     method: str
     graph: str
+    count: int | None
     paths: bool
     half: bool
 
@@ -86,14 +90,17 @@ class Case:
         Raises:
             InputError: no such case.
         """
-        found = re.fullmatch(r"(\w+):(([A-Za-z]+)[^/]*)(/paths)?(/half)?", text)
+        found = re.fullmatch(r"(\w+):(([A-Za-z]+)[^/]*)(?:/(\d+))?(/paths)?(/half)?", text)
         if not found or found[1] not in METHODS or found[3] not in KINDS:
-            raise InputError(f"case {text!r} is unknown; a case is METHOD:GRAPH[/paths][/half]")
-        return cls(text, found[1], found[2], bool(found[4]), bool(found[5]))
+            raise InputError(f"case {text!r} is unknown; a case is METHOD:GRAPH[/N][/paths][/half]")
+        count = int(found[4]) if found[4] else None
+        return cls(text, found[1], found[2], count, bool(found[5]), bool(found[6]))
 
     def load(self) -> tuple[Graph, Any]:
         """The graph, and the sources or None for all."""
         graph = KINDS[self.graph.partition(":")[0]].load(self.graph)
+        if self.count is not None:
+            return graph, sources_of(f"random:{self.count}", graph.numbering, graph.name)
         if self.graph != "NY":
             return graph, None
         problems = new_york_file().with_name("USA-road-d.NY.ss")
@@ -104,7 +111,7 @@ class Case:
 
 @click.command(context_settings={"max_content_width": 100})
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
-@click.option("--case", "names", multiple=True, help="METHOD:GRAPH[/paths][/half].")
+@click.option("--case", "names", multiple=True, help="METHOD:GRAPH[/N][/paths][/half].")
 @click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
 @click.option("--commit", help="What is measured, where git cannot say.")

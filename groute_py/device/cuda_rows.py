@@ -1,8 +1,8 @@
 """Rows from many sources on one GPU: each by a block or a warp of its own, hundreds at once.
 
-Sources go in chunks through two lanes, each with a stream and rows of its own. While the rows of
-one lane travel to page-locked host memory, piece by piece, the other computes; its blocks begin as
-those of the lane before run out of sources.
+Sources go in chunks through several lanes, each with a stream and rows of its own. While the rows
+of one lane travel to page-locked host memory, piece by piece, the others compute; blocks of a lane
+begin as those of the lanes before run out of sources.
 """
 
 from __future__ import annotations
@@ -22,17 +22,24 @@ from groute_py.device.cuda_graph import CudaGraph
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.errors import InputError
 
-CREW, PATROL = 256, 128
-"""Threads of a block that has a source, and of one whose warps have one each."""
+SMALL_CREW, CREW, PATROL = 512, 1024, 128
+"""Threads of a block that has a source, on a small graph and else; and of one with four warps that
+have one each."""
+
+SMALL = 1 << 14
+"""Vertices up to which a graph is small: its frontiers do not fill a large block."""
+
+LANES = 8
+"""Chunks under way at once."""
 
 SHARED_MARKS = 100 << 10
 """Bytes of marks up to which they lie in shared memory, so that two blocks fit."""
 
-PIECE_BYTES = 32 << 20
+PIECE_BYTES = 16 << 20
 """Rows on their way to the host, in one go."""
 
-CHUNK_BYTES = 512 << 20
-"""Rows of a lane, if that is enough for every block to have two."""
+CHUNK_BYTES = 16 << 20
+"""Rows of a lane at least, for a launch to be worth it."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,9 @@ class Method:
     shared: int = 0
 
 
-def batch_method(graph: CudaGraph, threads: int = CREW) -> Method:
+def batch_method(graph: CudaGraph) -> Method:
     """Near–far by a block for each source."""
+    threads = SMALL_CREW if graph.vertex_count <= SMALL else CREW
     lists = 8 * graph.vertex_count
     marks = 8 * ((graph.vertex_count + 31) // 32)
     if marks <= SHARED_MARKS:
@@ -96,7 +104,7 @@ class CudaRows:
         if predecessors:
             _ = graph.incoming
         self._slots = self._fitting_slots()
-        self.label = f"{graph.label}, {self._slots} sources at once"
+        self.label = f"{graph.label}, {LANES} times {self._slots} sources under way"
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
         if len(sources) == 0:
@@ -104,38 +112,41 @@ class CudaRows:
         rows = self._chunk_rows(len(sources))
         starts = range(0, len(sources), rows)
         slots = -(-min(self._slots, rows) // self._method.together) * self._method.together
-        lanes = [Lane(self._graph, self._method, slots, rows) for _ in starts[:2]]
+        lanes = [Lane(self._graph, self._method, slots, rows) for _ in starts[:LANES]]
         self._graph.gpu.synchronize()
+        for number, start in enumerate(starts[:LANES]):
+            self._launch(lanes[number], sources[start : start + rows])
         for number, start in enumerate(starts):
-            self._launch(lanes[number % 2], sources[start : start + rows])
-            if number:
-                yield from self._drain(lanes[(number - 1) % 2], starts[number - 1])
-        yield from self._drain(lanes[(len(starts) - 1) % 2], starts[-1])
+            lane = lanes[number % LANES]
+            yield from self._drain(lane, start)
+            for following in starts[number + LANES : number + LANES + 1]:
+                self._launch(lane, sources[following : following + rows])
 
     def _row_bytes(self) -> int:
         width = self._graph.type.itemsize + 4 * self._predecessors
         return int(self._graph.vertex_count * width)
 
     def _fitting_slots(self) -> int:
-        """Sources in flight: as many as the processors take, or as memory has room for."""
+        """Sources that a lane has in flight, as processors take them and memory has room for."""
         method = self._method
         each = sum(method.scratch) + self._row_bytes()
-        fitting = self._graph.free_bytes // (2 * each) // method.together * method.together
+        fitting = self._graph.free_bytes // (LANES * each) // method.together * method.together
         if fitting < method.together:
             raise InputError(
-                f"not even {method.together} sources fit on {self._graph.label}: each needs "
-                f"{2 * each:,} bytes beside the graph, and {self._graph.free_bytes:,} are free"
+                f"not even {LANES * method.together} sources fit on {self._graph.label}: each "
+                f"needs {each:,} bytes beside the graph, and {self._graph.free_bytes:,} are free"
             )
         resident: int = driver.occupancyMaxActiveBlocksPerMultiprocessor(
             self._kernel.kernel.ptr, method.threads, method.shared
         )
-        return min(int(fitting), resident * self._graph.processors * method.together)
+        # two lanes' blocks fill the processors: so the next ones are there when some have ended
+        most = -(-resident * self._graph.processors // (LANES // 2)) * method.together
+        return min(int(fitting), most)
 
     def _chunk_rows(self, count: int) -> int:
-        """Rows of a lane: four for each slot where memory allows, at least one."""
-        spare = self._graph.free_bytes // 2 - self._slots * sum(self._method.scratch)
-        most = max(CHUNK_BYTES // self._row_bytes(), 2 * self._slots)
-        rows = min(4 * self._slots, most, spare // self._row_bytes())
+        """Rows of a lane: one for each slot, or more where rows are short and memory allows."""
+        spare = self._graph.free_bytes // LANES - self._slots * sum(self._method.scratch)
+        rows = min(CHUNK_BYTES // self._row_bytes(), spare // self._row_bytes())
         return min(max(int(rows), self._slots), count)
 
     def _launch(self, lane: Lane, sources: NDArray[np.int64]) -> None:

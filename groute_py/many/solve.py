@@ -29,8 +29,12 @@ from groute_py.result import public_distances
 if TYPE_CHECKING:
     from groute_py.device.cuda_graph import CudaGraph
 
-BATCH_DELTA = 16.0
-"""Δ of a batch, in mean weights divided by the mean degree; see docs/performance.md."""
+BATCH_DELTA, FEWEST_ARCS = 24.0, 3.0
+"""Δ of a batch in mean weights divided by the mean degree, for vertices of so few arcs. With more
+arcs it shrinks with their square: frontiers fill a block then, and wide windows cost relaxations."""
+
+LEAST_DELTA, MOST_DELTA = 2.0, 32.0
+"""What it is never below or above, in the same unit; see docs/performance.md."""
 
 
 class Solving:
@@ -151,7 +155,9 @@ class EngineRows:
 
 def batch_delta(facts: Facts) -> float:
     """Δ for the blocks of a batch: at least 1 for integers, so that a window always moves."""
-    delta = BATCH_DELTA * facts.mean / max(facts.mean_degree, 1.0)
+    degree = max(facts.mean_degree, 1.0)
+    factor = BATCH_DELTA * (FEWEST_ARCS / degree) ** 2
+    delta = min(max(factor, LEAST_DELTA), MOST_DELTA) * facts.mean / degree
     if facts.weight_type.kind != "f":
         return max(round(delta), 1)
     return delta if delta > 0 else 1.0
