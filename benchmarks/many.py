@@ -6,9 +6,9 @@
 
 A case is ``METHOD:GRAPH[/N][/paths][/half]``. Sources are N vertices drawn at random; else NY is
 solved from the 532 sources of the challenge's problem file, and others from all vertices. ``half``
-lets the matrix have half of its size on the GPU. Measured is, on the slowest rank, from the graph on
-the device to the last complete row in the host memory that the device writes to (page-locked for a
-GPU); a matrix is filled, closed and read out within it. The first solve warms up, and some of its
+lets the matrix have half of its size on the GPU. Measured is, on the slowest rank, from the graph
+on the device to the last complete row in the host memory that the device writes to (page-locked for
+a GPU); a matrix is filled, closed and read out within it. The first solve warms up, and some of its
 rows (all up to 2,000) are verified: distances against a serial Dijkstra, trees by the certificate.
 """
 

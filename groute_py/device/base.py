@@ -32,6 +32,12 @@ def unreached(distance_type: np.dtype[Any]) -> Any:
     return distance_type.type(np.iinfo(distance_type).max)
 
 
+def largest(distance_type: np.dtype[Any]) -> float:
+    """The largest finite number of a type."""
+    kind = np.finfo if distance_type.kind == "f" else np.iinfo
+    return float(kind(distance_type).max)
+
+
 @dataclass
 class Counters:
     """What a device did since `Device.start`.

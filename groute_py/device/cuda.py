@@ -16,7 +16,7 @@ from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
-from groute_py.device.base import NO_PARENT, Counters, Linked, unreached
+from groute_py.device.base import NO_PARENT, Counters, Linked, largest, unreached
 from groute_py.device.cuda_graph import packed_arcs
 from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
 from groute_py.device.patience import Patience, threshold_after
@@ -319,7 +319,7 @@ class CudaDevice:
         self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
 
     def _cast(self, value: float) -> Any:
-        return self._nothing if value >= float(self._nothing) else self._type.type(value)
+        return self._nothing if value >= largest(self._type) else self._type.type(value)
 
     def _run(self, name: str, threads: int, *arguments: Any) -> None:
         """Launch an ordinary kernel with about one thread for each item."""

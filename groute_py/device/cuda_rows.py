@@ -17,7 +17,7 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
-from groute_py.device.base import unreached
+from groute_py.device.base import largest, unreached
 from groute_py.device.cuda_graph import CudaGraph
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.errors import InputError
@@ -97,7 +97,7 @@ class CudaRows:
     ) -> None:
         self._graph, self._method, self._predecessors = graph, method, predecessors
         nothing = unreached(graph.type)
-        self._delta = nothing if delta >= float(nothing) else graph.type.type(delta)
+        self._delta = nothing if delta >= largest(graph.type) else graph.type.type(delta)
         self._kernel = graph.kernels[method.kernel]
         if method.shared:
             self._kernel.max_dynamic_shared_size_bytes = method.shared

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BATCH_DELTA, FEWEST_ARCS = 24.0, 3.0
 """Δ of a batch in mean weights divided by the mean degree, for vertices of so few arcs. With more
-arcs it shrinks with their square: frontiers fill a block then, and wide windows cost relaxations."""
+it shrinks with their square: frontiers fill a block then, and wide windows cost relaxations."""
 
 LEAST_DELTA, MOST_DELTA = 2.0, 32.0
 """What it is never below or above, in the same unit; see docs/performance.md."""
