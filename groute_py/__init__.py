@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from groute_py.api import sssp
+    from groute_py.api import apsp, sssp
     from groute_py.errors import (
         FormatError,
         GraphError,
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
     from groute_py.graph.files import read_graph, write_graph
     from groute_py.graph.generate import generate
+    from groute_py.many.rows import SourceRows
     from groute_py.result import UNREACHED, Result
     from groute_py.verification import verify
 
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "apsp": "groute_py.api",
     "sssp": "groute_py.api",
     "FormatError": "groute_py.errors",
     "GraphError": "groute_py.errors",
@@ -47,6 +49,7 @@ _HOMES = {
     "read_graph": "groute_py.graph.files",
     "write_graph": "groute_py.graph.files",
     "generate": "groute_py.graph.generate",
+    "SourceRows": "groute_py.many.rows",
     "UNREACHED": "groute_py.result",
     "Result": "groute_py.result",
     "verify": "groute_py.verification",
@@ -63,8 +66,10 @@ __all__ = [
     "Result",
     "RunError",
     "SetupError",
+    "SourceRows",
     "TimeLimitError",
     "VerificationError",
+    "apsp",
     "generate",
     "read_graph",
     "sssp",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
@@ -17,7 +20,7 @@ from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import InputError
+from groute_py.errors import InputError, everywhere
 from groute_py.graph import datasets
 from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
@@ -26,6 +29,9 @@ from groute_py.graph.from_networkx import graph_from_networkx, is_networkx
 from groute_py.graph.from_table import graph_from_table, is_table
 from groute_py.graph.generate import generate, is_spec
 from groute_py.graph.mirror import mirrored
+from groute_py.many.apsp import collect, prepare
+from groute_py.many.choose import Request
+from groute_py.many.rows import SourceRows
 from groute_py.result import Result
 
 if TYPE_CHECKING:
@@ -38,8 +44,9 @@ GraphLike = Any
 
 def sssp(
     graph: GraphLike,
-    source: int,
+    source: int | None = None,
     *,
+    sources: Sequence[int] | NDArray[Any] | None = None,
     algorithm: str = "auto",
     delta: float | None = None,
     device: str = "auto",
@@ -52,8 +59,8 @@ def sssp(
     coordinates: str | Path | None = None,
     download: bool = True,
     comm: MPI.Intracomm | None = None,
-) -> Result | None:
-    """Shortest paths from ``source`` to every vertex.
+) -> Result | SourceRows | None:
+    """Shortest paths from ``source`` to every vertex, or from each of ``sources``.
 
     In a script under ``mpirun`` every rank calls this; the graph is read on rank 0 and spread
     over all ranks (of a native file each maps its rows), and the result comes back to rank 0.
@@ -65,6 +72,8 @@ def sssp(
             Arrow table of tails, heads and weights; or ``(offsets, heads, weights)``, which may be
             CuPy arrays: these are not copied where one rank solves on their GPU.
         source: vertex index, from 0 (also for files whose own ids begin at 1).
+        sources: several of them in place of ``source``, as for `apsp`: of the other arguments these
+            are taken then: ``algorithm`` (one of `apsp`'s), ``device``, ``predecessors``, ``comm``.
         algorithm: ``auto``, ``delta-stepping`` or ``bellman-ford``.
         delta: Δ for delta-stepping, in units of weight; None for automatic.
         device: ``auto``, ``cpu`` or ``cuda``.
@@ -83,7 +92,7 @@ def sssp(
         comm: an MPI communicator; None for all ranks that the launcher started.
 
     Returns:
-        A `Result` on rank 0, None on the other ranks.
+        A `Result` on rank 0, for ``sources`` a `SourceRows`; None on the other ranks.
 
     Raises:
         InputError: wrong arguments or graph.
@@ -95,6 +104,30 @@ def sssp(
     >>> result.distances.tolist(), result.path_to(2)
     ([0, 4, 7], [0, 1, 2])
     """
+    if (source is None) == (sources is None):
+        raise everywhere(InputError("give either a source or sources"))
+    if sources is not None:
+        one_source = {
+            "delta": delta is not None,
+            "partition": partition != "arcs",
+            "cutoff": cutoff is not None,
+            "time_limit_s": time_limit_s is not None,
+            "mode": mode != "auto",
+            "order": order != "auto",
+            "coordinates": coordinates is not None,
+            "download": not download,
+        }
+        if given := [name for name, is_given in one_source.items() if is_given]:
+            raise everywhere(InputError(f"{', '.join(given)}: for one source, not for several"))
+        return apsp(
+            graph,
+            sources=sources,
+            algorithm=algorithm,
+            device=device,
+            predecessors=predecessors,
+            comm=comm,
+        )
+    assert source is not None
     channel = connect(comm)
     options = Options(
         algorithm,
@@ -111,6 +144,59 @@ def sssp(
     )
     with open_session(graph, options, channel) as session:
         return session.solve(operator.index(source))
+
+
+def apsp(
+    graph: GraphLike,
+    *,
+    sources: Sequence[int] | NDArray[Any] | None = None,
+    algorithm: str = "auto",
+    device: str = "auto",
+    predecessors: bool = False,
+    memory_limit: int | None = None,
+    comm: MPI.Intracomm | None = None,
+) -> SourceRows | None:
+    """Shortest paths from all vertices, or from many, to all.
+
+    Under ``mpirun`` every rank calls this; each takes an even part of the sources.
+
+    Args:
+        graph: as for `sssp`; every rank will have the whole of it.
+        sources: vertices, from 0; None for all.
+        algorithm: ``floyd`` (blocked Floyd-Warshall), ``heap`` (Dijkstra, a source for each warp or
+            core), ``batch`` (near–far, a source for each block), or ``auto``.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        predecessors: also find the shortest-path trees.
+        memory_limit: bytes of device memory that may be used; None for what is free.
+        comm: as for `sssp`.
+
+    Returns:
+        All rows, on rank 0; None on the other ranks.
+
+    Raises:
+        InputError: wrong arguments or graph, or the rows do not fit in memory.
+        NegativeCycleError: the graph has a negative cycle.
+        SetupError: the device or the MPI set-up cannot be used.
+        RunError: a distance does not fit.
+
+    >>> rows = apsp(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), predecessors=True, device="cpu")
+    >>> rows.distances[0].tolist(), rows.path(0, 2)
+    ([0, 4, 7], [0, 1, 2])
+    """
+    channel = connect(comm)
+    request = Request(algorithm, device, predecessors, memory_limit)
+
+    def load() -> tuple[Graph, NDArray[np.int64] | None]:
+        return as_graph(graph), None if sources is None else _vertices(sources)
+
+    return collect(channel, prepare(channel, load, request))
+
+
+def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+    vertices = np.asarray(sources)
+    if vertices.dtype.kind not in "iu" and vertices.size:
+        raise InputError(f"sources must be integers, not {vertices.dtype}")
+    return vertices.astype(np.int64)
 
 
 def open_session(graph: GraphLike, options: Options, channel: Channel) -> Session:

@@ -16,6 +16,7 @@ from typing import NoReturn
 import click
 
 import groute_py
+from groute_py.cli.apsp import apsp
 from groute_py.cli.convert import convert
 from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
@@ -48,7 +49,7 @@ def commands() -> None:
     """
 
 
-for command in (sssp, info, generate, convert, verify, doctor, launch, plan):
+for command in (sssp, apsp, info, generate, convert, verify, doctor, launch, plan):
     commands.add_command(command)
 
 

@@ -7,7 +7,6 @@ everything between is on the device.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import cupy as cp
@@ -18,6 +17,8 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
+from groute_py.device.cuda_graph import packed_arcs
+from groute_py.device.cuda_module import module
 from groute_py.device.inventory import uuid_of
 from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
 from groute_py.device.memory import (
@@ -30,7 +31,7 @@ from groute_py.device.memory import (
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.device.peers import Link, nobody, why_not
 from groute_py.errors import InputError
-from groute_py.kernels.source import BLOCK, ENTRY_POINTS, joined_source, options
+from groute_py.kernels.source import BLOCK, SOLVE
 from groute_py.partition.share import Share
 
 SLICE_TURNS = 2
@@ -81,7 +82,7 @@ class CudaDevice:
         self._peers = nobody()
 
     def rehearse(self, distance_type: np.dtype[Any]) -> None:
-        _module(distance_type, wide_offsets=False).get_function("relax").kernel  # noqa: B018
+        module(SOLVE, distance_type, wide_offsets=False).get_function("relax").kernel  # noqa: B018
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
@@ -291,9 +292,9 @@ class CudaDevice:
 
     def _compile(self, arc_count: int) -> None:
         wide = arc_count >= 1 << 31  # sums of an offset and a stride must not wrap
-        module = _module(self._type, wide_offsets=wide)
+        compiled = module(SOLVE, self._type, wide_offsets=wide)
         self._offset_type = np.uint64 if wide else np.uint32
-        self._kernels = {name: module.get_function(name) for name in ENTRY_POINTS}
+        self._kernels = {name: compiled.get_function(name) for name in SOLVE.entry_points}
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
             self._kernels["relax"].kernel.ptr, BLOCK, 0
         )
@@ -302,13 +303,7 @@ class CudaDevice:
         self._grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
 
     def _upload(self, share: Share, peers: int) -> None:
-        count, width = len(share.heads), self._type.itemsize
-        arcs = cp.empty(count, self._arc_type())
-        fields = arcs.view(np.uint8).reshape(count, 2 * width)
-        weights = cp.asarray(share.weights).astype(self._type, copy=False)
-        fields[:, :width] = weights.view(np.uint8).reshape(count, width)
-        fields[:, width : width + 4] = cp.asarray(share.heads).view(np.uint8).reshape(count, 4)
-        del weights
+        arcs = packed_arcs(share.heads, share.weights, self._type)
         self._graph = {
             "offsets": cp.asarray(share.offsets).astype(self._offset_type),
             "arcs": arcs,
@@ -417,13 +412,6 @@ class CudaDevice:
         with self._stream:
             host: NDArray[Any] = self._arrays[name][: self._share.own_count].get()
         return host
-
-
-@cache
-def _module(distance_type: np.dtype[Any], *, wide_offsets: bool) -> Any:
-    """The compiled kernels, from CuPy's disk cache if they are there; loaded once a process."""
-    choices = options(distance_type, wide_offsets=wide_offsets)
-    return cp.RawModule(code=joined_source(), options=choices, backend="nvrtc")
 
 
 def _address(message: Any) -> int:

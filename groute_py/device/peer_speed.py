@@ -13,7 +13,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
-from groute_py.kernels.source import source_of
+from groute_py.kernels.source import PEER_LATENCY, text_of
 
 COPY_BYTES, COPIES = 64 << 20, 4
 RING, STRIDE, LOADS = 256, 64, 4000
@@ -63,7 +63,7 @@ class _Room:
         ring = np.zeros(RING * STRIDE, np.uint32)
         ring[::STRIDE] = np.roll(np.arange(RING) * STRIDE, -1)
         runtime.memcpy(self.source, ring.ctypes.data, ring.nbytes, runtime.memcpyHostToDevice)
-        code = source_of("peer_latency.cu")
+        code = text_of(PEER_LATENCY)
         self.kernel = cp.RawModule(code=code, backend="nvrtc").get_function("peer_latency")
 
     def free(self) -> None:

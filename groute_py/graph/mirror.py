@@ -41,8 +41,8 @@ def is_symmetric(graph: Graph) -> bool:
 
     Arcs are turned round twice, by counting: that also sorts the rows by head, both ways.
     """
-    back = _turned(graph.offsets, graph.heads, graph.weights)
-    there = _turned(*back)
+    back = turned(graph.offsets, graph.heads, graph.weights)
+    there = turned(*back)
     if not (np.array_equal(there[0], back[0]) and np.array_equal(there[1], back[1])):
         return False
     if np.array_equal(there[2], back[2]):
@@ -53,7 +53,7 @@ def is_symmetric(graph: Graph) -> bool:
     return np.array_equal(one, other)
 
 
-def _turned(
+def turned(
     offsets: NDArray[np.int64], heads: NDArray[Any], weights: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
     """The arcs back, each row in the order of its heads."""

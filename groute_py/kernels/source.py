@@ -1,4 +1,4 @@
-"""The CUDA source as one text: headers joined in, nothing found through include paths.
+"""The CUDA source of each program as one text: headers joined in, no include paths.
 
 CuPy's disk cache knows a kernel by its source and options only, so a header found through ``-I``
 could change without the cached binary being renewed. Joined text can not; ``#line`` keeps the
@@ -8,8 +8,22 @@ compiler's messages pointing into the files.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+
+
+class Program(NamedTuple):
+    """What is compiled together.
+
+    Attributes:
+        files: headers and units, in order.
+        entry_points: the kernels, all ``extern "C"``.
+    """
+
+    files: tuple[str, ...]
+    entry_points: tuple[str, ...]
+
 
 HEADERS = (
     "types.cuh",
@@ -26,23 +40,43 @@ HEADERS = (
     "thin.cuh",
     "thick.cuh",
 )
-UNITS = ("start.cu", "near_far.cu", "messages.cu", "claim.cu")
-PROBES = ("peer_latency.cu",)
-"""Kernels that measure, each a text of its own."""
-
-ENTRY_POINTS = (
-    "start",
-    "relax",
-    "narrow",
-    "merge",
-    "fill_outboxes",
-    "claim_recorded",
-    "claim_rising",
-    "list_claimed",
-    "claim_onward",
-    "merge_claims",
+SOLVE = Program(
+    (*HEADERS, "start.cu", "near_far.cu", "messages.cu", "claim.cu"),
+    (
+        "start",
+        "relax",
+        "narrow",
+        "merge",
+        "fill_outboxes",
+        "claim_recorded",
+        "claim_rising",
+        "list_claimed",
+        "claim_onward",
+        "merge_claims",
+    ),
 )
-"""The kernels, all ``extern "C"``."""
+"""A solve on the shares of one rank or many."""
+
+ALL_PAIRS = Program(
+    ("types.cuh", "floyd.cu", "batch.cu", "heap.cu", "parents.cu"),
+    (
+        "floyd_begin",
+        "floyd_close",
+        "floyd_through",
+        "floyd_rows",
+        "floyd_greatest",
+        "batch",
+        "heap",
+        "find_parents",
+    ),
+)
+"""Many sources on a graph that one GPU holds."""
+
+PEER_LATENCY = Program(("peer_latency.cu",), ("peer_latency",))
+"""How far away a peer's memory is."""
+
+PROGRAMS = (SOLVE, ALL_PAIRS, PEER_LATENCY)
+"""Every text that is compiled."""
 
 BLOCK = 256
 """Threads a block."""
@@ -56,18 +90,13 @@ _STAGED_BYTES = 8192
 _DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
 
 
-def joined_source() -> str:
-    """All headers and units, in order."""
+def text_of(program: Program) -> str:
+    """The files of a program, joined."""
     folder = Path(__file__).parent
     return "".join(
         f'#line 1 "{name}"\n{_without_pragma((folder / name).read_text(encoding="utf-8"))}\n'
-        for name in (*HEADERS, *UNITS)
+        for name in program.files
     )
-
-
-def source_of(probe: str) -> str:
-    """The text of one of `PROBES`."""
-    return (Path(__file__).parent / probe).read_text(encoding="utf-8")
 
 
 def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple[str, ...]:

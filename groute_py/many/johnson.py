@@ -41,7 +41,7 @@ def solve_johnson(
     [[0, 4, 1]]
     """
     height = potentials(graph, options)
-    rows = solve_rows(_reweighted(graph, height), sources, options, SoloChannel())
+    rows = solve_rows(reweighted(graph, height), sources, options, SoloChannel())
     assert rows is not None
     nothing = unreached(rows.distances.dtype)
     lifted = rows.distances + height - height[rows.sources][:, np.newaxis]
@@ -62,7 +62,7 @@ def potentials(graph: Graph, options: Options) -> NDArray[Any]:
     return result.distances[:-1]
 
 
-def _reweighted(graph: Graph, height: NDArray[Any]) -> Graph:
+def reweighted(graph: Graph, height: NDArray[Any]) -> Graph:
     """The graph with weights that are not negative; what rounding leaves below zero is zero."""
     greatest = float(graph.weights.max(initial=0)) - float(height.min(initial=0))
     if height.dtype.kind != "f" and greatest >= 2.0**63:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
+from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.many.place import placed
 from groute_py.result import Result
@@ -25,12 +26,36 @@ class SourceRows:
     Attributes:
         sources: int64, shape (k,).
         distances: shape (k, n), types and conventions of `groute_py.Result`.
-        predecessors: int64, shape (k, n), −1 where there is none; None if not asked for.
+        predecessors: int64 or int32, shape (k, n), −1 where there is none; None if not asked for.
+        statistics: how they were found: ``algorithm``, ``reason``, ``device``.
     """
 
     sources: NDArray[np.int64]
     distances: NDArray[Any]
-    predecessors: NDArray[np.int64] | None
+    predecessors: NDArray[Any] | None
+    statistics: dict[str, Any] = field(default_factory=dict)
+
+    def path(self, source: int, target: int) -> list[int]:
+        """The vertices of a shortest path, both ends included; empty where none leads.
+
+        Raises:
+            InputError: predecessors were not asked for, ``source`` is none of the sources, or
+                ``target`` is not a vertex.
+        """
+        if self.predecessors is None:
+            raise InputError("paths need predecessors; solve with predecessors=True")
+        (found,) = np.nonzero(self.sources == source)
+        if not len(found):
+            raise InputError(f"vertex {source} is none of the sources")
+        parents, count = self.predecessors[found[0]], self.distances.shape[1]
+        if not 0 <= target < count:
+            raise InputError(f"target {target} is not a vertex; vertices are 0..{count - 1}")
+        if target != source and parents[target] < 0:
+            return []
+        vertices = [target]
+        while vertices[-1] != source:
+            vertices.append(int(parents[vertices[-1]]))
+        return vertices[::-1]
 
 
 def solve_rows(

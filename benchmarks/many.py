@@ -1,0 +1,221 @@
+"""``python -m benchmarks.many``: all pairs and many sources.
+
+    python -m benchmarks.many --device cuda
+    python -m benchmarks.many --device cuda --case floyd:random:40000,320000/paths
+    mpirun -n 4 python -m benchmarks.many --device cuda --case batch:NY
+
+A case is ``METHOD:GRAPH[/N][/paths][/half]``. Sources are N vertices drawn at random; else NY is
+solved from the 532 sources of the challenge's problem file, and others from all vertices. ``half``
+lets the matrix have half of its size on the GPU. Measured is, on the slowest rank, from the graph
+on the device to the last complete row in the host memory that the device writes to (page-locked for
+a GPU); a matrix is filled, closed and read out within it. The first solve warms up, and some of its
+rows (all up to 2,000) are verified: distances against a serial Dijkstra, trees by the certificate.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from benchmarks.cases import KINDS, SkippedError, new_york_file
+from benchmarks.environment import environment
+from groute_py import Graph, InputError, Result, VerificationError, verify
+from groute_py.algorithms.numbers import distance_types
+from groute_py.comm.base import Channel
+from groute_py.comm.connect import connect
+from groute_py.device.rows import RowBlock
+from groute_py.engine.agree import on_root
+from groute_py.environment import place
+from groute_py.graph.problems import read_sources
+from groute_py.many.apsp import Job, part_of, prepare
+from groute_py.many.choose import METHODS, Request
+from groute_py.many.solve import Solving
+from groute_py.many.sources import sources_of
+from groute_py.result import public_distances
+from groute_py.verification import reference_distances
+
+RESULTS = Path(__file__).parent / "results"
+
+SETS = {
+    "cuda": [
+        "floyd:random:5760,46080",
+        "floyd:random:40000,320000",
+        "floyd:random:40000,320000/paths",
+        "floyd:random:40000,320000/half",
+        "batch:NY",
+        "batch:NY/8192",
+        "batch:random:4096,24576",
+        "heap:random:4096,24576",
+        "batch:random:65536,393216",
+        "heap:random:65536,393216",
+    ],
+    "cpu": ["floyd:random:1000,8000", "heap:random:4096,24576", "heap:random:1000,8000/paths"],
+}
+"""What runs when no case is named."""
+
+WHOLLY, SOME = 2000, 16
+"""Up to so many rows all are verified, else so many."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Attributes:
+    name: as it is written.
+    method: of `METHODS`.
+    graph: ``NY`` or the spec of a generated graph.
+    count: how many sources, drawn at random; None for those of the graph.
+    paths: whether to find predecessors.
+    half: whether the GPU may hold half of the matrix only.
+    """
+
+    name: str
+    method: str
+    graph: str
+    count: int | None
+    paths: bool
+    half: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Case:
+        """Read a case as it is written.
+
+        Raises:
+            InputError: no such case.
+        """
+        found = re.fullmatch(r"(\w+):(([A-Za-z]+)[^/]*)(?:/(\d+))?(/paths)?(/half)?", text)
+        if not found or found[1] not in METHODS or found[3] not in KINDS:
+            raise InputError(f"case {text!r} is unknown; a case is METHOD:GRAPH[/N][/paths][/half]")
+        count = int(found[4]) if found[4] else None
+        return cls(text, found[1], found[2], count, bool(found[5]), bool(found[6]))
+
+    def load(self) -> tuple[Graph, Any]:
+        """The graph, and the sources or None for all."""
+        graph = KINDS[self.graph.partition(":")[0]].load(self.graph)
+        if self.count is not None:
+            return graph, sources_of(f"random:{self.count}", graph.numbering, graph.name)
+        if self.graph != "NY":
+            return graph, None
+        problems = new_york_file().with_name("USA-road-d.NY.ss")
+        if not problems.is_file():
+            raise SkippedError(f"no {problems}")
+        return graph, read_sources(problems) - 1
+
+
+@click.command(context_settings={"max_content_width": 100})
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option("--case", "names", multiple=True, help="METHOD:GRAPH[/N][/paths][/half].")
+@click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
+@click.option("--commit", help="What is measured, where git cannot say.")
+def main(
+    device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
+) -> None:
+    """Measure many sources; the numbers go to a file in benchmarks/results."""
+    channel = connect()
+    path = output / f"many-{device}-{channel.size}-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
+    records = []
+    for name in names or SETS[device]:
+        record = measure(channel, Case.parse(name), device, repeat)
+        if channel.rank > 0:
+            continue
+        records.append(record)
+        click.echo(_shown(record))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = environment(device, commit) | {"repeat": repeat, "records": records}
+        path.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
+    """Measure a case on all ranks; collective.
+
+    Raises:
+        VerificationError: a row is wrong.
+    """
+    try:
+        job = prepare(channel, case.load, Request(case.method, device, case.paths))
+    except SkippedError as reason:
+        return {"case": case.name, "ranks": channel.size, "skipped": str(reason)}
+    types = distance_types(job.facts)
+    kind = types[0] if device == "cuda" else types[-1]
+    request = Request(case.method, device, case.paths, _limit(case, job, kind))
+    positions = np.arange(len(job.sources))
+    own = job.sources[part_of(job, positions, channel.rank, channel.size)]
+    start = time.perf_counter()
+    solver = Solving(job.graph, None, request, job.choice, channel).opened(kind)
+    opened_s = time.perf_counter() - start
+    verified = _verify(job, solver.blocks(own), own)
+    seconds = []
+    for _ in range(repeat):
+        channel.gather(None)
+        start = time.perf_counter()
+        rows = sum(len(block.distances) for block in solver.blocks(own))
+        assert rows == len(own)
+        seconds.append(max(channel.gather(time.perf_counter() - start)))
+    median = statistics.median(seconds)
+    record = {
+        "case": case.name,
+        "ranks": channel.size,
+        "vertices": job.graph.vertex_count,
+        "arcs": job.graph.arc_count,
+        "sources": len(job.sources),
+        "distances": kind.name,
+        "on": solver.label,
+        "rows_verified": sum(channel.gather(verified)),
+        "opened_s": opened_s,
+        "seconds": seconds,
+        "median_s": median,
+        "sources_per_s": len(job.sources) / median,
+    }
+    if case.method == "floyd":
+        record["add_min_per_s"] = job.graph.vertex_count**3 / median
+    on_root(channel, lambda: None)
+    return record
+
+
+def _limit(case: Case, job: Job, kind: np.dtype[Any]) -> int | None:
+    return job.graph.vertex_count**2 * kind.itemsize // 2 if case.half else None
+
+
+def _verify(job: Job, blocks: Any, own: Any) -> int:
+    """Take all rows, and verify some of them; how many."""
+    step = 1 if len(own) <= WHOLLY else len(own) // SOME
+    verified = 0
+    for block in blocks:
+        for row in range(len(block.distances)):
+            if (block.first + row) % step == 0:
+                _check(job.graph, int(own[block.first + row]), block, row)
+                verified += 1
+    return verified
+
+
+def _check(graph: Graph, source: int, block: RowBlock, row: int) -> None:
+    distances = public_distances(block.distances[row].copy())
+    if not np.array_equal(distances, reference_distances(graph, source)):
+        raise VerificationError(f"the distances from {source} are wrong")
+    if block.predecessors is not None:
+        verify(graph, Result(source, distances, block.predecessors[row].astype(np.int64)))
+
+
+def _shown(record: dict[str, Any]) -> str:
+    if "skipped" in record:
+        return f"{record['case']}@{record['ranks']}: skipped: {record['skipped']}"
+    return (
+        f"{record['case']}@{record['ranks']}: {1e3 * record['median_s']:.1f} ms, "
+        f"{record['sources_per_s']:,.0f} sources/s, {record['rows_verified']} rows verified "
+        f"({record['on']})"
+    )
+
+
+if __name__ == "__main__":
+    if place().rank > 0:
+        main(standalone_mode=False)
+    else:
+        main(prog_name="python -m benchmarks.many")

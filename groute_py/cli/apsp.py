@@ -1,0 +1,229 @@
+"""``groute-py apsp``: shortest paths from all vertices, or from many."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.options import (
+    cache_options,
+    cache_value,
+    graph_argument,
+    json_option,
+    undirected_option,
+)
+from groute_py.errors import InputError, InterruptedRun, TimeLimitError, signalled
+
+if TYPE_CHECKING:
+    from groute_py.comm.base import Channel
+    from groute_py.many.apsp import Job, Progress
+    from groute_py.many.choose import Request
+    from groute_py.many.kept import KeptRows
+    from groute_py.many.reduce import Reduction
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+"""What may stand behind the number of a size."""
+
+
+@click.command()
+@graph_argument
+@click.option("--sources", default="all", show_default=True, help="FILE.ss, ID,ID,… or random:N.")
+@click.option("--algorithm", default="auto", show_default=True, help="floyd, heap or batch.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
+@click.option("--paths", is_flag=True, help="Find predecessors too.")
+@click.option("--reduce", "what", default="none", show_default=True, help="sum, max or histogram.")
+@click.option("-o", "--output", help="Save all rows: .npy .npz .zarr.")
+@click.option("--resume", is_flag=True, help="Go on with what an unfinished run has left.")
+@click.option("--memory-limit", metavar="SIZE", help="Of the GPU, such as 20G.  [what is free]")
+@undirected_option
+@cache_options
+@json_option
+def apsp(
+    graph: str,
+    sources: str,
+    algorithm: str,
+    device: str,
+    paths: bool,
+    what: str,
+    output: str | None,
+    resume: bool,
+    memory_limit: str | None,
+    undirected: bool,
+    cache: Any,
+    as_json: bool,
+) -> None:
+    """Shortest paths from all vertices of GRAPH, or from many, to all.
+
+    Rows are saved as they are found (--output), reduced to a few numbers (--reduce), or only
+    counted. What is finished when a run ends early stays in OUTPUT.partial, for --resume.
+    """
+    from groute_py.comm.connect import connect
+    from groute_py.engine.agree import on_root
+    from groute_py.many.apsp import prepare
+    from groute_py.many.choose import Request
+
+    start = time.monotonic()
+    channel = connect()
+    limit = on_root(channel, lambda: _bytes(memory_limit))
+    request = Request(algorithm, device, paths, limit)
+    on_root(channel, lambda: _check(request, what, output, resume))
+
+    def load() -> Any:
+        from groute_py.api import as_graph
+        from groute_py.many.sources import sources_of
+
+        with show.progress(f"reading {graph}") as progress:
+            whole = as_graph(
+                graph, undirected=undirected, cache=cache_value(cache), progress=progress
+            )
+        if sources == "all":
+            return whole, None
+        return whole, sources_of(sources, whole.numbering, whole.name)
+
+    job = prepare(channel, load, request)
+    read_s = time.monotonic() - start
+    with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
+        if output is not None and what == "none":
+            rows = _save(channel, job, Path(output), resume, progress)
+        else:
+            rows = _reduce(channel, job, what, progress)
+    if channel.rank > 0:
+        return
+    solve_s = time.monotonic() - start - read_s
+    seconds = {"read": read_s, "solve": solve_s, "total": time.monotonic() - start}
+    _show(job, rows, seconds, as_json)
+
+
+def _check(request: Request, what: str, output: str | None, resume: bool) -> None:
+    """Whatever can be known to be wrong before the graph is read."""
+    from groute_py.many.kept import check_output
+    from groute_py.many.reduce import REDUCTIONS
+
+    request.check()
+    if what not in REDUCTIONS:
+        raise InputError(f"reduction {what!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
+    if output is not None and what != "none":
+        raise InputError("--reduce keeps no rows to save; drop it, or --output")
+    if resume and output is None:
+        raise InputError("--resume goes on with an --output; name it")
+    if output is not None:
+        check_output(Path(output), predecessors=request.predecessors)
+
+
+def _save(
+    channel: Channel, job: Job, path: Path, resume: bool, progress: Progress | None
+) -> dict[str, Any]:
+    """Let rows stream to a file; an interrupt says how many are there."""
+    from groute_py.engine.agree import on_root
+    from groute_py.many.apsp import deliver
+    from groute_py.many.kept import KeptRows, run_of
+
+    kept: list[KeptRows] = []
+
+    def begin() -> Any:
+        choices = {"algorithm": job.request.algorithm, "paths": job.request.predecessors}
+        run = run_of(job.graph, job.sources, choices)
+        kept.append(
+            KeptRows(
+                path,
+                job.graph,
+                job.sources,
+                run,
+                predecessors=job.request.predecessors,
+                resume=resume,
+            )
+        )
+        return kept[0].missing
+
+    missing = on_root(channel, begin)
+    try:
+        label = deliver(channel, job, missing, kept[0] if kept else None, progress)
+    except (InterruptedRun, TimeLimitError) as end:
+        if not kept:
+            raise
+        left = len(kept[0].missing)
+        kept[0].close()
+        raise signalled(
+            type(end)(
+                f"interrupted; {len(job.sources) - left:,} of {len(job.sources):,} rows are "
+                f"complete in {path}.partial; go on with --resume"
+            )
+        ) from end
+    on_root(channel, lambda: kept[0].finish())
+    return {"on": label, "output": str(path), "solved_now": len(missing)}
+
+
+def _reduce(channel: Channel, job: Job, what: str, progress: Progress | None) -> dict[str, Any]:
+    from groute_py.many.apsp import reduce
+
+    found = reduce(channel, job, histogram=what == "histogram", progress=progress)
+    if found is None:
+        return {}
+    reduction, label = found
+    rows: dict[str, Any] = {"on": label, "reached_pairs": int(reduction.reached.sum())}
+    if what == "sum":
+        rows["sum_of_distances"] = reduction.sums.sum().item()
+    if what == "max":
+        rows |= _farthest(job, reduction)
+    if what == "histogram":
+        rows["histogram"] = _histogram(reduction)
+    return rows
+
+
+def _farthest(job: Job, reduction: Reduction) -> dict[str, Any]:
+    row = int(reduction.greatest.argmax())
+    numbering = job.graph.numbering
+    return {
+        "greatest_distance": reduction.greatest[row].item(),
+        "from": numbering.id_of(int(job.sources[row])),
+        "to": numbering.id_of(int(reduction.farthest[row])),
+    }
+
+
+def _histogram(reduction: Reduction) -> list[list[Any]]:
+    """[from, to, pairs]: distances at least ``from`` and less than ``to``."""
+    known = reduction.histogram
+    exponents = sorted(exponent for exponent in known if exponent is not None)
+    powers = [[2.0 ** (e - 1), 2.0**e, known[e]] for e in exponents]
+    return [[0.0, 0.0, known.get(None, 0)], *powers]
+
+
+def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:
+    facts = job.facts
+    answer: dict[str, Any] = {
+        "graph": facts.name,
+        "vertices": facts.vertex_count,
+        "arcs": facts.arc_count,
+        "sources": len(job.sources),
+        "algorithm": job.choice.algorithm,
+        "reason": job.choice.reason,
+        **rows,
+        "seconds": seconds,
+    }
+    if not as_json:
+        answer["time"] = ", ".join(
+            f"{k} {1e3 * s:.1f} ms" for k, s in answer.pop("seconds").items()
+        )
+        if "histogram" in answer:
+            parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in answer["histogram"])
+            answer["histogram"] = "; ".join(parts)
+    show.answer(answer, as_json=as_json)
+
+
+def _bytes(text: str | None) -> int | None:
+    """A size as people write it.
+
+    >>> _bytes("1.5G")
+    1500000000
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?(|[KMG]i?)B?", text)
+    if not found:
+        raise InputError(f"--memory-limit {text!r} is no size; write it as 20G or 512Mi")
+    return int(float(found[1]) * UNITS[found[2]])

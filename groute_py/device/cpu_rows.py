@@ -1,0 +1,97 @@
+"""Rows from many sources on the cores of this machine, a source for each thread."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.base import unreached
+from groute_py.device.rows import NarrowError, RowBlock
+from groute_py.graph.csr import Graph
+from groute_py.graph.mirror import turned
+from groute_py.kernels.cpu import heap
+
+BLOCK_BYTES = 16 << 20
+"""Rows that are solved before they are handed on."""
+
+
+class CpuGraph:
+    """Arcs as the kernels take them, and those that come in.
+
+    Args:
+        graph: without negative weights.
+        distance_type: weights are converted to it.
+    """
+
+    def __init__(self, graph: Graph, distance_type: np.dtype[Any]) -> None:
+        self.vertex_count, self.type = graph.vertex_count, distance_type
+        self.threads = len(os.sched_getaffinity(0))
+        name = platform.processor() or platform.machine()
+        self.label = f"cpu: {name}, {self.threads} threads"
+        self._graph = graph
+        self.arcs = self._converted(graph.offsets, graph.heads, graph.weights)
+        self._incoming: tuple[NDArray[Any], ...] | None = None
+
+    def find_parents(self, source: int, distances: NDArray[Any]) -> NDArray[np.int32]:
+        """Of one row of exact distances."""
+        if self._incoming is None:
+            graph = self._graph
+            self._incoming = self._converted(*turned(graph.offsets, graph.heads, graph.weights))
+        parents = np.empty(self.vertex_count, np.int32)
+        nothing = unreached(self.type)
+        heap.find_parents(*self._incoming, source, distances, nothing, parents)
+        return parents
+
+    def _converted(self, *arcs: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        offsets, heads, weights = arcs
+        return (
+            offsets.view(np.uint64),
+            heads.astype(np.uint32, copy=False),
+            weights.astype(self.type, copy=False),
+        )
+
+
+class CpuHeaps:
+    """See `groute_py.device.rows.RowSolver`: Dijkstra with a heap, a source for each thread."""
+
+    def __init__(self, graph: CpuGraph, *, predecessors: bool) -> None:
+        self._graph, self._predecessors = graph, predecessors
+        self.label = graph.label
+
+    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        yield from blocks_of(self._graph, sources, self._row, self._predecessors)
+
+    def _row(self, source: int) -> NDArray[Any]:
+        nothing = unreached(self._graph.type)
+        distances = np.full(self._graph.vertex_count, nothing)
+        if not heap.dijkstra(*self._graph.arcs, source, distances):
+            raise NarrowError
+        return distances
+
+
+def blocks_of(
+    graph: CpuGraph,
+    sources: NDArray[np.int64],
+    row_of: Callable[[int], NDArray[Any]],
+    predecessors: bool,
+) -> Iterator[RowBlock]:
+    """Rows by all threads, in order; ``row_of`` gives the distances from a source."""
+    step = max(BLOCK_BYTES // max(graph.vertex_count * graph.type.itemsize, 1), graph.threads)
+
+    def work(source: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+        distances = row_of(source)
+        return distances, graph.find_parents(source, distances) if predecessors else None
+
+    with ThreadPoolExecutor(graph.threads) as pool:
+        for first in range(0, len(sources), step):
+            rows = list(pool.map(work, sources[first : first + step].tolist()))
+            parents = [p for _, p in rows if p is not None]
+            yield RowBlock(
+                first, np.stack([d for d, _ in rows]), np.stack(parents) if parents else None
+            )

@@ -1,0 +1,265 @@
+"""Many sources over all ranks: each has the whole graph and takes an even part of the sources.
+
+Rows come to rank 0, which keeps them in memory or in a file; or each rank reduces its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.device.choose import gpu_problem
+from groute_py.device.rows import RowBlock
+from groute_py.engine.agree import on_all, on_root
+from groute_py.environment import local_rank
+from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.memory import available_bytes
+from groute_py.many.choose import Choice, Request, choose
+from groute_py.many.reduce import Reduction
+from groute_py.many.rows import SourceRows
+from groute_py.many.solve import Solving, heights
+from groute_py.many.sources import checked
+
+Progress = Callable[[int, int], None]
+"""Takes how many rows are done, and of how many."""
+
+
+class Sink(Protocol):
+    """Where rows go, on rank 0."""
+
+    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+        """Rows of the sources at some positions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Many sources of one graph, on every rank.
+
+    Attributes:
+        graph: the whole graph.
+        height: Johnson's potentials where weights may be negative.
+        sources: int64, shape (k,).
+        request: what is asked for.
+        choice: the method.
+    """
+
+    graph: Graph
+    height: NDArray[Any] | None
+    sources: NDArray[np.int64]
+    request: Request
+    choice: Choice
+
+    @property
+    def facts(self) -> Facts:
+        """Of the graph."""
+        return facts_of(self.graph)
+
+
+def prepare(
+    channel: Channel, load: Callable[[], tuple[Graph, NDArray[np.int64] | None]], request: Request
+) -> Job:
+    """Read the graph, choose the method, and give both to every rank. Collective.
+
+    Args:
+        channel: connects the ranks.
+        load: gives the graph, and the sources or None for all; called on rank 0.
+        request: the same on every rank.
+
+    Raises:
+        InputError, SetupError: what is asked for cannot be done.
+        NegativeCycleError: the graph has one.
+    """
+    on_root(channel, request.check)
+    apart = _apart(channel, request)
+
+    def job() -> Job:
+        graph, sources = load()
+        whole = graph.to_host()
+        facts = facts_of(whole)
+        if facts.vertex_count == 0:
+            raise InputError(f"{facts.name} has no vertices, so there is no source")
+        every = np.arange(facts.vertex_count) if sources is None else sources
+        every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
+        choice = choose(request, facts, len(every), channel.size, apart)
+        return Job(whole, heights(whole, facts, request), every, request, choice)
+
+    return on_root(channel, job)
+
+
+def collect(channel: Channel, job: Job, progress: Progress | None = None) -> SourceRows | None:
+    """All rows in rank 0's memory; None elsewhere. Collective.
+
+    Raises:
+        InputError: they do not fit, with the numbers; or the graph does not fit on the device.
+        RunError: a distance does not fit in 64 bits.
+    """
+    on_root(channel, lambda: _refuse_memory(job))
+    sink = Collected(job) if channel.rank == 0 else None
+    everything = np.arange(len(job.sources))
+    label = deliver(channel, job, everything, sink, progress)
+    return None if sink is None else sink.rows(label)
+
+
+def deliver(
+    channel: Channel,
+    job: Job,
+    positions: NDArray[np.int64],
+    sink: Sink | None,
+    progress: Progress | None = None,
+) -> str:
+    """Solve from the sources at some positions, and give the rows to rank 0's sink. Collective.
+
+    Returns:
+        What they were solved on.
+    """
+    own = part_of(job, positions, channel.rank, channel.size)
+    solving = on_all(channel, lambda: _solving(job, channel))
+    blocks = solving.blocks(job.sources[own])
+    done = 0
+    while True:
+        block = on_all(channel, lambda: next(blocks, None))
+        firsts = channel.gather(None if block is None else (block.first, len(block.distances)))
+        if all(first is None for first in firsts):
+            return solving.label
+        rows = _collected(channel, block, job)
+
+        def take(firsts: Any = firsts, rows: list[RowBlock | None] = rows) -> None:
+            for rank, (span, given) in enumerate(zip(firsts, rows, strict=True)):
+                if span is not None and given is not None and sink is not None:
+                    theirs = part_of(job, positions, rank, channel.size)
+                    sink.take(theirs[span[0] : sum(span)], given)
+
+        on_root(channel, take)
+        done += sum(span[1] for span in firsts if span is not None)
+        if progress is not None:
+            progress(done, len(positions))
+
+
+def reduce(
+    channel: Channel, job: Job, *, histogram: bool, progress: Progress | None = None
+) -> tuple[Reduction, str] | None:
+    """What is left of all rows, and what they were solved on, on rank 0. Collective."""
+    positions = part_of(job, np.arange(len(job.sources)), channel.rank, channel.size)
+    found = Reduction.of(len(job.sources), job.graph.weights.dtype)
+
+    def work() -> str:
+        solving = _solving(job, channel)
+        for block in solving.blocks(job.sources[positions]):
+            stop = block.first + len(block.distances)
+            found.take(positions[block.first : stop], block, histogram=histogram)
+            if progress is not None:
+                progress(min(stop * channel.size, len(job.sources)), len(job.sources))
+        return solving.label
+
+    label = on_all(channel, work)
+    parts = channel.gather(found)
+    if channel.rank > 0:
+        return None
+    for part in parts[1:]:
+        found.add(part)
+    return found, label
+
+
+class Collected:
+    """Rows in memory."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        shape = len(job.sources), job.graph.vertex_count
+        kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
+        self._distances: NDArray[Any] = np.empty(shape, kind)
+        self._parents = np.empty(shape, np.int32) if job.request.predecessors else None
+
+    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+        if block.distances.dtype.itemsize > self._distances.itemsize:
+            self._distances = self._distances.astype(block.distances.dtype)
+        self._distances[positions] = block.distances
+        if self._parents is not None:
+            assert block.predecessors is not None
+            self._parents[positions] = block.predecessors
+
+    def rows(self, label: str) -> SourceRows:
+        """All of them."""
+        statistics = {
+            "algorithm": self._job.choice.algorithm,
+            "reason": self._job.choice.reason,
+            "device": label,
+        }
+        return SourceRows(self._job.sources, self._distances, self._parents, statistics)
+
+
+def _solving(job: Job, channel: Channel) -> Solving:
+    return Solving(job.graph, job.height, job.request, job.choice, channel)
+
+
+def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
+    """The positions whose sources a rank solves for: in turn, or whose rows of a matrix it has."""
+    if job.choice.algorithm == "floyd" and ranks > 1:
+        from groute_py.device.cuda_floyd_ranks import owner_of
+
+        owners = owner_of(job.sources[positions], job.graph.vertex_count, ranks)
+        part: NDArray[np.int64] = positions[owners == rank]
+        return part
+    return positions[rank::ranks]
+
+
+def _apart(channel: Channel, request: Request) -> str | None:
+    """Why the ranks' GPUs cannot hold one matrix together, if so; collective."""
+    if channel.size == 1:
+        return None
+    usable = request.device != "cpu" and gpu_problem() is None
+    if not all(channel.gather(usable)):
+        return "on several ranks it needs a GPU for each"
+    from groute_py.device.inventory import gpus
+    from groute_py.device.peers import why_not
+
+    return why_not(channel, local_rank(channel.rank) % len(gpus()))
+
+
+def _collected(channel: Channel, block: RowBlock | None, job: Job) -> list[RowBlock | None]:
+    """Every rank's block on rank 0."""
+    if channel.size == 1:
+        return [block]
+    distances = _rows_of_ranks(channel, None if block is None else block.distances, job)
+    parents: list[Any] = [None] * channel.size
+    if job.request.predecessors:
+        parents = _rows_of_ranks(channel, None if block is None else block.predecessors, job)
+    return [
+        None if part is None else RowBlock(0, part, tree)
+        for part, tree in zip(distances, parents, strict=True)
+    ]
+
+
+def _rows_of_ranks(channel: Channel, rows: NDArray[Any] | None, job: Job) -> list[Any]:
+    """Arrays of one row after the other may be of another type on each rank: they go as bytes."""
+    dtypes = channel.gather(None if rows is None else rows.dtype)
+    flat = np.empty(0, np.uint8) if rows is None else np.ascontiguousarray(rows).reshape(-1)
+    parts = channel.collect(flat.view(np.uint8))
+    if parts is None:
+        return [None] * channel.size
+    count = job.graph.vertex_count
+    return [
+        None if dtype is None else part.view(dtype).reshape(-1, count)
+        for dtype, part in zip(dtypes, parts, strict=True)
+    ]
+
+
+def _refuse_memory(job: Job) -> None:
+    """Refuse rows that do not fit in memory, before any work."""
+    width = 8 + 4 * job.request.predecessors
+    if job.graph.weights.dtype == np.float32:
+        width -= 4
+    needed, free = len(job.sources) * job.graph.vertex_count * width, available_bytes()
+    if free is not None and needed > free:
+        raise InputError(
+            f"{len(job.sources):,} rows of {job.graph.vertex_count:,} vertices take {needed:,} "
+            f"bytes, and {free:,} bytes of memory are free; let them stream to a file, solve from "
+            "fewer sources, or reduce them"
+        )

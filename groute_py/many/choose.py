@@ -1,0 +1,161 @@
+"""Which method solves for many sources, and why: the one that would be done first, by estimate."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from dataclasses import dataclass
+
+from groute_py.algorithms.numbers import distance_types
+from groute_py.device.choose import DEVICES, gpu_problem
+from groute_py.errors import InputError, SetupError
+from groute_py.graph.facts import Facts
+from groute_py.graph.memory import available_bytes
+
+METHODS = {
+    "floyd": "blocked Floyd-Warshall on the whole matrix",
+    "heap": "Dijkstra with a binary heap, a source for each warp or core",
+    "batch": "near-far Δ-stepping, a source for each block; on the CPU one after the other",
+}
+"""The methods by name."""
+
+FLOYD_RATE = {
+    ("cuda", "int32"): 1.3e13,
+    ("cuda", "float32"): 0.9e13,
+    ("cuda", "int64"): 2.4e12,
+    ("cuda", "float64"): 2.2e12,
+    ("cpu", "int64"): 1.0e9,
+    ("cpu", "float32"): 4.0e9,
+    ("cpu", "float64"): 2.0e9,
+}
+"""Sums and minima a second; measured on an H200, on a CPU guessed, for each core."""
+
+ARC_S = {("cuda", "batch"): 3.5e-11, ("cpu", "batch"): 2.0e-8, ("cpu", "heap"): 1.0e-8}
+"""Seconds for each source and each arc or vertex; where cores share the sources, of one core."""
+
+SETTLE_S = {("cuda", "heap"): 2.0e-9, ("cpu", "heap"): 6e-8}
+"""Seconds for each source and each vertex that a heap of 2¹⁶ settles."""
+
+LEAST_ROWS = 1024
+"""Of the matrix that a GPU has to have room for, where the others come and go."""
+
+MATRIX_SHARE = 0.85
+"""Of the free device memory: what the matrix may take."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for.
+
+    Attributes:
+        algorithm: ``auto`` or one of `METHODS`.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        predecessors: whether to find them.
+        memory_limit: bytes of the device's memory that may be used; None for what is free.
+    """
+
+    algorithm: str = "auto"
+    device: str = "auto"
+    predecessors: bool = False
+    memory_limit: int | None = None
+
+    def check(self) -> None:
+        """Raise `InputError` for what there is not, `SetupError` where there is no such device."""
+        if self.algorithm not in ("auto", *METHODS):
+            known = ", ".join(METHODS)
+            raise InputError(
+                f"algorithm {self.algorithm!r} is unknown; choose one of auto, {known}"
+            )
+        if self.device not in DEVICES:
+            known = ", ".join(DEVICES)
+            raise InputError(f"device {self.device!r} is unknown; choose one of {known}")
+        if self.device == "cuda" and (problem := gpu_problem()) is not None:
+            raise SetupError(f"no GPU can be used: {problem}")
+        if self.memory_limit is not None and self.memory_limit <= 0:
+            raise InputError(f"the memory limit must be positive, not {self.memory_limit}")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method on a device, and why."""
+
+    algorithm: str
+    device: str
+    reason: str
+
+
+def choose(
+    request: Request, facts: Facts, count: int, ranks: int = 1, apart: str | None = None
+) -> Choice:
+    """The method for ``count`` sources of a graph.
+
+    Args:
+        request: what is asked for.
+        facts: of the graph.
+        count: sources.
+        ranks: how many there are.
+        apart: why the ranks' GPUs cannot hold one matrix together, if so.
+
+    Raises:
+        InputError: the method that is asked for cannot do this; says why.
+    """
+    device = request.device
+    if device == "auto":
+        device = "cpu" if gpu_problem() is not None else "cuda"
+    problem = apart or _floyd_problem(request, facts, device, ranks)
+    if request.algorithm != "auto":
+        if request.algorithm == "floyd" and problem is not None:
+            raise InputError(f"Floyd-Warshall cannot do this: {problem}")
+        return Choice(request.algorithm, device, "asked for")
+    seconds = estimates(facts, count, device)
+    shown = ", ".join(f"{name} {s:.2g} s" for name, s in seconds.items())
+    reason = f"estimates: {shown}"
+    if problem is not None:
+        del seconds["floyd"]
+        reason += f" (floyd cannot: {problem})"
+    return Choice(min(seconds, key=lambda name: seconds[name]), device, reason)
+
+
+def estimates(facts: Facts, count: int, device: str) -> dict[str, float]:
+    """Seconds by method, on one GPU or all cores."""
+    n, m = facts.vertex_count, facts.arc_count
+    cores = 1 if device == "cuda" else len(os.sched_getaffinity(0))
+    distance = distance_types(facts)[0 if device == "cuda" else -1].name
+    padded = 128 * math.ceil(n / 128)
+    settled = n * math.log2(max(n, 2)) / 16 * SETTLE_S[device, "heap"]
+    return {
+        "floyd": padded**3 / FLOYD_RATE[device, distance] / cores,
+        "heap": count * (settled + m * ARC_S.get((device, "heap"), 0.0)) / cores,
+        "batch": count * (n + m) * ARC_S[device, "batch"],
+    }
+
+
+def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> str | None:
+    """Why Floyd–Warshall cannot be taken, if so."""
+    if request.predecessors and facts.weight_type.kind == "f":
+        return "its float sums are not rounded from the source outwards, which predecessors need"
+    width = distance_types(facts)[0 if device == "cuda" else -1].itemsize
+    padded = 128 * math.ceil(facts.vertex_count / 128)
+    needed, host = padded**2 * width, available_bytes() or sys.maxsize
+    if device == "cpu":
+        host = min(host, request.memory_limit or host)
+        if needed <= host:
+            return None
+        return f"the matrix takes {needed:,} bytes, and {host:,} are free"
+    gpu = gpu_bytes(request.memory_limit)
+    if needed <= ranks * gpu:
+        return None
+    if ranks == 1 and gpu >= LEAST_ROWS * padded * width and needed - gpu <= host:
+        return None
+    return (
+        f"the matrix takes {needed:,} bytes, and {gpu:,} are free on each GPU, {host:,} on the host"
+    )
+
+
+def gpu_bytes(limit: int | None) -> int:
+    """What a matrix may take of a GPU."""
+    from groute_py.device.inventory import gpus
+
+    free = max((gpu.free_bytes for gpu in gpus()), default=0)
+    return int(MATRIX_SHARE * (free if limit is None else min(free, limit)))

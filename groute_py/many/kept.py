@@ -1,0 +1,270 @@
+"""Rows in files, row by row as they are found; what is finished survives whatever ends the run.
+
+While it is worked on, OUT has a folder OUT.partial beside it: ``distances.npy`` and perhaps
+``predecessors.npy``, reserved on the disk from the beginning; ``rows``, a byte for each row, 1 when
+it is complete; and ``run.json``, which says what of. A row's byte is written behind the row itself.
+When all rows are there OUT is made of them, and the folder goes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from groute_py.device.rows import RowBlock
+from groute_py.errors import InputError, RunError
+from groute_py.graph.atomic import replacing
+from groute_py.graph.csr import Graph
+from groute_py.graph.libraries import library
+
+SUFFIXES = (".npy", ".npz", ".zarr")
+"""The forms, by suffix."""
+
+ZARR_BYTES = 16 << 20
+"""Of a chunk of whole rows."""
+
+COMPLETE = b"\1"
+
+
+def check_output(path: Path, *, predecessors: bool) -> None:
+    """Raise `InputError` or `SetupError` for an output that cannot be written in the end."""
+    if path.suffix not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        raise InputError(f"{path}: unknown suffix {path.suffix!r}; rows are saved as {known}")
+    if path.suffix == ".npy" and predecessors:
+        raise InputError(f"{path}: an .npy file holds one array, and predecessors are another")
+    if path.suffix == ".zarr":
+        library("zarr", "writing Zarr")
+        if path.exists():
+            raise InputError(f"{path} is there already; remove it, or name another")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.absolute().parent}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder")
+
+
+def run_of(graph: Graph, sources: NDArray[np.int64], choices: dict[str, Any]) -> dict[str, Any]:
+    """What rows belong to: they are the same only if all of this is."""
+    digest = hashlib.sha256()
+    for array in (graph.offsets, graph.heads, graph.weights):
+        digest.update(f"{array.dtype.str}{len(array)};".encode())
+        digest.update(np.ascontiguousarray(array).data.cast("B") if len(array) else b"")
+    return {
+        "graph": digest.hexdigest(),
+        "sources": hashlib.sha256(sources.astype("<i8").tobytes()).hexdigest(),
+        **choices,
+    }
+
+
+class KeptRows:
+    """The rows of one output.
+
+    Args:
+        path: OUT.
+        graph: for its ids and its type.
+        sources: int64, shape (k,).
+        run: see `run_of`.
+        predecessors: whether they are kept too.
+        resume: go on with what is there; else begin anew.
+
+    Raises:
+        InputError: there is nothing to go on with, or it is of something else; or the disk has not
+            room enough.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        graph: Graph,
+        sources: NDArray[np.int64],
+        run: dict[str, Any],
+        *,
+        predecessors: bool,
+        resume: bool,
+    ) -> None:
+        self.path, self._graph, self._sources = path, graph, sources
+        self._folder = path.with_name(path.name + ".partial")
+        weights = graph.weights.dtype
+        self._types: dict[str, np.dtype[Any]] = {
+            "distances": weights if weights.kind == "f" else np.dtype(np.int64)
+        }
+        if predecessors:
+            self._types["predecessors"] = np.dtype(np.int32)
+        self._shape = len(sources), graph.vertex_count
+        if resume:
+            self._check_run(run)
+        else:
+            self._begin(run)
+        self._starts = {name: self._array(name).offset for name in self._types}
+        self._files = {name: os.open(self._part(name), os.O_RDWR) for name in self._types}
+        self._rows = os.open(self._folder / "rows", os.O_RDWR)
+
+    @property
+    def missing(self) -> NDArray[np.int64]:
+        """Positions of the sources whose rows are not there yet."""
+        state = np.frombuffer(os.pread(self._rows, self._shape[0], 0), np.uint8)
+        return np.flatnonzero(state != COMPLETE[0])
+
+    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+        """Write rows down; a float64 row where rows are float32 ends the run.
+
+        Raises:
+            RunError: the disk is full, or fails.
+        """
+        arrays = {"distances": block.distances, "predecessors": block.predecessors}
+        with self._told():
+            for row, position in enumerate(positions.tolist()):
+                for name, kind in self._types.items():
+                    array = arrays[name]
+                    assert array is not None
+                    self._put(name, position, _exactly(array[row], kind))
+                _write_at(self._rows, position, COMPLETE)
+
+    def finish(self) -> None:
+        """Make OUT of the rows, and remove the folder.
+
+        Raises:
+            RunError: the disk is full, or fails; the rows stay.
+        """
+        self.close()
+        with self._told():
+            if self.path.suffix == ".npy":
+                self._part("distances").replace(self.path)
+            elif self.path.suffix == ".npz":
+                with replacing(self.path) as file:
+                    np.savez(file, **self._arrays())
+            else:
+                draft = self._folder / "zarr"
+                shutil.rmtree(draft, ignore_errors=True)
+                _write_zarr(draft, self._arrays())
+                draft.replace(self.path)
+        shutil.rmtree(self._folder)
+
+    def close(self) -> None:
+        """Leave what is there for --resume."""
+        for descriptor in (*self._files.values(), self._rows):
+            os.close(descriptor)
+
+    def _begin(self, run: dict[str, Any]) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+        needed = sum(kind.itemsize for kind in self._types.values()) * self._shape[0]
+        needed *= self._shape[1]
+        twice = (
+            1 if self.path.suffix == ".npy" else 2
+        )  # once row by row, once in the form asked for
+        free = shutil.disk_usage(self.path.absolute().parent).free
+        if twice * needed > free:
+            raise InputError(
+                f"{self._shape[0]:,} rows of {self._shape[1]:,} vertices take {twice * needed:,} "
+                f"bytes while they are written, and {free:,} are free at {self.path}; name another "
+                "disk, fewer sources, or --reduce"
+            )
+        self._folder.mkdir()
+        with self._told():
+            for name, kind in self._types.items():
+                with open(self._part(name), "wb") as file:
+                    head = {"descr": kind.str, "fortran_order": False, "shape": self._shape}
+                    npy.write_array_header_1_0(file, head)
+                    size = self._shape[0] * self._shape[1] * kind.itemsize
+                    if size:
+                        _reserve(file, size)
+            (self._folder / "rows").write_bytes(bytes(self._shape[0]))
+            (self._folder / "run.json").write_text(json.dumps(run, indent=1) + "\n")
+
+    def _check_run(self, run: dict[str, Any]) -> None:
+        try:
+            known = json.loads((self._folder / "run.json").read_text())
+        except FileNotFoundError:
+            raise InputError(
+                f"{self._folder}: there is no unfinished run to go on with; leave out --resume"
+            ) from None
+        except ValueError:
+            raise InputError(f"{self._folder}/run.json is damaged; leave out --resume") from None
+        changed = [name for name in run if known.get(name) != run[name]]
+        if changed:
+            raise InputError(
+                f"{self._folder} is of a run with another {' and '.join(changed)}; leave out "
+                "--resume to begin anew"
+            )
+
+    def _part(self, name: str) -> Path:
+        return self._folder / f"{name}.npy"
+
+    def _put(self, name: str, position: int, row: NDArray[Any]) -> None:
+        _write_at(self._files[name], self._starts[name] + position * row.nbytes, row.tobytes())
+
+    def _arrays(self) -> dict[str, Any]:
+        arrays: dict[str, Any] = {"sources": self._sources}
+        arrays["first_id"] = np.int64(self._graph.first_id)
+        if self._graph.ids is not None:
+            arrays["ids"] = self._graph.ids
+        for name in self._types:
+            arrays[name] = self._array(name)
+        return arrays
+
+    def _array(self, name: str) -> Any:
+        return np.load(self._part(name), mmap_mode="r")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            what = problem.strerror or str(problem)
+            raise RunError(
+                f"{self._folder}: {what}; the rows that are finished stay there: make room, and go "
+                "on with --resume"
+            ) from problem
+
+
+def _exactly(row: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+    """A row in the type of the file, which is the graph's own for floats."""
+    if row.dtype.itemsize > kind.itemsize:
+        raise RunError(
+            "a distance does not fit in float32, the type of the weights and of the output; "
+            "give the weights as float64"
+        )
+    return np.ascontiguousarray(row, kind)
+
+
+def _write_at(descriptor: int, place: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        written = os.pwrite(descriptor, view, place)
+        view, place = view[written:], place + written
+
+
+def _reserve(file: BinaryIO, size: int) -> None:
+    file.flush()
+    try:
+        os.posix_fallocate(file.fileno(), file.tell(), size)
+    except OSError as problem:
+        if problem.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+            raise
+        file.truncate(file.tell() + size)
+
+
+def _write_zarr(folder: Path, arrays: dict[str, Any]) -> None:
+    zarr = library("zarr", "writing Zarr")
+    group = zarr.open_group(str(folder), mode="w")
+    for name, array in arrays.items():
+        values = np.asarray(array) if name in ("sources", "first_id", "ids") else array
+        if values.ndim < 2:
+            group.attrs[name] = values.tolist()
+            continue
+        step = max(min(ZARR_BYTES // max(values[:1].nbytes, 1), len(values)), 1)
+        chunks = step, max(values.shape[1], 1)
+        kept = group.create_array(name, shape=values.shape, dtype=values.dtype, chunks=chunks)
+        for start in range(0, len(values), step):
+            kept[start : start + step] = values[start : start + step]

@@ -1,0 +1,174 @@
+"""Rows of distances from many sources, by a method on this process's device, as they are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.algorithms.numbers import distance_types
+from groute_py.comm.base import Channel
+from groute_py.comm.solo import SoloChannel
+from groute_py.device.base import unreached
+from groute_py.device.cpu_rows import CpuGraph, CpuHeaps
+from groute_py.device.rows import NarrowError, RowBlock, RowSolver
+from groute_py.engine.options import Options
+from groute_py.environment import local_rank
+from groute_py.errors import RunError
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts, facts_of
+from groute_py.many.choose import Choice, Request
+from groute_py.many.floyd_rows import CpuFloyd
+from groute_py.many.johnson import potentials, reweighted
+from groute_py.many.rows import solve_each
+from groute_py.result import public_distances
+
+if TYPE_CHECKING:
+    from groute_py.device.cuda_graph import CudaGraph
+
+BATCH_DELTA, FEWEST_ARCS = 24.0, 3.0
+"""Δ of a batch in mean weights divided by the mean degree, for vertices of so few arcs. With more
+it shrinks with their square: frontiers fill a block then, and wide windows cost relaxations."""
+
+LEAST_DELTA, MOST_DELTA = 2.0, 32.0
+"""What it is never below or above, in the same unit; see docs/performance.md."""
+
+
+class Solving:
+    """A graph made ready for rows: negative weights are gone, and come back with the distances.
+
+    Args:
+        graph: in host memory.
+        height: Johnson's potentials where weights may be negative, else None.
+        request: what is asked for.
+        choice: the method.
+        channel: connects the ranks, which solve for some of the sources each; collective only where
+            their GPUs hold one matrix together.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        height: NDArray[Any] | None,
+        request: Request,
+        choice: Choice,
+        channel: Channel,
+    ) -> None:
+        self._graph = graph if height is None else reweighted(graph, height)
+        self._height, self._request, self._choice = height, request, choice
+        self._channel = channel
+        self._facts = facts_of(self._graph)
+        self._types = distance_types(self._facts)[0 if choice.device == "cuda" else -1 :]
+        self.label = choice.device
+
+    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        """Rows in the order of their sources, in public types; lent until the next.
+
+        Raises:
+            InputError: the graph does not fit on the device.
+            RunError: a distance does not fit in 64 bits.
+        """
+        done = 0
+        for distance_type in self._types:
+            solver = self.opened(distance_type)
+            self.label = solver.label
+            begun = done
+            try:
+                for block in solver.blocks(sources[begun:]):
+                    first = begun + block.first
+                    yield self._lifted(replace(block, first=first), sources)
+                    done = first + len(block.distances)
+            except NarrowError:
+                continue
+            return
+        raise RunError(
+            f"a distance in {self._graph.name} does not fit in {self._types[-1]}; "
+            "scale the weights down"
+        )
+
+    def opened(self, distance_type: np.dtype[Any]) -> RowSolver:
+        """The method with the graph in place, which weighs nothing below zero."""
+        predecessors = self._request.predecessors
+        if self._choice.device == "cuda":
+            return self._opened_on_gpu(distance_type)
+        if self._choice.algorithm == "batch":
+            return EngineRows(self._graph, predecessors=predecessors)
+        arcs = CpuGraph(self._graph, distance_type)
+        if self._choice.algorithm == "heap":
+            return CpuHeaps(arcs, predecessors=predecessors)
+        return CpuFloyd(self._graph, arcs, predecessors=predecessors)
+
+    def _opened_on_gpu(self, distance_type: np.dtype[Any]) -> RowSolver:
+        from groute_py.device.cuda_graph import CudaGraph
+        from groute_py.device.cuda_rows import CudaRows, batch_method, heap_method
+
+        limit, predecessors = self._request.memory_limit, self._request.predecessors
+        place = local_rank(self._channel.rank)
+        graph = CudaGraph(self._graph, distance_type, place, limit)
+        if self._choice.algorithm == "floyd":
+            return self._opened_matrix(graph)
+        method = batch_method(graph) if self._choice.algorithm == "batch" else heap_method(graph)
+        return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
+
+    def _opened_matrix(self, graph: CudaGraph) -> RowSolver:
+        from groute_py.device.cuda_floyd import CudaFloyd, matrix_bytes
+        from groute_py.device.cuda_floyd_ranks import CudaRankFloyd
+        from groute_py.device.cuda_floyd_strips import CudaStripFloyd
+
+        greatest, trees = float(self._facts.greatest), self._request.predecessors
+        if self._channel.size > 1:
+            return CudaRankFloyd(graph, self._channel, greatest, predecessors=trees)
+        if matrix_bytes(graph) <= graph.free_bytes:
+            return CudaFloyd(graph, greatest, predecessors=trees)
+        return CudaStripFloyd(graph, greatest, predecessors=trees)
+
+    def _lifted(self, block: RowBlock, sources: NDArray[np.int64]) -> RowBlock:
+        """With the weights as they were."""
+        distances = public_distances(block.distances)
+        if self._height is not None:
+            own = self._height[sources[block.first : block.first + len(distances)]]
+            nothing = unreached(distances.dtype)
+            lifted = distances + self._height - own[:, np.newaxis]
+            distances = np.where(distances == nothing, nothing, lifted)
+        return replace(block, distances=distances)
+
+
+class EngineRows:
+    """See `groute_py.device.rows.RowSolver`: the engine's solve on the CPU, a source at a time."""
+
+    def __init__(self, graph: Graph, *, predecessors: bool) -> None:
+        self._graph = graph
+        self._options = Options(device="cpu", predecessors=predecessors)
+        self.label = "cpu: near-far on one core"
+
+    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        rows = solve_each(self._graph, sources.tolist(), self._options, SoloChannel())
+        for first, result in enumerate(rows):
+            assert result is not None
+            tree = result.predecessors
+            parents = None if tree is None else tree.astype(np.int32)[np.newaxis]
+            yield RowBlock(first, result.distances[np.newaxis], parents)
+
+
+def batch_delta(facts: Facts) -> float:
+    """Δ for the blocks of a batch: at least 1 for integers, so that a window always moves."""
+    degree = max(facts.mean_degree, 1.0)
+    factor = BATCH_DELTA * (FEWEST_ARCS / degree) ** 2
+    delta = min(max(factor, LEAST_DELTA), MOST_DELTA) * facts.mean / degree
+    if facts.weight_type.kind != "f":
+        return max(round(delta), 1)
+    return delta if delta > 0 else 1.0
+
+
+def heights(graph: Graph, facts: Facts, request: Request) -> NDArray[Any] | None:
+    """Potentials where weights may be negative, else None.
+
+    Raises:
+        NegativeCycleError: the graph has one.
+    """
+    if not facts.has_negative:
+        return None
+    return potentials(graph, Options(device=request.device, predecessors=False))

@@ -1,0 +1,71 @@
+"""Which vertices to solve from: all, those of a file, a list of ids, or some drawn at random."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError
+from groute_py.graph.ids import Numbering
+from groute_py.graph.problems import read_sources
+
+SEED = 27491095
+"""Of the sources drawn at random: the same ones each time, as --resume needs."""
+
+
+def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]:
+    """Sources as the command line names them.
+
+    Args:
+        text: ``all``; ``random:N`` or ``N random``; the path of a ``.ss`` file; or ids with commas
+            between.
+        numbering: between the file's ids and vertices.
+        graph: what the graph is called in messages.
+
+    Returns:
+        int64, shape (k,), from 0.
+
+    Raises:
+        InputError: an id that is not a vertex's, or no source at all.
+        FormatError: a file that is no ``.ss`` file.
+
+    >>> sources_of("3,1", Numbering(4, 1), "path").tolist()
+    [2, 0]
+    """
+    count = numbering.count
+    if text == "all":
+        return np.arange(count, dtype=np.int64)
+    if drawn := re.fullmatch(r"random:(\d{1,18})|(\d{1,18}) random", text):
+        return _drawn(int(drawn[1] or drawn[2]), count)
+    if re.search(r"\.ss(\.\w+)?$", text):
+        ids = [str(number) for number in read_sources(Path(text)).tolist()]
+    else:
+        ids = [word.strip() for word in text.split(",") if word.strip()]
+    if not ids:
+        raise InputError(f"{text!r} names no source; give all, random:N, a .ss file or ID,ID,…")
+    return np.array([numbering.index_of(word, "source", graph) for word in ids], np.int64)
+
+
+def checked(sources: NDArray[np.int64], count: int, graph: str) -> NDArray[np.int64]:
+    """The same sources, all of them vertices; from 0.
+
+    Raises:
+        InputError: naming the first that is not, or that there is none.
+    """
+    if sources.ndim != 1 or len(sources) == 0:
+        raise InputError(f"sources must be a list of at least one vertex, not {sources.shape}")
+    wrong = (sources < 0) | (sources >= count)
+    if wrong.any():
+        first = int(sources[wrong.argmax()])
+        raise InputError(f"source {first} is not a vertex of {graph}; vertices are 0..{count - 1}")
+    return sources
+
+
+def _drawn(wanted: int, count: int) -> NDArray[np.int64]:
+    if not 0 < wanted <= count:
+        raise InputError(f"{wanted} sources cannot be drawn from {count} vertices")
+    drawn = np.random.default_rng(SEED).choice(count, wanted, replace=False)
+    return np.sort(drawn).astype(np.int64)

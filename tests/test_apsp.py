@@ -1,0 +1,262 @@
+"""All pairs and many sources: every method on every device and number of ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import graph_of, graphs, random_graph, scipy_distances
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from local_ranks import on_ranks
+
+import groute_py
+from groute_py import Graph, InputError, NegativeCycleError, Result, RunError, SourceRows, verify
+from groute_py.graph.facts import facts_of
+from groute_py.many import apsp as many_apsp
+from groute_py.many.apsp import collect, prepare, reduce
+from groute_py.many.choose import METHODS, Request, choose
+from groute_py.many.sources import sources_of
+
+
+def check(graph: Graph, rows: SourceRows | None) -> None:
+    """Against SciPy, and the certificate of each row."""
+    assert rows is not None
+    for row, source in enumerate(rows.sources.tolist()):
+        wanted = scipy_distances(graph, source)
+        if graph.weights.dtype.kind == "f":
+            np.testing.assert_allclose(rows.distances[row], wanted, rtol=1e-5)
+        else:
+            np.testing.assert_array_equal(rows.distances[row], wanted)
+        if rows.predecessors is not None:
+            parents = rows.predecessors[row].astype(np.int64)
+            verify(graph, Result(source, rows.distances[row], parents))
+
+
+@pytest.fixture(params=METHODS)
+def method(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@settings(max_examples=25)
+@given(graph=graphs())
+def test_all_pairs(device: str, method: str, graph: Graph) -> None:
+    check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
+
+
+@settings(max_examples=20)
+@given(graph=graphs(least=-3, greatest=12))
+def test_negative_weights(device: str, method: str, graph: Graph) -> None:
+    try:
+        rows = groute_py.apsp(graph, algorithm=method, device=device, predecessors=True)
+    except NegativeCycleError as error:
+        cycle = error
+    else:
+        check(graph, rows)
+        return
+    weight = 0
+    for tail, head in zip(cycle.cycle, cycle.cycle[1:], strict=False):
+        row = slice(graph.offsets[tail], graph.offsets[tail + 1])
+        weight += int(graph.weights[row][graph.heads[row] == head].min())
+    assert weight == cycle.weight < 0
+
+
+@settings(max_examples=20)
+@given(graph=graphs(dtype="float64"))
+def test_floats(device: str, method: str, graph: Graph) -> None:
+    trees = method != "floyd"
+    check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=trees))
+
+
+@pytest.mark.parametrize("count", [1, 127, 128, 129, 300])
+def test_around_the_tile(device: str, count: int) -> None:
+    graph = random_graph(count, 4 * count, seed=count, greatest=30)
+    check(graph, groute_py.apsp(graph, algorithm="floyd", device=device, predecessors=True))
+
+
+def test_a_dense_graph_with_long_rows(device: str, method: str) -> None:
+    graph = random_graph(300, 90_000, seed=1, greatest=1000)
+    check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
+
+
+def test_no_arcs(device: str, method: str) -> None:
+    graph = graph_of(3, [])
+    check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
+
+
+def test_a_cycle_of_weight_zero(device: str, method: str) -> None:
+    graph = graph_of(5, [(0, 1, 2), (1, 2, 0), (2, 3, 0), (3, 1, 0), (3, 4, 1), (4, 4, 0)])
+    rows = groute_py.apsp(graph, algorithm=method, device=device, predecessors=True)
+    check(graph, rows)
+    assert rows is not None
+    assert rows.path(0, 4) == [0, 1, 2, 3, 4]
+
+
+def test_distances_beyond_32_bits(device: str, method: str) -> None:
+    great = 2**31 - 2
+    graph = graph_of(4, [(0, 1, great), (1, 2, great), (2, 3, 5), (3, 0, 2**30)])
+    rows = groute_py.apsp(graph, algorithm=method, device=device, predecessors=True)
+    check(graph, rows)
+    assert rows is not None
+    assert rows.distances[0].tolist() == [0, great, 2 * great, 2 * great + 5]
+
+
+def test_distances_beyond_64_bits(device: str, method: str) -> None:
+    graph = graph_of(3, [(0, 1, 2**62), (1, 2, 2**62)], "int64")
+    with pytest.raises(RunError, match="does not fit in int64"):
+        groute_py.apsp(graph, algorithm=method, device=device)
+
+
+def test_float32_sums_that_need_float64(device: str, method: str) -> None:
+    great = float(np.finfo(np.float32).max)
+    graph = graph_of(3, [(0, 1, great), (1, 2, great)], "float32")
+    rows = groute_py.apsp(graph, algorithm=method, device=device)
+    assert rows is not None
+    assert rows.distances[0].tolist() == [0, great, 2 * great]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_on_ranks(device: str, ranks: int) -> None:
+    graph = random_graph(150, 500, seed=ranks, greatest=9)
+    wanted = np.array([7, 7, 149, 0, 20, 3, 1])
+    request = Request(device=device, predecessors=True)
+
+    def work(channel: Any) -> SourceRows | None:
+        job = prepare(channel, lambda: (graph, wanted), request)
+        return collect(channel, job)
+
+    rows, *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    check(graph, rows)
+    assert rows is not None
+    assert rows.sources.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_reductions(ranks: int) -> None:
+    graph = random_graph(60, 150, seed=5, greatest=9)
+
+    def work(channel: Any) -> Any:
+        job = prepare(channel, lambda: (graph, None), Request(device="cpu"))
+        return reduce(channel, job, histogram=True)
+
+    (found, _), *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    every = np.array([scipy_distances(graph, source) for source in range(60)])
+    there = every != groute_py.UNREACHED
+    known = np.where(there, every, 0)
+    assert found.reached.tolist() == there.sum(axis=1).tolist()
+    assert found.sums.tolist() == known.sum(axis=1).tolist()
+    assert found.greatest.tolist() == known.max(axis=1).tolist()
+    assert known[range(60), found.farthest].tolist() == found.greatest.tolist()
+    counts = {None: int((every == 0).sum())}
+    for exponent in range(1, 12):
+        low, high = 2 ** (exponent - 1), 2**exponent
+        if here := int((there & (every >= low) & (every < high)).sum()):
+            counts[exponent] = here
+    assert found.histogram == counts
+
+
+def test_sources_of_sssp(device: str) -> None:
+    graph = random_graph(50, 200, seed=2, greatest=9)
+    rows = groute_py.sssp(graph, sources=[3, 49], device=device)
+    assert isinstance(rows, SourceRows)
+    assert rows.predecessors is not None
+    check(graph, rows)
+    assert rows.path(3, 3) == [3]
+
+
+def test_paths_of_rows() -> None:
+    rows = groute_py.apsp(graph_of(3, [(0, 1, 1)]), predecessors=True, device="cpu")
+    assert rows is not None
+    assert (rows.path(0, 1), rows.path(0, 2)) == ([0, 1], [])
+    with pytest.raises(InputError, match="none of the sources"):
+        rows.path(7, 0)
+    with pytest.raises(InputError, match="not a vertex"):
+        rows.path(0, 3)
+    without = groute_py.apsp(graph_of(3, [(0, 1, 1)]), device="cpu")
+    assert without is not None
+    with pytest.raises(InputError, match="need predecessors"):
+        without.path(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"sources": [3]}, "source 3 is not a vertex"),
+        ({"sources": [-1]}, "source -1 is not a vertex"),
+        ({"sources": []}, "at least one vertex"),
+        ({"sources": [0.5]}, "must be integers"),
+        ({"algorithm": "bellman-ford"}, "floyd, heap, batch"),
+        ({"device": "tpu"}, "auto, cpu, cuda"),
+        ({"memory_limit": 0}, "must be positive"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        groute_py.apsp(graph_of(3, [(0, 1, 1)]), **({"device": "cpu"} | arguments))
+
+
+def test_wrong_arguments_of_sssp() -> None:
+    graph = graph_of(3, [(0, 1, 1)])
+    with pytest.raises(InputError, match="either a source or sources"):
+        groute_py.sssp(graph)
+    with pytest.raises(InputError, match="either a source or sources"):
+        groute_py.sssp(graph, 0, sources=[1])
+    with pytest.raises(InputError, match=r"cutoff: for one source"):
+        groute_py.sssp(graph, sources=[1], cutoff=3)
+
+
+def test_predecessors_of_floyd_need_integers(device: str) -> None:
+    graph = graph_of(2, [(0, 1, 0.5)], "float64")
+    with pytest.raises(InputError, match="rounded"):
+        groute_py.apsp(graph, algorithm="floyd", device=device, predecessors=True)
+
+
+def test_rows_that_fit_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many_apsp, "available_bytes", lambda: 1000)
+    with pytest.raises(InputError, match=r"100 rows of 100 vertices take 80,000 bytes, and 1,000"):
+        groute_py.apsp(random_graph(100, 300, seed=1, greatest=3), device="cpu")
+
+
+def test_a_matrix_beyond_the_limit(device: str) -> None:
+    graph = random_graph(300, 900, seed=1, greatest=3)
+    with pytest.raises(InputError, match=r"the matrix takes [\d,]+ bytes, and [\d,]+ are free"):
+        groute_py.apsp(graph, algorithm="floyd", device=device, memory_limit=100_000)
+
+
+@pytest.mark.parametrize(("count", "arcs"), [(700, 2000), (1500, 6000), (1500, 200_000)])
+def test_a_matrix_in_strips(device: str, count: int, arcs: int) -> None:
+    """A GPU that has not room for the matrix; the CPU is no other here."""
+    limit = 12 << 20 if device == "cuda" else None
+    graph = random_graph(count, arcs, seed=count, greatest=1000)
+    rows = groute_py.apsp(
+        graph,
+        sources=np.random.default_rng(1).permutation(count)[:50],
+        algorithm="floyd",
+        device=device,
+        predecessors=True,
+        memory_limit=limit,
+    )
+    check(graph, rows)
+    assert rows is not None
+    assert limit is None or "strips of the matrix stay" in rows.statistics["device"]
+
+
+def test_the_choice_says_why() -> None:
+    sparse = choose(Request(device="cpu"), facts_of(random_graph(2000, 6000, 1, 9)), 2000, 1)
+    dense = choose(Request(device="cpu"), facts_of(random_graph(100, 60_000, 1, 9)), 100, 1)
+    assert (sparse.algorithm, dense.algorithm) == ("heap", "floyd")
+    assert "floyd" in sparse.reason
+    assert "heap" in sparse.reason
+
+
+@given(data=st.data())
+def test_sources_by_name(data: st.DataObject) -> None:
+    graph = random_graph(30, 60, seed=1, greatest=3)
+    wanted = data.draw(st.lists(st.integers(0, 29), min_size=1))
+    text = ",".join(map(str, wanted))
+    assert sources_of(text, graph.numbering, "it").tolist() == wanted
+    drawn = sources_of(f"random:{len(set(wanted))}", graph.numbering, "it")
+    assert len(set(drawn.tolist())) == len(set(wanted))
