@@ -38,7 +38,8 @@ def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
 
 ALGORITHM = Algorithm(
     name="delta-stepping",
-    summary="near–far Δ-stepping; weights must not be negative",
-    negative_weights=False,
+    summary="near–far Δ-stepping",
+    complexity="n·m; m and a little more where Δ fits",
+    distributed=True,
     window=automatic_delta,
 )

@@ -170,6 +170,16 @@ class CudaDevice:
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self._emptied(with_parents=False)
 
+    def farthest(self, vertices: NDArray[np.int64]) -> float:
+        with self._stream:
+            greatest = self._arrays["distance"][cp.asarray(vertices)].max().get()[()]
+        return np.inf if greatest == self._nothing else float(greatest)
+
+    def forget_beyond(self, bound: float) -> None:
+        with self._stream:
+            distances = self._arrays["distance"]
+            distances[distances > self._cast(bound)] = self._nothing
+
     def start_claims(self, monotone: bool) -> None:
         with self._stream:
             self._arrays["parent"].fill(NO_PARENT)

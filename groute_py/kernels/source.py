@@ -8,6 +8,7 @@ compiler's messages pointing into the files.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +40,30 @@ ENTRY_POINTS = (
 )
 """The kernels, all ``extern "C"``."""
 
+
+class Program(NamedTuple):
+    """Kernels of a method that has the graph to itself, compiled beside the others."""
+
+    units: tuple[str, ...]
+    entry_points: tuple[str, ...]
+
+
+BREADTH_FIRST = Program(
+    ("breadth_first.cu",),
+    ("begin_search", "search_levels", "hand_over"),
+)
+FRONTIER = Program(
+    ("frontier.cu",),
+    ("begin_rounds", "weigh_incoming", "take_rounds"),
+)
+PROGRAMS = (Program(UNITS, ENTRY_POINTS), BREADTH_FIRST, FRONTIER)
+"""Every text that is compiled."""
+
 BLOCK = 256
 """Threads a block."""
+
+WIDE_BLOCK = 1024
+"""Threads of a block that may work alone."""
 
 PART = 256
 """Arcs a warp relaxes in one go; a longer row is cut into parts of so many."""
@@ -51,12 +74,12 @@ _STAGED_BYTES = 8192
 _DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
 
 
-def joined_source() -> str:
-    """All headers and units, in order."""
+def joined_source(units: tuple[str, ...] = UNITS) -> str:
+    """All headers and some units, in order."""
     folder = Path(__file__).parent
     return "".join(
         f'#line 1 "{name}"\n{_without_pragma((folder / name).read_text(encoding="utf-8"))}\n'
-        for name in (*HEADERS, *UNITS)
+        for name in (*HEADERS, *units)
     )
 
 
@@ -67,6 +90,7 @@ def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple
         "DISTANCE": _DISTANCES[distance_type.name],
         "WIDE_OFFSETS": int(wide_offsets),
         "BLOCK": BLOCK,
+        "WIDE_BLOCK": WIDE_BLOCK,
         "PART": PART,
         "STAGED": staged,
         "THIN": BLOCK,

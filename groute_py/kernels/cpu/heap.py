@@ -1,0 +1,109 @@
+"""Dijkstra's algorithm with a binary heap (S6): Williams (1964), with decrease-key.
+
+The heap holds each open vertex once. An assist array knows its place there, so that a vertex that
+has become nearer moves up from where it is (S15 describes the same for one GPU thread).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.sums import reach_of
+
+
+@njit(cache=True, nogil=True)
+def rise(heap: Any, places: Any, distances: Any, place: Any, vertex: Any) -> None:
+    """Put ``vertex`` at ``place`` or as far above as it belongs."""
+    one = np.uint64(1)
+    while place > 0:
+        parent = (place - one) >> one
+        above = heap[parent]
+        if distances[above] <= distances[vertex]:
+            break
+        heap[place] = above
+        places[above] = place + one
+        place = parent
+    heap[place] = vertex
+    places[vertex] = place + one
+
+
+@njit(cache=True, nogil=True)
+def sink(heap: Any, places: Any, distances: Any, count: Any, vertex: Any) -> None:
+    """Put ``vertex`` at the top or as far below as it belongs."""
+    one, place = np.uint64(1), np.uint64(0)
+    while True:
+        child = (place << one) + one
+        if child >= count:
+            break
+        if child + one < count and distances[heap[child + one]] < distances[heap[child]]:
+            child += one
+        below = heap[child]
+        if distances[vertex] <= distances[below]:
+            break
+        heap[place] = below
+        places[below] = place + one
+        place = child
+    heap[place] = vertex
+    places[vertex] = place + one
+
+
+@njit(cache=True, nogil=True)
+def relax(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distances: Any,
+    places: Any,
+    heap: Any,
+    at: Any,
+    limit: Any,
+    cutoff: Any,
+    nothing: Any,
+    budget: Any,
+) -> Any:
+    """Close vertices until ``budget`` arcs are done or none up to ``limit`` is open.
+
+    Args:
+        offsets, heads, weights: the graph; weights in the distance type.
+        distances: shape (n,).
+        places: uint32, shape (n,), a vertex's place in the heap from 1; 0 if it is not there.
+        heap: uint32, shape (n,); the first ``at[NEAR_COUNT]`` are in use.
+        at: int64 cursors.
+        limit: float64; cutoff, nothing: in the distance type.
+
+    Returns:
+        The least distance of an open vertex, or ``nothing``.
+    """
+    one = np.uint64(1)
+    count, done = np.uint64(at[NEAR_COUNT]), np.uint64(0)
+    floor = nothing
+    while count > 0:
+        tail = heap[0]
+        floor = distances[tail]
+        if done >= budget or float(floor) > limit:
+            break
+        count -= one
+        places[tail] = 0
+        if count > 0:
+            sink(heap, places, distances, count, heap[count])
+        at[WINDOWS] += 1
+        done += offsets[tail + one] - offsets[tail]
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head, reach = heads[arc], reach_of(floor, weights[arc], nothing)
+            if reach == nothing:
+                at[OVERFLOWED] |= cutoff == nothing
+            elif reach < distances[head] and reach <= cutoff:
+                distances[head] = reach
+                place = np.uint64(places[head])
+                if place == 0:
+                    count += one
+                    place = count
+                rise(heap, places, distances, place - one, head)
+        floor = nothing
+    at[NEAR_COUNT] = count
+    at[RELAXATIONS] += done
+    return floor
