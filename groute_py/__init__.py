@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from groute_py.api import sssp
+    from groute_py.api import bfs, sssp
     from groute_py.errors import (
         FormatError,
         GraphError,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "bfs": "groute_py.api",
     "sssp": "groute_py.api",
     "FormatError": "groute_py.errors",
     "GraphError": "groute_py.errors",
@@ -65,6 +66,7 @@ __all__ = [
     "SetupError",
     "TimeLimitError",
     "VerificationError",
+    "bfs",
     "generate",
     "read_graph",
     "sssp",

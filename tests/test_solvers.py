@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -29,12 +30,19 @@ from groute_py.engine.supply.whole import Whole
 METHODS = ["delta-stepping", "bellman-ford"]
 
 
-def solve(graph: Graph, source: int, ranks: int = 1, patience: int = 0, **options: Any) -> Result:
+def solve(
+    graph: Graph,
+    source: int,
+    ranks: int = 1,
+    patience: int = 0,
+    targets: Sequence[int] = (),
+    **options: Any,
+) -> Result:
     """Solve on threads as ranks; rank 0's result."""
 
     def work(channel: Any) -> Result | None:
         whole = Whole(graph if channel.rank == 0 else None)
-        return Session(whole, channel, Options(**options)).solve(source)
+        return Session(whole, channel, Options(**options)).solve(source, targets)
 
     result = on_ranks(ranks, work, patience=patience, seed=source)[0]
     assert result is not None

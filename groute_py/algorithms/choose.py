@@ -13,6 +13,7 @@ from groute_py.algorithms import (
     serial_dijkstra,
 )
 from groute_py.algorithms.base import Algorithm
+from groute_py.device.choose import NEAR_FAR, Makers
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
 
@@ -42,6 +43,11 @@ def check_name(name: str) -> None:
     known = algorithms()
     if name != "auto" and name not in known:
         raise InputError(f"algorithm {name!r} is unknown; choose one of auto, {', '.join(known)}")
+
+
+def devices_of(name: str) -> Makers:
+    """What a method, or ``auto``, can run on."""
+    return NEAR_FAR if name == "auto" else algorithms()[name].devices
 
 
 def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:

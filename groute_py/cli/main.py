@@ -16,6 +16,8 @@ from typing import NoReturn
 import click
 
 import groute_py
+from groute_py.cli.algorithms import algorithms
+from groute_py.cli.bfs import bfs
 from groute_py.cli.convert import convert
 from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
@@ -47,7 +49,7 @@ def commands() -> None:
     """
 
 
-for command in (sssp, info, generate, convert, verify, doctor, launch):
+for command in (sssp, bfs, info, generate, convert, verify, algorithms, doctor, launch):
     commands.add_command(command)
 
 

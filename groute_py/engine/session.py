@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.choose import Choice, algorithm
+from groute_py.algorithms.choose import Choice, algorithm, devices_of
 from groute_py.algorithms.delta_stepping import automatic_delta
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
@@ -231,7 +231,8 @@ class Session:
     def _choose_method(self) -> Choice:
         """The same on every rank, by rank 0's device."""
         choices, size = self._options, self._channel.size
-        device = on_root(self._channel, lambda: kind_of(choices.device))
+        makers = devices_of(choices.algorithm)
+        device = on_root(self._channel, lambda: kind_of(choices.device, makers))
         return on_all(self._channel, lambda: algorithm(choices.algorithm, self.facts, device, size))
 
     def _delta(self) -> float:

@@ -118,7 +118,8 @@ class BreadthFirstCuda(CudaDevice):
         self._monotone = self._onward = False  # the search has found them
         with self._stream:
             parent, found = self._arrays["parent"], self._search["parent"]
-            parent[:] = cp.where(found == NOBODY, NO_PARENT, found.astype(np.int64))
+            none = (found == NOBODY) | (self._arrays["distance"] == self._nothing)
+            parent[:] = cp.where(none, NO_PARENT, found.astype(np.int64))
 
     def _hand_over(self, level: int) -> None:
         self._handed_over = True

@@ -54,6 +54,7 @@ def search(
         if level >= cutoff:
             continue
         done += one + offsets[tail + one] - offsets[tail]
+        at[RELAXATIONS] += offsets[tail + one] - offsets[tail]
         for arc in range(offsets[tail], offsets[tail + one]):
             head = heads[arc]
             if hops[head] == nothing:
@@ -62,5 +63,4 @@ def search(
                 queue[filled] = head
                 filled += one
     at[HEAD], at[NEAR_COUNT] = taken, filled - taken
-    at[RELAXATIONS] += done
     return floor

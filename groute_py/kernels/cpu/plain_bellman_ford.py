@@ -45,6 +45,7 @@ def relax(
             if distances[tail] == nothing:
                 continue
             done += offsets[tail + one] - offsets[tail]
+            at[RELAXATIONS] += offsets[tail + one] - offsets[tail]
             for arc in range(offsets[tail], offsets[tail + one]):
                 head, reach = heads[arc], reach_of(distances[tail], weights[arc], nothing)
                 if reach == nothing:
@@ -53,4 +54,3 @@ def relax(
                     distances[head] = reach
                     changed = True
     at[NEAR_COUNT] = changed
-    at[RELAXATIONS] += done

@@ -63,6 +63,7 @@ def relax(
         base = distances[tail]
         total[0] -= base
         done += one + offsets[tail + one] - offsets[tail]
+        at[RELAXATIONS] += offsets[tail + one] - offsets[tail]
         for arc in range(offsets[tail], offsets[tail + one]):
             head, reach = heads[arc], reach_of(base, weights[arc], nothing)
             if reach == nothing:
@@ -84,4 +85,3 @@ def relax(
             distances[head] = reach
             count += one
     at[HEAD], at[NEAR_COUNT] = first, count
-    at[RELAXATIONS] += done
