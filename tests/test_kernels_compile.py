@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from groute_py.kernels import source
-from groute_py.kernels.source import ENTRY_POINTS, HEADERS, UNITS, joined_source, options
+from groute_py.kernels.source import HEADERS, PROGRAMS, Program, joined_source, options
 
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
 
 TYPES = ["int32", "int64", "float32", "float64"]
 OLDEST = "compute_80"
+ALL_UNITS = [unit for program in PROGRAMS for unit in program.units]
 VARIANTS = [(name, wide, OLDEST) for name in TYPES for wide in (False, True)]
 VARIANTS += [("int32", False, "compute_90"), ("int64", True, "compute_90")]
 VARIANTS += [("float32", False, "compute_100"), ("float64", True, "compute_100")]
@@ -54,22 +55,25 @@ def compiled(text: str, choices: tuple[str, ...], architecture: str) -> Compiled
         ask(nvrtc.nvrtcDestroyProgram, program)
 
 
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.units[-1])
 @pytest.mark.parametrize(("name", "wide", "architecture"), VARIANTS)
-def test_every_variant_compiles(name: str, wide: bool, architecture: str) -> None:
+def test_every_variant_compiles(program: Program, name: str, wide: bool, architecture: str) -> None:
     choices = options(np.dtype(name), wide_offsets=wide)
-    done = compiled(joined_source(), choices, architecture)
+    done = compiled(joined_source(program.units), choices, architecture)
     assert done.good, done.log
     assert "warning" not in done.log, done.log
-    missing = [point for point in ENTRY_POINTS if f".entry {point}(" not in done.ptx]
+    missing = [point for point in program.entry_points if f".entry {point}(" not in done.ptx]
     assert not missing
     assert f".target sm_{architecture.removeprefix('compute_')}" in done.ptx
 
 
-def test_no_entry_point_is_unlisted() -> None:
-    done = compiled(joined_source(), options(np.dtype("int32"), wide_offsets=False), OLDEST)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.units[-1])
+def test_no_entry_point_is_unlisted(program: Program) -> None:
+    choices = options(np.dtype("int32"), wide_offsets=False)
+    done = compiled(joined_source(program.units), choices, OLDEST)
     entries = [line for line in done.ptx.splitlines() if ".entry " in line]
     assert sorted(line.split(".entry ")[1].split("(")[0] for line in entries) == sorted(
-        ENTRY_POINTS
+        program.entry_points
     )
 
 
@@ -77,10 +81,15 @@ def test_no_entry_point_is_unlisted() -> None:
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The kernels in a folder of their own, where they may be broken."""
     here = Path(source.__file__).parent
-    for name in (*HEADERS, *UNITS):
+    for name in (*HEADERS, *ALL_UNITS):
         shutil.copy(here / name, tmp_path)
     monkeypatch.setattr(source, "__file__", str(tmp_path / "source.py"))
     return tmp_path
+
+
+def units_with(name: str) -> tuple[str, ...]:
+    """The units that are compiled together with a file; for a header the first ones."""
+    return next((p.units for p in PROGRAMS if name in p.units), PROGRAMS[0].units)
 
 
 def with_line(path: Path, number: int, line: str) -> None:
@@ -89,34 +98,36 @@ def with_line(path: Path, number: int, line: str) -> None:
     path.write_text("\n".join([*lines[: number - 1], line, *lines[number - 1 :]]) + "\n")
 
 
-@pytest.mark.parametrize("name", [*HEADERS, *UNITS])
+@pytest.mark.parametrize("name", [*HEADERS, *ALL_UNITS])
 def test_an_error_names_file_and_line(copied: Path, name: str) -> None:
     last = len((copied / name).read_text().splitlines()) + 1
     with_line(copied / name, last, "#error deliberate")
-    done = compiled(joined_source(), options(np.dtype("int32"), wide_offsets=False), OLDEST)
+    done = compiled(
+        joined_source(units_with(name)), options(np.dtype("int32"), wide_offsets=False), OLDEST
+    )
     assert not done.good
     assert f"{name}({last})" in done.log
     assert "deliberate" in done.log
 
 
-@pytest.mark.parametrize("name", [*HEADERS, *UNITS])
+@pytest.mark.parametrize("name", [*HEADERS, *ALL_UNITS])
 def test_every_file_is_in_the_text(copied: Path, name: str) -> None:
     """CuPy's cache knows a kernel by its text, so a changed header must change the text."""
-    before = joined_source()
+    before = joined_source(units_with(name))
     with_line(copied / name, 3, "// changed")
-    assert joined_source() != before
+    assert joined_source(units_with(name)) != before
 
 
 def test_nothing_is_included() -> None:
     """Else a file could change without the text changing, or be absent on the user's machine."""
-    lines = joined_source().splitlines()
+    lines = joined_source(tuple(ALL_UNITS)).splitlines()
     assert not [line for line in lines if line.lstrip().startswith("#include")]
     assert not [line for line in lines if "#pragma once" in line]
 
 
 def test_all_files_are_listed() -> None:
     here = Path(source.__file__).parent
-    assert {path.name for path in here.glob("*.cu*")} == {*HEADERS, *UNITS}
+    assert {path.name for path in here.glob("*.cu*")} == {*HEADERS, *ALL_UNITS}
 
 
 def test_options_tell_all_variants_apart() -> None:

@@ -9,6 +9,7 @@ from groute_py.algorithms import (
     breadth_first,
     delta_stepping,
     frontier_dijkstra,
+    pull_bellman_ford,
     serial_bellman_ford,
     serial_dijkstra,
 )
@@ -32,6 +33,7 @@ def algorithms() -> dict[str, Algorithm]:
         bellman_ford.ALGORITHM,
         breadth_first.ALGORITHM,
         *frontier_dijkstra.ALGORITHMS,
+        *pull_bellman_ford.ALGORITHMS,
         *serial_dijkstra.ALGORITHMS,
         *serial_bellman_ford.ALGORITHMS,
     )

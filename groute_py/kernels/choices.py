@@ -23,3 +23,19 @@ CRITERIA = {"min": 0, "out": OUT, "in": IN, "in-out": OUT | IN}
 
 FIFO, SLF, SLF_LLL = range(3)
 """Orders of a queue."""
+
+SLOTS_AN_ARC = 8
+"""ELL storage with more slots for each arc than this is refused."""
+
+WIDEST_MATRIX = 1 << 14
+"""Vertices of the largest matrix; with its distances staged, a row has to fit in shared memory."""
+
+
+def too_uneven(width: int, vertices: int, arcs: int) -> bool:
+    """ELL storage of so many slots a vertex would be mostly empty."""
+    return width * vertices > SLOTS_AN_ARC * (arcs + 1024)
+
+
+def too_dense(vertices: int) -> bool:
+    """A matrix of so many vertices would be too large."""
+    return vertices > WIDEST_MATRIX

@@ -56,7 +56,11 @@ FRONTIER = Program(
     ("frontier.cu",),
     ("begin_rounds", "weigh_incoming", "take_rounds"),
 )
-PROGRAMS = (Program(UNITS, ENTRY_POINTS), BREADTH_FIRST, FRONTIER)
+PULL = Program(
+    ("pull.cu",),
+    ("pull_csr", "pull_ell", "pull_dense", "fill_matrix", "fill_slots"),
+)
+PROGRAMS = (Program(UNITS, ENTRY_POINTS), BREADTH_FIRST, FRONTIER, PULL)
 """Every text that is compiled."""
 
 BLOCK = 256

@@ -13,6 +13,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
+from groute_py.device.alone.rows_cuda import incoming
 from groute_py.device.base import NO_PARENT, Counters
 from groute_py.device.cuda import BLOCKS_PER_PROCESSOR, NOBODY, SMALL_SHARE, CudaDevice
 from groute_py.device.layout import NUMBER, POINTER, pointed
@@ -133,19 +134,11 @@ class BreadthFirstCuda(CudaDevice):
 
     def _incoming(self, share: Share) -> dict[str, Any]:
         """The incoming arcs of every vertex, and a bit for each vertex that has none."""
-        heads, offsets = cp.asarray(share.heads), cp.asarray(share.offsets)
-        counts = cp.bincount(heads, minlength=share.own_count)[: share.own_count]
-        incoming = cp.zeros(share.own_count + 1, self._offset_type)
-        incoming[1:] = cp.cumsum(counts)
-        tails = cp.zeros(len(heads), np.int32)
-        if len(heads):
-            starts = offsets[1:-1]
-            cp.add.at(tails, starts[starts < len(heads)], 1)
-            tails = cp.cumsum(tails, dtype=np.int32)[cp.argsort(heads)]
+        found = incoming(share, self._offset_type)
         bits = cp.zeros((share.own_count // 32 + 1) * 32, bool)
-        bits[: share.own_count] = counts == 0
+        bits[: share.own_count] = found.offsets[1:] == found.offsets[:-1]
         unreachable = cp.packbits(bits, bitorder="little").view(np.uint32)
-        return {"incoming": incoming, "tails": tails, "unreachable": unreachable}
+        return {"incoming": found.offsets, "tails": found.tails, "unreachable": unreachable}
 
 
 def _kernels(distance_type: np.dtype[Any], *, wide_offsets: bool) -> dict[str, Any]:

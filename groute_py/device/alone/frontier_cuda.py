@@ -8,6 +8,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
+from groute_py.device.alone.rows_cuda import tails_of
 from groute_py.device.base import Counters
 from groute_py.device.cuda import NOBODY, CudaDevice
 from groute_py.device.layout import NUMBER, POINTER, pointed
@@ -146,11 +147,7 @@ class FrontierCuda(CudaDevice):
         """Every row by ascending weight; once a load."""
         if len(share.heads) == 0:
             return
-        offsets = cp.asarray(share.offsets)
-        tails = cp.zeros(len(share.heads), np.int32)
-        starts = offsets[1:-1]
-        cp.add.at(tails, starts[starts < len(tails)], 1)
-        tails = cp.cumsum(tails, dtype=np.int32)
+        tails = tails_of(share)
         by_weight = cp.argsort(cp.asarray(share.weights))
         order = by_weight[cp.argsort(tails[by_weight])]  # which is stable
         self._graph["arcs"][:] = self._graph["arcs"][order]
