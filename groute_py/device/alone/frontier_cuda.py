@@ -16,8 +16,9 @@ from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.source import FRONTIER, WIDE_BLOCK, joined_source, options
 from groute_py.partition.share import Share
 
-MOST_ALONE, FEWEST_TOGETHER = 8 * WIDE_BLOCK, 2 * WIDE_BLOCK
-"""One block goes on up to so many open vertices; the whole grid goes on down to so many."""
+MOST_ALONE, FEWEST_TOGETHER = 4096, 1024
+"""One block goes on up to so many open vertices, which is ROOM in the kernel; the whole grid goes on
+down to so many."""
 
 SLICE_ROUNDS = 1 << 13
 """Some 30 ms, so that a signal is heard."""
@@ -25,7 +26,7 @@ SLICE_ROUNDS = 1 << 13
 FRONTIER_STRUCT = np.dtype(
     [
         ("lightest", POINTER),
-        ("state", POINTER),
+        ("closed", POINTER),
         ("skip", POINTER),
         ("open", POINTER, 2),
     ],
@@ -35,15 +36,18 @@ FRONTIER_STRUCT = np.dtype(
 
 def rounds_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
     """The struct Rounds of the kernel."""
+    tally = np.dtype(
+        [("least", distance_type, 3), ("bound", distance_type, 3), ("open_count", NUMBER, 3)],
+        align=True,
+    )
     return np.dtype(
         [
             ("relaxations", np.uint64),
             ("settled", np.uint64),
             ("rounds", np.uint64),
-            ("least", distance_type, 3),
-            ("bound", distance_type, 3),
-            ("open_count", NUMBER, 3),
             ("overflowed", NUMBER),
+            ("padding", NUMBER),
+            ("tally", tally),
         ],
         align=True,
     )
@@ -63,20 +67,20 @@ class FrontierCuda(CudaDevice):
 
     def rehearse(self, distance_type: np.dtype[Any]) -> None:
         super().rehearse(distance_type)
-        _kernels(distance_type, wide_offsets=False)["take_rounds"].kernel  # noqa: B018
+        _kernels(distance_type, wide_offsets=False)["take_rounds_together"].kernel  # noqa: B018
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         super().load(share, distance_type, peers)
         own, wide = share.own_count, self._offset_type == np.uint64
         self._frontier_kernels = _kernels(distance_type, wide_offsets=wide)
-        kernel = self._frontier_kernels["take_rounds"].kernel
+        kernel = self._frontier_kernels["take_rounds_together"].kernel
         fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
         assert fits > 0, "the grid barrier needs every block to run"
         with self._stream:
             self._sort_rows(share)
             shapes: dict[str, tuple[Any, Any]] = {
                 "lightest": (own, distance_type),
-                "state": (own, np.uint32),
+                "closed": (own, np.uint32),
                 "skip": (own, np.uint32),
                 "open": ((2, max(own, 1)), np.uint32),
             }
@@ -103,7 +107,7 @@ class FrontierCuda(CudaDevice):
                 self._take_rounds(limit)
                 seen = self._rounds.get().view(self._rounds_type)[0]
             now = int(seen["rounds"]) % 3
-            count, before = int(seen["open_count"][now]), self.counters.steps
+            count, before = int(seen["tally"]["open_count"][now]), self.counters.steps
             self.counters = Counters(
                 relaxations=int(seen["relaxations"]),
                 steps=int(seen["rounds"]),
@@ -122,7 +126,7 @@ class FrontierCuda(CudaDevice):
 
     def _floor(self, seen: Any) -> float:
         """L, if the round was evaluated before the slice ended, else that of the round before."""
-        least, rounds = seen["least"], int(seen["rounds"])
+        least, rounds = seen["tally"]["least"], int(seen["rounds"])
         if least[rounds % 3] != self._nothing:
             return float(least[rounds % 3])
         return float(least[(rounds - 1) % 3]) if rounds else 0.0
@@ -130,12 +134,11 @@ class FrontierCuda(CudaDevice):
     def _take_rounds(self, limit: float) -> None:
         state = (self._share_at, self._frontier_at, self._arrays["distance"])
         own = (self._control, self._rounds, self._criterion, self._cutoff, np.float64(limit))
-        few, most = (0, MOST_ALONE) if self._alone else (FEWEST_TOGETHER, 0xFFFFFFFF)
-        bounds = (np.uint32(SLICE_ROUNDS), np.uint32(few), np.uint32(most))
-        self._frontier_kernels["take_rounds"].kernel(
+        name = "take_rounds_alone" if self._alone else "take_rounds_together"
+        self._frontier_kernels[name].kernel(
             (1 if self._alone else self._processors,),
             (WIDE_BLOCK,),
-            (*state, *own, *bounds),
+            (*state, *own, np.uint32(SLICE_ROUNDS), np.uint32(FEWEST_TOGETHER)),
             enable_cooperative_groups=True,
         )
 
