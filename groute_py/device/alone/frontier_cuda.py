@@ -17,8 +17,8 @@ from groute_py.kernels.source import FRONTIER, WIDE_BLOCK, joined_source, option
 from groute_py.partition.share import Share
 
 MOST_ALONE, FEWEST_TOGETHER = 4096, 1024
-"""One block goes on up to so many open vertices, which is ROOM in the kernel; the whole grid goes on
-down to so many."""
+"""One block goes on up to so many open vertices, which is ROOM in the kernel; the whole grid goes
+on down to so many."""
 
 SLICE_ROUNDS = 1 << 13
 """Some 30 ms, so that a signal is heard."""
