@@ -134,7 +134,7 @@ class Session:
             self._bound = math.inf
             pace = Pace(TOWARDS_TARGETS if wanted is not None else self._lead(), deadline)
             task = Relaxing(self._device, wanted, self._stride(wanted))
-            self._device.start(local, self._delta(), self._cutoff())
+            self._device.start(local, self._delta_towards(wanted), self._cutoff())
             look = self._cycle_watch()
             if self._linked is not None:
                 fused.run(self._linked, self._channel, pace)
@@ -246,6 +246,13 @@ class Session:
 
     def _automatic_delta(self) -> float:
         return self._method.window(self.facts, self._device.name, self._channel.size)
+
+    def _delta_towards(self, wanted: NDArray[np.int64] | None) -> float:
+        """Δ; an automatic one no wider than a step towards targets."""
+        delta = self._delta()
+        if self._options.delta is not None or math.isinf(delta):
+            return delta
+        return min(delta, self._stride(wanted))
 
     def _stride(self, wanted: NDArray[np.int64] | None) -> float:
         """How wide a step towards targets is, where the method has no Δ."""
