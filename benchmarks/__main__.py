@@ -67,7 +67,7 @@ def main(
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta)
     try:
-        chosen = names or (methods() if every else ()) or SETS["quick" if quick else device]
+        chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
         book = Book(output, cases, device, repeat, commit)
         measure_all(cases, plan, book)

@@ -208,6 +208,7 @@ def test_the_set_of_methods() -> None:
     from benchmarks.cases import Case, methods
     from groute_py.algorithms.choose import algorithms
 
-    cases = [Case.parse(name) for name in methods()]
-    assert {case.method for case in cases} == {"auto", *algorithms()}
-    assert len(set(methods())) == len(methods())
+    for device in ("cpu", "cuda"):
+        cases = [Case.parse(name) for name in methods(device)]
+        assert {case.method for case in cases} == {"auto", *algorithms()}
+        assert len(set(cases)) == len(cases)

@@ -18,6 +18,9 @@ from groute_py.device.choose import NEAR_FAR, Makers
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
 
+DENSE = 0.25
+"""Share of pairs with an arc from which a GPU relaxes everything at once."""
+
 
 class Choice(NamedTuple):
     """A method, and why that one."""
@@ -83,10 +86,14 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
 
 def automatic(facts: Facts, device: str, ranks: int) -> Choice:
     """The method that is likely to be the fastest; see docs/performance.md for how it does."""
+    if facts.has_negative and device == "cpu" and ranks == 1:
+        return Choice(serial_bellman_ford.BEST, "a weight is negative, and one core solves")
     if facts.has_negative:
         return Choice(bellman_ford.ALGORITHM, "a weight is negative")
     if _is_unit(facts) and facts.weight_type.kind != "f":
         return Choice(breadth_first.ALGORITHM, "every arc weighs 1")
+    if device == "cuda" and ranks == 1 and facts.mean_degree >= DENSE * facts.vertex_count:
+        return Choice(bellman_ford.ALGORITHM, "most pairs have an arc, so that few turns do")
     return Choice(delta_stepping.ALGORITHM, "no weight is negative")
 
 

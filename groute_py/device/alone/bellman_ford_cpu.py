@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from groute_py.device.alone.cpu import AloneCpu
-from groute_py.kernels.cpu import plain_bellman_ford, queue_bellman_ford
+from groute_py.kernels.choices import FIFO
+from groute_py.kernels.cpu import near_far, plain_bellman_ford, queue_bellman_ford
 
 
 class PlainBellmanFordCpu(AloneCpu):
@@ -17,6 +18,10 @@ class PlainBellmanFordCpu(AloneCpu):
         bounds = (self._cutoff, self._nothing, self._slice)
         plain_bellman_ford.relax(*self._arcs, self._distances, self._at, *bounds)
         return self.left()
+
+
+ORDERED_PASSES = 64
+"""So many relaxations of every arc in an order of its own; then the queue is taken as it comes."""
 
 
 class QueueBellmanFordCpu(AloneCpu):
@@ -38,7 +43,9 @@ class QueueBellmanFordCpu(AloneCpu):
         self._total = np.zeros(1)
 
     def step(self, limit: float) -> Any:
-        state = (self._distances, self._flags, self._near, self._at, self._total, self._order)
+        patience = ORDERED_PASSES * (len(self._share.heads) + 1000)
+        order = self._order if self._at[near_far.RELAXATIONS] < patience else FIFO
+        state = (self._distances, self._flags, self._near, self._at, self._total, order)
         bounds = (self._cutoff, self._nothing, self._slice)
         queue_bellman_ford.relax(*self._arcs, *state, *bounds)
         return self.left()
