@@ -2,6 +2,7 @@
 
     python -m benchmarks --device cpu
     python -m benchmarks --device cuda --case rmat:22 --case rmat:22/float32 --both
+    python -m benchmarks --device cuda --methods --repeat 3
     python -m benchmarks --device cuda --case rmat:25 --case rmat:25@2 --case rmat:25@4
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
 
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError
+from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
 from benchmarks.measure import measure
 from benchmarks.plan import Plan
 from benchmarks.ranks import measure_on_ranks
@@ -34,8 +35,9 @@ RESULTS = Path(__file__).parent / "results"
 
 @click.command(context_settings={"max_content_width": 100})
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
-@click.option("--case", "names", multiple=True, help="GRAPH[/float32][@RANKS], or reading[:SPEC].")
+@click.option("--case", "names", multiple=True, help="See benchmarks/cases.py, or reading[:SPEC].")
 @click.option("--quick", is_flag=True, help="A small set of cases.")
+@click.option("--methods", "every", is_flag=True, help="Every method, on the documents' graphs.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
 @click.option("--ranks", type=click.IntRange(min=1), help="For cases that do not say.  [1]")
 @click.option("--no-predecessors", "series", flag_value="without", help="Distances only.")
@@ -49,6 +51,7 @@ def main(
     device: str,
     names: tuple[str, ...],
     quick: bool,
+    every: bool,
     repeat: int,
     ranks: int | None,
     series: str | None,
@@ -64,7 +67,7 @@ def main(
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta)
     try:
-        chosen = names or SETS["quick" if quick else device]
+        chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
         book = Book(output, cases, device, repeat, commit)
         measure_all(cases, plan, book)

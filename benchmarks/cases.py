@@ -1,7 +1,8 @@
 """The cases: a graph, a weight type, a source, a number of ranks.
 
-A case is written ``GRAPH[/float32][@RANKS]``, such as ``NY``, ``rmat:22/float32`` or
-``road:1000x1000@2``. ``KINDS`` says for each kind of graph how to get it and where to start.
+A case is written ``GRAPH[/float32|/unit][=METHOD][@RANKS]``, such as ``NY``, ``rmat:22/float32``,
+``NY=heap-dijkstra``, ``rmat:24/unit=bfs`` or ``road:1000x1000@2``. ``KINDS`` says for each kind of
+graph how to get it and where to start.
 """
 
 from __future__ import annotations
@@ -29,10 +30,46 @@ SETS = {
 }
 """What runs when no case is named: ``--quick``, or by device."""
 
+ROADS = ("NY", "FLA")
+SIMPLE = (
+    *("random:1000,18555", "random:5000,122984", "random:10000,489476", "random:5000,1242105"),
+    "random:65536,393216",
+)
+"""The source documents' graphs: Simple 01 to 04 of the thesis (5.1), and Graph65536."""
+
+PARALLEL = (
+    *("auto", "delta-stepping", "bellman-ford"),
+    *("frontier-dijkstra", "frontier-dijkstra-in", "frontier-dijkstra-in-out"),
+)
+SERIAL = ("heap-dijkstra", "queue-bellman-ford-slf-lll")
+
+
+def methods(device: str) -> list[str]:
+    """Every method where it applies and ends soon, on the graphs of the source documents."""
+    cases = {graph: [*PARALLEL, *SERIAL] for graph in (*ROADS, *SIMPLE, "dense:1500", "rmat:20")}
+    for graph in SIMPLE:
+        cases[graph] += ["csr-bellman-ford", "ell-bellman-ford"]
+        cases[graph] += ["reduction-dijkstra", "open-set-dijkstra"]
+        cases[graph] += ["plain-bellman-ford", "queue-bellman-ford", "queue-bellman-ford-slf"]
+    for graph in (SIMPLE[0], "dense:1500"):
+        cases[graph] += ["dense-bellman-ford"]
+    cases["dense:1500"] += ["csr-bellman-ford", "plain-bellman-ford", "open-set-dijkstra"]
+    if device == "cuda":  # a core needs minutes for so many rounds of so many arcs
+        for graph in ROADS:
+            cases[graph] += ["csr-bellman-ford", "ell-bellman-ford"]
+    cases["NY"] += ["open-set-dijkstra", "queue-bellman-ford-slf"]
+    listed = [f"{graph}={method}" for graph, names in cases.items() for method in names]
+    unit = [f"{graph}/unit=bfs" for graph in ("NY", "rmat:20")]
+    return [case.removesuffix("=auto") for case in listed] + unit
+
+
 NY_FILE = "dimacs9/USA-road-d.NY.gr.gz"
 NY_SOURCE_ID = 190295
 NY_DIGEST = "1058541edf2cb88c863d667185821ebc9dac20c00c2429ce29c7574cc001d0f5"
 """sha256 of the distances as little-endian int64 in vertex order, -1 where unreached."""
+
+FLA_FILE = "roads-topology/FLA.gr.xz"
+FLA_DIGEST = "179123d18adbf204afe3fed42ad5a2d019e6defbf1852011d7c56366400d08c2"
 
 
 class SkippedError(GrouteError):
@@ -51,12 +88,14 @@ class Kind(NamedTuple):
 class Case:
     """Attributes:
     graph: ``NY`` or the spec of a generated graph; or ``reading``, or with a spec.
-    weights: ``int32`` as drawn, or ``float32``.
+    weights: ``int32`` as drawn, ``float32``, or ``unit``: every arc weighs 1.
+    method: the algorithm, ``auto`` where the case does not say.
     ranks: how many; None for as many as the command says.
     """
 
     graph: str
     weights: str = "int32"
+    method: str = "auto"
     ranks: int | None = None
 
     @classmethod
@@ -67,20 +106,23 @@ class Case:
             InputError: no such case.
 
         >>> Case.parse("rmat:20/float32@2")
-        Case(graph='rmat:20', weights='float32', ranks=2)
+        Case(graph='rmat:20', weights='float32', method='auto', ranks=2)
         """
-        found = re.fullmatch(r"(([A-Za-z]+)[^/@]*)(?:/(int32|float32))?(?:@([1-9]\d*))?", text)
+        pattern = r"(([A-Za-z]+)[^/@=]*)(?:/(int32|float32|unit))?(?:=([a-z-]+))?(?:@([1-9]\d*))?"
+        found = re.fullmatch(pattern, text)
         if not found or found[2] not in {*KINDS, READING}:
             raise InputError(
-                f"case {text!r} is unknown; a case is GRAPH[/float32][@RANKS], and a graph "
-                f"{', '.join(KINDS)} with its numbers (road:1000x1000), or {READING}[:SPEC]"
+                f"case {text!r} is unknown; a case is GRAPH[/float32|/unit][=METHOD][@RANKS], and "
+                f"a graph {', '.join(KINDS)} with its numbers (road:1000x1000), or {READING}[:SPEC]"
             )
-        return cls(found[1], found[3] or "int32", int(found[4]) if found[4] else None)
+        ranks = int(found[5]) if found[5] else None
+        return cls(found[1], found[3] or "int32", found[4] or "auto", ranks)
 
     @property
     def name(self) -> str:
         """As it is written, but for the ranks."""
-        return self.graph if self.weights == "int32" else f"{self.graph}/{self.weights}"
+        weights = "" if self.weights == "int32" else f"/{self.weights}"
+        return self.graph + weights + ("" if self.method == "auto" else f"={self.method}")
 
     @property
     def kind(self) -> Kind:
@@ -126,23 +168,47 @@ class Shelf:
             self._graph = None  # make room first
             self._graph, self._name = case.kind.load(case.graph), case.graph
         graph = self._graph
+        if case.weights == "unit":
+            return graph.with_unit_weights()
         if case.weights == graph.weights.dtype:
             return graph
         weights = graph.weights.astype(case.weights)
         return Graph(graph.offsets, graph.heads, weights, graph.first_id, graph.name)
 
 
-def new_york_file() -> Path:
-    """The road network of New York, from the 9th DIMACS Implementation Challenge.
+def data_file(name: str) -> Path:
+    """A real graph.
 
     Raises:
         SkippedError: it is not here.
     """
     beside = Path(__file__).parents[2] / "shared" / "data"
-    path = Path(os.environ.get("GROUTE_PY_TEST_DATA", beside)) / NY_FILE
+    path = Path(os.environ.get("GROUTE_PY_TEST_DATA", beside)) / name
     if not path.is_file():
-        raise SkippedError(f"no {NY_FILE} in the folder that GROUTE_PY_TEST_DATA names")
+        raise SkippedError(f"no {name} in the folder that GROUTE_PY_TEST_DATA names")
     return path
+
+
+def florida() -> Graph:
+    """The topology of Florida's roads with weights drawn from the ends of each edge.
+
+    Raises:
+        SkippedError: it is not here.
+    """
+    graph = read_graph(data_file(FLA_FILE), cache=False)
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)) + 1
+    ends = np.stack([tails, graph.heads.astype(np.int64) + 1])
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    drawn = (low * 2654435761 + high * 40503) % 2**32 % 10000 + 1
+    return Graph(graph.offsets, graph.heads, drawn.astype(np.int32), 1, "FLA")
+
+
+def dense(name: str) -> Graph:
+    """``dense:N``: an arc from every vertex to every vertex, weights 1 to 999."""
+    count = int(name.partition(":")[2])
+    weights = np.random.default_rng(count).integers(1, 1000, count * count).astype(np.int32)
+    heads = np.tile(np.arange(count, dtype=np.int32), count)
+    return Graph(np.arange(count + 1) * count, heads, weights, name=name)
 
 
 def middle_of_grid(graph: Graph) -> int:
@@ -159,8 +225,12 @@ def some_with_arcs(graph: Graph) -> int:
 
 KINDS = {
     "NY": Kind(
-        lambda _: read_graph(new_york_file(), cache=False), lambda _: NY_SOURCE_ID - 1, NY_DIGEST
+        lambda _: read_graph(data_file(NY_FILE), cache=False),
+        lambda _: NY_SOURCE_ID - 1,
+        NY_DIGEST,
     ),
+    "FLA": Kind(lambda _: florida(), lambda _: 0, FLA_DIGEST),
+    "dense": Kind(dense, lambda _: 0),
     "road": Kind(generate, middle_of_grid),
     "rmat": Kind(generate, some_with_arcs),
     "random": Kind(generate, some_with_arcs),

@@ -32,6 +32,7 @@ from benchmarks.plan import Plan
 from groute_py import Graph, Result, VerificationError, verify
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
+from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.cpu import certificate
@@ -112,11 +113,14 @@ def measure(case: Case, whole: Whole, channel: Channel, plan: Plan) -> list[Reco
     records: list[Record] = []
     first: Result | None = None
     for tree in plan.trees:
-        loads, runs = _series(whole, source, channel, plan, tree=tree)
+        options = plan.options(tree=tree, method=case.method)
+        loads, runs = _series(whole, source, channel, plan.repeat, options)
         first = first or loads[0].result
         series = Series(case, first, loads, runs)
         records.append(on_root(channel, lambda s=series: _record(s, whole.graph())))
         del series, loads, runs
+    if case.method != "auto":
+        return records
     peers = on_root(channel, lambda: measure_peers(whole.graph(), source, first, plan))
     return [record | {"peers": peers} for record in records]
 
@@ -124,21 +128,21 @@ def measure(case: Case, whole: Whole, channel: Channel, plan: Plan) -> list[Reco
 def _warm_up(case: Case, channel: Channel, plan: Plan) -> None:
     tiny = Shelf().take(replace(case, graph="road:30x30"))
     for tree in plan.trees:
-        Session(Whole(tiny), channel, plan.options(tree=tree)).solve(0)
+        Session(Whole(tiny), channel, plan.options(tree=tree, method=case.method)).solve(0)
 
 
 def _series(
-    whole: Whole, source: int, channel: Channel, plan: Plan, *, tree: bool
+    whole: Whole, source: int, channel: Channel, repeat: int, options: Options
 ) -> tuple[list[Run], list[Run]]:
     """The loads, each with its first solve; and the solves that count."""
     loads: list[Run] = []
     while True:
         session = None  # the last one leaves the device before the next comes
-        session = Session(whole, channel, plan.options(tree=tree))
+        session = Session(whole, channel, options)
         loads.append(_timed(session, source, channel))
-        if len(loads) == plan.repeat or session.facts.arc_count >= LOADED_ONCE_FROM:
+        if len(loads) == repeat or session.facts.arc_count >= LOADED_ONCE_FROM:
             break
-    return loads, [_timed(session, source, channel) for _ in range(plan.repeat)]
+    return loads, [_timed(session, source, channel) for _ in range(repeat)]
 
 
 def _timed(session: Session, source: int, channel: Channel) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from groute_py.algorithms.choose import devices_of
 from groute_py.engine.options import Options
 
 
@@ -21,6 +22,7 @@ class Plan:
     trees: tuple[bool, ...] = (True,)
     delta: float | None = None
 
-    def options(self, *, tree: bool) -> Options:
-        """For a session."""
-        return Options(device=self.device, delta=self.delta, predecessors=tree)
+    def options(self, *, tree: bool, method: str = "auto") -> Options:
+        """For a session; a method that runs on CPUs only runs there."""
+        device = self.device if self.device in devices_of(method) else "cpu"
+        return Options(method, delta=self.delta, device=device, predecessors=tree)

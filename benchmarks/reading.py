@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import READING, SkippedError, new_york_file
+from benchmarks.cases import NY_FILE, READING, SkippedError, data_file
 from groute_py import Graph, VerificationError, generate, read_graph, write_graph
 
 REPEAT = 7
@@ -55,7 +55,7 @@ def measure_reading(spec: str) -> list[Record]:
     if spec:
         return _generated(spec, f"{READING}:{spec}")
     try:
-        compressed = _compressed(new_york_file())
+        compressed = _compressed(data_file(NY_FILE))
     except SkippedError as reason:
         compressed = {"case": READING, "ranks": 1, "skipped": str(reason)}
     return [compressed, *_generated(GENERATED, READING)]

@@ -131,6 +131,12 @@ def _counted(name: str) -> Column:
     return lambda row, _: f"{row['runs'][-1]['statistics'].get(name, 0):,}"
 
 
+def _settled(row: Record) -> str:
+    """Of methods that settle vertices in rounds."""
+    last = row["runs"][-1]["statistics"]
+    return f"{last['settled'] / max(last['steps'], 1):.1f}" if last["settled"] else "–"
+
+
 def _delta(row: Record, _: list[Record]) -> str:
     delta = row["runs"][-1]["statistics"]["delta"]
     return "∞" if delta is None else f"{delta:,.6g}"
@@ -158,7 +164,7 @@ def _alike(a: Record, b: Record, *names: str) -> bool:
 
 def _peer(name: str) -> Column:
     def show(row: Record, _: list[Record]) -> str:
-        peer = row["peers"][name]
+        peer = row.get("peers", {}).get(name, {})
         return f"{1e3 * peer['median']:.2f}" if "median" in peer else "–"
 
     return show
@@ -167,6 +173,8 @@ def _peer(name: str) -> Column:
 SOLVE_COLUMNS: dict[str, Column] = {
     "case": lambda row, _: row["case"],
     "ranks": lambda row, _: str(row["ranks"]),
+    "method": lambda row, _: row["runs"][-1]["statistics"]["algorithm"],
+    "on": lambda row, _: row["runs"][-1]["statistics"]["devices"][0].partition(":")[0],
     "M arcs": lambda row, _: f"{row['arcs'] / 1e6:.1f}",
     "reached": lambda row, _: f"{100 * row['reached'] / row['vertices']:.0f} %",
     "mode": lambda row, _: row["runs"][-1]["statistics"]["mode"],
@@ -176,7 +184,9 @@ SOLVE_COLUMNS: dict[str, Column] = {
     "× 1 rank": _speed_up,
     "M arcs/s": lambda row, _: f"{row['arcs'] / row['medians']['solve'] / 1e6:,.0f}",
     "relaxed": _relaxations,
-    "rounds": _counted("rounds"),
+    "slices": _counted("rounds"),
+    "steps": _counted("steps"),
+    "settled/step": lambda row, _: _settled(row),
     "votes": _counted("votes"),
     "tree ms": lambda row, _: _ms("predecessors")(row, _) if row["tree"] else "–",
     "tree ×": _tree_cost,

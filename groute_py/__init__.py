@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from groute_py.api import apsp, sssp
+    from groute_py.api import apsp, bfs, sssp
     from groute_py.errors import (
         FormatError,
         GraphError,
@@ -35,6 +35,7 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "apsp": "groute_py.api",
+    "bfs": "groute_py.api",
     "sssp": "groute_py.api",
     "FormatError": "groute_py.errors",
     "GraphError": "groute_py.errors",
@@ -70,6 +71,7 @@ __all__ = [
     "TimeLimitError",
     "VerificationError",
     "apsp",
+    "bfs",
     "generate",
     "read_graph",
     "sssp",

@@ -58,6 +58,7 @@ def sssp(
     order: str = "auto",
     coordinates: str | Path | None = None,
     download: bool = True,
+    targets: Sequence[int] = (),
     comm: MPI.Intracomm | None = None,
 ) -> Result | SourceRows | None:
     """Shortest paths from ``source`` to every vertex, or from each of ``sources``.
@@ -74,7 +75,7 @@ def sssp(
         source: vertex index, from 0 (also for files whose own ids begin at 1).
         sources: several of them in place of ``source``, as for `apsp`: of the other arguments these
             are taken then: ``algorithm`` (one of `apsp`'s), ``device``, ``predecessors``, ``comm``.
-        algorithm: ``auto``, ``delta-stepping`` or ``bellman-ford``.
+        algorithm: ``auto`` or the name of a method, which ``groute-py algorithms`` lists.
         delta: Δ for delta-stepping, in units of weight; None for automatic.
         device: ``auto``, ``cpu`` or ``cuda``.
         partition: ``arcs`` or ``vertices``, what the parts have equally many of.
@@ -89,6 +90,8 @@ def sssp(
         coordinates: a DIMACS ``.co`` file, plain or ``.gz``; by default the one beside the graph.
         download: False leaves the answer on the GPU, as CuPy arrays ``result.distances_device`` and
             ``result.predecessors_device``; where one rank solves.
+        targets: end when these vertices are final; those farther than the farthest of them are
+            left unreached. With negative weights all is solved.
         comm: an MPI communicator; None for all ranks that the launcher started.
 
     Returns:
@@ -143,7 +146,61 @@ def sssp(
         download,
     )
     with open_session(graph, options, channel) as session:
-        return session.solve(operator.index(source))
+        return session.solve(operator.index(source), [operator.index(t) for t in targets])
+
+
+def bfs(
+    graph: GraphLike,
+    source: int,
+    *,
+    device: str = "auto",
+    partition: str = "arcs",
+    predecessors: bool = True,
+    cutoff: float | None = None,
+    time_limit_s: float | None = None,
+    mode: str = "auto",
+    order: str = "auto",
+    coordinates: str | Path | None = None,
+    download: bool = True,
+    targets: Sequence[int] = (),
+    comm: MPI.Intracomm | None = None,
+) -> Result | None:
+    """The least number of arcs from ``source`` to every vertex; weights are not looked at.
+
+    On one rank by breadth-first search, in both directions on a GPU (Beamer, Asanovic and
+    Patterson, 2012); on several by near–far relaxation of arcs that weigh 1.
+
+    Args:
+        graph, source: as for `sssp`.
+        cutoff: leave vertices that are more arcs away unreached.
+        device, partition, predecessors, time_limit_s, mode, order, coordinates, download, targets,
+            comm: as for `sssp`.
+
+    Returns:
+        A `Result` on rank 0, whose distances are int64; None on the other ranks.
+
+    Raises:
+        InputError, SetupError, RunError: as for `sssp`.
+
+    >>> bfs(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), 0, device="cpu").distances.tolist()
+    [0, 1, 1]
+    """
+    channel = connect(comm)
+    options = Options(
+        algorithm="bfs",
+        device=device,
+        partition=partition,
+        predecessors=predecessors,
+        cutoff=cutoff,
+        time_limit_s=time_limit_s,
+        mode=mode,
+        order=order,
+        coordinates=coordinates or coordinates_beside(graph),
+        download=download,
+        hops=True,
+    )
+    with open_session(graph, options, channel) as session:
+        return session.solve(operator.index(source), [operator.index(t) for t in targets])
 
 
 def apsp(

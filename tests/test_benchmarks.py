@@ -191,3 +191,24 @@ def test_a_failure_on_several_ranks_is_passed_on(bench: Bench) -> None:
     done, records = bench("random:0,5@2")
     assert done.exit_code == 2
     assert "need a vertex" in records[0]["failed"]
+
+
+def test_methods_are_cases(bench: Bench) -> None:
+    names = ("road:30x30=heap-dijkstra", "road:30x30/unit=bfs", "dense:20=dense-bellman-ford")
+    done, records = bench(*names)
+    assert done.exit_code == 0, done.output
+    assert [record["case"] for record in records] == list(names)
+    ran = [record["runs"][0]["statistics"]["algorithm"] for record in records]
+    assert ran == ["heap-dijkstra", "bfs", "dense-bellman-ford"]
+    assert records[1]["medians"]["solve"] > 0
+    assert "peers" not in records[0]
+
+
+def test_the_set_of_methods() -> None:
+    from benchmarks.cases import Case, methods
+    from groute_py.algorithms.choose import algorithms
+
+    for device in ("cpu", "cuda"):
+        cases = [Case.parse(name) for name in methods(device)]
+        assert {case.method for case in cases} == {"auto", *algorithms()}
+        assert len(set(cases)) == len(cases)

@@ -23,7 +23,19 @@ from groute_py import UNREACHED, Graph, read_graph, write_graph
 from groute_py.cli.main import commands
 from groute_py.errors import EXIT_CODES
 
-COMMANDS = ["convert", "doctor", "generate", "info", "launch", "plan", "sssp", "verify"]
+COMMANDS = [
+    "algorithms",
+    "apsp",
+    "bfs",
+    "convert",
+    "doctor",
+    "generate",
+    "info",
+    "launch",
+    "plan",
+    "sssp",
+    "verify",
+]
 
 Run = Callable[..., Result]
 
@@ -341,3 +353,49 @@ class TestDoctor:
         library = json.loads(done.stdout)["MPI library"]
         assert library["state"] == "absent"
         assert "groute-py[mpich]" in library["advice"]
+
+
+class TestAlgorithms:
+    def test_lists_the_registry(self, run: Run) -> None:
+        from groute_py.algorithms.choose import algorithms as registered
+
+        rows = json.loads(run("algorithms", "--json").stdout)
+        assert [row["algorithm"] for row in rows] == list(registered())
+        assert {row["weights"] for row in rows} == {"any", "1", "0 or more"}
+        lines = run("algorithms").stdout.splitlines()
+        assert len(lines) == len(rows) + 1
+        assert lines[1].split()[:4] == ["delta-stepping", "cpu,", "cuda", "yes"]
+
+    def test_an_unknown_name_is_refused_before_reading(self, run: Run) -> None:
+        done = run("sssp", "absent.gr", "--algorithm", "magic")
+        assert done.exit_code == 2
+        assert "algorithm 'magic' is unknown; choose one of auto, delta-stepping" in done.output
+
+    def test_auto_says_why(self, run: Run, small: Path) -> None:
+        assert "(no weight is negative)" in run("sssp", small, "--device", "cpu").stdout
+
+
+class TestBfs:
+    def test_hops_paths_and_verification(self, run: Run, small: Path) -> None:
+        words = ("bfs", small, "-t", 3, "--verify", "--device", "cpu", "--json")
+        found = as_json(run(*words))
+        assert found["verified"] is True
+        assert found["statistics"]["algorithm"] == "bfs"
+        assert found["paths"][0]["distance"] == len(found["paths"][0]["path"]) - 1
+
+    def test_a_saved_answer_is_whole(self, run: Run, tmp_path: Path) -> None:
+        output = tmp_path / "out.npz"
+        part = as_json(run("bfs", "road:60x40", "-s", 1230, "-t", 1231, "--json"))
+        whole = as_json(run("bfs", "road:60x40", "-s", 1230, "-t", 1231, "-o", output, "--json"))
+        assert part["reached"] < whole["reached"] == 2222
+        assert part["paths"] == whole["paths"]
+        assert part["statistics"]["bound"] == 1
+        assert whole["statistics"]["bound"] is None
+
+    def test_under_mpirun_the_others_wait(self, groute: Any) -> None:
+        words = ("sssp", "road:60x40", "--algorithm", "heap-dijkstra", "--verify", "--json")
+        done = groute(*words, ranks=3)
+        assert done.returncode == 0, done.stderr
+        figures = json.loads(done.stdout)["statistics"]
+        assert figures["mode"] == "alone"
+        assert figures["reason"] == "heap-dijkstra runs on one rank, the others wait"

@@ -30,6 +30,7 @@ FACE = [
     "UNREACHED",
     "VerificationError",
     "apsp",
+    "bfs",
     "generate",
     "read_graph",
     "sssp",
@@ -55,8 +56,8 @@ def test_every_name_is_there_and_documented(name: str) -> None:
 
 
 def test_an_unknown_name() -> None:
-    with pytest.raises(AttributeError, match="module 'groute_py' has no attribute 'bfs'"):
-        groute_py.bfs  # noqa: B018
+    with pytest.raises(AttributeError, match="module 'groute_py' has no attribute 'dfs'"):
+        groute_py.dfs  # noqa: B018
 
 
 def test_arguments_of_sssp() -> None:

@@ -3,24 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from groute_py.device.choose import NEAR_FAR, Makers
 from groute_py.graph.facts import Facts
+
+
+def no_window(facts: Facts, device: str, ranks: int) -> float:
+    """Of a method that has no Δ."""
+    return float("inf")
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A distributed single-source method: near–far relaxation with a window of its own width.
+    """A single-source method.
 
     Attributes:
         name: as on the command line.
         summary: one line for people.
+        complexity: arcs relaxed, or steps, in the worst case; n vertices, m arcs.
         negative_weights: whether arcs may weigh less than zero.
+        unit_weights: whether every arc has to weigh 1.
+        distributed: whether several ranks share the work, by near–far relaxation with the window
+            below; else one rank has the whole graph and the others wait.
+        devices: what relaxes where one rank has the whole graph, by ``cpu`` and ``cuda``.
         window: from the graph's facts, the device's name and the number of ranks to Δ, in units of
             weight.
     """
 
     name: str
     summary: str
-    negative_weights: bool
-    window: Callable[[Facts, str, int], float]
+    complexity: str
+    negative_weights: bool = False
+    unit_weights: bool = False
+    distributed: bool = False
+    devices: Makers = field(default_factory=lambda: NEAR_FAR)
+    window: Callable[[Facts, str, int], float] = no_window
+
+    def makers(self, ranks: int) -> Makers:
+        """The devices on so many ranks."""
+        return NEAR_FAR if self.distributed and ranks > 1 else self.devices
+
+    @property
+    def weights(self) -> str:
+        """Which weights it takes, in words."""
+        return "1" if self.unit_weights else "any" if self.negative_weights else "0 or more"

@@ -7,13 +7,12 @@ would never end, so its progress is watched: see `groute_py.engine.negative_cycl
 
 from __future__ import annotations
 
-import math
-
 from groute_py.algorithms.base import Algorithm
 
 ALGORITHM = Algorithm(
     name="bellman-ford",
-    summary="worklist Bellman-Ford; negative weights allowed, negative cycles reported",
+    summary="Bellman-Ford with a worklist; negative cycles reported",
+    complexity="n·m",
     negative_weights=True,
-    window=lambda facts, device, ranks: math.inf,
+    distributed=True,
 )

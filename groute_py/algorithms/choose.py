@@ -2,33 +2,100 @@
 
 from __future__ import annotations
 
-from groute_py.algorithms import bellman_ford, delta_stepping
+from typing import NamedTuple
+
+from groute_py.algorithms import (
+    bellman_ford,
+    breadth_first,
+    delta_stepping,
+    frontier_dijkstra,
+    pull_bellman_ford,
+    serial_bellman_ford,
+    serial_dijkstra,
+)
 from groute_py.algorithms.base import Algorithm
+from groute_py.device.choose import NEAR_FAR, Makers
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
+
+DENSE = 0.25
+"""Share of pairs with an arc from which a GPU relaxes everything at once."""
+
+
+class Choice(NamedTuple):
+    """A method, and why that one."""
+
+    method: Algorithm
+    reason: str
 
 
 def algorithms() -> dict[str, Algorithm]:
     """Every method by name."""
-    methods = (delta_stepping.ALGORITHM, bellman_ford.ALGORITHM)
+    methods = (
+        delta_stepping.ALGORITHM,
+        bellman_ford.ALGORITHM,
+        breadth_first.ALGORITHM,
+        *frontier_dijkstra.ALGORITHMS,
+        *pull_bellman_ford.ALGORITHMS,
+        *serial_dijkstra.ALGORITHMS,
+        *serial_bellman_ford.ALGORITHMS,
+    )
     return {method.name: method for method in methods}
 
 
-def algorithm(name: str, facts: Facts) -> Algorithm:
+def check_name(name: str) -> None:
+    """Raise `InputError` for a name that is neither a method's nor ``auto``."""
+    known = algorithms()
+    if name != "auto" and name not in known:
+        raise InputError(f"algorithm {name!r} is unknown; choose one of auto, {', '.join(known)}")
+
+
+def devices_of(name: str) -> Makers:
+    """What a method, or ``auto``, can run on."""
+    return NEAR_FAR if name == "auto" else algorithms()[name].devices
+
+
+def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
     """The method called ``name``, checked against the graph; ``auto`` chooses.
+
+    Args:
+        name: a method's, or ``auto``.
+        facts: of the graph.
+        device: ``cpu`` or ``cuda``, where it would run.
+        ranks: how many.
 
     Raises:
         InputError: unknown name, or the method forbids what the graph has.
     """
-    known = algorithms()
+    check_name(name)
     if name == "auto":
-        name = "bellman-ford" if facts.has_negative else "delta-stepping"
-    if name not in known:
-        raise InputError(f"algorithm {name!r} is unknown; choose one of auto, {', '.join(known)}")
-    method = known[name]
+        return automatic(facts, device, ranks)
+    method = algorithms()[name]
     if facts.has_negative and not method.negative_weights:
         raise InputError(
             f"{facts.name} has a negative weight ({facts.least}), which {name} cannot take; "
             "use --algorithm bellman-ford"
         )
-    return method
+    if method.unit_weights and not _is_unit(facts):
+        raise InputError(
+            f"{facts.name} has weights from {facts.least} to {facts.greatest}, but {name} takes "
+            "every arc to weigh 1; use groute-py bfs to count arcs, or --algorithm delta-stepping"
+        )
+    return Choice(method, "asked for")
+
+
+def automatic(facts: Facts, device: str, ranks: int) -> Choice:
+    """The method that is likely to be the fastest; see docs/performance.md for how it does."""
+    if facts.has_negative and device == "cpu" and ranks == 1:
+        return Choice(serial_bellman_ford.BEST, "a weight is negative, and one core solves")
+    if facts.has_negative:
+        return Choice(bellman_ford.ALGORITHM, "a weight is negative")
+    if _is_unit(facts) and facts.weight_type.kind != "f":
+        return Choice(breadth_first.ALGORITHM, "every arc weighs 1")
+    if device == "cuda" and ranks == 1 and facts.mean_degree >= DENSE * facts.vertex_count:
+        return Choice(bellman_ford.ALGORITHM, "most pairs have an arc, so that few turns do")
+    return Choice(delta_stepping.ALGORITHM, "no weight is negative")
+
+
+def _is_unit(facts: Facts) -> bool:
+    return facts.arc_count == 0 or (facts.least == 1 and facts.greatest == 1)

@@ -46,7 +46,8 @@ def _room(vertex_count: int, ranks: int) -> float:
 
 ALGORITHM = Algorithm(
     name="delta-stepping",
-    summary="near–far Δ-stepping; weights must not be negative",
-    negative_weights=False,
+    summary="near–far Δ-stepping",
+    complexity="n·m; m and a little more where Δ fits",
+    distributed=True,
     window=automatic_delta,
 )

@@ -16,7 +16,9 @@ from typing import NoReturn
 import click
 
 import groute_py
+from groute_py.cli.algorithms import algorithms
 from groute_py.cli.apsp import apsp
+from groute_py.cli.bfs import bfs
 from groute_py.cli.convert import convert
 from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
@@ -49,7 +51,10 @@ def commands() -> None:
     """
 
 
-for command in (sssp, apsp, info, generate, convert, verify, doctor, launch, plan):
+for command in (
+    *(sssp, bfs, apsp, info, generate, convert, verify),
+    *(algorithms, doctor, plan, launch),
+):
     commands.add_command(command)
 
 

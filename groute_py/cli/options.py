@@ -12,6 +12,27 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 graph_argument = click.argument("graph")
 
+
+def _known_method(context: click.Context, parameter: click.Parameter, name: str) -> str:
+    from groute_py.algorithms.choose import check_name
+    from groute_py.errors import InputError
+
+    try:
+        check_name(name)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
+    return name
+
+
+algorithm_option = click.option(
+    "--algorithm",
+    callback=_known_method,
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="auto or a method's name; groute-py algorithms lists them.",
+)
+
 undirected_option = click.option(
     "--undirected", is_flag=True, help="Every arc of GRAPH is an edge, and also leads back."
 )

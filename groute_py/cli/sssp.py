@@ -14,6 +14,7 @@ import click
 from groute_py.cli import show
 from groute_py.cli import telemetry as telemetering
 from groute_py.cli.options import (
+    algorithm_option,
     cache_options,
     cache_value,
     graph_argument,
@@ -43,7 +44,7 @@ GRACE_S = 1.0
 @click.command()
 @graph_argument
 @click.option("-s", "--source", metavar="ID", help="Source, by the file's id.  [first with arcs]")
-@click.option("--algorithm", default="auto", show_default=True, help="auto or a method's name.")
+@algorithm_option
 @click.option("--delta", type=float, help="Δ of delta-stepping, in units of weight.  [automatic]")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--partition", default="arcs", show_default=True, help="Parts of equal what.")
@@ -55,7 +56,10 @@ GRACE_S = 1.0
 @click.option("-o", "--output", help="Save the result: .npz .npy .csv .txt .parquet .sol.")
 @click.option("--output-format", metavar="NAME", help="In this form, whatever the suffix.")
 @click.option(
-    "-t", "--target", "targets", metavar="ID", multiple=True, help="Print the path to ID."
+    *("-t", "--target", "targets"),
+    metavar="ID",
+    multiple=True,
+    help="Print the path to ID, and stop there; several.",
 )
 @click.option("--verify", "check", is_flag=True, help="Check the optimality certificate.")
 @click.option("-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so often.")
@@ -64,8 +68,19 @@ GRACE_S = 1.0
 @undirected_option
 @cache_options
 @json_option
-def sssp(
+def sssp(graph: str, **given: Any) -> None:
+    """Shortest paths from one source to every vertex of GRAPH.
+
+    GRAPH is a file (known by its content: DIMACS, Matrix Market, edge lists, METIS, GAPBS, Galois,
+    SciPy .npz, Parquet, dense matrices, our .csr; plain, .gz, .xz, .zst or .bz2) or a generated
+    graph: road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M.
+    """
+    run(graph, **given)
+
+
+def run(
     graph: str,
+    *,
     source: str | None,
     targets: tuple[str, ...],
     output: str | None,
@@ -78,11 +93,16 @@ def sssp(
     cache: Any,
     **choices: Any,
 ) -> None:
-    """Shortest paths from one source to every vertex of GRAPH.
+    """Read, solve, save and show: what commands that solve have in common.
 
-    GRAPH is a file (known by its content: DIMACS, Matrix Market, edge lists, METIS, GAPBS, Galois,
-    SciPy .npz, Parquet, dense matrices, our .csr; plain, .gz, .xz, .zst or .bz2) or a generated
-    graph: road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M.
+    Args:
+        graph, source, targets: as on the command line.
+        output, output_format: where the answer goes, or None.
+        check: whether to verify it.
+        trials: how often to solve.
+        as_json: how to show it.
+        undirected, cache: how to read the graph.
+        choices: of `Options`, but with ``no_predecessors`` and ``time_limit``.
     """
     from groute_py.api import supply_of
     from groute_py.comm.connect import connect
@@ -109,10 +129,12 @@ def sssp(
     session = Session(supply, channel, options)
     name = session.facts.name
     index = on_root(channel, lambda: _index_of(session, source))
+    # a saved answer is complete
+    wanted = on_root(channel, lambda: [] if output else _indices_of(session, targets))
 
     def solve() -> Result | None:
         try:
-            result = session.solve(index)
+            result = session.solve(index, wanted)
         except NegativeCycleError:
             on_root(channel, lambda: _say_negative_cycle(output, output_format))
             raise
@@ -188,6 +210,12 @@ def _index_of(session: Session, source: str | None) -> int:
     return session.numbering.index_of(source, "source", session.facts.name)
 
 
+def _indices_of(session: Session, targets: tuple[str, ...]) -> list[int]:
+    assert session.numbering is not None
+    name = session.facts.name
+    return [session.numbering.index_of(target, "target", name) for target in targets]
+
+
 def _say_negative_cycle(output: str | None, form: str | None) -> None:
     """Programs that read ``matrix-distances`` look for this line."""
     from groute_py.graph.atomic import replacing
@@ -202,7 +230,13 @@ def _verify(supply: Supply, result: Result | None, options: Options) -> None:
     from groute_py.verification import verify
 
     assert result is not None
-    verify(supply.graph(), result, cutoff=options.cutoff)
+    graph = supply.graph()
+    bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
+    verify(
+        graph.with_unit_weights() if options.hops else graph,
+        result,
+        cutoff=min(bounds, default=None),
+    )
 
 
 def _finish(
@@ -254,7 +288,10 @@ def _show(rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool) -> N
         return
     figures, seconds = rows.pop("statistics"), rows.pop("seconds")
     ranks, arcs = figures["ranks"], max(rows["arcs"], 1)
-    rows["method"] = f"{figures['algorithm']}, Δ {figures['delta'] or '∞'}"
+    rows["method"] = f"{figures['algorithm']}, Δ {figures['delta'] or '∞'} ({figures['choice']})"
+    if figures["settled"]:
+        rate = figures["settled"] / max(figures["steps"], 1)
+        rows["settled"] = f"{rate:.2f} vertices a round, {figures['steps']:,} rounds"
     rows["ranks"] = f"{ranks} ({', '.join(sorted(set(figures['devices'])))})"
     rows["relaxations"] = f"{figures['relaxations'] / arcs:.2f} per arc"
     if ranks > 1:

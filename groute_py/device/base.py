@@ -49,6 +49,7 @@ class Counters:
         relaxations: arcs relaxed.
         steps: worklist steps (CUDA) or windows (CPU).
         slices: calls of `Device.relax` that found work.
+        settled: vertices made final in steps, by methods that do so.
         overflowed: a sum did not fit in the distance type, and was left out.
         sent: bytes to each peer by kernels (what goes by the channel is counted there).
     """
@@ -56,6 +57,7 @@ class Counters:
     relaxations: int = 0
     steps: int = 0
     slices: int = 0
+    settled: int = 0
     overflowed: bool = False
     sent: list[int] = field(default_factory=list)
 
@@ -139,6 +141,12 @@ class Device(Protocol):
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         """Improvements of halo vertices since the last call, one message for each owner."""
+
+    def farthest(self, vertices: NDArray[np.int64]) -> float:
+        """The greatest distance of some owned vertices (local numbers); infinite if unreached."""
+
+    def forget_beyond(self, bound: float) -> None:
+        """Make unreached what is farther than ``bound``."""
 
     def start_claims(self, monotone: bool) -> None:
         """Begin to look for predecessors.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
+from typing import Any
 
 from groute_py.device.base import Device
 from groute_py.errors import InputError, SetupError
@@ -10,30 +13,60 @@ from groute_py.errors import InputError, SetupError
 DEVICES = ("auto", "cpu", "cuda")
 """What a user may ask for."""
 
+Maker = Callable[[int, bool], Device]
+"""From the rank's number on its host, and whether messages stay in device memory, to a device."""
 
-def choose(name: str, local_rank: int, *, direct: bool) -> Device:
+Makers = Mapping[str, Maker]
+"""By ``cpu`` and ``cuda``; one that is missing cannot be had."""
+
+
+def on_cpu(module: str, kind: str, **choices: Any) -> Maker:
+    """Make a ``kind`` of device from a module that is imported only then."""
+    return lambda local_rank, direct: getattr(import_module(module), kind)(**choices)
+
+
+def on_gpu(module: str, kind: str, **choices: Any) -> Maker:
+    """The same for a device that takes the GPU of its rank."""
+    return lambda local_rank, direct: getattr(import_module(module), kind)(
+        local_rank, direct=direct, **choices
+    )
+
+
+NEAR_FAR: Makers = {
+    "cpu": on_cpu("groute_py.device.cpu", "CpuDevice"),
+    "cuda": on_gpu("groute_py.device.cuda", "CudaDevice"),
+}
+"""The devices that can share a graph with others."""
+
+
+def choose(name: str, local_rank: int, *, direct: bool, makers: Makers = NEAR_FAR) -> Device:
     """Open the device for the ``local_rank``-th rank of this host.
 
     With ``direct`` a GPU's messages stay in its memory.
 
-    ``auto`` is a GPU where one can be used, else the CPU.
+    Raises:
+        InputError: unknown name, or one that ``makers`` does not have.
+        SetupError: ``cuda`` was asked for and cannot be used; says why.
+    """
+    return makers[kind_of(name, makers)](local_rank, direct)
+
+
+def kind_of(name: str, makers: Makers = NEAR_FAR) -> str:
+    """``cpu`` or ``cuda``; ``auto`` is a GPU where one can be used, else the CPU.
 
     Raises:
-        InputError: unknown name.
-        SetupError: ``cuda`` was asked for and cannot be used; says why.
+        InputError, SetupError: as for `choose`.
     """
     if name not in DEVICES:
         raise InputError(f"device {name!r} is unknown; choose one of {', '.join(DEVICES)}")
-    problem = None if name == "cpu" else gpu_problem()
-    if name == "cuda" and problem is not None:
+    if name == "auto":
+        return "cuda" if "cuda" in makers and gpu_problem() is None else "cpu"
+    if name not in makers:
+        raise InputError(f"this algorithm has no device {name}; it runs on {', '.join(makers)}")
+    problem = gpu_problem() if name == "cuda" else None
+    if problem is not None:
         raise SetupError(f"no GPU can be used: {problem}")
-    if name != "cpu" and problem is None:
-        from groute_py.device.cuda import CudaDevice
-
-        return CudaDevice(local_rank, direct=direct)
-    from groute_py.device.cpu import CpuDevice
-
-    return CpuDevice()
+    return name
 
 
 @cache

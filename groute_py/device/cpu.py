@@ -113,8 +113,17 @@ class CpuDevice:
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self._emptied(self._at, near_far.DIRTY_COUNT, with_parents=False)
 
+    def farthest(self, vertices: NDArray[np.int64]) -> float:
+        greatest = self._distances[vertices].max()
+        return np.inf if greatest == self._nothing else float(greatest)
+
+    def forget_beyond(self, bound: float) -> None:
+        self._distances[self._distances > within(bound, self._type)] = self._nothing
+
     def start_claims(self, monotone: bool) -> None:
-        if not self._recording:
+        if self._recording:
+            self._parents[self._distances == self._nothing] = NO_PARENT  # some may be forgotten
+        else:
             self._parents = np.full(self._share.local_count, NO_PARENT, dtype=np.int64)
         self._flags.fill(0)
         self._claimed = self._near[: self._share.own_count]

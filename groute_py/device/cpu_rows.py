@@ -15,7 +15,8 @@ from groute_py.device.base import unreached
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.graph.csr import Graph
 from groute_py.graph.mirror import turned
-from groute_py.kernels.cpu import heap
+from groute_py.kernels.cpu import heap, near_far
+from groute_py.kernels.cpu.parents import find_parents
 
 BLOCK_BYTES = 16 << 20
 """Rows that are solved before they are handed on."""
@@ -45,7 +46,7 @@ class CpuGraph:
             self._incoming = self._converted(*turned(graph.offsets, graph.heads, graph.weights))
         parents = np.empty(self.vertex_count, np.int32)
         nothing = unreached(self.type)
-        heap.find_parents(*self._incoming, source, distances, nothing, parents)
+        find_parents(*self._incoming, source, distances, nothing, parents)
         return parents
 
     def _converted(self, *arcs: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -68,9 +69,15 @@ class CpuHeaps:
         yield from blocks_of(self._graph, sources, self._row, self._predecessors)
 
     def _row(self, source: int) -> NDArray[Any]:
-        nothing = unreached(self._graph.type)
-        distances = np.full(self._graph.vertex_count, nothing)
-        if not heap.dijkstra(*self._graph.arcs, source, distances):
+        count, nothing = self._graph.vertex_count, unreached(self._graph.type)
+        distances = np.full(count, nothing)
+        places, open_ones = np.zeros(count, np.uint32), np.empty(count, np.uint32)
+        at = np.zeros(near_far.CURSORS, np.int64)
+        distances[source], places[source], open_ones[0] = 0, 1, source
+        at[near_far.NEAR_COUNT] = 1
+        state, bounds = (distances, places, open_ones, at), (np.inf, nothing, nothing)
+        heap.relax(*self._graph.arcs, *state, *bounds, np.uint64(len(self._graph.arcs[1]) + 1))
+        if at[near_far.OVERFLOWED]:
             raise NarrowError
         return distances
 

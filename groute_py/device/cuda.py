@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
 from groute_py.device.cuda_graph import packed_arcs
-from groute_py.device.cuda_module import module
+from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.inventory import uuid_of
 from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
 from groute_py.device.memory import (
@@ -82,7 +82,7 @@ class CudaDevice:
         self._peers = nobody()
 
     def rehearse(self, distance_type: np.dtype[Any]) -> None:
-        module(SOLVE, distance_type, wide_offsets=False).get_function("relax").kernel  # noqa: B018
+        compile_now(SOLVE, distance_type)
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
@@ -185,6 +185,16 @@ class CudaDevice:
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self._emptied(with_parents=False)
+
+    def farthest(self, vertices: NDArray[np.int64]) -> float:
+        with self._stream:
+            greatest = self._arrays["distance"][cp.asarray(vertices)].max().get()[()]
+        return np.inf if greatest == self._nothing else float(greatest)
+
+    def forget_beyond(self, bound: float) -> None:
+        with self._stream:
+            distances = self._arrays["distance"]
+            distances[distances > within(bound, self._type)] = self._nothing
 
     def start_claims(self, monotone: bool) -> None:
         self._listed, self._done = False, 0
@@ -292,9 +302,8 @@ class CudaDevice:
 
     def _compile(self, arc_count: int) -> None:
         wide = arc_count >= 1 << 31  # sums of an offset and a stride must not wrap
-        compiled = module(SOLVE, self._type, wide_offsets=wide)
         self._offset_type = np.uint64 if wide else np.uint32
-        self._kernels = {name: compiled.get_function(name) for name in SOLVE.entry_points}
+        self._kernels = kernels_of(SOLVE, self._type, wide_offsets=wide)
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
             self._kernels["relax"].kernel.ptr, BLOCK, 0
         )

@@ -9,7 +9,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
-from groute_py.device.cuda_module import module
+from groute_py.device.cuda_module import kernels_of
 from groute_py.graph.csr import Graph
 from groute_py.graph.mirror import turned
 from groute_py.kernels.source import ALL_PAIRS
@@ -49,8 +49,7 @@ class CudaGraph:
         self._graph, self._limit = graph, memory_limit
         wide = graph.arc_count >= 1 << 31
         self._offset_type = np.uint64 if wide else np.uint32
-        compiled = module(ALL_PAIRS, distance_type, wide_offsets=wide)
-        self.kernels = {name: compiled.get_function(name) for name in ALL_PAIRS.entry_points}
+        self.kernels = kernels_of(ALL_PAIRS, distance_type, wide_offsets=wide)
         self.offsets = cp.asarray(graph.offsets).astype(self._offset_type)
         self.arcs = packed_arcs(graph.heads, graph.weights, distance_type)
 

@@ -16,3 +16,19 @@ def module(program: Program, distance_type: np.dtype[Any], *, wide_offsets: bool
     """A program for one distance type, from CuPy's disk cache if it is there; once a process."""
     choices = options(distance_type, wide_offsets=wide_offsets)
     return cp.RawModule(code=text_of(program), options=choices, backend="nvrtc")
+
+
+def kernels_of(
+    program: Program, distance_type: np.dtype[Any], *, wide_offsets: bool
+) -> dict[str, Any]:
+    """All of its kernels, by name."""
+    compiled = module(program, distance_type, wide_offsets=wide_offsets)
+    return {name: compiled.get_function(name) for name in program.entry_points}
+
+
+def compile_now(program: Program, distance_type: np.dtype[Any]) -> None:
+    """So that no solve waits for it, and other processes find it in the disk cache."""
+    kernel = module(program, distance_type, wide_offsets=False).get_function(
+        program.entry_points[0]
+    )
+    assert kernel.kernel is not None

@@ -17,7 +17,7 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
-from groute_py.device.base import unreached, within
+from groute_py.device.base import within
 from groute_py.device.cuda_graph import CudaGraph
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.errors import InputError

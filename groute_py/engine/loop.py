@@ -43,6 +43,9 @@ class Task(Protocol):
     def window(self) -> float:
         """The width of the window it works in."""
 
+    def goal(self) -> float:
+        """The distance beyond which nothing is wanted, as far as is known."""
+
 
 @dataclass(frozen=True)
 class Pace:
@@ -101,20 +104,22 @@ def _work(
         if not open_vote:
             stop = time.monotonic() > pace.deadline
             counts = (channel.sent, channel.received, task.relaxations())
-            channel.vote(Ballot(floor, *counts, task.window(), stop).to_array())
+            channel.vote(Ballot(floor, *counts, task.window(), stop, task.goal()).to_array())
             open_vote = True
         ballots = channel.tally()
         if ballots is not None:
             open_vote, votes = False, votes + 1
             verdict = coordinator.judge(ballots)
             if verdict.quiet:
+                if verdict.goal < math.inf:
+                    channel.abandon()  # a rank may have worked beyond the goal meanwhile
                 return votes
             if verdict.stop:
                 raise too_late()
             if inspect is not None:
                 inspect(verdict)
             if verdict.floor < math.inf:  # else all is on the wire, and what it was sent by holds
-                limit = verdict.floor + pace.lead * verdict.window
+                limit = min(verdict.floor + pace.lead * verdict.window, verdict.goal)
         idle = idle + 1 if not (arrived or leaving) and floor > limit else 0
         if idle:
             # a peer on the same core may be the one that has work

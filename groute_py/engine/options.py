@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from groute_py.algorithms.choose import check_name
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
 from groute_py.partition.order import ORDERS
@@ -25,13 +26,14 @@ class Options:
         algorithm: a method's name, or ``auto``.
         delta: Δ in units of weight, or None for the automatic one.
         device: ``auto``, ``cpu`` or ``cuda``.
-        partition: ``arcs`` or ``vertices``.
+        partition: ``arcs``, ``vertices`` or ``first``.
         predecessors: whether to find the shortest-path tree.
         cutoff: leave out vertices that are farther.
         time_limit_s: give up after this many seconds.
         mode: ``fused`` (ranks exchange inside the kernel), ``rounds`` (through the host), ``auto``.
         order: of the vertices before the cut: ``auto``, ``none``, ``bfs``, ``rcm``, ``hilbert``.
         coordinates: a coordinate file, for ``hilbert``; only rank 0's counts.
+        hops: every arc counts 1, whatever it weighs.
         download: whether the answer is brought to host memory at once.
     """
 
@@ -46,6 +48,7 @@ class Options:
     order: str = "auto"
     coordinates: str | Path | None = None
     download: bool = True
+    hops: bool = False
 
     @property
     def renumbers(self) -> bool:
@@ -56,6 +59,7 @@ class Options:
         """Raise `InputError` for values that make no sense."""
         if self.delta is not None and not self.delta > 0:
             raise InputError(f"delta must be positive, not {self.delta}")
+        check_name(self.algorithm)
         if self.mode not in MODES:
             raise InputError(f"mode {self.mode!r} is unknown; choose one of {', '.join(MODES)}")
         if self.order not in ORDERS:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from types import TracebackType
 from typing import Any
@@ -11,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.base import Algorithm
-from groute_py.algorithms.choose import algorithm
+from groute_py.algorithms.choose import Choice, algorithm, devices_of
+from groute_py.algorithms.delta_stepping import automatic_delta
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.device.base import Linked
-from groute_py.device.choose import choose
+from groute_py.device.choose import choose, kind_of
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root
 from groute_py.engine.device_result import DeviceResult
@@ -30,7 +32,7 @@ from groute_py.engine.supply.base import Supply
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.environment import local_rank
 from groute_py.errors import GrouteError, InputError, SetupError, everywhere
-from groute_py.graph.facts import Facts
+from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
 from groute_py.partition.quality import cost_of, quality_of
@@ -39,6 +41,9 @@ from groute_py.result import Result, public_distances
 
 LEAD_WINDOWS = 4.0
 """How many windows a rank may be ahead of the slowest."""
+
+TOWARDS_TARGETS = 0.5
+"""The same where the end may be near: each step opens one window."""
 
 
 class Session:
@@ -61,11 +66,18 @@ class Session:
             self.facts: Facts = supply.facts(channel)
         on_all(channel, lambda: options.check_against(self.facts))
         self.numbering: Numbering | None = supply.numbering() if channel.rank == 0 else None
-        self._method: Algorithm = on_all(channel, lambda: algorithm(options.algorithm, self.facts))
+        if options.hops:
+            self.facts = counting_hops(self.facts)
+        self._method, self._choice = self._choose_method()
         self._types = distance_types(self.facts)
         self._device = on_all(
             channel,
-            lambda: choose(options.device, local_rank(channel.rank), direct=channel.direct),
+            lambda: choose(
+                options.device,
+                local_rank(channel.rank),
+                direct=channel.direct,
+                makers=self._method.makers(channel.size),
+            ),
         )
         self._check_download()
         self._check_room()
@@ -73,26 +85,29 @@ class Session:
             self._receive_share(supply)
         self._load()
 
-    def solve(self, source: int) -> Result | None:
+    def solve(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """Shortest paths from ``source`` (0-based); the result on rank 0, None elsewhere.
 
+        With targets it ends when all of them are final, and vertices farther than the farthest of
+        them are left unreached; with negative weights, which allow no early end, they are not.
+
         Raises:
-            InputError: the source is not a vertex.
+            InputError: the source or a target is not a vertex.
             NegativeCycleError: one can be reached from the source.
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits.
         """
-        self._check_source(source)
+        self._check_vertices("source", [source])
+        self._check_vertices("target", targets)
         watch = Stopwatch()
-        place = on_root(self._channel, lambda: self._order.place_of(source))
-        owner = int(self._partition.owner(place))
-        local = place - self._share.first if owner == self._channel.rank else None
+        own, wanted = self._own_of([source]), self._own_of(targets) if targets else None
+        local = int(own[0]) if len(own) else None
         limit_s = self._options.time_limit_s
         deadline = time.monotonic() + limit_s if limit_s is not None else math.inf
         before = self._channel.bytes_sent.copy()
         self._channel.gather(None)  # so that no rank's time holds another's last download
         with watch.phase("solve"):
-            votes = self._relax(local, deadline)
+            votes = self._relax(local, wanted, deadline)
         if self._options.predecessors:
             with watch.phase("predecessors"):
                 self._device.start_claims(not self.facts.has_negative)
@@ -118,17 +133,26 @@ class Session:
         if error is None or (isinstance(error, GrouteError) and error.on_all_ranks):
             self.close()
 
-    def _relax(self, local: int | None, deadline: float) -> int:
+    def _relax(self, local: int | None, wanted: NDArray[np.int64] | None, deadline: float) -> int:
         """Solve in the narrowest type that holds every sum; returns the votes taken."""
+        if self.facts.has_negative:
+            wanted = None  # nothing is final before everything is
         votes = 0
         while True:
-            pace = Pace(self._lead(), deadline)
-            self._device.start(local, self._delta(), self._cutoff(), record=self._records())
+            self._bound = math.inf
+            pace = Pace(TOWARDS_TARGETS if wanted is not None else self._lead(), deadline)
+            task = Relaxing(self._device, wanted, self._stride(wanted))
+            self._device.start(
+                local, self._delta_towards(wanted), self._cutoff(), record=self._records()
+            )
             look = self._cycle_watch()
             if self._linked is not None:
                 fused.run(self._linked, self._channel, pace)
             else:
-                votes += run(Relaxing(self._device), self._channel, pace, look)
+                votes += run(task, self._channel, pace, look)
+            if wanted is not None:
+                self._bound = max(self._channel.gather(task.goal()))
+                self._device.forget_beyond(self._bound)
             if not any(self._channel.gather(self._device.counters.overflowed)):
                 return votes
             if self._type is self._types[-1]:
@@ -159,10 +183,15 @@ class Session:
         )
 
     def _receive_share(self, supply: Supply) -> None:
-        spread = supply.spread(self._channel, self._options)
+        options = self._options
+        if self._channel.size > 1 and not self._method.distributed:
+            options = replace(options, partition="first", order="none")
+        spread = supply.spread(self._channel, options)
         part, rows = self._channel.rank, spread.rows
         if self._device.name == "cpu" or self.facts.has_negative:
             rows = rows.to_host()  # where the host works on them
+        if self._options.hops:
+            rows = replace(rows, weights=np.ones_like(rows.weights, dtype=np.int32))
         self._partition, self._order = spread.partition, spread.order
         self._quality = quality_of(self._channel.gather(cost_of(rows, self._partition, part)))
         self._share: Share = on_all(self._channel, lambda: share_of(rows, self._partition, part))
@@ -184,6 +213,8 @@ class Session:
         """How ranks exchange, why that way, and what drives it; the same on every rank."""
         if self._channel.size == 1:
             return "alone", "one rank", None
+        if not self._method.distributed:
+            return "alone", f"{self._method.name} runs on one rank, the others wait", None
         if self._options.mode == "rounds":
             return "rounds", "asked for", None
         linked = self._try_to_link()
@@ -200,15 +231,30 @@ class Session:
             return "not every rank has a GPU"
         return self._device.link(self._channel)
 
-    def _check_source(self, source: int) -> None:
+    def _check_vertices(self, role: str, vertices: Sequence[int]) -> None:
         count, first = self.facts.vertex_count, self.facts.first_id
-        if not 0 <= source < count:
-            raise everywhere(
-                InputError(
-                    f"source {source + first} is not a vertex of {self.facts.name}; "
-                    f"vertices are {first}..{count - 1 + first}"
+        for vertex in vertices:
+            if not 0 <= vertex < count:
+                raise everywhere(
+                    InputError(
+                        f"{role} {vertex + first} is not a vertex of {self.facts.name}; "
+                        f"vertices are {first}..{count - 1 + first}"
+                    )
                 )
-            )
+
+    def _own_of(self, vertices: Sequence[int]) -> NDArray[np.int64]:
+        """Those that this rank owns, in local numbers; collective."""
+        places = on_root(self._channel, lambda: [self._order.place_of(v) for v in vertices])
+        mine = self._partition.owner(places) == self._channel.rank
+        local: NDArray[np.int64] = np.array(places, np.int64)[mine] - self._share.first
+        return local
+
+    def _choose_method(self) -> Choice:
+        """The same on every rank, by rank 0's device."""
+        choices, size = self._options, self._channel.size
+        makers = devices_of(choices.algorithm)
+        device = on_root(self._channel, lambda: kind_of(choices.device, makers))
+        return on_all(self._channel, lambda: algorithm(choices.algorithm, self.facts, device, size))
 
     def _delta(self) -> float:
         if self._options.delta is None or math.isinf(self._automatic_delta()):
@@ -223,6 +269,19 @@ class Session:
         """Whether a vertex's last improvement makes a tree: alone, without negative weights."""
         alone = self._channel.size == 1
         return self._options.predecessors and alone and not self.facts.has_negative
+
+    def _delta_towards(self, wanted: NDArray[np.int64] | None) -> float:
+        """Δ; an automatic one no wider than a step towards targets."""
+        delta = self._delta()
+        if self._options.delta is not None or math.isinf(delta):
+            return delta
+        return min(delta, self._stride(wanted))
+
+    def _stride(self, wanted: NDArray[np.int64] | None) -> float:
+        """How wide a step towards targets is, where the method has no Δ."""
+        if wanted is None:
+            return math.inf
+        return automatic_delta(self.facts, self._device.name, self._channel.size)
 
     def _lead(self) -> float:
         return math.inf if self._channel.size == 1 else LEAD_WINDOWS
@@ -266,6 +325,7 @@ class Session:
             return None
         statistics = Statistics(
             algorithm=self._method.name,
+            choice=self._choice,
             delta=self._delta(),
             distance_type=self._type.name,
             mode=self._mode,
@@ -274,6 +334,7 @@ class Session:
             order=self._order.name,
             cut=self._quality.cut,
             imbalance=self._quality.imbalance,
+            bound=self._bound if math.isfinite(self._bound) else None,
         )
         statistics.add(reports)
         kind = Result if self._options.download else DeviceResult

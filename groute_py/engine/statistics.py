@@ -33,7 +33,8 @@ class RankReport:
 @dataclass
 class Statistics:
     """Attributes:
-    algorithm, delta, distance_type: what ran; ``delta`` is infinite for Bellman-Ford.
+    algorithm, choice: what ran, and why that.
+    delta, distance_type: of what ran; ``delta`` is infinite for methods without one.
     mode: ``alone`` (one rank), ``fused`` (exchange inside the kernel) or ``rounds`` (by the hosts).
     reason: why that way.
     ranks, devices: how many, and the processor of each.
@@ -42,13 +43,17 @@ class Statistics:
     seconds: wall time by phase on the slowest rank.
     relaxations: arcs relaxed by all ranks.
     useless_relaxations: those beyond one for each arc that leaves a reached vertex.
+    settled: vertices made final in steps, by methods that do so; else 0.
     rounds: slices of work by all ranks.
-    steps: turns of the persistent kernel (CUDA) or windows (CPU), by all ranks.
+    steps: turns of the persistent kernel (CUDA) or windows (CPU), by all ranks; of methods that
+        have the graph to themselves, rounds, levels or vertices closed.
+    bound: distances up to this are final, where targets ended the solve early; else None.
     votes: votes of the coordinator.
     bytes_sent: ``bytes_sent[a][b]`` from rank a to rank b.
     """
 
     algorithm: str = ""
+    choice: str = ""
     delta: float = 0.0
     distance_type: str = ""
     mode: str = ""
@@ -62,7 +67,9 @@ class Statistics:
     relaxations: int = 0
     useless_relaxations: int = 0
     rounds: int = 0
+    settled: int = 0
     steps: int = 0
+    bound: float | None = None
     votes: int = 0
     bytes_sent: list[list[int]] = field(default_factory=list)
 
@@ -72,7 +79,8 @@ class Statistics:
         self.devices = [report.device for report in reports]
         self.relaxations = sum(report.counters.relaxations for report in reports)
         needed = sum(report.arcs_reached for report in reports)
-        self.useless_relaxations = self.relaxations - needed
+        self.useless_relaxations = max(self.relaxations - needed, 0)  # bfs looks at fewer
+        self.settled = sum(report.counters.settled for report in reports)
         self.rounds = sum(report.counters.slices for report in reports)
         self.steps = sum(report.counters.steps for report in reports)
         self.bytes_sent = [report.bytes_sent for report in reports]

@@ -4,22 +4,44 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groute_py.device.base import Device
 
 
 class Relaxing:
-    """Improving distances."""
+    """Improving distances.
 
-    def __init__(self, device: Device) -> None:
-        self._device = device
+    Args:
+        device: that does it.
+        targets: this rank's, in local numbers; None where all vertices are wanted.
+        width: of its steps towards them, where the device has no window.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        targets: NDArray[np.int64] | None = None,
+        width: float = math.inf,
+    ) -> None:
+        self._device, self._targets, self._width = device, targets, width
         self.memory = device.memory
         self.merge = device.merge
         self.work = device.relax
         self.outgoing = device.outgoing
-        self.window = device.window
 
     def relaxations(self) -> int:
         return self._device.counters.relaxations
+
+    def window(self) -> float:
+        return min(self._device.window(), self._width)
+
+    def goal(self) -> float:
+        """The farthest target so far, infinite while one is unreached."""
+        if self._targets is None:
+            return math.inf
+        return self._device.farthest(self._targets) if len(self._targets) else -math.inf
 
 
 class Claiming:
@@ -38,4 +60,7 @@ class Claiming:
         return 0
 
     def window(self) -> float:
+        return math.inf
+
+    def goal(self) -> float:
         return math.inf

@@ -95,6 +95,11 @@ class Graph:
         offsets, heads, weights = (array.get() for array in arrays)
         return replace(self, offsets=offsets, heads=heads, weights=weights)
 
+    def with_unit_weights(self) -> Graph:
+        """The graph in which every arc weighs 1, on the host."""
+        host = self.to_host()
+        return replace(host, weights=np.ones(host.arc_count, np.int32))
+
     @property
     def vertex_count(self) -> int:
         """The number of vertices, n."""

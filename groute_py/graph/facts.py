@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,6 +53,12 @@ def facts_of(graph: Graph) -> Facts:
         first_id=graph.first_id,
         name=graph.name,
     )
+
+
+def counting_hops(facts: Facts) -> Facts:
+    """Of the same graph when every arc weighs 1."""
+    one = 1 if facts.arc_count else 0
+    return replace(facts, weight_type=np.dtype(np.int32), least=one, greatest=one, mean=float(one))
 
 
 def first_with_arcs(offsets: NDArray[np.int64]) -> int:

@@ -72,14 +72,31 @@ ALL_PAIRS = Program(
 )
 """Many sources on a graph that one GPU holds."""
 
+BREADTH_FIRST = Program(
+    (*HEADERS, "breadth_first.cu"),
+    ("begin_search", "search_levels", "hand_over"),
+)
+FRONTIER = Program(
+    (*HEADERS, "frontier.cu"),
+    ("begin_rounds", "weigh_incoming", "take_rounds_alone", "take_rounds_together"),
+)
+PULL = Program(
+    (*HEADERS, "pull.cu"),
+    ("pull_csr", "pull_ell", "pull_dense", "fill_matrix", "fill_slots"),
+)
+"""Methods that have the graph to themselves."""
+
 PEER_LATENCY = Program(("peer_latency.cu",), ("peer_latency",))
 """How far away a peer's memory is."""
 
-PROGRAMS = (SOLVE, ALL_PAIRS, PEER_LATENCY)
+PROGRAMS = (SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, PEER_LATENCY)
 """Every text that is compiled."""
 
 BLOCK = 256
 """Threads a block."""
+
+WIDE_BLOCK = 1024
+"""Threads of a block that may work alone."""
 
 PART = 256
 """Arcs a warp relaxes in one go; a longer row is cut into parts of so many."""
@@ -106,6 +123,7 @@ def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple
         "DISTANCE": _DISTANCES[distance_type.name],
         "WIDE_OFFSETS": int(wide_offsets),
         "BLOCK": BLOCK,
+        "WIDE_BLOCK": WIDE_BLOCK,
         "PART": PART,
         "STAGED": staged,
         "THIN": BLOCK,

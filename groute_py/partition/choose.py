@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
-from groute_py.partition import balanced, block
+from groute_py.partition import balanced, block, first
 from groute_py.partition.base import Partition, Partitioner
 
 
 def partitioners() -> dict[str, Partitioner]:
     """Every way to cut, by the name the command line uses."""
-    return {"arcs": balanced.by_arcs, "vertices": block.by_vertices}
+    return {"arcs": balanced.by_arcs, "vertices": block.by_vertices, "first": first.all_in_first}
 
 
 def partition(offsets: NDArray[np.int64], parts: int, how: str = "arcs") -> Partition:

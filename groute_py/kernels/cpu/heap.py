@@ -1,6 +1,7 @@
-"""Dijkstra with a binary heap and decrease-key (S15), as in ``heap.cu``; predecessors of rows.
+"""Dijkstra's algorithm with a binary heap (S6): Williams (1964), with decrease-key.
 
-Threads solve for one source each, so nothing is shared but the graph.
+The heap holds each open vertex once. An assist array knows its place there, so that a vertex that
+has become nearer moves up from where it is (S15 describes the same for one GPU thread).
 """
 
 from __future__ import annotations
@@ -10,111 +11,99 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-OPEN = -2
-"""Reached, and its predecessor not found yet."""
+from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.sums import reach_of
 
 
 @njit(cache=True, nogil=True)
-def dijkstra(offsets: Any, heads: Any, weights: Any, source: Any, distances: Any) -> Any:
-    """Fill ``distances``, which are all unreached; returns whether every sum fits.
-
-    Args:
-        offsets: uint64, shape (n + 1,).
-        heads: uint32, shape (m,).
-        weights: of the type of the distances, not negative.
-        source: the vertex to start from.
-        distances: shape (n,), filled with the greatest value of an integer type, or infinity.
-    """
-    count = len(distances)
-    nothing = distances[source]
-    keys = np.empty(count + 1, distances.dtype)
-    vertices = np.empty(count + 1, np.uint32)
-    place = np.zeros(count, np.uint32)
-    distances[source] = 0
-    keys[1], vertices[1], place[source] = 0, source, 1
-    size = 1
-    while size > 0:
-        known, tail = keys[1], vertices[1]
-        place[tail] = 0
-        last_key, last_vertex = keys[size], vertices[size]
-        size -= 1
-        at = 1
-        while 2 * at <= size:
-            child = 2 * at
-            if child < size and keys[child + 1] < keys[child]:
-                child += 1
-            if last_key <= keys[child]:
-                break
-            keys[at], vertices[at] = keys[child], vertices[child]
-            place[vertices[at]] = at
-            at = child
-        if size > 0:
-            keys[at], vertices[at] = last_key, last_vertex
-            place[last_vertex] = at
-        for arc in range(offsets[tail], offsets[tail + np.uint64(1)]):
-            head = heads[arc]
-            reach = known + weights[arc]
-            if weights[arc] >= nothing - known or reach >= nothing:  # of integers, of floats
-                return False
-            if reach >= distances[head]:
-                continue
-            distances[head] = reach
-            at = place[head]
-            if at == 0:
-                size += 1
-                at = size
-            while at > 1 and keys[at // 2] > reach:
-                keys[at], vertices[at] = keys[at // 2], vertices[at // 2]
-                place[vertices[at]] = at
-                at //= 2
-            keys[at], vertices[at] = reach, head
-            place[head] = at
-    return True
+def rise(heap: Any, places: Any, distances: Any, place: Any, vertex: Any) -> None:
+    """Put ``vertex`` at ``place`` or as far above as it belongs."""
+    one = np.uint64(1)
+    while place > 0:
+        parent = (place - one) >> one
+        above = heap[parent]
+        if distances[above] <= distances[vertex]:
+            break
+        heap[place] = above
+        places[above] = place + one
+        place = parent
+    heap[place] = vertex
+    places[vertex] = place + one
 
 
 @njit(cache=True, nogil=True)
-def find_parents(
-    offsets: Any, tails: Any, weights: Any, source: Any, distances: Any, nothing: Any, parents: Any
-) -> None:
-    """Predecessors of one row of exact distances, as ``parents.cu`` finds them.
+def sink(heap: Any, places: Any, distances: Any, count: Any, vertex: Any) -> None:
+    """Put ``vertex`` at the top or as far below as it belongs."""
+    one, place = np.uint64(1), np.uint64(0)
+    while True:
+        child = (place << one) + one
+        if child >= count:
+            break
+        if child + one < count and distances[heap[child + one]] < distances[heap[child]]:
+            child += one
+        below = heap[child]
+        if distances[vertex] <= distances[below]:
+            break
+        heap[place] = below
+        places[below] = place + one
+        place = child
+    heap[place] = vertex
+    places[vertex] = place + one
+
+
+@njit(cache=True, nogil=True)
+def relax(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distances: Any,
+    places: Any,
+    heap: Any,
+    at: Any,
+    limit: Any,
+    cutoff: Any,
+    nothing: Any,
+    budget: Any,
+) -> Any:
+    """Close vertices until ``budget`` arcs are done or none up to ``limit`` is open.
 
     Args:
-        offsets: uint64, shape (n + 1,), of the arcs that come in.
-        tails: uint32, shape (m,).
-        weights: of the type of the distances.
-        source: of the row.
+        offsets, heads, weights: the graph; weights in the distance type.
         distances: shape (n,).
-        nothing: the distance of unreached vertices.
-        parents: int32, shape (n,), to be filled.
+        places: uint32, shape (n,), a vertex's place in the heap from 1; 0 if it is not there.
+        heap: uint32, shape (n,); the first ``at[NEAR_COUNT]`` are in use.
+        at: int64 cursors.
+        limit: float64; cutoff, nothing: in the distance type.
+
+    Returns:
+        The least distance of an open vertex, or ``nothing``.
     """
-    left = False
-    for head in range(len(distances)):
-        known = distances[head]
-        parents[head] = -1
-        if head == source or known == nothing:
-            continue
-        parents[head] = OPEN
-        for arc in range(offsets[head], offsets[head + 1]):
-            tail = tails[arc]
-            before = distances[tail]
-            if before > known or before + weights[arc] != known:
-                continue
-            if tail == source:
-                parents[head] = tail
-                break
-            if before < known:
-                parents[head] = tail
-        left = left or parents[head] == OPEN
-    while left:
-        left = False
-        for head in range(len(distances)):
-            if parents[head] != OPEN:
-                continue
-            known = distances[head]
-            for arc in range(offsets[head], offsets[head + 1]):
-                tail = tails[arc]
-                level = distances[tail] == known and known + weights[arc] == known
-                if level and parents[tail] >= 0:
-                    parents[head] = tail
-                    left = True
-                    break
+    one = np.uint64(1)
+    count, done = np.uint64(at[NEAR_COUNT]), np.uint64(0)
+    floor = nothing
+    while count > 0:
+        tail = heap[0]
+        floor = distances[tail]
+        if done >= budget or float(floor) > limit:
+            break
+        count -= one
+        places[tail] = 0
+        if count > 0:
+            sink(heap, places, distances, count, heap[count])
+        at[WINDOWS] += 1
+        done += offsets[tail + one] - offsets[tail]
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head, reach = heads[arc], reach_of(floor, weights[arc], nothing)
+            if reach == nothing:
+                at[OVERFLOWED] |= cutoff == nothing
+            elif reach < distances[head] and reach <= cutoff:
+                distances[head] = reach
+                place = np.uint64(places[head])
+                if place == 0:
+                    count += one
+                    place = count
+                rise(heap, places, distances, place - one, head)
+        floor = nothing
+    at[NEAR_COUNT] = count
+    at[RELAXATIONS] += done
+    return floor

@@ -1,0 +1,41 @@
+"""Breadth-first search (S8), where every arc counts 1.
+
+Level by level; each vertex is reached once, by any vertex of the level before. On a GPU the search
+changes direction (Beamer, Asanovic and Patterson, 2012): while the frontier holds much of the
+graph, the vertices that are left look for a tail in it, and most find one at their first arcs. Deep
+graphs, where a level is too little work for a GPU, and several ranks go by near–far relaxation.
+
+* `groute_py.kernels.cpu.breadth_first`: on one core.
+* ``kernels/breadth_first.cu``: on one GPU.
+"""
+
+from __future__ import annotations
+
+from groute_py.algorithms.base import Algorithm
+from groute_py.algorithms.delta_stepping import automatic_delta
+from groute_py.device.choose import on_cpu, on_gpu
+from groute_py.graph.facts import Facts
+
+LEVELS_AHEAD = 1024.0
+"""Of a window on one GPU, where levels come nearly in order by themselves; measured, see
+docs/performance.md."""
+
+
+def window(facts: Facts, device: str, ranks: int) -> float:
+    """Δ for near–far relaxation."""
+    alone = device == "cuda" and ranks == 1
+    return LEVELS_AHEAD if alone else automatic_delta(facts, device, ranks)
+
+
+ALGORITHM = Algorithm(
+    name="bfs",
+    summary="breadth-first search, in both directions on a GPU",
+    complexity="m",
+    unit_weights=True,
+    distributed=True,
+    devices={
+        "cpu": on_cpu("groute_py.device.alone.bfs_cpu", "BreadthFirstCpu"),
+        "cuda": on_gpu("groute_py.device.alone.bfs_cuda", "BreadthFirstCuda"),
+    },
+    window=window,
+)

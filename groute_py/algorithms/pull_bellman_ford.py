@@ -1,0 +1,40 @@
+"""Bellman-Ford by min-plus products (S13): distance = min(distance, Aᵀ ⊗ distance).
+
+In the semiring (min, +) a product with the transposed matrix relaxes every arc: each vertex takes
+the best of its incoming arcs. Rounds follow until one changes nothing, at most n without a
+reachable negative cycle; those are found as for the worklist form. There is no worklist and there
+are no atomics, so it pays where most distances change in most rounds. Three storages:
+
+* ``csr``: rows of incoming arcs.
+* ``ell`` (S5): equally many slots a vertex; refused where degrees are so uneven that most are
+  empty.
+* ``dense`` (S20): the matrix itself, kept in shared memory from round to round where it fits.
+
+On one core `groute_py.kernels.cpu.pull`, on one GPU ``kernels/pull.cu``.
+"""
+
+from __future__ import annotations
+
+from groute_py.algorithms.base import Algorithm
+from groute_py.device.choose import on_cpu, on_gpu
+
+
+def _algorithm(storage: str, summary: str, complexity: str) -> Algorithm:
+    kind = storage.capitalize()
+    return Algorithm(
+        name=f"{storage}-bellman-ford",
+        summary=summary,
+        complexity=complexity,
+        negative_weights=True,
+        devices={
+            "cpu": on_cpu("groute_py.device.alone.pull_cpu", f"{kind}Cpu"),
+            "cuda": on_gpu("groute_py.device.alone.pull_cuda", f"{kind}Cuda"),
+        },
+    )
+
+
+ALGORITHMS = (
+    _algorithm("csr", "Bellman-Ford by min-plus products, matrix in CSR", "n·m"),
+    _algorithm("ell", "the same, matrix in ELL", "n·m"),
+    _algorithm("dense", "the same, dense matrix in shared memory", "n³"),
+)

@@ -1,0 +1,45 @@
+"""Serial Bellman-Ford (S6): plain, and with a queue in three orders (S10).
+
+Negative weights are allowed, and negative cycles are found as for the worklist form: see
+`groute_py.engine.negative_cycle`. On one core; what other methods are compared with. The orders can
+take exponential time, so after 64 passes over the arcs a queue is taken as it comes, and the bound
+of n·m holds for all.
+
+* `groute_py.kernels.cpu.plain_bellman_ford`
+* `groute_py.kernels.cpu.queue_bellman_ford`
+"""
+
+from __future__ import annotations
+
+from groute_py.algorithms.base import Algorithm
+from groute_py.device.choose import on_cpu
+from groute_py.kernels.choices import FIFO, SLF, SLF_LLL
+
+_HOME = "groute_py.device.alone.bellman_ford_cpu"
+
+
+def _queued(name: str, summary: str, order: int) -> Algorithm:
+    return Algorithm(
+        name=name,
+        summary=summary,
+        complexity="n·m",
+        negative_weights=True,
+        devices={"cpu": on_cpu(_HOME, "QueueBellmanFordCpu", order=order)},
+    )
+
+
+BEST = _queued("queue-bellman-ford-slf-lll", "the same, and large label last", SLF_LLL)
+"""What one core takes for negative weights; measured, see docs/performance.md."""
+
+ALGORITHMS = (
+    Algorithm(
+        name="plain-bellman-ford",
+        summary="serial Bellman-Ford, every arc in every round",
+        complexity="n·m",
+        negative_weights=True,
+        devices={"cpu": on_cpu(_HOME, "PlainBellmanFordCpu")},
+    ),
+    _queued("queue-bellman-ford", "serial Bellman-Ford with a queue", FIFO),
+    _queued("queue-bellman-ford-slf", "the same, small label first", SLF),
+    BEST,
+)

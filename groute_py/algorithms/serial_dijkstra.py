@@ -1,0 +1,28 @@
+"""Serial Dijkstra (S6): the nearest open vertex is closed and relaxed, one after the other.
+
+With a binary heap, or by looking through all open vertices. On one core; what other methods are
+compared with.
+
+* `groute_py.kernels.cpu.heap`
+* `groute_py.kernels.cpu.open_set`
+"""
+
+from __future__ import annotations
+
+from groute_py.algorithms.base import Algorithm
+from groute_py.device.choose import on_cpu
+
+ALGORITHMS = (
+    Algorithm(
+        name="heap-dijkstra",
+        summary="serial Dijkstra with a binary heap",
+        complexity="m·log n",
+        devices={"cpu": on_cpu("groute_py.device.alone.dijkstra_cpu", "HeapCpu")},
+    ),
+    Algorithm(
+        name="open-set-dijkstra",
+        summary="serial Dijkstra that looks through all open vertices",
+        complexity="n²",
+        devices={"cpu": on_cpu("groute_py.device.alone.dijkstra_cpu", "OpenSetCpu")},
+    ),
+)

@@ -1,0 +1,145 @@
+"""Breadth-first search (S8) on one GPU: the kernels of ``kernels/breadth_first.cu``.
+
+The first levels are the probe of depth: where so many have not reached everything, the graph is
+deep and its frontiers thin, and a barrier a level costs more than the level. Then near–far
+relaxation, whose blocks go many levels down by themselves, takes the frontier and goes on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from cupy.cuda import driver
+
+from groute_py.device.alone.rows_cuda import incoming
+from groute_py.device.base import NO_PARENT, Counters
+from groute_py.device.cuda import BLOCKS_PER_PROCESSOR, NOBODY, SMALL_SHARE, CudaDevice
+from groute_py.device.cuda_module import compile_now, kernels_of
+from groute_py.device.layout import NUMBER, POINTER, pointed
+from groute_py.device.patience import threshold_after
+from groute_py.kernels.source import BLOCK, BREADTH_FIRST, PART
+from groute_py.partition.share import Share
+
+SHALLOW = 32
+"""Levels of the probe. Graphs in which they do not reach everything are deep."""
+
+SLICE_LEVELS = 1 << 12
+"""Some 20 ms, so that a signal is heard."""
+
+SEARCH = np.dtype(
+    [
+        ("incoming", POINTER),
+        ("tails", POINTER),
+        ("unreachable", POINTER),
+        ("seen", POINTER),
+        ("frontier", POINTER, 2),
+        ("parts", POINTER, 2),
+        ("parent", POINTER),
+    ],
+    align=True,
+)
+
+PROGRESS = np.dtype(
+    [
+        ("arcs", np.uint64, 3),
+        ("unexplored", np.uint64),
+        ("looked", np.uint64),
+        ("listed", NUMBER, 3),
+        ("vertices", NUMBER, 3),
+        ("level", NUMBER),
+        ("bottom_up", NUMBER),
+    ],
+    align=True,
+)
+
+
+class BreadthFirstCuda(CudaDevice):
+    """A GPU that counts arcs; the weights, which are all 1, are not looked at."""
+
+    def rehearse(self, distance_type: np.dtype[Any]) -> None:
+        super().rehearse(distance_type)
+        compile_now(BREADTH_FIRST, distance_type)
+
+    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        super().load(share, distance_type, peers)
+        self._search_kernels = kernels_of(
+            BREADTH_FIRST, distance_type, wide_offsets=self._offset_type == np.uint64
+        )
+        blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
+            self._search_kernels["search_levels"].kernel.ptr, BLOCK, 0
+        )
+        few = share.own_count < SMALL_SHARE
+        self._search_grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
+        with self._stream:
+            words, parts = share.own_count // 32 + 1, share.own_count + len(share.heads) // PART
+            self._search = self._incoming(share) | {
+                "seen": cp.empty(words, np.uint32),
+                "frontier": cp.empty((2, words), np.uint32),
+                "parts": cp.empty((2, parts + 1), np.uint64),
+                "parent": cp.empty(share.own_count, np.uint32),
+            }
+            self._search_at = pointed(SEARCH, self._search, {})
+            self._progress = cp.zeros(PROGRESS.itemsize, np.uint8)
+            self._stream.synchronize()
+
+    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
+        super().start(source, delta, cutoff, record=False)
+        number = np.uint32(NOBODY if source is None else source)
+        with self._stream:
+            state = (self._share_at, self._search_at, self._progress)
+            self._run_search("begin_search", self._share.own_count, *state, number)
+        self._handed_over = False
+        self._last_level = SHALLOW
+
+    def relax(self, limit: float) -> float:
+        if self._handed_over:
+            return super().relax(limit)
+        last = min(self._last_level, limit + 1, self._cutoff)
+        with self._stream:
+            state = (self._share_at, self._search_at, self._arrays["distance"])
+            mine = (self._control, self._progress, np.uint32(last))
+            self._search_kernels["search_levels"].kernel(
+                (self._search_grid,), (BLOCK,), (*state, *mine), enable_cooperative_groups=True
+            )
+            seen = self._progress.get().view(PROGRESS)[0]
+        level = int(seen["level"])
+        slices = self.counters.slices + int(level > self.counters.steps)
+        self.counters = Counters(relaxations=int(seen["looked"]), steps=level, slices=slices)
+        if seen["vertices"][level % 3] == 0 or level >= self._cutoff:
+            return np.inf
+        if level == self._last_level:
+            if not seen["bottom_up"]:
+                self._hand_over(level)
+            self._last_level += SLICE_LEVELS
+        return float(level)
+
+    def start_claims(self, monotone: bool) -> None:
+        super().start_claims(monotone)
+        if self._handed_over:
+            return
+        self._monotone = self._onward = False  # the search has found them
+        with self._stream:
+            parent, found = self._arrays["parent"], self._search["parent"]
+            none = (found == NOBODY) | (self._arrays["distance"] == self._nothing)
+            parent[:] = cp.where(none, NO_PARENT, found.astype(np.int64))
+
+    def _hand_over(self, level: int) -> None:
+        self._handed_over = True
+        threshold = threshold_after(self._type.type(level), self._delta, self._nothing)
+        state = (self._search_at, self._work, self._control, self._progress)
+        with self._stream:
+            self._run_search("hand_over", self._search_grid * BLOCK, *state, threshold)
+
+    def _run_search(self, name: str, threads: int, *arguments: Any) -> None:
+        blocks = max((threads + BLOCK - 1) // BLOCK, 1)
+        self._search_kernels[name]((blocks,), (BLOCK,), arguments)
+
+    def _incoming(self, share: Share) -> dict[str, Any]:
+        """The incoming arcs of every vertex, and a bit for each vertex that has none."""
+        found = incoming(share, self._offset_type)
+        bits = cp.zeros((share.own_count // 32 + 1) * 32, bool)
+        bits[: share.own_count] = found.offsets[1:] == found.offsets[:-1]
+        unreachable = cp.packbits(bits, bitorder="little").view(np.uint32)
+        return {"incoming": found.offsets, "tails": found.tails, "unreachable": unreachable}

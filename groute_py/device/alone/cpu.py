@@ -1,0 +1,75 @@
+"""What the CPU's own methods share: they begin with the source in near, and relax serially."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from groute_py.device.cpu import CpuDevice
+from groute_py.kernels.cpu import near_far
+from groute_py.partition.share import Share
+
+
+class AloneCpu(CpuDevice):
+    """One core that has the whole graph; a method says in `step` how it relaxes."""
+
+    _compiled: ClassVar[set[tuple[type, np.dtype[Any]]]] = set()
+
+    @abstractmethod
+    def step(self, limit: float) -> Any:
+        """Relax for one slice what is not farther than ``limit``.
+
+        Returns:
+            The least distance left, or the unreached value.
+        """
+
+    def copy(self) -> AloneCpu:
+        """Another one of the same kind, without a graph."""
+        return type(self)()
+
+    def rehearse(self, distance_type: np.dtype[Any]) -> None:
+        super().rehearse(distance_type)
+        if (type(self), distance_type) in self._compiled:
+            return
+        self._compiled.add((type(self), distance_type))
+        small = self.copy()
+        small.load(_one_arc(distance_type), distance_type, peers=1)
+        small.start(0, np.inf, np.inf, record=False)
+        small.relax(np.inf)
+
+    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
+        super().start(None, delta, cutoff, record=False)
+        if source is None:
+            return
+        self._source = source
+        self._distances[source] = 0
+        self._flags[source] = 1
+        self._near[0] = source
+        self._at[near_far.NEAR_COUNT] = 1
+
+    def relax(self, limit: float) -> float:
+        before = self._at[near_far.RELAXATIONS]
+        floor = self.step(limit)
+        self._count(worked=bool(self._at[near_far.RELAXATIONS] > before))
+        return np.inf if floor == self._nothing else float(floor)
+
+    def left(self) -> Any:
+        """What `step` returns where nothing is known of the least distance left."""
+        some = self._at[near_far.NEAR_COUNT] > 0
+        return self._distances[: self._share.own_count].min() if some else self._nothing
+
+
+def _one_arc(distance_type: np.dtype[Any]) -> Share:
+    """A share with two vertices and an arc."""
+    return Share(
+        first=0,
+        own_count=2,
+        offsets=np.array([0, 1, 1]),
+        heads=np.array([1], np.int32),
+        weights=np.ones(1, distance_type),
+        halo=np.zeros(0, np.int64),
+        halo_starts=np.zeros(2, np.int64),
+        halo_home=np.zeros(0, np.int32),
+    )

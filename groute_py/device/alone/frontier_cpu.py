@@ -1,0 +1,53 @@
+"""Frontier Dijkstra (S7) on one core: `groute_py.kernels.cpu.frontier`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.device.alone.cpu import AloneCpu
+from groute_py.kernels.choices import CRITERIA
+from groute_py.kernels.cpu import frontier
+from groute_py.partition.share import Share
+
+
+class FrontierCpu(AloneCpu):
+    """A core that settles many vertices in a round.
+
+    Args:
+        criterion: a key of `CRITERIA`.
+    """
+
+    def __init__(self, criterion: str) -> None:
+        super().__init__()
+        self._criterion = criterion
+
+    def copy(self) -> FrontierCpu:
+        return FrontierCpu(self._criterion)
+
+    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        super().load(share, distance_type, peers)
+        offsets, heads, weights = self._arcs
+        tails = np.repeat(np.arange(share.own_count, dtype=np.int32), np.diff(share.offsets))
+        order = np.lexsort((share.weights, tails))
+        self._arcs = (offsets, heads[order], weights[order])
+        for array in self._arcs:
+            array.flags.writeable = False
+        self._lightest = np.full(share.own_count, self._nothing, dtype=distance_type)
+        frontier.lightest_incoming(*self._arcs[1:], self._lightest)
+
+    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
+        super().start(source, delta, cutoff, record=False)
+        self._skips = np.zeros(self._share.own_count, dtype=np.uint64)
+
+    def step(self, limit: float) -> Any:
+        state = (self._distances, self._flags, self._near, self._far, self._skips, self._lightest)
+        bounds = (limit, self._cutoff, self._nothing, self._slice)
+        floor = frontier.relax(*self._arcs, *state, self._at, CRITERIA[self._criterion], *bounds)
+        self._settled = int((self._flags == frontier.CLOSED).sum())
+        return floor
+
+    def _count(self, *, worked: bool) -> None:
+        super()._count(worked=worked)
+        self.counters.settled = self._settled

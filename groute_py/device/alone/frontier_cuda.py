@@ -1,0 +1,157 @@
+"""Frontier Dijkstra (S7) on one GPU: the kernels of ``kernels/frontier.cu``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from cupy.cuda import driver
+
+from groute_py.device.alone.rows_cuda import tails_of
+from groute_py.device.base import Counters
+from groute_py.device.cuda import NOBODY, CudaDevice
+from groute_py.device.cuda_module import compile_now, kernels_of
+from groute_py.device.layout import NUMBER, POINTER, pointed
+from groute_py.kernels.choices import CRITERIA
+from groute_py.kernels.source import FRONTIER, WIDE_BLOCK
+from groute_py.partition.share import Share
+
+MOST_ALONE, FEWEST_TOGETHER = 4096, 1024
+"""One block goes on up to so many open vertices, which is ROOM in the kernel; the whole grid goes
+on down to so many."""
+
+SLICE_ROUNDS = 1 << 13
+"""Some 30 ms, so that a signal is heard."""
+
+FRONTIER_STRUCT = np.dtype(
+    [
+        ("lightest", POINTER),
+        ("closed", POINTER),
+        ("skip", POINTER),
+        ("open", POINTER, 2),
+    ],
+    align=True,
+)
+
+
+def rounds_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
+    """The struct Rounds of the kernel."""
+    tally = np.dtype(
+        [("least", distance_type, 3), ("bound", distance_type, 3), ("open_count", NUMBER, 3)],
+        align=True,
+    )
+    return np.dtype(
+        [
+            ("relaxations", np.uint64),
+            ("settled", np.uint64),
+            ("rounds", np.uint64),
+            ("overflowed", NUMBER),
+            ("padding", NUMBER),
+            ("tally", tally),
+        ],
+        align=True,
+    )
+
+
+class FrontierCuda(CudaDevice):
+    """A GPU that settles many vertices in a round.
+
+    Args:
+        local_rank, direct: as for `CudaDevice`.
+        criterion: a key of `CRITERIA`.
+    """
+
+    def __init__(self, local_rank: int, *, direct: bool, criterion: str) -> None:
+        super().__init__(local_rank, direct=direct)
+        self._criterion = np.uint32(CRITERIA[criterion])
+
+    def rehearse(self, distance_type: np.dtype[Any]) -> None:
+        super().rehearse(distance_type)
+        compile_now(FRONTIER, distance_type)
+
+    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        super().load(share, distance_type, peers)
+        own, wide = share.own_count, self._offset_type == np.uint64
+        self._frontier_kernels = kernels_of(FRONTIER, distance_type, wide_offsets=wide)
+        kernel = self._frontier_kernels["take_rounds_together"].kernel
+        fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
+        assert fits > 0, "the grid barrier needs every block to run"
+        with self._stream:
+            self._sort_rows(share)
+            shapes: dict[str, tuple[Any, Any]] = {
+                "lightest": (own, distance_type),
+                "closed": (own, np.uint32),
+                "skip": (own, np.uint32),
+                "open": ((2, max(own, 1)), np.uint32),
+            }
+            self._frontier = {name: cp.empty(*shape) for name, shape in shapes.items()}
+            self._frontier_at = pointed(FRONTIER_STRUCT, self._frontier, {})
+            self._rounds_type = rounds_type(distance_type)
+            self._rounds = cp.zeros(self._rounds_type.itemsize, np.uint8)
+            self._frontier["lightest"].fill(self._nothing)
+            lightest = self._frontier["lightest"]
+            self._run_rounds("weigh_incoming", len(share.heads) // 8, self._share_at, lightest)
+            self._stream.synchronize()
+
+    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
+        super().start(source, delta, cutoff, record=False)
+        state = (self._share_at, self._frontier_at, self._rounds)
+        number = np.uint32(NOBODY if source is None else source)
+        with self._stream:
+            self._run_rounds("begin_rounds", self._share.own_count, *state, number)
+        self._alone = True
+
+    def relax(self, limit: float) -> float:
+        while True:
+            with self._stream:
+                self._take_rounds(limit)
+                seen = self._rounds.get().view(self._rounds_type)[0]
+            now = int(seen["rounds"]) % 3
+            count, before = int(seen["tally"]["open_count"][now]), self.counters.steps
+            self.counters = Counters(
+                relaxations=int(seen["relaxations"]),
+                steps=int(seen["rounds"]),
+                slices=self.counters.slices + int(seen["rounds"] > before),
+                overflowed=bool(seen["overflowed"]),
+                settled=int(seen["settled"]),
+            )
+            if count == 0:
+                return np.inf
+            if self._alone and count > MOST_ALONE:
+                self._alone = False
+            elif not self._alone and count < FEWEST_TOGETHER:
+                self._alone = True
+            else:
+                return self._floor(seen)
+
+    def _floor(self, seen: Any) -> float:
+        """L, if the round was evaluated before the slice ended, else that of the round before."""
+        least, rounds = seen["tally"]["least"], int(seen["rounds"])
+        if least[rounds % 3] != self._nothing:
+            return float(least[rounds % 3])
+        return float(least[(rounds - 1) % 3]) if rounds else 0.0
+
+    def _take_rounds(self, limit: float) -> None:
+        state = (self._share_at, self._frontier_at, self._arrays["distance"])
+        own = (self._control, self._rounds, self._criterion, self._cutoff, np.float64(limit))
+        name = "take_rounds_alone" if self._alone else "take_rounds_together"
+        self._frontier_kernels[name].kernel(
+            (1 if self._alone else self._processors,),
+            (WIDE_BLOCK,),
+            (*state, *own, np.uint32(SLICE_ROUNDS), np.uint32(FEWEST_TOGETHER)),
+            enable_cooperative_groups=True,
+        )
+
+    def _run_rounds(self, name: str, threads: int, *arguments: Any) -> None:
+        blocks = max((threads + WIDE_BLOCK - 1) // WIDE_BLOCK, 1)
+        self._frontier_kernels[name]((blocks,), (WIDE_BLOCK,), arguments)
+
+    def _sort_rows(self, share: Share) -> None:
+        """Every row by ascending weight; once a load."""
+        if len(share.heads) == 0:
+            return
+        tails = tails_of(share)
+        by_weight = cp.argsort(cp.asarray(share.weights))
+        order = by_weight[cp.argsort(tails[by_weight])]  # which is stable
+        self._graph["arcs"][:] = self._graph["arcs"][order]

@@ -1,0 +1,176 @@
+"""Bellman-Ford by min-plus products (S13, S5, S20) on a GPU: the kernels of ``kernels/pull.cu``."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from cupy.cuda import driver, runtime
+
+from groute_py.device.alone.rows_cuda import incoming
+from groute_py.device.base import Counters
+from groute_py.device.cuda import BLOCKS_PER_PROCESSOR, CudaDevice
+from groute_py.device.cuda_module import compile_now, kernels_of
+from groute_py.device.layout import NUMBER, POINTER, pointed
+from groute_py.errors import InputError
+from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
+from groute_py.kernels.source import BLOCK, PULL, WIDE_BLOCK
+from groute_py.partition.share import Share
+
+SLICE_ROUNDS = 32
+"""So that negative cycles are noticed soon; 32 rounds are some 100 us on small graphs."""
+
+SPARSE = 8.0
+"""Mean degree below which four lanes take a row together, and not a whole warp."""
+
+INCOMING = np.dtype(
+    [
+        ("offsets", POINTER),
+        ("arcs", POINTER),
+        ("slots", POINTER),
+        ("matrix", POINTER),
+        ("width", NUMBER),
+        ("staged", NUMBER),
+    ],
+    align=True,
+)
+
+SWEEP = np.dtype(
+    [
+        ("relaxations", np.uint64),
+        ("rounds", np.uint64),
+        ("changed", NUMBER, 3),
+        ("overflowed", NUMBER),
+    ],
+    align=True,
+)
+
+
+class PullCuda(CudaDevice):
+    """A GPU on which every vertex takes the best of its incoming arcs, round by round."""
+
+    def rehearse(self, distance_type: np.dtype[Any]) -> None:
+        super().rehearse(distance_type)
+        compile_now(PULL, distance_type)
+
+    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        super().load(share, distance_type, peers)
+        self._pull_kernels = kernels_of(
+            PULL, distance_type, wide_offsets=self._offset_type == np.uint64
+        )
+        with self._stream:
+            found = incoming(share, self._offset_type)
+            arcs = self._graph["arcs"][found.arcs]
+            width = self._type.itemsize
+            fields = arcs.view(np.uint8).reshape(len(arcs), 2 * width)
+            fields[:, width : width + 4] = found.tails.view(np.uint8).reshape(len(arcs), 4)
+            self._incoming = {"offsets": found.offsets, "arcs": arcs}
+            self._incoming_at = pointed(INCOMING, self._incoming, {})
+            self._sweep = cp.zeros(SWEEP.itemsize, np.uint8)
+            if share.own_count:
+                self.arrange()
+            self._stream.synchronize()
+
+    @abstractmethod
+    def arrange(self) -> None:
+        """Put the incoming arcs, which are in rows, into the method's own storage."""
+
+    @abstractmethod
+    def take_rounds(self, state: tuple[Any, ...]) -> None:
+        """Launch the method's kernel with what all of them take."""
+
+    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
+        super().start(source, delta, cutoff, record=False)
+        begun = np.zeros(1, SWEEP)
+        begun["changed"][0, 0] = source is not None
+        with self._stream:
+            self._sweep.set(begun.view(np.uint8))
+
+    def relax(self, limit: float) -> float:
+        own, rounds = np.uint32(self._share.own_count), np.uint32(SLICE_ROUNDS)
+        with self._stream:
+            distances = self._arrays["distance"]
+            state = (self._incoming_at, distances, self._control, self._sweep, self._cutoff)
+            if own:
+                self.take_rounds((*state, own, rounds))
+            seen = self._sweep.get().view(SWEEP)[0]
+            done = int(seen["rounds"])
+            left = bool(seen["changed"][done % 3])
+            self.counters = Counters(
+                relaxations=int(seen["relaxations"]),
+                steps=done,
+                slices=self.counters.slices + int(done > self.counters.steps),
+                overflowed=bool(seen["overflowed"]),
+            )
+            return float(distances.min()) if left else np.inf
+
+    def sweep(self, name: str, blocks: int, threads: int, *arguments: Any, shared: int = 0) -> None:
+        """Launch a persistent kernel; every block of it runs at once."""
+        self._pull_kernels[name].kernel(
+            (blocks,), (threads,), arguments, shared_mem=shared, enable_cooperative_groups=True
+        )
+
+    def grid_of(self, name: str) -> int:
+        """As many blocks as run at once, and no more than are of use."""
+        pointer = self._pull_kernels[name].kernel.ptr
+        fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(pointer, BLOCK, 0)
+        return int(self._processors * min(fit, BLOCKS_PER_PROCESSOR))
+
+
+class CsrCuda(PullCuda):
+    """In compressed sparse rows."""
+
+    def arrange(self) -> None:
+        degree = len(self._share.heads) / self._share.own_count
+        self._lanes = np.uint32(4 if degree < SPARSE else 32)
+
+    def take_rounds(self, state: tuple[Any, ...]) -> None:
+        self.sweep("pull_csr", self.grid_of("pull_csr"), BLOCK, *state, self._lanes)
+
+
+class EllCuda(PullCuda):
+    """In equally many slots a vertex."""
+
+    def arrange(self) -> None:
+        own = self._share.own_count
+        width = int(cp.diff(self._incoming["offsets"]).max())
+        if too_uneven(width, own, len(self._share.heads)):
+            raise InputError(
+                f"a vertex has {width:,} incoming arcs: ELL storage would have more than "
+                f"{SLOTS_AN_ARC} slots an arc; use --algorithm csr-bellman-ford"
+            )
+        self._incoming["slots"] = cp.empty(max(width * own, 1), self._arc_type())
+        self._incoming_at = pointed(INCOMING, self._incoming, {"width": width})
+        slots, grid = self._incoming["slots"], self._processors * 4
+        state = (self._incoming_at, slots, np.uint32(own))
+        self._pull_kernels["fill_slots"]((grid,), (BLOCK,), state)
+
+    def take_rounds(self, state: tuple[Any, ...]) -> None:
+        self.sweep("pull_ell", self.grid_of("pull_ell"), BLOCK, *state)
+
+
+class DenseCuda(PullCuda):
+    """In a matrix, as much of it in shared memory as fits."""
+
+    def arrange(self) -> None:
+        own, kernel = self._share.own_count, self._pull_kernels["pull_dense"]
+        if too_dense(own):
+            raise InputError(
+                f"a matrix of {own:,} vertices is too large (at most {WIDEST_MATRIX:,}); use "
+                "--algorithm csr-bellman-ford"
+            )
+        self._incoming["matrix"] = cp.full(own * own, self._nothing, self._type)
+        matrix, grid = self._incoming["matrix"], self._processors * 4
+        state = (self._incoming_at, matrix, np.uint32(own))
+        self._pull_kernels["fill_matrix"]((grid,), (BLOCK,), state)
+        room = runtime.getDeviceProperties(self._gpu.id)["sharedMemPerBlockOptin"]
+        row = own * self._type.itemsize
+        rows = min((room - 1024) // row - 1, -(-own // self._processors))
+        self._shared_nbytes = (rows + 1) * row
+        kernel.max_dynamic_shared_size_bytes = self._shared_nbytes
+        self._incoming_at = pointed(INCOMING, self._incoming, {"staged": rows})
+
+    def take_rounds(self, state: tuple[Any, ...]) -> None:
+        self.sweep("pull_dense", self._processors, WIDE_BLOCK, *state, shared=self._shared_nbytes)

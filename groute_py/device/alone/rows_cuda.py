@@ -1,0 +1,43 @@
+"""A share's arcs in another arrangement, made on the GPU when it is loaded."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import cupy as cp
+import numpy as np
+
+from groute_py.partition.share import Share
+
+
+class Incoming(NamedTuple):
+    """The arcs of a share by their heads.
+
+    Attributes:
+        offsets: shape (own + 1,): where the arcs to each vertex begin.
+        arcs: shape (m,), the number that each arc has in the share.
+        tails: uint32, shape (m,).
+    """
+
+    offsets: Any
+    arcs: Any
+    tails: Any
+
+
+def tails_of(share: Share) -> Any:
+    """uint32, shape (m,): the row that each arc lies in."""
+    count = len(share.heads)
+    steps = cp.zeros(count, np.int32)
+    starts = cp.asarray(share.offsets)[1:-1]
+    cp.add.at(steps, starts[starts < count], 1)
+    return cp.cumsum(steps, dtype=np.int32).view(np.uint32)
+
+
+def incoming(share: Share, offset_type: Any) -> Incoming:
+    """Turn a share around that has no halo."""
+    heads = cp.asarray(share.heads)
+    counts = cp.bincount(heads, minlength=share.own_count)[: share.own_count]
+    offsets = cp.zeros(share.own_count + 1, offset_type)
+    offsets[1:] = cp.cumsum(counts)
+    arcs = cp.argsort(heads)  # which is stable
+    return Incoming(offsets, arcs, tails_of(share)[arcs])

@@ -1,0 +1,132 @@
+"""Frontier Dijkstra on one core (S7, S11): what ``kernels/frontier.cu`` does, a vertex at a time.
+
+The criteria by which a round settles many open vertices are in `groute_py.kernels.choices`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from groute_py.kernels.choices import IN, OUT
+from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.sums import reach_of
+
+UNOPENED, OPEN, CLOSED = range(3)
+"""States of a vertex."""
+
+
+@njit(cache=True, nogil=True)
+def lightest_incoming(heads: Any, weights: Any, lightest: Any) -> None:
+    """Lower ``lightest`` to the least weight of the arcs to each vertex."""
+    for arc in range(len(heads)):
+        head = heads[arc]
+        lightest[head] = min(lightest[head], weights[arc])
+
+
+@njit(cache=True, nogil=True)
+def reach_out(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    states: Any,
+    skips: Any,
+    vertex: Any,
+    base: Any,
+    nothing: Any,
+) -> Any:
+    """The least distance + weight over arcs of ``vertex`` to what is not closed, or ``nothing``."""
+    one = np.uint64(1)
+    arc, end = offsets[vertex] + skips[vertex], offsets[vertex + one]
+    while arc < end and states[heads[arc]] == CLOSED:
+        arc += one
+    skips[vertex] = arc - offsets[vertex]
+    return reach_of(base, weights[arc], nothing) if arc < end else nothing
+
+
+@njit(cache=True, nogil=True)
+def relax(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distances: Any,
+    states: Any,
+    open_set: Any,
+    settled: Any,
+    skips: Any,
+    lightest: Any,
+    at: Any,
+    criterion: Any,
+    limit: Any,
+    cutoff: Any,
+    nothing: Any,
+    budget: Any,
+) -> Any:
+    """Take rounds until ``budget`` steps are done or none up to ``limit`` is open.
+
+    Args:
+        offsets, heads, weights: the graph, rows by ascending weight, in the distance type.
+        distances: shape (n,).
+        states: uint8, shape (n,): `UNOPENED`, `OPEN` or `CLOSED`.
+        open_set: uint32, shape (n,); the first ``at[NEAR_COUNT]`` are the open vertices.
+        settled: uint32, shape (n,), for what a round settles.
+        skips: uint64, shape (n,): arcs at the beginning of a row that lead to closed vertices.
+        lightest: shape (n,), of a vertex's incoming arcs.
+        at: int64 cursors.
+        criterion: bits `OUT` and `IN`.
+        limit: float64; cutoff, nothing: in the distance type.
+
+    Returns:
+        The least distance of an open vertex, or ``nothing``.
+    """
+    one = np.uint64(1)
+    by_out, by_in = criterion & OUT != 0, criterion & IN != 0
+    count, done = np.uint64(at[NEAR_COUNT]), np.uint64(0)
+    least = nothing
+    while count > 0:
+        least, bound = nothing, nothing
+        for i in range(count):
+            vertex = open_set[i]
+            base = distances[vertex]
+            least = min(least, base)
+            if by_out:
+                args = (offsets, heads, weights, states, skips)
+                bound = min(bound, reach_out(*args, vertex, base, nothing))
+        if done >= budget or float(least) > limit:
+            break
+        kept, closed = np.uint64(0), np.uint64(0)
+        for i in range(count):
+            vertex = open_set[i]
+            base = distances[vertex]
+            closing = base == least or (by_out and base <= bound)
+            if by_in and not closing:
+                closing = base <= reach_of(least, lightest[vertex], nothing)
+            if closing:
+                states[vertex] = CLOSED
+                settled[closed] = vertex
+                closed += one
+            else:
+                open_set[kept] = vertex
+                kept += one
+        done += count
+        count = kept
+        at[WINDOWS] += 1
+        for i in range(closed):
+            tail = settled[i]
+            done += offsets[tail + one] - offsets[tail]
+            at[RELAXATIONS] += offsets[tail + one] - offsets[tail]
+            for arc in range(offsets[tail], offsets[tail + one]):
+                head, reach = heads[arc], reach_of(distances[tail], weights[arc], nothing)
+                if reach == nothing:
+                    at[OVERFLOWED] |= cutoff == nothing
+                elif reach < distances[head] and reach <= cutoff:
+                    distances[head] = reach
+                    if states[head] == UNOPENED:
+                        states[head] = OPEN
+                        open_set[count] = head
+                        count += one
+        least = nothing
+    at[NEAR_COUNT] = count
+    return least

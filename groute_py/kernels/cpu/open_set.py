@@ -1,0 +1,77 @@
+"""Dijkstra's algorithm with the search limited to open vertices (S6).
+
+Each step looks through all open vertices for the nearest, which is closed and relaxed. That takes
+O(open) a step: it is the serial baseline of the source thesis (5.3). Dijkstra (1959).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.sums import reach_of
+
+
+@njit(cache=True, nogil=True)
+def relax(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distances: Any,
+    places: Any,
+    open_set: Any,
+    at: Any,
+    limit: Any,
+    cutoff: Any,
+    nothing: Any,
+    budget: Any,
+) -> Any:
+    """Close vertices until ``budget`` arcs are looked at or none up to ``limit`` is open.
+
+    Args:
+        offsets, heads, weights: the graph; weights in the distance type.
+        distances: shape (n,).
+        places: uint8, shape (n,), 1 for open vertices.
+        open_set: uint32, shape (n,); the first ``at[NEAR_COUNT]`` are the open vertices.
+        at: int64 cursors.
+        limit: float64; cutoff, nothing: in the distance type.
+
+    Returns:
+        The least distance of an open vertex, or ``nothing``.
+    """
+    one: Any = np.uint64(1)
+    count: Any = np.uint64(at[NEAR_COUNT])
+    left = budget
+    floor = nothing
+    while count > 0:
+        best: Any = np.uint64(0)
+        for i in range(one, count):
+            if distances[open_set[i]] < distances[open_set[best]]:
+                best = i
+        tail = open_set[best]
+        floor = distances[tail]
+        if left <= 0 or float(floor) > limit:
+            break
+        left -= count
+        count -= one
+        open_set[best] = open_set[count]
+        places[tail] = 0
+        at[WINDOWS] += 1
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head, reach = heads[arc], reach_of(floor, weights[arc], nothing)
+            at[RELAXATIONS] += 1
+            left -= 1
+            if reach == nothing:
+                at[OVERFLOWED] |= cutoff == nothing
+            elif reach < distances[head] and reach <= cutoff:
+                distances[head] = reach
+                if not places[head]:
+                    places[head] = 1
+                    open_set[count] = head
+                    count += one
+        floor = nothing
+    at[NEAR_COUNT] = count
+    return floor

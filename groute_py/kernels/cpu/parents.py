@@ -1,0 +1,58 @@
+"""Predecessors of a row of exact distances, from the arcs that come in; as ``parents.cu``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+OPEN = -2
+"""Reached, and its predecessor not found yet."""
+
+
+@njit(cache=True, nogil=True)
+def find_parents(
+    offsets: Any, tails: Any, weights: Any, source: Any, distances: Any, nothing: Any, parents: Any
+) -> None:
+    """Fill ``parents``.
+
+    Args:
+        offsets: uint64, shape (n + 1,), of the arcs that come in.
+        tails: uint32, shape (m,).
+        weights: of the type of the distances.
+        source: of the row.
+        distances: shape (n,).
+        nothing: the distance of unreached vertices.
+        parents: int32, shape (n,), to be filled.
+    """
+    left = False
+    for head in range(len(distances)):
+        known = distances[head]
+        parents[head] = -1
+        if head == source or known == nothing:
+            continue
+        parents[head] = OPEN
+        for arc in range(offsets[head], offsets[head + 1]):
+            tail = tails[arc]
+            before = distances[tail]
+            if before > known or before + weights[arc] != known:
+                continue
+            if tail == source:
+                parents[head] = tail
+                break
+            if before < known:
+                parents[head] = tail
+        left = left or parents[head] == OPEN
+    while left:
+        left = False
+        for head in range(len(distances)):
+            if parents[head] != OPEN:
+                continue
+            known = distances[head]
+            for arc in range(offsets[head], offsets[head + 1]):
+                tail = tails[arc]
+                level = distances[tail] == known and known + weights[arc] == known
+                if level and parents[tail] >= 0:
+                    parents[head] = tail
+                    left = True
+                    break

@@ -1,0 +1,129 @@
+"""Bellman-Ford by min-plus products on one core: distance = min(distance, Aᵀ ⊗ distance) (S13).
+
+``kernels/pull.cu`` says more. The storages are CSR, ELL (S5) and a dense matrix (S20).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.sums import reach_of
+
+
+@njit(cache=True, nogil=True)
+def turn_around(
+    offsets: Any, heads: Any, weights: Any, incoming: Any, tails: Any, values: Any
+) -> None:
+    """Fill ``incoming`` (zero, shape (n + 1,)), ``tails`` and ``values`` with the arcs by head."""
+    one = np.uint64(1)
+    for arc in range(len(heads)):
+        incoming[heads[arc] + one] += one
+    for vertex in range(len(offsets) - 1):
+        incoming[vertex + 1] += incoming[vertex]
+    places = incoming.copy()
+    for tail in range(np.uint64(len(offsets) - 1)):
+        for arc in range(offsets[tail], offsets[tail + one]):
+            place = places[heads[arc]]
+            places[heads[arc]] = place + one
+            tails[place], values[place] = tail, weights[arc]
+
+
+@njit(cache=True, nogil=True)
+def csr(
+    incoming: Any,
+    tails: Any,
+    values: Any,
+    distances: Any,
+    at: Any,
+    cutoff: Any,
+    nothing: Any,
+    budget: Any,
+) -> None:
+    """Take rounds until ``budget`` arcs are done or one changes nothing.
+
+    Args:
+        incoming, tails, values: the arcs by head, in rows.
+        distances: shape (n,).
+        at: int64 cursors; ``at[NEAR_COUNT]`` is 0 when a round has changed nothing.
+        cutoff, nothing: in the distance type.
+    """
+    one, done = np.uint64(1), np.uint64(0)
+    while at[NEAR_COUNT] and done <= budget:
+        at[NEAR_COUNT] = 0
+        at[WINDOWS] += 1
+        for head in range(np.uint64(len(incoming) - 1)):
+            best = distances[head]
+            for arc in range(incoming[head], incoming[head + one]):
+                base = distances[tails[arc]]
+                if base == nothing:
+                    continue
+                reach = reach_of(base, values[arc], nothing)
+                if reach == nothing:
+                    at[OVERFLOWED] |= cutoff == nothing
+                elif reach < best and reach <= cutoff:
+                    best = reach
+            if best < distances[head]:
+                distances[head] = best
+                at[NEAR_COUNT] = 1
+        done += np.uint64(len(tails)) + one
+        at[RELAXATIONS] += len(tails)
+
+
+@njit(cache=True, nogil=True)
+def ell(
+    tails: Any, values: Any, distances: Any, at: Any, cutoff: Any, nothing: Any, budget: Any
+) -> None:
+    """The same with ``tails`` and ``values`` of shape (width, n), slot by slot.
+
+    A value of ``nothing`` is no arc, and the last of its vertex.
+    """
+    one, done = np.uint64(1), np.uint64(0)
+    width, count = np.uint64(tails.shape[0]), np.uint64(tails.shape[1])
+    while at[NEAR_COUNT] and done <= budget:
+        at[NEAR_COUNT] = 0
+        at[WINDOWS] += 1
+        for slot in range(width):
+            for head in range(count):
+                value = values[slot, head]
+                if value == nothing:
+                    continue
+                base = distances[tails[slot, head]]
+                at[RELAXATIONS] += 1
+                if base == nothing:
+                    continue
+                reach = reach_of(base, value, nothing)
+                if reach == nothing:
+                    at[OVERFLOWED] |= cutoff == nothing
+                elif reach < distances[head] and reach <= cutoff:
+                    distances[head] = reach
+                    at[NEAR_COUNT] = 1
+        done += width * count + one
+
+
+@njit(cache=True, nogil=True)
+def dense(matrix: Any, distances: Any, at: Any, cutoff: Any, nothing: Any, budget: Any) -> None:
+    """The same with the transposed matrix: row v has the weights of the arcs to v."""
+    count, done = len(matrix), 0
+    while at[NEAR_COUNT] and done <= budget:
+        at[NEAR_COUNT] = 0
+        at[WINDOWS] += 1
+        for head in range(count):
+            best = distances[head]
+            for tail in range(count):
+                base, value = distances[tail], matrix[head, tail]
+                if base == nothing or value == nothing:
+                    continue
+                reach = reach_of(base, value, nothing)
+                if reach == nothing:
+                    at[OVERFLOWED] |= cutoff == nothing
+                elif reach < best and reach <= cutoff:
+                    best = reach
+            if best < distances[head]:
+                distances[head] = best
+                at[NEAR_COUNT] = 1
+        done += count * count + 1
+        at[RELAXATIONS] += count * count

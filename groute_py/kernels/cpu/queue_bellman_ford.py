@@ -1,0 +1,87 @@
+"""Bellman-Ford with a queue of changed vertices (S6), in one of three orders (S10).
+
+* ``FIFO``: as they come (Moore, 1959; also known as SPFA).
+* ``SLF``, small label first: a vertex nearer than the head of the queue goes before it.
+* ``SLF_LLL``: also large label last: a head that is farther than the mean of the queue goes to its
+  end. Bertsekas, "A simple and fast label correcting algorithm for shortest paths" (1993), and
+  Bertsekas, Guerriero and Musmanno (1996).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from groute_py.kernels.choices import FIFO, SLF_LLL
+from groute_py.kernels.cpu.near_far import HEAD, NEAR_COUNT, OVERFLOWED, RELAXATIONS
+from groute_py.kernels.cpu.sums import reach_of
+
+
+@njit(cache=True, nogil=True)
+def relax(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distances: Any,
+    queued: Any,
+    queue: Any,
+    at: Any,
+    total: Any,
+    order: Any,
+    cutoff: Any,
+    nothing: Any,
+    budget: Any,
+) -> None:
+    """Relax until ``budget`` arcs are done or the queue is empty.
+
+    Args:
+        offsets, heads, weights: the graph; weights in the distance type.
+        distances: shape (n,).
+        queued: uint8, shape (n,), 1 for what stands in the queue.
+        queue: uint32, shape (n,), a ring from ``at[HEAD]`` with ``at[NEAR_COUNT]`` vertices.
+        at: int64 cursors.
+        total: float64, shape (1,), the sum of the distances in the queue.
+        order: `FIFO`, `SLF` or `SLF_LLL`.
+        cutoff, nothing: in the distance type.
+    """
+    one, places = np.uint64(1), np.uint64(len(queue))
+    first, count, done = np.uint64(at[HEAD]), np.uint64(at[NEAR_COUNT]), np.uint64(0)
+    while count > 0 and done < budget:
+        tail = queue[first]
+        if order == SLF_LLL:
+            passed = np.uint64(0)  # rounding may put every one above the mean
+            while distances[tail] * float(count) > total[0] and passed < count:
+                queue[(first + count) % places] = tail
+                first = first + one if first + one < places else np.uint64(0)
+                tail = queue[first]
+                passed += one
+        first = first + one if first + one < places else np.uint64(0)
+        count -= one
+        queued[tail] = 0
+        base = distances[tail]
+        total[0] -= base
+        done += one + offsets[tail + one] - offsets[tail]
+        at[RELAXATIONS] += offsets[tail + one] - offsets[tail]
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head, reach = heads[arc], reach_of(base, weights[arc], nothing)
+            if reach == nothing:
+                at[OVERFLOWED] |= cutoff == nothing
+                continue
+            if reach >= distances[head] or reach > cutoff:
+                continue
+            if queued[head]:
+                total[0] -= distances[head] - reach
+                distances[head] = reach
+                continue
+            queued[head] = 1
+            total[0] += reach
+            if order != FIFO and count > 0 and reach < distances[queue[first]]:
+                first = first - one if first > 0 else places - one
+                queue[first] = head
+            else:
+                queue[(first + count) % places] = head
+            distances[head] = reach
+            count += one
+    at[HEAD], at[NEAR_COUNT] = first, count
