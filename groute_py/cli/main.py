@@ -125,14 +125,20 @@ def _usage(error: click.ClickException) -> str:
     return f"{context.get_usage()}\n" if context is not None else ""
 
 
-def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
-    """Every rank ends by itself; rank 0 says why."""
+def _ends_with_all() -> bool:
+    if "mpi4py.MPI" not in sys.modules:
+        return False
     from groute_py.comm.connect import ends_with_all
 
+    return ends_with_all()
+
+
+def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
+    """Every rank ends by itself; rank 0 says why."""
     _be_deaf()
     if place().rank == 0:
         click.echo(f"{before}groute-py: {message}", err=True)
-    elif not ends_with_all():
+    elif not _ends_with_all():
         # mpirun and srun may end all ranks when one has ended, before rank 0 has said why
         time.sleep(PATIENCE_S)
     sys.exit(code)

@@ -14,6 +14,8 @@ graph_argument = click.argument("graph")
 
 
 def _known_method(context: click.Context, parameter: click.Parameter, name: str) -> str:
+    if name == "auto":
+        return name
     from groute_py.algorithms.choose import check_name
     from groute_py.errors import InputError
 
@@ -60,6 +62,44 @@ def cache_options(command: F) -> F:
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
 )
+
+
+SOLVE_OPTIONS = (
+    click.option(
+        "-s", "--source", metavar="ID", help="Source, by the file's id.  [first with arcs]"
+    ),
+    click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda."),
+    click.option("--partition", default="arcs", show_default=True, help="Parts of equal what."),
+    click.option(
+        "--mode", default="auto", show_default=True, help="Exchange: auto, fused, rounds."
+    ),
+    click.option("--order", default="auto", show_default=True, help="none, bfs, rcm or hilbert."),
+    click.option("--coordinates", metavar="FILE", help="For hilbert.  [the .co beside GRAPH]"),
+    click.option("--no-predecessors", is_flag=True, help="Distances only."),
+    click.option("-o", "--output", help="Save the result: .npz .npy .csv .txt .parquet .sol."),
+    click.option("--output-format", metavar="NAME", help="In this form, whatever the suffix."),
+    click.option(
+        *("-t", "--target", "targets"),
+        metavar="ID",
+        multiple=True,
+        help="Print the path to ID, and stop there; several.",
+    ),
+    click.option("--verify", "check", is_flag=True, help="Check the optimality certificate."),
+    click.option("-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so often."),
+    click.option("--time-limit", type=float, metavar="SECONDS", help="Give up after so long."),
+    click.option("--telemetry", metavar="FILE", help="Write what the GPUs did, as .csv."),
+    undirected_option,
+    cache_options,
+    json_option,
+)
+"""Of the commands that solve from one source."""
+
+
+def solve_options(command: F) -> F:
+    """All of `SOLVE_OPTIONS`."""
+    for option in reversed(SOLVE_OPTIONS):
+        command = option(command)
+    return command
 
 
 def cache_value(cache: Any) -> bool | Path | None:

@@ -13,14 +13,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli import telemetry as telemetering
-from groute_py.cli.options import (
-    algorithm_option,
-    cache_options,
-    cache_value,
-    graph_argument,
-    json_option,
-    undirected_option,
-)
+from groute_py.cli.options import algorithm_option, cache_value, graph_argument, solve_options
 from groute_py.cli.watch import watched
 from groute_py.errors import (
     InputError,
@@ -43,31 +36,10 @@ GRACE_S = 1.0
 
 @click.command()
 @graph_argument
-@click.option("-s", "--source", metavar="ID", help="Source, by the file's id.  [first with arcs]")
 @algorithm_option
 @click.option("--delta", type=float, help="Δ of delta-stepping, in units of weight.  [automatic]")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
-@click.option("--partition", default="arcs", show_default=True, help="Parts of equal what.")
-@click.option("--mode", default="auto", show_default=True, help="Exchange: auto, fused, rounds.")
-@click.option("--order", default="auto", show_default=True, help="none, bfs, rcm or hilbert.")
-@click.option("--coordinates", metavar="FILE", help="For hilbert.  [the .co beside GRAPH]")
 @click.option("--cutoff", type=float, help="Leave vertices that are farther unreached.")
-@click.option("--no-predecessors", is_flag=True, help="Distances only.")
-@click.option("-o", "--output", help="Save the result: .npz .npy .csv .txt .parquet .sol.")
-@click.option("--output-format", metavar="NAME", help="In this form, whatever the suffix.")
-@click.option(
-    *("-t", "--target", "targets"),
-    metavar="ID",
-    multiple=True,
-    help="Print the path to ID, and stop there; several.",
-)
-@click.option("--verify", "check", is_flag=True, help="Check the optimality certificate.")
-@click.option("-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so often.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Give up after so long.")
-@click.option("--telemetry", metavar="FILE", help="Write what the GPUs did, as .csv.")
-@undirected_option
-@cache_options
-@json_option
+@solve_options
 def sssp(graph: str, **given: Any) -> None:
     """Shortest paths from one source to every vertex of GRAPH.
 
