@@ -399,3 +399,11 @@ class TestBfs:
         figures = json.loads(done.stdout)["statistics"]
         assert figures["mode"] == "alone"
         assert figures["reason"] == "heap-dijkstra runs on one rank, the others wait"
+
+    @pytest.mark.parametrize("ranks", [2, 3])
+    def test_on_ranks(self, groute: Any, ranks: int) -> None:
+        done = groute("bfs", "road:60x40", "--verify", "--json", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        assert found["verified"] is True
+        assert found["statistics"]["ranks"] == ranks

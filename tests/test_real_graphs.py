@@ -27,6 +27,7 @@ from groute_py import (
     read_graph,
     verify,
 )
+from groute_py.algorithms.choose import algorithms
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
@@ -376,6 +377,12 @@ PAIRS = [f"{number}_{2 ** ((number - 1) // 4 + 1)}" for number in range(1, 21)]
 PAIRS += ["21_64", "22_64"]
 
 
+def read_pairs(path: Path) -> Graph:
+    numbers = np.loadtxt(path, dtype=np.int64, skiprows=1, ndmin=2)
+    count = int(path.read_text().split()[0])
+    return from_arcs(count, numbers[:, 0] - 1, numbers[:, 1] - 1, numbers[:, 2])
+
+
 def rounds_of_bellman_ford(graph: Graph, source: int) -> Any | None:
     """Distances by the textbook's n rounds, or None where they still sink: an oracle."""
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
@@ -393,12 +400,10 @@ def rounds_of_bellman_ford(graph: Graph, source: int) -> Any | None:
 def test_all_pairs(device: str, name: str, data_folder: Path) -> None:
     """A source is refused where a negative cycle can be reached from it, else it is solved."""
     folder = data_folder / "all-pairs-negative"
-    numbers = np.loadtxt((folder / f"input_random_{name}.txt"), dtype=np.int64, skiprows=1, ndmin=2)
-    count = int((folder / f"input_random_{name}.txt").read_text().split()[0])
     expected = (folder / f"output_random_{name}.txt").read_text().strip()
-    graph = from_arcs(count, numbers[:, 0] - 1, numbers[:, 1] - 1, numbers[:, 2])
+    graph = read_pairs(folder / f"input_random_{name}.txt")
     least, refused = np.inf, False
-    for source in range(count):
+    for source in range(graph.vertex_count):
         oracle = rounds_of_bellman_ford(graph, source)
         if oracle is None:
             refused = True
@@ -431,6 +436,43 @@ def test_a_session_survives_a_negative_cycle(device: str, data_folder: Path) -> 
         alone = session.solve(8)
         assert alone is not None
         assert alone.distances.tolist() == [np.inf] * 8 + [0.0]
+
+
+NEGATIVE = [name for name, method in algorithms().items() if method.negative_weights]
+
+
+@pytest.mark.parametrize("method", NEGATIVE)
+class TestNegativeByEveryMethod:
+    """The textbook's negative arcs and cycle, and graphs that may hold one anywhere."""
+
+    def test_textbook(self, device: str, method: str, data_folder: Path) -> None:
+        if device not in algorithms()[method].devices:
+            pytest.skip(f"{method} has no device {device}")
+        graph = read_textbook(data_folder / "textbook" / "tinyEWDn.txt")
+        result = solve(graph, 0, algorithm=method, device=device)
+        expected = [0, 0.93, 0.26, 0.99, 0.26, 0.61, 1.51, 0.60]
+        np.testing.assert_allclose(result.distances, expected, rtol=1e-12)
+        looped = read_textbook(data_folder / "textbook" / "tinyEWDnc.txt")
+        with pytest.raises(NegativeCycleError) as caught:
+            solve(looped, 0, algorithm=method, device=device)
+        assert caught.value.cycle in ([4, 5, 4], [5, 4, 5])
+
+    def test_against_the_rounds_of_the_textbook(
+        self, device: str, method: str, data_folder: Path
+    ) -> None:
+        if device not in algorithms()[method].devices:
+            pytest.skip(f"{method} has no device {device}")
+        for name in ("13_16", "17_32", "20_32", "21_64", "22_64"):
+            graph = read_pairs(data_folder / "all-pairs-negative" / f"input_random_{name}.txt")
+            expected = rounds_of_bellman_ford(graph, 0)
+            if expected is None:
+                with pytest.raises(NegativeCycleError):
+                    solve(graph, 0, algorithm=method, device=device)
+                continue
+            result = solve(graph, 0, algorithm=method, device=device)
+            found = np.where(result.reached, result.distances, np.inf)
+            np.testing.assert_array_equal(found, expected)
+            verify(graph, result)
 
 
 # Traffic networks: `init term capacity length free_flow_time …` after the metadata.

@@ -325,6 +325,9 @@ class Tokens:
     def window(self) -> float:
         return 1.0
 
+    def goal(self) -> float:
+        return math.inf
+
     def _work_off(self, distance: int, energy: int) -> None:
         self.worked += 1
         peers = [p for p in range(self._channel.size) if p != self._channel.rank]
@@ -405,6 +408,9 @@ class Endless:
     def window(self) -> float:
         return 1.0
 
+    def goal(self) -> float:
+        return math.inf
+
 
 @pytest.mark.parametrize("late_rank", [0, 2])
 def test_one_ranks_deadline_ends_all(late_rank: int) -> None:
@@ -427,3 +433,23 @@ def test_an_inspection_ends_all() -> None:
             run(Endless(), channel, Pace(), inspect)
 
     on_ranks(3, work, patience=2)
+
+
+def test_beyond_the_goal_a_rank_is_idle() -> None:
+    def verdicts(*floors: float, goal: float, sent: int = 4) -> list[bool]:
+        columns = [
+            Ballot(floor, sent, 4, goal=g) for floor, g in zip(floors, goals(goal), strict=True)
+        ]
+        ballots = np.stack([ballot.to_array() for ballot in columns])
+        coordinator = Coordinator()
+        return [coordinator.judge(ballots).quiet for _ in range(2)]
+
+    def goals(goal: float) -> list[float]:
+        return [-math.inf, goal]  # the first rank owns no target
+
+    assert verdicts(60.0, 51.0, goal=50.0) == [False, True]
+    assert verdicts(60.0, math.inf, goal=50.0) == [False, True]
+    assert verdicts(60.0, 50.0, goal=50.0) == [False, False]
+    assert verdicts(60.0, 51.0, goal=50.0, sent=5) == [False, False]
+    assert verdicts(60.0, 51.0, goal=math.inf) == [False, False]
+    assert verdicts(math.inf, math.inf, goal=math.inf) == [False, True]

@@ -76,7 +76,7 @@ class Verdict(NamedTuple):
     relaxations: int
     window: float
     stop: bool
-    goal: float
+    goal: float = math.inf
 
 
 class Coordinator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
 
 
-class AloneCpu(CpuDevice):
+class AloneCpu(CpuDevice, ABC):
     """One core that has the whole graph; a method says in `step` how it relaxes."""
 
     _compiled: ClassVar[set[tuple[type, np.dtype[Any]]]] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any
 
 import cupy as cp
@@ -48,7 +48,7 @@ SWEEP = np.dtype(
 )
 
 
-class PullCuda(CudaDevice):
+class PullCuda(CudaDevice, ABC):
     """A GPU on which every vertex takes the best of its incoming arcs, round by round."""
 
     def rehearse(self, distance_type: np.dtype[Any]) -> None:
