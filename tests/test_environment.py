@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from groute_py.environment import Place, hiding, place
+from groute_py.errors import InputError
+from groute_py.settings import settings
 
 # The batch step of a Slurm job: the script itself, before any srun.
 BATCH = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
@@ -75,3 +77,17 @@ def test_place_reads_the_process_environment(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_what_hides_gpus(environ: dict[str, str], setting: str | None) -> None:
     assert hiding(environ) == setting
+
+
+@pytest.mark.parametrize("value", ["-1", "1", "nan", "inf", "soon"])
+def test_a_silence_that_cannot_be_kept(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks beat once a second; less than two would blame good ones."""
+    monkeypatch.setenv("GROUTE_PY_SILENCE_S", value)
+    with pytest.raises(InputError, match=f"GROUTE_PY_SILENCE_S={value}: expected 0, or seconds"):
+        settings.__wrapped__()
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("0", 0.0), ("2", 2.0), ("", 20.0)])
+def test_a_silence(value: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUTE_PY_SILENCE_S", value)
+    assert settings.__wrapped__().silence_s == seconds
