@@ -24,6 +24,18 @@ OPENMPI = {
 MPICH = {"PMI_SIZE": "4", "PMI_RANK": "3", "MPI_LOCALNRANKS": "2", "MPI_LOCALRANKID": "1"}
 FLUX = {"FLUX_JOB_SIZE": "4", "FLUX_TASK_RANK": "3", "FLUX_TASK_LOCAL_ID": "1"}
 
+MVAPICH = {
+    "MV2_COMM_WORLD_SIZE": "4",
+    "MV2_COMM_WORLD_RANK": "3",
+    "MV2_COMM_WORLD_LOCAL_RANK": "1",
+}
+JSRUN = {
+    "JSM_NAMESPACE_SIZE": "4",
+    "JSM_NAMESPACE_RANK": "3",
+    "JSM_NAMESPACE_LOCAL_RANK": "1",
+}
+PALS = {"PMI_SIZE": "4", "PMI_RANK": "3", "PALS_LOCAL_RANKID": "1"}
+
 PLACES = {
     "no launcher": ({}, Place()),
     "batch step": (BATCH, Place()),
@@ -31,6 +43,11 @@ PLACES = {
     "Open MPI": (OPENMPI, Place("Open MPI", 4, 3, 1)),
     "MPICH": (MPICH, Place("MPICH (hydra)", 4, 3, 1)),
     "Flux": (FLUX, Place("Flux", 4, 3, 1)),
+    "MVAPICH's mpirun_rsh": (MVAPICH, Place("MVAPICH (mpirun_rsh)", 4, 3, 1)),
+    "MVAPICH's hydra": (MVAPICH | MPICH, Place("MPICH (hydra)", 4, 3, 1)),
+    "jsrun": (JSRUN, Place("LSF (jsrun)", 4, 3, 1)),
+    "jsrun of Open MPI": (JSRUN | OPENMPI, Place("Open MPI", 4, 3, 1)),
+    "Cray's mpiexec": (PALS, Place("MPICH (hydra)", 4, 3, 1)),
     "Open MPI's mpirun in Slurm": (PROXY | OPENMPI, Place("Open MPI", 4, 3, 1)),
     "MPICH's mpirun in Slurm": (PROXY | MPICH, Place("MPICH (hydra)", 4, 3, 1)),
     "srun --mpi=pmix of Open MPI": (STEP | OPENMPI, Place("Open MPI", 4, 3, 1)),
