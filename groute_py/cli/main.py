@@ -121,15 +121,22 @@ def _usage(error: click.ClickException) -> str:
 
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
     """Every rank ends by itself; rank 0 says why."""
-    from groute_py.comm.connect import ends_with_all
-
     _be_deaf()
     if place().rank == 0:
         click.echo(f"{before}groute-py: {message}", err=True)
-    elif not ends_with_all():
+    elif not _ends_with_all():
         # mpirun and srun may end all ranks when one has ended, before rank 0 has said why
         time.sleep(PATIENCE_S)
     sys.exit(code)
+
+
+def _ends_with_all() -> bool:
+    """Whether MPI holds this rank at its end until rank 0 ends as well."""
+    if "mpi4py.MPI" not in sys.modules:
+        return False
+    from groute_py.comm.connect import is_whole
+
+    return is_whole()
 
 
 def _end_all_ranks(message: str, code: int) -> NoReturn:
