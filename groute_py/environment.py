@@ -33,7 +33,16 @@ LAUNCHERS = (
         "MPICH (hydra)",
         "PMI_SIZE",
         "PMI_RANK",
-        ("MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK"),
+        ("MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "PALS_LOCAL_RANKID"),
+    ),
+    Launcher(
+        "MVAPICH (mpirun_rsh)",
+        "MV2_COMM_WORLD_SIZE",
+        "MV2_COMM_WORLD_RANK",
+        ("MV2_COMM_WORLD_LOCAL_RANK",),
+    ),
+    Launcher(
+        "LSF (jsrun)", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", ("JSM_NAMESPACE_LOCAL_RANK",)
     ),
     Launcher("Flux", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", ("FLUX_TASK_LOCAL_ID",)),
     SRUN,

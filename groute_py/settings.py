@@ -23,7 +23,7 @@ class Settings:
         device: where the drop-ins solve, whose functions have no argument for it
             (``GROUTE_PY_DEVICE``, else ``auto``).
         silence_s: how long a rank may give no sign of life before the job is ended
-            (``GROUTE_PY_SILENCE_S``, else 20; 0 for no watch).
+            (``GROUTE_PY_SILENCE_S``, 2 or more, else 20; 0 for no watch).
     """
 
     cache_folder: Path
@@ -41,7 +41,7 @@ def settings() -> Settings:
         datasets_url=os.environ.get("GROUTE_PY_DATASETS") or None,
         gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
         device=os.environ.get("GROUTE_PY_DEVICE") or "auto",
-        silence_s=_seconds("GROUTE_PY_SILENCE_S", 20.0),
+        silence_s=_seconds("GROUTE_PY_SILENCE_S", 20.0, least=2.0),
     )
 
 
@@ -61,7 +61,8 @@ def _flag(name: str) -> bool | None:
     raise InputError(f"{name}={value}: expected 0 or 1")
 
 
-def _seconds(name: str, default: float) -> float:
+def _seconds(name: str, default: float, least: float) -> float:
+    """0, or at least so much."""
     value = os.environ.get(name)
     if not value:
         return default
@@ -69,6 +70,6 @@ def _seconds(name: str, default: float) -> float:
         number = float(value)
     except ValueError:
         number = -1.0
-    if 0 <= number < float("inf"):
+    if number == 0 or least <= number < float("inf"):
         return number
-    raise InputError(f"{name}={value}: expected a number of seconds, or 0")
+    raise InputError(f"{name}={value}: expected 0, or seconds from {least:g}")

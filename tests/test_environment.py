@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from groute_py.environment import Place, hiding, place
+from groute_py.errors import InputError
+from groute_py.settings import settings
 
 # The batch step of a Slurm job: the script itself, before any srun.
 BATCH = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
@@ -22,6 +24,18 @@ OPENMPI = {
 MPICH = {"PMI_SIZE": "4", "PMI_RANK": "3", "MPI_LOCALNRANKS": "2", "MPI_LOCALRANKID": "1"}
 FLUX = {"FLUX_JOB_SIZE": "4", "FLUX_TASK_RANK": "3", "FLUX_TASK_LOCAL_ID": "1"}
 
+MVAPICH = {
+    "MV2_COMM_WORLD_SIZE": "4",
+    "MV2_COMM_WORLD_RANK": "3",
+    "MV2_COMM_WORLD_LOCAL_RANK": "1",
+}
+JSRUN = {
+    "JSM_NAMESPACE_SIZE": "4",
+    "JSM_NAMESPACE_RANK": "3",
+    "JSM_NAMESPACE_LOCAL_RANK": "1",
+}
+PALS = {"PMI_SIZE": "4", "PMI_RANK": "3", "PALS_LOCAL_RANKID": "1"}
+
 PLACES = {
     "no launcher": ({}, Place()),
     "batch step": (BATCH, Place()),
@@ -29,6 +43,11 @@ PLACES = {
     "Open MPI": (OPENMPI, Place("Open MPI", 4, 3, 1)),
     "MPICH": (MPICH, Place("MPICH (hydra)", 4, 3, 1)),
     "Flux": (FLUX, Place("Flux", 4, 3, 1)),
+    "MVAPICH's mpirun_rsh": (MVAPICH, Place("MVAPICH (mpirun_rsh)", 4, 3, 1)),
+    "MVAPICH's hydra": (MVAPICH | MPICH, Place("MPICH (hydra)", 4, 3, 1)),
+    "jsrun": (JSRUN, Place("LSF (jsrun)", 4, 3, 1)),
+    "jsrun of Open MPI": (JSRUN | OPENMPI, Place("Open MPI", 4, 3, 1)),
+    "Cray's mpiexec": (PALS, Place("MPICH (hydra)", 4, 3, 1)),
     "Open MPI's mpirun in Slurm": (PROXY | OPENMPI, Place("Open MPI", 4, 3, 1)),
     "MPICH's mpirun in Slurm": (PROXY | MPICH, Place("MPICH (hydra)", 4, 3, 1)),
     "srun --mpi=pmix of Open MPI": (STEP | OPENMPI, Place("Open MPI", 4, 3, 1)),
@@ -75,3 +94,17 @@ def test_place_reads_the_process_environment(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_what_hides_gpus(environ: dict[str, str], setting: str | None) -> None:
     assert hiding(environ) == setting
+
+
+@pytest.mark.parametrize("value", ["-1", "1", "nan", "inf", "soon"])
+def test_a_silence_that_cannot_be_kept(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks beat once a second; less than two would blame good ones."""
+    monkeypatch.setenv("GROUTE_PY_SILENCE_S", value)
+    with pytest.raises(InputError, match=f"GROUTE_PY_SILENCE_S={value}: expected 0, or seconds"):
+        settings.__wrapped__()
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("0", 0.0), ("2", 2.0), ("", 20.0)])
+def test_a_silence(value: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUTE_PY_SILENCE_S", value)
+    assert settings.__wrapped__().silence_s == seconds

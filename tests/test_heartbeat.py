@@ -153,9 +153,12 @@ def test_strangers_get_no_wire(monkeypatch: pytest.MonkeyPatch) -> None:
         found[1].close()
 
 
-def test_a_rank_that_is_not_reached_is_not_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("function", ["_reached", "_server"])
+def test_a_rank_that_is_not_reached_is_not_watched(
+    function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(wiring, "MEET_S", 0.1)
-    monkeypatch.setattr(wiring, "_reached", lambda *of: None)
+    monkeypatch.setattr(wiring, function, lambda *of: None)
 
     def work(channel: LocalChannel) -> list[int]:
         with heartbeat(channel, 1.0, lost.append) as unwatched:

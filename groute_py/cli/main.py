@@ -125,14 +125,6 @@ def _usage(error: click.ClickException) -> str:
     return f"{context.get_usage()}\n" if context is not None else ""
 
 
-def _ends_with_all() -> bool:
-    if "mpi4py.MPI" not in sys.modules:
-        return False
-    from groute_py.comm.connect import ends_with_all
-
-    return ends_with_all()
-
-
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
     """Every rank ends by itself; rank 0 says why."""
     _be_deaf()
@@ -142,6 +134,15 @@ def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
         # mpirun and srun may end all ranks when one has ended, before rank 0 has said why
         time.sleep(PATIENCE_S)
     sys.exit(code)
+
+
+def _ends_with_all() -> bool:
+    """Whether MPI holds this rank at its end until rank 0 ends as well."""
+    if "mpi4py.MPI" not in sys.modules:
+        return False
+    from groute_py.comm.connect import is_whole
+
+    return is_whole()
 
 
 def _end_all_ranks(message: str, code: int) -> NoReturn:

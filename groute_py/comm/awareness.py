@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 
 from groute_py.errors import SetupError
 from groute_py.settings import settings
@@ -21,8 +22,17 @@ def library() -> str:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as problem:
         raise SetupError(f"no MPI library can be loaded ({problem})") from problem
-    name: str = MPI.Get_library_version()
-    return " ".join(name.replace(",", " ").split()[:4]).rstrip("\x00")
+    return name_and_version(MPI.Get_library_version())
+
+
+def name_and_version(text: str) -> str:
+    """Up to the number in what an MPI library says of itself.
+
+    >>> name_and_version("Open MPI v4.1.6, package: Debian OpenMPI, ident: 4.1.6")
+    'Open MPI v4.1.6'
+    """
+    found = re.match(r"[^,\n]*?\d+(\.\w+)+", text)
+    return " ".join((found[0] if found else text.split("\n")[0]).split()).rstrip("\x00")
 
 
 def belongs(flavour: str, library_name: str) -> bool:

@@ -103,8 +103,8 @@ def peer_aborts(within_s: float) -> bool:
     return False
 
 
-def ends_with_all() -> bool:
-    """Whether MPI holds this rank at its end until all ranks that were started end as well."""
+def is_whole() -> bool:
+    """Whether MPI has been started and sees all ranks that the launcher has."""
     if not _running():
         return False
     from mpi4py import MPI

@@ -36,16 +36,26 @@ def wires(channel: Channel) -> dict[int, socket.socket]:
     Returns:
         By rank: all others on rank 0, rank 0 on the others, as far as they were reached.
     """
-    server = socket.create_server(("", 0), backlog=channel.size) if channel.rank == 0 else None
+    server = _server(channel.size) if channel.rank == 0 else None
     port = server.getsockname()[1] if server is not None else 0
     mine = (secrets.token_bytes(SECRET_BYTES), platform.node(), port, tuple(_addresses()))
     secret, host, port, addresses = channel.broadcast(mine)
+    if port == 0:
+        return {}
     if server is not None:
         with server:
             return _accepted(server, secret, channel.size - 1)
     near = ("127.0.0.1",) if host == platform.node() else ()
     wire = _reached((*near, host, *addresses), port, HELLO.pack(secret, channel.rank))
     return {} if wire is None else {0: wire}
+
+
+def _server(backlog: int) -> socket.socket | None:
+    """A socket that listens on all addresses, or None where that is forbidden."""
+    try:
+        return socket.create_server(("", 0), backlog=backlog)
+    except OSError:
+        return None
 
 
 def _accepted(server: socket.socket, secret: bytes, count: int) -> dict[int, socket.socket]:
