@@ -16,7 +16,7 @@ from groute_py.device.cpu_rows import CpuGraph, CpuHeaps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.engine.options import Options
 from groute_py.environment import local_rank
-from groute_py.errors import RunError
+from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.many.choose import Choice, Request
@@ -75,16 +75,22 @@ class Solving:
             return
         done = 0
         for distance_type in self._types:
-            solver = self.opened(distance_type)
-            self.label = solver.label
             begun = done
             try:
+                solver = self.opened(distance_type)
+                self.label = solver.label
                 for block in solver.blocks(sources[begun:]):
                     first = begun + block.first
                     yield self._lifted(replace(block, first=first), sources)
                     done = first + len(block.distances)
             except NarrowError:
                 continue
+            except MemoryError as problem:
+                raise InputError(
+                    f"{self._choice.algorithm} on {self._graph.name} does not fit in the memory of "
+                    f"{self.label} ({problem}); use another --algorithm or fewer sources, or solve "
+                    "on several GPUs with sssp"
+                ) from problem
             return
         raise RunError(
             f"a distance in {self._graph.name} does not fit in {self._types[-1]}; "
