@@ -32,8 +32,9 @@ from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.rows import RowBlock
-from groute_py.engine.agree import on_root
+from groute_py.engine.agree import on_all
 from groute_py.environment import place
+from groute_py.errors import GrouteError
 from groute_py.graph.problems import read_sources
 from groute_py.many.apsp import Job, part_of, prepare
 from groute_py.many.choose import METHODS, Request
@@ -115,11 +116,35 @@ class Case:
 @click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
 @click.option("--commit", help="What is measured, where git cannot say.")
+@click.pass_context
 def main(
-    device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
+    context: click.Context,
+    device: str,
+    names: tuple[str, ...],
+    repeat: int,
+    output: Path,
+    commit: str | None,
 ) -> None:
     """Measure many sources; the numbers go to a file in benchmarks/results."""
-    channel = connect()
+    try:
+        measure_all(connect(), device, names, repeat, output, commit)
+    except GrouteError as error:
+        if place().size > 1 and not error.on_all_ranks:
+            raise
+        if place().rank == 0:
+            click.echo(f"benchmarks: {error}", err=True)
+        context.exit(error.exit_code)
+
+
+def measure_all(
+    channel: Channel,
+    device: str,
+    names: tuple[str, ...],
+    repeat: int,
+    output: Path,
+    commit: str | None,
+) -> None:
+    """Measure cases one after the other; collective."""
     path = output / f"many-{device}-{channel.size}-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
     records = []
     for name in names or SETS[device]:
@@ -151,7 +176,7 @@ def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str,
     start = time.perf_counter()
     solver = Solving(job.graph, None, request, job.choice, channel).opened(kind)
     opened_s = time.perf_counter() - start
-    verified = _verify(job, solver.blocks(own), own)
+    verified = on_all(channel, lambda: _verify(job, solver.blocks(own), own))
     seconds = []
     for _ in range(repeat):
         channel.gather(None)
@@ -176,7 +201,6 @@ def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str,
     }
     if case.method == "floyd":
         record["add_min_per_s"] = job.graph.vertex_count**3 / median
-    on_root(channel, lambda: None)
     return record
 
 
@@ -215,7 +239,4 @@ def _shown(record: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    if place().rank > 0:
-        main(standalone_mode=False)
-    else:
-        main(prog_name="python -m benchmarks.many")
+    main(prog_name="python -m benchmarks.many")

@@ -1,4 +1,4 @@
-"""Many sources on one graph: read, cut and loaded once, then solved again and again.
+"""Many sources on one graph in one call; under mpirun each rank takes some of them.
 
 python examples/many_sources.py
 mpirun -n 2 python examples/many_sources.py
@@ -6,22 +6,17 @@ mpirun -n 2 python examples/many_sources.py
 Which of some places is nearest to everything else? (The least mean distance: closeness.)
 """
 
-from groute_py.api import open_session
-from groute_py.comm.connect import connect
-from groute_py.engine.session import Options
+from groute_py import UNREACHED, sssp
 
 PLACES = range(20_000, 20_200, 25)
 
-channel = connect()  # all ranks of the job, or this process alone
-session = open_session("road:200x200", Options(predecessors=False), channel)
-means = {}
-for place in PLACES:
-    result = session.solve(place)  # every rank calls it
-    if result is not None and result.reached.sum() > session.facts.vertex_count / 2:
-        means[place] = result.distances[result.reached].mean()
-session.close()
-
-if means:  # rank 0
+rows = sssp("road:200x200", sources=PLACES, predecessors=False)
+if rows is not None:  # rank 0
+    means = {}
+    for place, distances in zip(rows.sources.tolist(), rows.distances, strict=True):
+        reached = distances[distances != UNREACHED]
+        if len(reached) > len(distances) / 2:
+            means[place] = reached.mean()
     for place, mean in means.items():
         print(f"vertex {place}: mean distance {mean:,.0f}")
     print(f"the most central of {len(means)} is vertex {min(means, key=lambda v: means[v])}")

@@ -15,6 +15,7 @@ import groute_py
 from groute_py import Graph, InputError, NegativeCycleError, Result, RunError, SourceRows, verify
 from groute_py.graph.facts import facts_of
 from groute_py.many import apsp as many_apsp
+from groute_py.many import choose as many_choose
 from groute_py.many.apsp import collect, prepare, reduce
 from groute_py.many.choose import METHODS, Request, choose
 from groute_py.many.sources import sources_of
@@ -220,6 +221,15 @@ def test_rows_that_fit_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         groute_py.apsp(random_graph(100, 300, seed=1, greatest=3), device="cpu")
 
 
+def test_memory_that_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: Any) -> None:
+        raise MemoryError("Out of memory allocating 8 bytes")
+
+    monkeypatch.setattr("groute_py.many.floyd_rows.close", none_left)
+    with pytest.raises(InputError, match=r"floyd on .* does not fit .* allocating 8 bytes"):
+        groute_py.apsp(graph_of(3, [(0, 1, 1)]), algorithm="floyd", device="cpu")
+
+
 def test_a_matrix_beyond_the_limit(device: str) -> None:
     graph = random_graph(300, 900, seed=1, greatest=3)
     with pytest.raises(InputError, match=r"the matrix takes [\d,]+ bytes, and [\d,]+ are free"):
@@ -247,9 +257,18 @@ def test_a_matrix_in_strips(device: str, count: int, arcs: int) -> None:
 def test_the_choice_says_why() -> None:
     sparse = choose(Request(device="cpu"), facts_of(random_graph(2000, 6000, 1, 9)), 2000, 1)
     dense = choose(Request(device="cpu"), facts_of(random_graph(100, 60_000, 1, 9)), 100, 1)
-    assert (sparse.algorithm, dense.algorithm) == ("heap", "floyd")
+    assert sparse.algorithm != "floyd" == dense.algorithm
     assert "floyd" in sparse.reason
     assert "heap" in sparse.reason
+
+
+def test_small_work_stays_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many_choose, "gpu_problem", lambda: None)
+    monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: 10**9)
+    small, large = (facts_of(random_graph(n, 4 * n, 1, 9)) for n in (50, 20_000))
+    assert choose(Request(), small, 50).device == "cpu"
+    assert choose(Request(), large, 20_000).device == "cuda"
+    assert choose(Request(), small, 50, ranks=2).device == "cuda"
 
 
 @given(data=st.data())

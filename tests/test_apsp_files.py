@@ -156,6 +156,34 @@ def test_a_full_disk(tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPat
     np.testing.assert_array_equal(np.load(path), every(graph))
 
 
+def test_a_disk_that_cannot_be_reserved(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(many_kept.os, "posix_fallocate", full)
+    with pytest.raises(RunError, match="No space left on device; nothing was written"):
+        kept(tmp_path / "out.npy", job_of(graph))
+    assert listing(tmp_path) == []
+
+
+def test_a_disk_that_reserves_nothing(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some file systems cannot; then the file only has its length."""
+
+    def cannot(*_: Any) -> None:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    monkeypatch.setattr(many_kept.os, "posix_fallocate", cannot)
+    job, path = job_of(graph), tmp_path / "out.npy"
+    rows = kept(path, job)
+    deliver(SoloChannel(), job, rows.missing, rows)
+    rows.finish()
+    np.testing.assert_array_equal(np.load(path), every(graph))
+
+
 def test_a_disk_with_too_little_room(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:

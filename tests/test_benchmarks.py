@@ -212,3 +212,44 @@ def test_the_set_of_methods() -> None:
         cases = [Case.parse(name) for name in methods(device)]
         assert {case.method for case in cases} == {"auto", *algorithms()}
         assert len(set(cases)) == len(cases)
+
+
+class TestMany:
+    """All pairs and many sources."""
+
+    @pytest.fixture
+    def run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+        monkeypatch.syspath_prepend(str(ROOT))
+        from benchmarks.many import main
+
+        def run(*cases: str) -> tuple[Result, list[dict[str, Any]]]:
+            words = ["--output", str(tmp_path / "out"), "--repeat", "1"]
+            done = CliRunner().invoke(
+                main, words + [word for case in cases for word in ("--case", case)]
+            )
+            files = list((tmp_path / "out").glob("*.json"))
+            return done, json.loads(files[0].read_text())["records"] if files else []
+
+        return run
+
+    def test_cases(self, run: Bench) -> None:
+        done, records = run("floyd:random:60,200", "heap:road:9x9/paths", "batch:rmat:6/7")
+        assert done.exit_code == 0, done.output
+        assert [record["rows_verified"] for record in records] == [60, 81, 7]
+        assert [record["sources"] for record in records] == [60, 81, 7]
+        assert all(record["median_s"] > 0 for record in records)
+        assert done.output.count(" sources/s") == 3
+
+    def test_a_wrong_row(self, run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(
+            "groute_py.kernels.cpu.heap.relax", lambda *arguments: arguments[3].fill(1)
+        )
+        done, records = run("heap:random:60,200")
+        assert done.exit_code == 3
+        assert "are wrong" in done.output
+        assert not records
+
+    def test_no_such_case(self, run: Bench) -> None:
+        done, _ = run("dijkstra:NY")
+        assert done.exit_code == 2
+        assert "METHOD:GRAPH" in done.output

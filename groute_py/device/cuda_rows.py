@@ -138,7 +138,7 @@ class CudaRows:
         resident: int = driver.occupancyMaxActiveBlocksPerMultiprocessor(
             self._kernel.kernel.ptr, method.threads, method.shared
         )
-        # two lanes' blocks fill the processors: so the next ones are there when some have ended
+        # half of the lanes fill the processors, so that others are there when their blocks end
         most = -(-resident * self._graph.processors // (LANES // 2)) * method.together
         return min(int(fitting), most)
 

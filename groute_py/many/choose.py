@@ -16,7 +16,7 @@ from groute_py.graph.memory import available_bytes
 METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",
     "heap": "Dijkstra with a binary heap, a source for each warp or core",
-    "batch": "near-far Δ-stepping, a source for each block; on the CPU one after the other",
+    "batch": "near-far Δ-stepping, a source for each block or core",
 }
 """The methods by name."""
 
@@ -29,13 +29,16 @@ FLOYD_RATE = {
     ("cpu", "float32"): 4.0e9,
     ("cpu", "float64"): 2.0e9,
 }
-"""Sums and minima a second; measured on an H200, on a CPU guessed, for each core."""
+"""Sums and minima a second; on the CPU of each core. These and what follows are measured."""
 
 ARC_S = {("cuda", "batch"): 3.5e-11, ("cpu", "batch"): 2.0e-8, ("cpu", "heap"): 1.0e-8}
 """Seconds for each source and each arc or vertex; where cores share the sources, of one core."""
 
-SETTLE_S = {("cuda", "heap"): 2.0e-9, ("cpu", "heap"): 6e-8}
+SETTLE_S = {("cuda", "heap"): 2.0e-9, ("cpu", "heap"): 1.5e-7}
 """Seconds for each source and each vertex that a heap of 2¹⁶ settles."""
+
+READY_S = 0.3
+"""What it takes until a GPU has its kernels and the graph."""
 
 LEAST_ROWS = 1024
 """Of the matrix that a GPU has to have room for, where the others come and go."""
@@ -102,7 +105,7 @@ def choose(
     """
     device = request.device
     if device == "auto":
-        device = "cpu" if gpu_problem() is not None else "cuda"
+        device = _device(request.algorithm, facts, count, ranks)
     problem = apart or _floyd_problem(request, facts, device, ranks)
     if request.algorithm != "auto":
         if request.algorithm == "floyd" and problem is not None:
@@ -117,6 +120,15 @@ def choose(
     return Choice(min(seconds, key=lambda name: seconds[name]), device, reason)
 
 
+def _device(algorithm: str, facts: Facts, count: int, ranks: int) -> str:
+    """A GPU where there is one, but what the CPU has done before a GPU is ready stays there."""
+    if gpu_problem() is not None:
+        return "cpu"
+    seconds = estimates(facts, count, "cpu")
+    on_cpu = seconds.get(algorithm, min(seconds.values()))
+    return "cpu" if ranks == 1 and on_cpu < READY_S else "cuda"
+
+
 def estimates(facts: Facts, count: int, device: str) -> dict[str, float]:
     """Seconds by method, on one GPU or all cores."""
     n, m = facts.vertex_count, facts.arc_count
@@ -127,7 +139,7 @@ def estimates(facts: Facts, count: int, device: str) -> dict[str, float]:
     return {
         "floyd": padded**3 / FLOYD_RATE[device, distance] / cores,
         "heap": count * (settled + m * ARC_S.get((device, "heap"), 0.0)) / cores,
-        "batch": count * (n + m) * ARC_S[device, "batch"],
+        "batch": count * (n + m) * ARC_S[device, "batch"] / cores,
     }
 
 

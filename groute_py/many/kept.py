@@ -170,17 +170,23 @@ class KeptRows:
                 f"bytes while they are written, and {free:,} are free at {self.path}; name another "
                 "disk, fewer sources, or --reduce"
             )
-        self._folder.mkdir()
-        with self._told():
+        try:
+            self._folder.mkdir()
             for name, kind in self._types.items():
-                with open(self._part(name), "wb") as file:
-                    head = {"descr": kind.str, "fortran_order": False, "shape": self._shape}
-                    npy.write_array_header_1_0(file, head)
-                    size = self._shape[0] * self._shape[1] * kind.itemsize
-                    if size:
-                        _reserve(file, size)
+                self._lay_out(name, kind)
             (self._folder / "rows").write_bytes(bytes(self._shape[0]))
             (self._folder / "run.json").write_text(json.dumps(run, indent=1) + "\n")
+        except OSError as problem:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            what = problem.strerror or str(problem)
+            raise RunError(f"{self._folder}: {what}; nothing was written") from problem
+
+    def _lay_out(self, name: str, kind: np.dtype[Any]) -> None:
+        """A file of rows that are not there yet, with room for all."""
+        with open(self._part(name), "wb") as file:
+            head = {"descr": kind.str, "fortran_order": False, "shape": self._shape}
+            npy.write_array_header_1_0(file, head)
+            _reserve(file, self._shape[0] * self._shape[1] * kind.itemsize)
 
     def _check_run(self, run: dict[str, Any]) -> None:
         try:

@@ -11,19 +11,18 @@ from numpy.typing import NDArray
 
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
-from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.device.cpu_rows import CpuGraph, CpuHeaps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.engine.options import Options
 from groute_py.environment import local_rank
-from groute_py.errors import RunError
+from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.many.choose import Choice, Request
+from groute_py.many.engine_rows import EngineRows
 from groute_py.many.floyd_rows import CpuFloyd
 from groute_py.many.johnson import potentials, reweighted
-from groute_py.many.rows import solve_each
 from groute_py.result import public_distances
 
 if TYPE_CHECKING:
@@ -71,18 +70,27 @@ class Solving:
             InputError: the graph does not fit on the device.
             RunError: a distance does not fit in 64 bits.
         """
+        together = self._choice.algorithm == "floyd" and self._channel.size > 1
+        if len(sources) == 0 and not together:
+            return
         done = 0
         for distance_type in self._types:
-            solver = self.opened(distance_type)
-            self.label = solver.label
             begun = done
             try:
+                solver = self.opened(distance_type)
+                self.label = solver.label
                 for block in solver.blocks(sources[begun:]):
                     first = begun + block.first
                     yield self._lifted(replace(block, first=first), sources)
                     done = first + len(block.distances)
             except NarrowError:
                 continue
+            except MemoryError as problem:
+                raise InputError(
+                    f"{self._choice.algorithm} on {self._graph.name} does not fit in the memory of "
+                    f"{self.label} ({problem}); use another --algorithm or fewer sources, or solve "
+                    "on several GPUs with sssp"
+                ) from problem
             return
         raise RunError(
             f"a distance in {self._graph.name} does not fit in {self._types[-1]}; "
@@ -134,23 +142,6 @@ class Solving:
             lifted = distances + self._height - own[:, np.newaxis]
             distances = np.where(distances == nothing, nothing, lifted)
         return replace(block, distances=distances)
-
-
-class EngineRows:
-    """See `groute_py.device.rows.RowSolver`: the engine's solve on the CPU, a source at a time."""
-
-    def __init__(self, graph: Graph, *, predecessors: bool) -> None:
-        self._graph = graph
-        self._options = Options(device="cpu", predecessors=predecessors)
-        self.label = "cpu: near-far on one core"
-
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
-        rows = solve_each(self._graph, sources.tolist(), self._options, SoloChannel())
-        for first, result in enumerate(rows):
-            assert result is not None
-            tree = result.predecessors
-            parents = None if tree is None else tree.astype(np.int32)[np.newaxis]
-            yield RowBlock(first, result.distances[np.newaxis], parents)
 
 
 def batch_delta(facts: Facts) -> float:
