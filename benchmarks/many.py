@@ -25,7 +25,7 @@ from typing import Any
 import click
 import numpy as np
 
-from benchmarks.cases import KINDS, SkippedError, new_york_file
+from benchmarks.cases import KINDS, SkippedError, data_file
 from benchmarks.environment import environment
 from groute_py import Graph, InputError, Result, VerificationError, verify
 from groute_py.algorithms.numbers import distance_types
@@ -61,6 +61,8 @@ SETS = {
     "cpu": ["floyd:random:1000,8000", "heap:random:4096,24576", "heap:random:1000,8000/paths"],
 }
 """What runs when no case is named."""
+
+NY_SOURCES = "dimacs9/USA-road-d.NY.ss"
 
 WHOLLY, SOME = 2000, 16
 """Up to so many rows all are verified, else so many."""
@@ -104,10 +106,7 @@ class Case:
             return graph, sources_of(f"random:{self.count}", graph.numbering, graph.name)
         if self.graph != "NY":
             return graph, None
-        problems = new_york_file().with_name("USA-road-d.NY.ss")
-        if not problems.is_file():
-            raise SkippedError(f"no {problems}")
-        return graph, read_sources(problems) - 1
+        return graph, read_sources(data_file(NY_SOURCES)) - 1
 
 
 @click.command(context_settings={"max_content_width": 100})
