@@ -23,7 +23,7 @@ from groute_py import UNREACHED, Graph, read_graph, write_graph
 from groute_py.cli.main import commands
 from groute_py.errors import EXIT_CODES
 
-COMMANDS = ["convert", "doctor", "generate", "info", "launch", "sssp", "verify"]
+COMMANDS = ["apsp", "convert", "doctor", "generate", "info", "launch", "sssp", "verify"]
 
 Run = Callable[..., Result]
 
