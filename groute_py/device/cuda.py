@@ -344,7 +344,8 @@ class CudaDevice:
         if self._recording and names[0] not in self._arrays:
             shape = self._arrays["near"].shape
             try:
-                self._arrays |= {name: cp.empty(shape, np.uint32) for name in names}
+                with self._stream:
+                    self._arrays |= {name: cp.empty(shape, np.uint32) for name in names}
             except cp.cuda.memory.OutOfMemoryError:
                 self._recording = False  # claiming afterwards takes no more room than there is
         for name in names:
