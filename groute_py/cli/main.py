@@ -34,6 +34,9 @@ PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
 much longer each lets those before it (all from number LAST_TURN speak together)."""
 
+AGAIN_S = 0.05
+"""After so long a handler's error that native code has dropped is raised again."""
+
 STDOUT = 1
 """The file descriptor of standard output."""
 
@@ -65,6 +68,7 @@ def main() -> NoReturn:
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, _interrupt)
     signal.signal(signal.SIGUSR1, _warned)
+    sys.unraisablehook = _raise_later
     try:
         commands.main(standalone_mode=False)
     except click.exceptions.Exit as end:
@@ -97,6 +101,20 @@ def _warned(number: int, frame: FrameType | None) -> NoReturn:
             "ask for more time (sbatch --time)"
         )
     )
+
+
+def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
+    """Native code that calls Python, as Numba's compiler does, drops what is raised there."""
+    error = dropped.exc_value
+    if not (isinstance(error, GrouteError) and error.by_signal):
+        sys.__unraisablehook__(dropped)
+        return
+
+    def again(number: int, frame: FrameType | None) -> NoReturn:
+        raise error
+
+    signal.signal(signal.SIGALRM, again)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
 
 
 def _stop_alarm() -> None:
