@@ -64,10 +64,10 @@ class Session:
         on_root(channel, options.check)
         with self._watch.phase("check"):
             self.facts: Facts = supply.facts(channel)
-        on_all(channel, lambda: options.check_against(self.facts))
-        self.numbering: Numbering | None = supply.numbering() if channel.rank == 0 else None
         if options.hops:
             self.facts = counting_hops(self.facts)
+        on_all(channel, lambda: options.check_against(self.facts))
+        self.numbering: Numbering | None = supply.numbering() if channel.rank == 0 else None
         self._method, self._choice = self._choose_method()
         self._types = distance_types(self.facts)
         self._device = on_all(

@@ -38,8 +38,10 @@ class EngineRows:
 
         def solve(source: int) -> Result:
             session = free.get()
-            result = session.solve(source)
-            free.put(session)
+            try:
+                result = session.solve(source)
+            finally:
+                free.put(session)
             assert result is not None
             return result
 
