@@ -119,6 +119,7 @@ def sssp(
             "order": order != "auto",
             "coordinates": coordinates is not None,
             "download": not download,
+            "targets": len(targets) > 0,
         }
         if given := [name for name, is_given in one_source.items() if is_given]:
             raise everywhere(InputError(f"{', '.join(given)}: for one source, not for several"))

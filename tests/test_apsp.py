@@ -151,12 +151,36 @@ def test_reductions(ranks: int) -> None:
     assert found.sums.tolist() == known.sum(axis=1).tolist()
     assert found.greatest.tolist() == known.max(axis=1).tolist()
     assert known[range(60), found.farthest].tolist() == found.greatest.tolist()
-    counts = {None: int((every == 0).sum())}
+    counts = {(0, 0): int((every == 0).sum())}
     for exponent in range(1, 12):
         low, high = 2 ** (exponent - 1), 2**exponent
         if here := int((there & (every >= low) & (every < high)).sum()):
-            counts[exponent] = here
+            counts[1, exponent] = here
     assert found.histogram == counts
+
+
+def test_a_histogram_of_negative_distances() -> None:
+    chain = Graph.from_arrays([0, 1, 2, 3, 3], [1, 2, 3], [-3, -4, 100])
+
+    def work(channel: Any) -> Any:
+        job = prepare(channel, lambda: (chain, None), Request(device="cpu"))
+        return reduce(channel, job, histogram=True)
+
+    found, _ = on_ranks(1, work)[0]
+    # -3, -7 and 93 from the first vertex, -4 and 96 from the second, 100 from the third
+    assert found.histogram == {(0, 0): 4, (-1, 2): 1, (-1, 3): 2, (1, 7): 3}
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_batch_whose_solves_all_fail_ends(ranks: int) -> None:
+    heavy = Graph.from_arrays(np.arange(9), np.arange(1, 9) % 8, np.full(8, 9 * 10**18))
+
+    def work(channel: Any) -> None:
+        job = prepare(channel, lambda: (heavy, None), Request("batch", "cpu"))
+        with pytest.raises(groute_py.RunError, match="does not fit"):
+            collect(channel, job)
+
+    on_ranks(ranks, work)
 
 
 def test_sources_of_sssp(device: str) -> None:

@@ -123,6 +123,48 @@ def test_a_finished_row_is_not_computed_twice(
     np.testing.assert_array_equal(np.load(path), every(graph))
 
 
+@pytest.mark.parametrize("what", ["rows", "distances.npy", "run.json", "short", "empty"])
+def test_a_damaged_run_is_not_gone_on_with(tmp_path: Path, graph: Graph, what: str) -> None:
+    path = tmp_path / "out.npy"
+    kept(path, job_of(graph)).close()
+    folder = tmp_path / "out.npy.partial"
+    if what == "short":
+        os.truncate(folder / "distances.npy", 1000)
+    elif what == "empty":
+        (folder / "run.json").write_text("[1]")
+    else:
+        (folder / what).unlink()
+    says = "no unfinished run" if what == "run.json" else "is damaged"
+    with pytest.raises(InputError, match=f"{says}.*leave out --resume"):
+        kept(path, job_of(graph), resume=True)
+
+
+def test_what_a_finished_run_has_left_behind(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, path = job_of(graph), tmp_path / "out.npy"
+    rows = kept(path, job)
+    deliver(SoloChannel(), job, rows.missing, rows)
+    monkeypatch.setattr(many_kept.shutil, "rmtree", lambda folder: None)
+    rows.finish()
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="is complete"):
+        kept(path, job, resume=True)
+    np.testing.assert_array_equal(np.load(path), every(graph))
+
+
+def test_a_signal_before_the_first_row_leaves_nothing(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(many_kept, "_reserve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kept(tmp_path / "out.npy", job_of(graph))
+    assert listing(tmp_path) == []
+
+
 def test_what_changed_is_noticed(tmp_path: Path, graph: Graph) -> None:
     path = tmp_path / "out.npy"
     kept(path, job_of(graph)).close()

@@ -409,6 +409,36 @@ class TestBfs:
         assert found["statistics"]["ranks"] == ranks
 
 
+def test_sums_beyond_64_bits_and_beyond_floats(tmp_path: Path, run: Run) -> None:
+    whole = Graph.from_arrays([0, 3, 3, 3, 3], [1, 2, 3], [4 * 10**18, 8 * 10**18, 4 * 10**18])
+    write_graph(whole, tmp_path / "whole.csr")
+    done = run("sssp", tmp_path / "whole.csr", "--json", "--device", "cpu")
+    assert json.loads(done.stdout)["sum_of_distances"] == 16 * 10**18
+    floats = Graph.from_arrays([0, 2, 2, 2], [1, 2], [1.5e308, 1.5e308])
+    write_graph(floats, tmp_path / "floats.csr")
+    for words in (("sssp",), ("apsp", "--reduce", "sum")):
+        done = run(*words, tmp_path / "floats.csr", "--json", "--device", "cpu")
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["sum_of_distances"] is None
+
+
+def test_a_target_within_range_needs_no_sum_beyond_it(tmp_path: Path, run: Run) -> None:
+    chain = Graph.from_arrays([0, 2, 3, 4, 4], [1, 3, 2, 3], [9 * 10**18, 5, 9 * 10**18, 1])
+    write_graph(chain, tmp_path / "g.csr")
+    words = ("sssp", tmp_path / "g.csr", "--device", "cpu", "--json")
+    done = run(*words, "-t", "3", "--verify")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["paths"][0]["distance"] == 5
+    with pytest.raises(groute_py.RunError, match="does not fit"):
+        run(*words, "-t", "2")
+
+
+@pytest.mark.parametrize("size", ["nan", "inf", "1e300"])
+def test_gpu_memory_that_is_no_size(size: str, run: Run) -> None:
+    with pytest.raises(groute_py.InputError, match="is no size"):
+        run("plan", "rmat:10", "--gpu-memory", size)
+
+
 DROPPED = """
 import ctypes, os, signal, sys, time
 from groute_py.cli import main

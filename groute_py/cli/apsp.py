@@ -17,6 +17,7 @@ from groute_py.cli.options import (
     json_option,
     undirected_option,
 )
+from groute_py.cli.watch import watched
 from groute_py.errors import InputError, InterruptedRun, TimeLimitError, signalled
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def apsp(
 
     start = time.monotonic()
     channel = connect()
+    click.get_current_context().with_resource(watched(channel))
     limit = on_root(channel, lambda: _bytes(memory_limit))
     request = Request(algorithm, device, paths, limit)
     on_root(channel, lambda: _check(request, what, output, resume))
@@ -167,7 +169,7 @@ def _reduce(channel: Channel, job: Job, what: str, progress: Progress | None) ->
     reduction, label = found
     rows: dict[str, Any] = {"on": label, "reached_pairs": int(reduction.reached.sum())}
     if what == "sum":
-        rows["sum_of_distances"] = reduction.sums.sum().item()
+        rows["sum_of_distances"] = show.finite(reduction.sums.sum().item())
     if what == "max":
         rows |= _farthest(job, reduction)
     if what == "histogram":
@@ -186,11 +188,12 @@ def _farthest(job: Job, reduction: Reduction) -> dict[str, Any]:
 
 
 def _histogram(reduction: Reduction) -> list[list[Any]]:
-    """[from, to, pairs]: distances at least ``from`` and less than ``to``."""
-    known = reduction.histogram
-    exponents = sorted(exponent for exponent in known if exponent is not None)
-    powers = [[2.0 ** (e - 1), 2.0**e, known[e]] for e in exponents]
-    return [[0.0, 0.0, known.get(None, 0)], *powers]
+    """[from, to, pairs], ascending: 0 at both ends, or from one power of two to the next."""
+    bins = [
+        [*sorted((sign * 2.0 ** (e - 1), sign * 2.0**e)), count] if sign else [0.0, 0.0, count]
+        for (sign, e), count in reduction.histogram.items()
+    ]
+    return sorted(bins)
 
 
 def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:
@@ -226,4 +229,7 @@ def _bytes(text: str | None) -> int | None:
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?(|[KMG]i?)B?", text)
     if not found:
         raise InputError(f"--memory-limit {text!r} is no size; write it as 20G or 512Mi")
-    return int(float(found[1]) * UNITS[found[2]])
+    size = float(found[1]) * UNITS[found[2]]
+    if size == float("inf"):
+        raise InputError(f"--memory-limit {text[:20]}… is more than there can be")
+    return int(size)

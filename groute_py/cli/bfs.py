@@ -12,7 +12,12 @@ from groute_py.cli.sssp import run
 
 @click.command()
 @graph_argument
-@click.option("--cutoff", type=int, metavar="ARCS", help="Leave what is farther unreached.")
+@click.option(
+    "--cutoff",
+    type=click.IntRange(0, 2**62),
+    metavar="ARCS",
+    help="Leave what is farther unreached.",
+)
 @solve_options
 def bfs(graph: str, **given: Any) -> None:
     """Breadth-first search: the least number of arcs from one source to every vertex of GRAPH.

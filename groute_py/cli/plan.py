@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from groute_py.graph.size import Size
 
 
+MOST_GIGABYTES = 1e9
+"""Of the memory of a GPU; more is a slip."""
+
+
 @click.command()
 @graph_argument
 @click.option("--gpus", type=click.IntRange(min=1), default=1, show_default=True, help="How many.")
@@ -108,5 +112,7 @@ def _free_bytes(gpu_memory: float | None) -> int | None:
     from groute_py.device.telemetry import free_bytes, nvml
 
     if gpu_memory is not None:
+        if not gpu_memory < MOST_GIGABYTES:
+            raise InputError(f"--gpu-memory {gpu_memory} is no size in GB")
         return int(gpu_memory * 1e9)
     return min(free_bytes(nvml()), default=None)

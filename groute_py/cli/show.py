@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,11 @@ def answer(rows: dict[str, Any], *, as_json: bool, title: str = "") -> None:
         click.echo(title)
     for key, value in rows.items():
         click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}")
+
+
+def finite(number: float) -> float | None:
+    """A number as JSON can have it: None for a sum out of the range of floats."""
+    return number if math.isfinite(number) else None
 
 
 def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
@@ -89,6 +95,8 @@ def row_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -24,6 +24,8 @@ from groute_py.errors import (
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from groute_py.engine.options import Options
     from groute_py.engine.session import Session
     from groute_py.engine.supply.base import Supply
@@ -101,8 +103,8 @@ def run(
     session = Session(supply, channel, options)
     name = session.facts.name
     index = on_root(channel, lambda: _index_of(session, source))
-    # a saved answer is complete
-    wanted = on_root(channel, lambda: [] if output else _indices_of(session, targets))
+    ends = on_root(channel, lambda: _indices_of(session, targets))
+    wanted = [] if output else ends  # a saved answer is complete
 
     def solve() -> Result | None:
         try:
@@ -245,13 +247,24 @@ def _rows(
         "source": result.numbering.id_of(result.source),
         "reached": len(reached),
         "greatest_distance": reached.max().item(),
-        "sum_of_distances": reached.sum().item(),
+        "sum_of_distances": _total(reached),
         "seconds": seconds,
         "statistics": {k: v for k, v in result.statistics.items() if k != "seconds"},
     }
     if len(times) > 1:
         rows["trials"] = {"solve_seconds": times, "median": statistics.median(times)}
     return rows
+
+
+def _total(distances: NDArray[Any]) -> float | None:
+    """Their sum: of integers exact, of floats None where it is out of range."""
+    import numpy as np
+
+    if distances.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return show.finite(distances.sum(dtype=np.float64).item())
+    high, low = distances >> 32, distances & 0xFFFFFFFF
+    return (int(high.sum()) << 32) + int(low.sum())
 
 
 def _show(rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool) -> None:

@@ -153,6 +153,8 @@ class Session:
             if wanted is not None:
                 self._bound = max(self._channel.gather(task.goal()))
                 self._device.forget_beyond(self._bound)
+                if math.isfinite(self._bound):
+                    return votes  # a sum that does not fit lies beyond
             if not any(self._channel.gather(self._device.counters.overflowed)):
                 return votes
             if self._type is self._types[-1]:

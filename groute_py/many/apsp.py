@@ -174,7 +174,7 @@ class Collected:
         self._job = job
         shape = len(job.sources), job.graph.vertex_count
         kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
-        self._distances: NDArray[Any] = np.empty(shape, kind)
+        self._distances: NDArray[Any] = np.zeros(shape, kind)
         self._parents = np.empty(shape, np.int32) if job.request.predecessors else None
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:

@@ -176,8 +176,10 @@ class KeptRows:
                 self._lay_out(name, kind)
             (self._folder / "rows").write_bytes(bytes(self._shape[0]))
             (self._folder / "run.json").write_text(json.dumps(run, indent=1) + "\n")
-        except OSError as problem:
+        except BaseException as problem:  # a signal as well: room without a run is of no use
             shutil.rmtree(self._folder, ignore_errors=True)
+            if not isinstance(problem, OSError):
+                raise
             what = problem.strerror or str(problem)
             raise RunError(f"{self._folder}: {what}; nothing was written") from problem
 
@@ -196,13 +198,33 @@ class KeptRows:
                 f"{self._folder}: there is no unfinished run to go on with; leave out --resume"
             ) from None
         except ValueError:
-            raise InputError(f"{self._folder}/run.json is damaged; leave out --resume") from None
+            known = None
+        if not isinstance(known, dict):
+            raise InputError(f"{self._folder}/run.json is damaged; leave out --resume")
         changed = [name for name in run if known.get(name) != run[name]]
         if changed:
             raise InputError(
                 f"{self._folder} is of a run with another {' and '.join(changed)}; leave out "
                 "--resume to begin anew"
             )
+        self._check_files()
+
+    def _check_files(self) -> None:
+        """Whether what is to be gone on with is whole."""
+        if self.path.exists() and not self._part("distances").exists():
+            raise InputError(
+                f"{self.path} is complete, and {self._folder} is what its run has left behind; "
+                "remove that folder"
+            )
+        try:
+            whole = (self._folder / "rows").stat().st_size == self._shape[0]
+            for name, kind in self._types.items():
+                array = self._array(name)
+                whole &= (array.shape, array.dtype) == (self._shape, kind)
+        except (OSError, ValueError):
+            whole = False
+        if not whole:
+            raise InputError(f"{self._folder} is damaged; leave out --resume to begin anew")
 
     def _part(self, name: str) -> Path:
         return self._folder / f"{name}.npy"

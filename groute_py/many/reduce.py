@@ -24,14 +24,15 @@ class Reduction:
         sums: float64, shape (k,): of their distances; exact below 2⁵³.
         farthest: int64, shape (k,): the vertex of the greatest distance.
         greatest: shape (k,), int64 or float64: that distance.
-        histogram: how many distances d have 2^(e−1) ≤ d < 2^e, by e; those of 0 under None.
+        histogram: how many distances d have 2^(e−1) ≤ |d| < 2^e, by their sign (−1 or 1) and e;
+            those of 0 under (0, 0).
     """
 
     reached: NDArray[np.int64]
     sums: NDArray[np.float64]
     farthest: NDArray[np.int64]
     greatest: NDArray[Any]
-    histogram: dict[int | None, int] = field(default_factory=dict)
+    histogram: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, count: int, weight_type: np.dtype[Any]) -> Reduction:
@@ -52,7 +53,8 @@ class Reduction:
             lengths = np.where(there, row, 0)
             farthest = int(lengths.argmax())
             self.reached[position] = np.count_nonzero(there)
-            self.sums[position] = lengths.sum(dtype=np.float64)
+            with np.errstate(over="ignore"):  # then it is infinite
+                self.sums[position] = lengths.sum(dtype=np.float64)
             self.farthest[position], self.greatest[position] = farthest, lengths[farthest]
             if histogram:
                 self._count(row[there])
@@ -62,12 +64,12 @@ class Reduction:
         theirs = other.reached >= 0
         for name in ("reached", "sums", "farthest", "greatest"):
             getattr(self, name)[theirs] = getattr(other, name)[theirs]
-        for exponent, count in other.histogram.items():
-            self.histogram[exponent] = self.histogram.get(exponent, 0) + count
+        for key, count in other.histogram.items():
+            self.histogram[key] = self.histogram.get(key, 0) + count
 
     def _count(self, lengths: NDArray[Any]) -> None:
-        exponents, counts = np.unique(np.frexp(lengths[lengths > 0])[1], return_counts=True)
-        found: list[tuple[int | None, int]] = [(None, int(np.count_nonzero(lengths == 0)))]
-        found += zip(exponents.tolist(), counts.tolist(), strict=True)
-        for exponent, count in found:
-            self.histogram[exponent] = self.histogram.get(exponent, 0) + count
+        for sign in (-1, 0, 1):
+            exponents = np.frexp(lengths[np.sign(lengths) == sign])[1]
+            for exponent, count in zip(*np.unique(exponents, return_counts=True), strict=True):
+                key = sign, int(exponent)
+                self.histogram[key] = self.histogram.get(key, 0) + int(count)
