@@ -46,7 +46,7 @@ def info(graph: str, parts: int | None, undirected: bool, cache: Any, as_json: b
             "weight_type": facts.weight_type.name,
             "least_weight": facts.least,
             "greatest_weight": facts.greatest,
-            "mean_weight": facts.mean,
+            "mean_weight": show.finite(facts.mean),
             "mean_degree": facts.mean_degree,
             "greatest_degree": int(degrees.max()) if len(degrees) else 0,
             "vertices_without_arcs_out": int((degrees == 0).sum()),

@@ -78,7 +78,8 @@ def weighed(weights: NDArray[Any]) -> Weighed:
     """One pass over weights."""
     if not len(weights):
         return Weighed(0, 0, 0.0)
-    mean = float(weights.mean(dtype=np.float64))
+    with np.errstate(over="ignore"):  # the mean of what sums up beyond floats is infinite
+        mean = float(weights.mean(dtype=np.float64))
     return Weighed(weights.min().item(), weights.max().item(), mean)
 
 
