@@ -273,7 +273,8 @@ def _show(rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool) -> N
         return
     figures, seconds = rows.pop("statistics"), rows.pop("seconds")
     ranks, arcs = figures["ranks"], max(rows["arcs"], 1)
-    rows["method"] = f"{figures['algorithm']}, Δ {figures['delta'] or '∞'} ({figures['choice']})"
+    window = f", Δ {figures['delta']}" if figures["delta"] else ""
+    rows["method"] = f"{figures['algorithm']}{window} ({figures['choice']})"
     if figures["settled"]:
         rate = figures["settled"] / max(figures["steps"], 1)
         rows["settled"] = f"{rate:.2f} vertices a round, {figures['steps']:,} rounds"
