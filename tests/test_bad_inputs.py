@@ -298,12 +298,14 @@ def test_no_permission(
     check(Bad("", 2, says), here(words), *capsys.readouterr())
 
 
-def test_stdout_that_is_full() -> None:
-    words = [sys.executable, "-m", "groute_py", "sssp", "road:5x5"]
+@pytest.mark.parametrize("command", ["sssp road:5x5", "info road:5x5 --json", "algorithms"])
+def test_stdout_that_is_full(command: str) -> None:
+    words = [sys.executable, "-m", "groute_py", *command.split()]
     with quick(), open("/dev/full", "w") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1, done.stderr
-    assert "No space left on device" in done.stderr
+    assert "cannot write: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_an_unknown_setting(groute: Any) -> None:

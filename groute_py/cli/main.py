@@ -5,6 +5,7 @@ Heavy imports (MPI, Numba, CuPy, rich) happen inside commands, so that ``--help`
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -33,6 +34,9 @@ from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitE
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
 much longer each lets those before it (all from number LAST_TURN speak together)."""
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a disk or standard output says that takes no more."""
 
 AGAIN_S = 0.05
 """After so long a handler's error that native code has dropped is raised again."""
@@ -79,7 +83,9 @@ def main() -> NoReturn:
         if error.on_all_ranks or place().size == 1:
             _end_in_order(str(error), error.exit_code)
         _end_all_ranks(str(error), error.exit_code)
-    except Exception:  # noqa: BLE001 - the wall
+    except Exception as error:  # noqa: BLE001 - the wall
+        if isinstance(error, OSError) and error.errno in FULL:
+            _end_all_ranks(f"cannot write: {error.strerror}; make room, or write elsewhere", 1)
         # a defect, or something the machine did: show where, and leave no rank waiting
         _end_all_ranks(f"unexpected failure\n{traceback.format_exc()}", 1)
     _stop_alarm()
