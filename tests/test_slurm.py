@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,8 @@ def cluster() -> Iterator[Cluster]:
         program = cluster.folder / "groute-py"
         program.write_text(PROGRAM.format(python=sys.executable, folder=cluster.folder))
         program.chmod(0o755)
-        cluster.environ["PATH"] = f"{cluster.folder}:{cluster.environ['PATH']}"
+        bins = f"{cluster.folder}:{Path(sys.executable).parent}"  # where the MPI's mpirun is
+        cluster.environ["PATH"] = f"{bins}:{cluster.environ['PATH']}"
         yield cluster
 
 
