@@ -437,33 +437,3 @@ def test_a_target_within_range_needs_no_sum_beyond_it(tmp_path: Path, run: Run) 
 def test_gpu_memory_that_is_no_size(size: str, run: Run) -> None:
     with pytest.raises(groute_py.InputError, match="is no size"):
         run("plan", "rmat:10", "--gpu-memory", size)
-
-
-DROPPED = """
-import ctypes, os, signal, sys, time
-from groute_py.cli import main
-
-@main.commands.command()
-def busy():
-    for _ in range(2):  # the second one while the first is raised again
-        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.{name}))()
-    time.sleep(60)
-
-sys.argv = ["groute-py", "busy"]
-main.main()
-"""
-
-
-@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 130), ("SIGUSR1", 1)])
-def test_a_signal_within_a_callback_is_heard(name: str, code: int) -> None:
-    """Native code that calls Python, as Numba's compiler does, drops what is raised there."""
-    done = subprocess.run(
-        [sys.executable, "-c", DROPPED.format(name=name)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    assert done.returncode == code
-    assert len(done.stderr.splitlines()) == 1
-    assert name in done.stderr
