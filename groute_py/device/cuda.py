@@ -49,6 +49,9 @@ SMALL_SHARE = 1 << 20
 DEPTH, DEPTH_LINKED = 16, 32
 """Levels a block goes down by itself in a turn, alone and where peers wait for what it finds."""
 
+MOST_LINKED = 1 << 31
+"""An inbox has 31 bits for a vertex."""
+
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
 
@@ -108,9 +111,11 @@ class CudaDevice:
         reason = why_not(channel, self._gpu.id)
         if reason is not None:
             return reason
+        if max(channel.gather(self._share.own_count)) >= MOST_LINKED:
+            return f"a share has {MOST_LINKED:,} vertices or more"
         self.unlink(channel)
         halo = max(channel.gather(len(self._share.halo)))
-        self._ring = ring_entries(halo)
+        self._ring, self._stopped = ring_entries(halo), False
         self._link = Link(channel, self._arc_type().itemsize, self._ring)
         self._peers = self._link.peers(lead=0.0)
         return self
@@ -122,6 +127,8 @@ class CudaDevice:
 
     def prepare(self, lead: float) -> None:
         assert self._link is not None
+        if self._stopped:
+            self._link.clear()
         mailbox = np.zeros(1, MAILBOX)
         mailbox["vote"], mailbox["limit"] = 1, lead
         host, to_device = mailbox.ctypes.data, runtime.memcpyHostToDevice
@@ -137,7 +144,9 @@ class CudaDevice:
         if not self._stream.done:
             return False
         with self._stream:
-            self._count(self._read_control())
+            seen = self._read_control()
+        self._count(seen)
+        self._stopped = bool(seen["exchange"]["stopped"])
         return True
 
     def stop(self) -> None:

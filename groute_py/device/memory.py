@@ -14,7 +14,7 @@ from groute_py.kernels.source import PART
 LEAST_CAPACITY = 1 << 16
 """Entries of a worklist, however small the share."""
 
-SMALLEST_RING, LARGEST_RING = 12, 22
+SMALLEST_RING, LARGEST_RING = 12, 24
 """Logarithms of the entries that an inbox has for each peer."""
 
 CONTEXT_BYTES = 600 << 20
@@ -62,8 +62,11 @@ def item_capacity(arcs: int) -> int:
 
 
 def ring_entries(halo: int) -> int:
-    """Entries of an inbox for each peer, a power of two; ``halo`` is the largest of all ranks."""
-    return 1 << min(max(halo.bit_length(), SMALLEST_RING), LARGEST_RING)
+    """Entries of an inbox for each peer, a power of two; ``halo`` is the largest of all ranks.
+
+    A ring holds what two turns send, and most vertices of a halo may be sent in each.
+    """
+    return 1 << min(max(halo.bit_length() + 1, SMALLEST_RING), LARGEST_RING)
 
 
 def gpu_bytes(own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:

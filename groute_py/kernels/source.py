@@ -37,6 +37,7 @@ HEADERS = (
     "lists.cuh",
     "expand.cuh",
     "relax.cuh",
+    "arrivals.cuh",
     "thin.cuh",
     "thick.cuh",
 )
