@@ -46,11 +46,8 @@ BLOCKS_PER_PROCESSOR = 4
 SMALL_SHARE = 1 << 20
 """Vertices below which one block a multiprocessor is faster: thin frontiers meet sooner."""
 
-DEPTH, DEPTH_LINKED = 16, 32
-"""Levels a block goes down by itself in a turn, alone and where peers wait for what it finds."""
-
-MOST_LINKED = 1 << 31
-"""An inbox has 31 bits for a vertex."""
+DEPTH = 16
+"""Levels a block goes down by itself in a turn."""
 
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
@@ -111,11 +108,9 @@ class CudaDevice:
         reason = why_not(channel, self._gpu.id)
         if reason is not None:
             return reason
-        if max(channel.gather(self._share.own_count)) >= MOST_LINKED:
-            return f"a share has {MOST_LINKED:,} vertices or more"
         self.unlink(channel)
         halo = max(channel.gather(len(self._share.halo)))
-        self._ring, self._stopped = ring_entries(halo), False
+        self._ring = ring_entries(halo)
         self._link = Link(channel, self._arc_type().itemsize, self._ring)
         self._peers = self._link.peers(lead=0.0)
         return self
@@ -127,8 +122,6 @@ class CudaDevice:
 
     def prepare(self, lead: float) -> None:
         assert self._link is not None
-        if self._stopped:
-            self._link.clear()
         mailbox = np.zeros(1, MAILBOX)
         mailbox["vote"], mailbox["limit"] = 1, lead
         host, to_device = mailbox.ctypes.data, runtime.memcpyHostToDevice
@@ -138,15 +131,13 @@ class CudaDevice:
 
     def launch(self) -> None:
         with self._stream:
-            self._launch(np.inf, 1, DEPTH_LINKED)
+            self._launch(np.inf, 1)
 
     def finished(self) -> bool:
         if not self._stream.done:
             return False
         with self._stream:
-            seen = self._read_control()
-        self._count(seen)
-        self._stopped = bool(seen["exchange"]["stopped"])
+            self._count(self._read_control())
         return True
 
     def stop(self) -> None:
@@ -181,7 +172,7 @@ class CudaDevice:
 
     def relax(self, limit: float) -> float:
         with self._stream:
-            self._launch(limit, self._turns, DEPTH)
+            self._launch(limit, self._turns)
             self._fill_outboxes(with_parents=False)
             seen = self._read_control()
             if np.isfinite(seen["floor"]):
@@ -290,13 +281,13 @@ class CudaDevice:
             np.frombuffer(value.tobytes(), np.uint8)
         )
 
-    def _launch(self, limit: float, turns: int, depth: int) -> None:
+    def _launch(self, limit: float, turns: int) -> None:
         state = (self._share_at, self._work, self._peers, self._control)
         bounds = (self._delta, self._cutoff, np.float64(limit))
         self._kernels["relax"].kernel(
             (self._grid,),
             (BLOCK,),
-            (*state, *bounds, np.uint32(turns), np.uint32(depth)),
+            (*state, *bounds, np.uint32(turns), np.uint32(DEPTH)),
             enable_cooperative_groups=True,
         )
 

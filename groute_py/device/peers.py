@@ -81,7 +81,6 @@ class Link:
         self._me, self._count, self._capacity = channel.rank, channel.size, capacity
         self._ring_bytes = capacity * entry_bytes
         self._memory = runtime.malloc(INBOX_AT + self._count * self._ring_bytes)
-        self.clear()
         handles = channel.gather(bytes(runtime.ipcGetMemHandle(self._memory)))
         self._mapped = {
             rank: runtime.ipcOpenMemHandle(handle)
@@ -105,11 +104,6 @@ class Link:
         struct["lead"], struct["me"], struct["count"] = lead, self._me, self._count
         struct["capacity"] = self._capacity
         return struct
-
-    def clear(self) -> None:
-        """Empty the inbox, as a run leaves it that has come to its end."""
-        runtime.memset(self._memory + INBOX_AT, 0, self._count * self._ring_bytes)
-        runtime.deviceSynchronize()
 
     def close(self, channel: Channel) -> None:
         """Unmap the peers' memory and free our own; collective, no kernel may be running."""

@@ -72,10 +72,11 @@ struct BlockLists {
 
     __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
         if (!__any_sync(~0u, wanted)) return;
+        u32 place = ready.vertex - rank.share.own;
         if (rank.peers.count > 1) {
-            Letter letter[1] = {{wanted, ready.distance, ready.vertex - rank.share.own}};
-            if (wanted) letter[0].home = home_of(rank.share, letter[0].place);
-            send(rank, letter);
+            Home home = {};
+            if (wanted) home = home_of(rank.share, place);
+            send(rank, wanted, home, place, ready.distance);
         } else {
             mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
         }
@@ -210,21 +211,25 @@ struct WarpLists {
     // What has become nearer again since it was held is left to the entry that says so. All entries
     // are under way at once.
     __device__ __forceinline__ void flush_remote() {
-        Letter letters[HELD / 32];
+        const int each = HELD / 32;
+        const u32 own = rank.share.own;
+        bool wanted[each];
+        Entry entry[each];
+        Home home[each];
         __syncwarp();
 #pragma unroll
-        for (int k = 0; k < HELD / 32; k++) {
-            Letter& letter = letters[k];
+        for (int k = 0; k < each; k++) {
             u32 index = 32 * k + lane();
-            letter = {index < remote_count};
-            if (!letter.wanted) continue;
-            const Entry entry = held(2)[index];
-            letter.distance = entry.distance;
-            letter.place = entry.vertex - rank.share.own;
-            letter.home = home_of(rank.share, letter.place);
-            letter.wanted = entry.distance == current(&rank.work.distance[entry.vertex]);
+            wanted[k] = index < remote_count;
+            entry[k] = {};
+            home[k] = {};
+            if (wanted[k]) entry[k] = held(2)[index];
+            if (wanted[k]) home[k] = home_of(rank.share, entry[k].vertex - own);
+            wanted[k] = wanted[k] && entry[k].distance == current(&rank.work.distance[entry[k].vertex]);
         }
-        send(rank, letters);
+#pragma unroll
+        for (int k = 0; k < each; k++)
+            send(rank, wanted[k], home[k], entry[k].vertex - own, entry[k].distance);
         remote_count = 0;
         __syncwarp();
     }

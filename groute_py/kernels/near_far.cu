@@ -23,7 +23,7 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, St
     WarpLists lists{rank, to, staged, 0, 0, 0};
     u64 none = 0;
     Relax<WarpLists> relax{rank, to, lists, threshold, NOTHING, none};
-    arrivals_of(relax, [&](bool close, const Ready& ready) { lists.near(close, ready); }).published();
+    relax.inbox([&](bool close, const Ready& ready) { lists.near(close, ready); });
     lists.flush();
 }
 
@@ -51,14 +51,12 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         BlockLists lists{rank, now, staged, level};
         Relax<BlockLists> relax{rank, now, lists, threshold, cutoff, relaxed};
         if (rank.seen.exchange.resend) relax.resend();
-        if (arrived) {
-            auto at_once = [&](bool close, Ready ready) {
+        if (arrived)
+            relax.inbox([&](bool close, Ready& ready) {
                 if (close) look_up(rank.share, ready);
                 relax.rows(close, ready);
-            };
-            arrivals_of(relax, at_once).published();
-        }
-        relax.items([] {});
+            });
+        relax.items();
         Thin thin{relax};
         thin.entries(now.near_in_count, grid_warp(), grid_warps(), fetch);
         thin.deeper(depth);
@@ -69,13 +67,8 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         WarpLists lists{rank, now, staged, 0, 0, 0};
         Relax<WarpLists> relax{rank, now, lists, threshold, cutoff, relaxed};
         if (rank.seen.exchange.resend) relax.resend();
-        auto for_later = [&](bool close, const Ready& ready) { lists.near(close, ready); };
-        auto arrivals = arrivals_of(relax, for_later);
-        auto between = [&] {
-            if (rank.peers.count > 1) arrivals.recent();
-        };
-        relax.items(between);
-        relax_groups(relax, fetch, between);
+        relax.items();
+        relax_groups(relax, fetch);
         lists.flush();
     }
 }
@@ -161,7 +154,6 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     __shared__ Control seen;
     __shared__ Desk desk;
     __shared__ Attendance block;
-    __shared__ Bookmarks bookmarks;
     Exchange& exchange = control->exchange;
     look_at(control, seen);
     if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
@@ -169,10 +161,9 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         staged.far_count = 0;
         block = {0, seen.released};
     }
-    open_books(seen.exchange, bookmarks);
     __syncthreads();
 
-    const Rank rank{share, work, peers, control, seen, block, bookmarks};
+    const Rank rank{share, work, peers, control, seen, block};
     const bool exchanging = peers.count > 1;
     u32 turn = seen.turn, far_side = seen.far_side;
     const u32 last_turn = turn + max_turns;

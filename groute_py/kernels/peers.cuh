@@ -5,9 +5,6 @@
 // written; the owner takes them and acknowledges how many it has ever taken. A ring that is full is
 // never waited for: the vertex keeps its dirty bit and is sent when there is room.
 //
-// An entry carries a mark, and an owner empties the place it takes it from. So it sees whether the next one has
-// come before that is published, and takes it in the midst of a turn.
-//
 // Quiet is found as between hosts (groute_py/comm/termination.py, where the proof is): rank 0 opens
 // votes, every rank states its floor and its counts, and two successive votes that find all idle, as
 // many taken as published, and the same counts, end the run. With each verdict goes the limit up to
@@ -45,7 +42,7 @@ struct Mailbox {
 struct Peers {
     Mailbox* mailbox[MAX_PEERS];  // of every rank
     Entry* outbox[MAX_PEERS];     // this rank's ring in the inbox of every rank
-    Entry* inbox;                 // this rank's; the ring of sender p begins at p * capacity
+    const Entry* inbox;           // this rank's; the ring of sender p begins at p * capacity
     double lead;
     u32 me;
     u32 count;     // ranks; 1 when there is nobody to exchange with in the kernel
@@ -69,12 +66,6 @@ struct Exchange {
     u32 stopped;
     u32 full;                 // some entry found its ring full
     u32 resend;               // this turn sends the dirty ones again
-};
-
-// How far the warps of a block have read in the ring of each sender; in shared memory. A ring is dealt out to
-// the warps of the grid, 32 entries to each in turn, so that they read without asking each other.
-struct Bookmarks {
-    u64 place[MAX_PEERS][BLOCK / 32];
 };
 
 // To a peer; what was written before the last fence is seen by who sees this.

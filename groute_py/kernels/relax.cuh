@@ -33,10 +33,8 @@ struct Relax {
     }
 
     // The parts of long rows that the last turn has left, in the order they were found in: the first
-    // have the smallest distances. A warp looks up its next ones together, and drops the stale. `between` is
-    // called in between.
-    template <class Between>
-    __device__ __forceinline__ void items(Between between) {
+    // have the smallest distances. A warp looks up its next ones together, and drops the stale.
+    __device__ __forceinline__ void items() {
         const u32 count = now.items_in_count, warps = grid_warps();
         for (u32 base = grid_warp(); base < count; base += AHEAD * warps) {
             u32 index = base + lane() * warps;
@@ -51,7 +49,40 @@ struct Relax {
                 next.begin = __shfl_sync(~0u, ready.begin, from);
                 row(next);
             }
-            between();
+        }
+    }
+
+    // What peers have sent: of what still improves, `take(close, ready)` gets what lies in the window.
+    template <class Take>
+    __device__ __forceinline__ void inbox(Take take) {
+        const Exchange& exchange = rank.seen.exchange;
+        const u32 capacity = rank.peers.capacity, stretch = 32 * grid_warps();
+        for (u32 p = 0; p < rank.peers.count; p++) {
+            u64 end = exchange.end[p];
+            const Entry* ring = rank.peers.inbox + (u64)p * capacity;
+            for (u64 base = exchange.begin[p] + 32 * grid_warp(); base < end; base += ARCS * stretch) {
+                bool nearer[ARCS];
+                Ready ready[ARCS];
+#pragma unroll
+                for (int k = 0; k < ARCS; k++) {
+                    u64 index = base + k * stretch + lane();
+                    nearer[k] = index < end;
+                    Entry entry = {};
+                    if (nearer[k]) entry = load(&ring[index & (capacity - 1)]);
+                    ready[k] = {entry.distance, entry.vertex, NO_VERTEX};
+                }
+#pragma unroll
+                for (int k = 0; k < ARCS; k++) {
+                    Distance* known = &rank.work.distance[ready[k].vertex];
+                    nearer[k] = nearer[k] && ready[k].distance < atomic_min(known, ready[k].distance);
+                }
+#pragma unroll
+                for (int k = 0; k < ARCS; k++) {
+                    bool close = nearer[k] && ready[k].distance < threshold;
+                    lists.far(nearer[k] && !close, ready[k]);
+                    take(close, ready[k]);
+                }
+            }
         }
     }
 
@@ -64,10 +95,11 @@ struct Relax {
             if (word < words && __ldcg(&rank.work.dirty_bits[word]))
                 bits = atomicExch(&rank.work.dirty_bits[word], 0u);
             while (__any_sync(~0u, bits)) {
-                Letter letter[1] = {{bits != 0, 0, word * 32 + __ffs(bits) - 1}};
-                if (bits) letter[0].distance = current(&rank.work.distance[rank.share.own + letter[0].place]);
-                if (bits) letter[0].home = home_of(rank.share, letter[0].place);
-                send(rank, letter);
+                u32 place = word * 32 + __ffs(bits) - 1;
+                Distance distance = bits ? current(&rank.work.distance[rank.share.own + place]) : 0;
+                Home home = {};
+                if (bits) home = home_of(rank.share, place);
+                send(rank, bits, home, place, distance);
                 bits &= bits - 1;
             }
         }

@@ -10,7 +10,6 @@ struct Rank {
     Control* control;
     const Control& seen;  // in shared memory: the control block as it was when the turn began
     Attendance& block;
-    Bookmarks& bookmarks;
 };
 
 // Where a halo vertex lives.
@@ -27,10 +26,10 @@ __device__ __forceinline__ Home home_of(const Share& share, u32 place) {
 __device__ __forceinline__ void write_to(const Rank& rank, const Home& home, u64 index, u32 place,
                                          Distance distance) {
     if (index < rank.seen.exchange.room[home.rank]) {
-        Entry entry = {};
+        Entry entry;
         entry.distance = distance;
-        entry.vertex = home.vertex | MARK;
-        store_whole(&rank.peers.outbox[home.rank][index & (rank.peers.capacity - 1)], entry);
+        entry.vertex = home.vertex;
+        rank.peers.outbox[home.rank][index & (rank.peers.capacity - 1)] = entry;
         rank.block.wrote = 1;
     } else {
         set_bit(rank.work.dirty_bits, place);
@@ -38,35 +37,18 @@ __device__ __forceinline__ void write_to(const Rank& rank, const Home& home, u64
     }
 }
 
-// An improvement of a remote vertex, in a lane that may have none.
-struct Letter {
-    bool wanted;
-    Distance distance;
-    u32 place;
-    Home home;
-};
-
-// The letters of all lanes, by one atomic a warp and owner; all 32 lanes call it.
-template <int COUNT>
-__device__ __forceinline__ void send(const Rank& rank, const Letter (&letters)[COUNT]) {
+// By one atomic a warp and owner; all 32 lanes call it.
+__device__ __forceinline__ void send(const Rank& rank, bool wanted, const Home& home, u32 place,
+                                     Distance distance) {
+    u32 to = wanted ? home.rank : MAX_PEERS;
     for (u32 p = 0; p < rank.peers.count; p++) {
-        u32 mask[COUNT], count = 0;
-#pragma unroll
-        for (int k = 0; k < COUNT; k++) {
-            mask[k] = __ballot_sync(~0u, letters[k].wanted && letters[k].home.rank == p);
-            count += __popc(mask[k]);
-        }
-        if (!count) continue;
+        u32 mask = __ballot_sync(~0u, to == p);
+        if (!mask) continue;
         u64 first = 0;
-        if (lane() == 0) first = atomicAdd(&rank.control->exchange.sent[p], (u64)count);
-        first = __shfl_sync(~0u, first, 0);
-#pragma unroll
-        for (int k = 0; k < COUNT; k++) {
-            const Letter& mine = letters[k];
-            u64 index = first + rank_among(mask[k]);
-            if (mask[k] >> lane() & 1) write_to(rank, mine.home, index, mine.place, mine.distance);
-            first += __popc(mask[k]);
-        }
+        if ((int)lane() == __ffs(mask) - 1)
+            first = atomicAdd(&rank.control->exchange.sent[p], (u64)__popc(mask));
+        first = __shfl_sync(~0u, first, __ffs(mask) - 1);
+        if (to == p) write_to(rank, home, first + rank_among(mask), place, distance);
     }
 }
 

@@ -37,7 +37,6 @@ HEADERS = (
     "lists.cuh",
     "expand.cuh",
     "relax.cuh",
-    "arrivals.cuh",
     "thin.cuh",
     "thick.cuh",
 )

@@ -2,9 +2,9 @@
 #pragma once
 
 // `fetch(i)` brings entry i with its row. Which warp takes its next group is settled while it works
-// on the one before. `between` is called in between.
-template <class Fetch, class Between>
-__device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, Fetch fetch, Between between) {
+// on the one before.
+template <class Fetch>
+__device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, Fetch fetch) {
     const u32 count = relax.now.near_in_count;
     u32 next = grid_warp() * 32;
     while (next < count) {
@@ -14,7 +14,6 @@ __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, Fetch fetc
         Ready ready = {};
         if (wanted) ready = fetch(index);
         relax.rows(wanted, ready);
-        between();
         next = grid_warps() * 32 + __shfl_sync(~0u, ticket, 0);
     }
 }

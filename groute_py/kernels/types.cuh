@@ -50,8 +50,6 @@ struct alignas(16) Item {
     u32 part;
 };
 
-#define MARK 0x80000000u  // of the vertex of an entry in an inbox; see peers.cuh
-
 #define NO_VERTEX 0xffffffffu  // an item that is none, a tail that is not known
 
 // Sums wrap for integers; the caller tells by the signs.
@@ -94,30 +92,6 @@ __device__ __forceinline__ Entry load(const Entry* place) {
     return entry;
 }
 
-// Written and read as a whole, by whichever GPU.
-__device__ __forceinline__ void store_whole(Entry* place, const Entry& entry) {
-#if DISTANCE == 0 || DISTANCE == 2
-    asm volatile("st.relaxed.sys.global.b64 [%0], %1;" ::"l"(place), "l"(*(const u64*)&entry) : "memory");
-#else
-    const ulonglong2 words = *(const ulonglong2*)&entry;
-    asm volatile("{ .reg .b128 whole; mov.b128 whole, {%1, %2}; st.relaxed.sys.global.b128 [%0], whole; }"
-                 ::"l"(place), "l"(words.x), "l"(words.y) : "memory");
-#endif
-}
-
-__device__ __forceinline__ Entry load_whole(const Entry* place) {
-    Entry entry;
-#if DISTANCE == 0 || DISTANCE == 2
-    asm volatile("ld.relaxed.sys.global.b64 %0, [%1];" : "=l"(*(u64*)&entry) : "l"(place) : "memory");
-#else
-    ulonglong2 words;
-    asm volatile("{ .reg .b128 whole; ld.relaxed.sys.global.b128 whole, [%2]; mov.b128 {%0, %1}, whole; }"
-                 : "=l"(words.x), "=l"(words.y) : "l"(place) : "memory");
-    *(ulonglong2*)&entry = words;
-#endif
-    return entry;
-}
-
 // What this thread has read and written comes before what it will, for this GPU ...
 __device__ __forceinline__ void order() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
@@ -134,7 +108,7 @@ __device__ __forceinline__ Item load(const Item* place) {
     return item;
 }
 
-// Arcs are read about once a turn: L2 lets them go before distances.
+// Arcs are read about once: L2 lets them go before distances.
 __device__ __forceinline__ Arc load(const Arc* place) {
     Arc arc;
 #if DISTANCE == 0 || DISTANCE == 2
