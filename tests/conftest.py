@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command import Run, run_command
+from graphs import graph_of
 from hypothesis import HealthCheck, settings
 
+from groute_py import write_graph
 from groute_py.device.choose import gpu_problem
 from groute_py.launch.mpirun import command, plan
 from groute_py.settings import settings as own_settings
@@ -112,3 +115,17 @@ def script(tmp_path: Path) -> Job:
         )
 
     return run
+
+
+@pytest.fixture
+def run() -> Run:
+    """Run a command in this process."""
+    return run_command
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """0 → 1 → 2 with a detour, and a vertex that nothing leads to; ids from 1 in the file."""
+    graph = graph_of(4, [(0, 1, 4), (0, 2, 9), (1, 2, 3), (3, 0, 1)])
+    write_graph(graph, tmp_path / "small.gr")
+    return tmp_path / "small.gr"
