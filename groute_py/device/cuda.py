@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
+from groute_py.device.cuda_crossing import to_device, to_host
 from groute_py.device.cuda_graph import packed_arcs
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.inventory import uuid_of
@@ -86,6 +87,7 @@ class CudaDevice:
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
+        self.let_go()
         with self._stream:
             try:
                 self._share = share
@@ -100,6 +102,11 @@ class CudaDevice:
                     f"not fit on {self.label} ({problem}); use more GPUs"
                 ) from problem
             self._stream.synchronize()
+
+    def let_go(self) -> None:
+        """Drop the arrays of the graph before: two do not have to fit."""
+        self._graph: dict[str, Any] = {}
+        self._arrays: dict[str, Any] = {}
 
     def room(self) -> int:
         return int(self._gpu.mem_info[0]) + int(cp.get_default_memory_pool().free_bytes())
@@ -314,9 +321,9 @@ class CudaDevice:
     def _upload(self, share: Share, peers: int) -> None:
         arcs = packed_arcs(share.heads, share.weights, self._type)
         self._graph = {
-            "offsets": cp.asarray(share.offsets).astype(self._offset_type),
+            "offsets": to_device(share.offsets, self._offset_type),
             "arcs": arcs,
-            "halo_home": cp.asarray(share.halo_home),
+            "halo_home": to_device(share.halo_home, np.int32),
             "halo_starts": cp.asarray(share.halo_starts.astype(np.uint32)),
         }
         numbers = {"first": share.first, "own": share.own_count, "halo": len(share.halo)}
@@ -420,8 +427,7 @@ class CudaDevice:
 
     def _download(self, name: str) -> NDArray[Any]:
         with self._stream:
-            host: NDArray[Any] = self._arrays[name][: self._share.own_count].get()
-        return host
+            return to_host(self._arrays[name][: self._share.own_count])
 
 
 def _address(message: Any) -> int:

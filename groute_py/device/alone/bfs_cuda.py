@@ -62,6 +62,10 @@ class BreadthFirstCuda(CudaDevice):
         super().rehearse(distance_type)
         compile_now(BREADTH_FIRST, distance_type)
 
+    def let_go(self) -> None:
+        super().let_go()
+        self._search: dict[str, Any] = {}
+
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         super().load(share, distance_type, peers)
         self._search_kernels = kernels_of(
