@@ -47,7 +47,7 @@ def to_device(values: Any, dtype: Any) -> Any:
     if on_device(values):
         return values.astype(dtype, copy=False)
     if len(values) * dtype.itemsize <= SMALL_BYTES:
-        return cp.asarray(values.astype(dtype, copy=False))
+        return cp.asarray(values).astype(dtype, copy=False)
     found = cp.empty(len(values), dtype)
     step = PIECE_BYTES // dtype.itemsize
 
