@@ -183,6 +183,17 @@ def test_a_matrix_of_the_documents(device: str) -> None:
         verify(graph, result)
 
 
+def test_rounds_of_the_textbook() -> None:
+    """All n - 1 of them, where the plain form ends after a round that changes nothing."""
+    graph = generate("random:300,4000")
+    steps = {
+        method: solve(graph, 0, algorithm=method, device="cpu").statistics["steps"]
+        for method in ("textbook-bellman-ford", "plain-bellman-ford")
+    }
+    assert steps["textbook-bellman-ford"] == 299
+    assert steps["plain-bellman-ford"] < 20
+
+
 class TestFrontier:
     """Dijkstra in rounds."""
 

@@ -44,8 +44,8 @@ SLICE_TURNS_ALONE = 1 << 10
 BLOCKS_PER_PROCESSOR = 4
 """Blocks of the persistent grid on each multiprocessor; see docs/performance.md."""
 
-SMALL_SHARE = 1 << 20
-"""Vertices below which one block a multiprocessor is faster: thin frontiers meet sooner."""
+SMALL_SHARE = 1 << 18
+"""Vertices up to which one block a multiprocessor is faster: thin frontiers meet sooner."""
 
 DEPTH, DEPTH_LINKED = 16, 32
 """Levels a block goes down by itself in a turn, alone and where peers wait for what it finds."""
@@ -315,7 +315,7 @@ class CudaDevice:
             self._kernels["relax"].kernel.ptr, BLOCK, 0
         )
         # every block of the grid barrier must be running: never more than fit at once
-        few = self._share.own_count < SMALL_SHARE
+        few = self._share.own_count <= SMALL_SHARE
         self._grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
 
     def _upload(self, share: Share, peers: int) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.array_like import on_device
 from groute_py.graph.csr import Graph
+from groute_py.graph.threads import thread_count
+
+WEIGHED_AT_ONCE = 1 << 19
+"""Weights that a thread looks at in one go, so that its three passes find them in its cache."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,11 @@ def counting_hops(facts: Facts) -> Facts:
 
 def first_with_arcs(offsets: NDArray[np.int64]) -> int:
     """The first vertex that an arc leaves, 0 where there is none."""
-    return int((offsets > 0).argmax()) - 1 if offsets[-1] else 0
+    if not offsets[-1]:
+        return 0
+    if on_device(offsets):
+        return int((offsets > 0).argmax()) - 1
+    return int(np.searchsorted(offsets, 0, "right")) - 1
 
 
 class Weighed(NamedTuple):
@@ -75,7 +85,15 @@ class Weighed(NamedTuple):
 
 
 def weighed(weights: NDArray[Any]) -> Weighed:
-    """One pass over weights."""
+    """One pass over weights, by several threads where they are many and on the host."""
+    if on_device(weights) or len(weights) <= WEIGHED_AT_ONCE:
+        return _weighed(weights)
+    parts = [weights[k : k + WEIGHED_AT_ONCE] for k in range(0, len(weights), WEIGHED_AT_ONCE)]
+    with ThreadPoolExecutor(thread_count()) as pool:
+        return weighed_together(list(zip(map(len, parts), pool.map(_weighed, parts), strict=True)))
+
+
+def _weighed(weights: NDArray[Any]) -> Weighed:
     if not len(weights):
         return Weighed(0, 0, 0.0)
     with np.errstate(over="ignore"):  # the mean of what sums up beyond floats is infinite
