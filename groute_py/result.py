@@ -32,22 +32,23 @@ def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
     """Distances as users get them: int64 with `UNREACHED`, or float with infinity."""
     if distances.dtype != np.int32:
         return distances
-    if on_device(distances) or len(distances) <= WIDENED_AT_ONCE:
-        return _widened(distances)
+    if on_device(distances):
+        wide = distances.astype(np.int64)
+        wide[distances == np.iinfo(np.int32).max] = UNREACHED
+        return wide
     wide = np.empty(len(distances), np.int64)
+    firsts = range(0, len(wide), WIDENED_AT_ONCE)
 
-    def widen(first: int) -> None:  # most of the time goes into pages that are new
+    def widen(first: int) -> None:
         part = slice(first, first + WIDENED_AT_ONCE)
-        wide[part] = _widened(distances[part])
+        wide[part] = distances[part]
+        wide[part][distances[part] == np.iinfo(np.int32).max] = UNREACHED
 
-    with ThreadPoolExecutor(thread_count()) as pool:
-        list(pool.map(widen, range(0, len(wide), WIDENED_AT_ONCE)))
-    return wide
-
-
-def _widened(distances: NDArray[Any]) -> NDArray[Any]:
-    wide = distances.astype(np.int64)
-    wide[distances == np.iinfo(np.int32).max] = UNREACHED
+    if len(firsts) <= 1:
+        widen(0)
+        return wide
+    with ThreadPoolExecutor(thread_count()) as pool:  # most of the time goes into new pages
+        list(pool.map(widen, firsts))
     return wide
 
 

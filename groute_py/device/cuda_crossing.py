@@ -29,7 +29,7 @@ from groute_py.graph.threads import thread_count
 PIECE_BYTES = 4 << 20
 """Of a buffer; measured, see docs/performance.md."""
 
-MOST_LANES = 8
+MOST_LANES = 4
 """Threads; more do not help."""
 
 SMALL_BYTES = 4 << 20
