@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from test_solvers import solve
 
 from groute_py import UNREACHED, Graph, InputError, NegativeCycleError, bfs, generate, verify
-from groute_py.algorithms.choose import algorithms
+from groute_py.algorithms.choose import algorithms, automatic
+from groute_py.graph.facts import facts_of
 from groute_py.kernels.choices import CRITERIA
 
 WEIGHTED = [name for name, method in algorithms().items() if not method.unit_weights]
@@ -367,3 +368,31 @@ class TestTargets:
     def test_a_target_that_is_none(self, device: str) -> None:
         with pytest.raises(InputError, match="target 9 is not a vertex"):
             solve(graph_of(2, []), 0, device=device, targets=[9])
+
+
+class TestChoice:
+    """What ``auto`` takes."""
+
+    @pytest.mark.parametrize(
+        ("spec", "ranks", "chosen"),
+        [
+            ("random:5000,1242105", 1, "csr-bellman-ford"),
+            ("random:5000,1242105", 2, "delta-stepping"),
+            ("random:100,9000", 1, "bellman-ford"),
+            ("random:10000,489476", 1, "delta-stepping"),
+            ("road:60x60", 1, "delta-stepping"),
+            ("random:5,0", 1, "bfs"),
+        ],
+    )
+    def test_on_a_gpu(self, spec: str, ranks: int, chosen: str) -> None:
+        choice = automatic(facts_of(generate(spec)), "cuda", ranks)
+        assert choice.method.name == chosen
+        assert choice.reason
+
+    def test_a_hub_keeps_the_worklist(self) -> None:
+        even = generate("random:2000,400000")
+        heads = np.where(np.arange(400000) % 5 == 0, 7, even.heads).astype(np.int32)
+        uneven = Graph(even.offsets, heads, even.weights)
+        assert automatic(facts_of(even), "cuda", 1).method.name == "csr-bellman-ford"
+        assert automatic(facts_of(uneven), "cuda", 1).method.name == "delta-stepping"
+        assert automatic(facts_of(even), "cpu", 1).method.name == "delta-stepping"

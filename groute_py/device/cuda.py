@@ -50,6 +50,12 @@ SMALL_SHARE = 1 << 18
 DEPTH, DEPTH_LINKED = 16, 32
 """Levels a block goes down by itself in a turn, alone and where peers wait for what it finds."""
 
+BUSHY = 4.0
+"""Mean degree from which frontiers may grow too fast for blocks to keep what they find."""
+
+PROBE_TURNS, PROBE_DEPTH = 32, 1
+"""The first slice of such a graph, alone: many have all relaxed by then, the others are deep."""
+
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
 
@@ -93,6 +99,7 @@ class CudaDevice:
                 self._share = share
                 self._type, self._nothing = distance_type, unreached(distance_type)
                 self._turns = SLICE_TURNS_ALONE if peers == 1 else SLICE_TURNS
+                self._bushy = peers == 1 and len(share.heads) >= BUSHY * share.own_count
                 self._compile(len(share.heads))
                 self._upload(share, peers)
                 self._allocate(share, peers)
@@ -160,6 +167,7 @@ class CudaDevice:
         self.counters = Counters()
         self._recording = record and self._type.itemsize == 4
         self._make_room_to_record()
+        self._probing = self._bushy
         self._source = NOBODY if source is None else source
         self._delta, self._cutoff = within(delta, self._type), within(cutoff, self._type)
         self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
@@ -178,8 +186,10 @@ class CudaDevice:
             self._run("merge", count, self._work, self._control, values, vertices, np.uint32(count))
 
     def relax(self, limit: float) -> float:
+        turns, depth = (PROBE_TURNS, PROBE_DEPTH) if self._probing else (self._turns, DEPTH)
+        self._probing = False
         with self._stream:
-            self._launch(limit, self._turns, DEPTH)
+            self._launch(limit, turns, depth)
             self._fill_outboxes(with_parents=False)
             seen = self._read_control()
             if np.isfinite(seen["floor"]):
