@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from test_solvers import solve
 
 from groute_py import UNREACHED, Graph, InputError, NegativeCycleError, bfs, generate, verify
 from groute_py.algorithms.choose import algorithms, automatic
+from groute_py.algorithms.delta_stepping import PARALLELISM, automatic_delta
 from groute_py.graph.facts import facts_of
 from groute_py.kernels.choices import CRITERIA
 
@@ -396,3 +398,23 @@ class TestChoice:
         assert automatic(facts_of(even), "cuda", 1).method.name == "csr-bellman-ford"
         assert automatic(facts_of(uneven), "cuda", 1).method.name == "delta-stepping"
         assert automatic(facts_of(even), "cpu", 1).method.name == "delta-stepping"
+
+    @pytest.mark.parametrize(
+        ("scale", "degree", "ranks", "times"),
+        [
+            (24, 2, 1, 1.0),
+            (24, 2, 4, 2.0),
+            (21, 2, 1, 2.0),
+            (10, 2, 1, 4.0),
+            (24, 32, 1, 0.5),
+            (24, 32, 4, 0.5),
+            (20, 32, 1, 1.0),
+            (20, 32, 4, 0.5),
+        ],
+    )
+    def test_delta_grows_with_room(self, scale: int, degree: int, ranks: int, times: float) -> None:
+        """In units of c · mean weight / mean degree."""
+        size = {"vertex_count": 1 << scale, "arc_count": degree << scale}
+        facts = replace(facts_of(generate("rmat:6")), mean=1000.0, **size)
+        unit = PARALLELISM["cuda"] * 1000 / degree
+        assert automatic_delta(facts, "cuda", ranks) == round(times * unit)
