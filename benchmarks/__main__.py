@@ -43,6 +43,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--no-predecessors", "series", flag_value="without", help="Distances only.")
 @click.option("--both", "series", flag_value="both", help="With and without predecessors.")
 @click.option("--delta", type=float, help="Δ in units of weight.  [automatic]")
+@click.option("--mode", default="auto", show_default=True, help="Exchange: auto, fused, rounds.")
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
 @click.option("--commit", help="What is measured, where git cannot say.")
 @click.pass_context
@@ -56,6 +57,7 @@ def main(
     ranks: int | None,
     series: str | None,
     delta: float | None,
+    mode: str,
     output: Path,
     commit: str | None,
 ) -> None:
@@ -65,7 +67,7 @@ def main(
     of cases runs that suits the device.
     """
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
-    plan = Plan(device, repeat, trees, delta)
+    plan = Plan(device, repeat, trees, delta, mode)
     try:
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]

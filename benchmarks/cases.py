@@ -51,6 +51,8 @@ def methods(device: str) -> list[str]:
         cases[graph] += ["csr-bellman-ford", "ell-bellman-ford"]
         cases[graph] += ["reduction-dijkstra", "open-set-dijkstra"]
         cases[graph] += ["plain-bellman-ford", "queue-bellman-ford", "queue-bellman-ford-slf"]
+    for graph in (SIMPLE[0], SIMPLE[2]):  # a minute and more on the others
+        cases[graph] += ["textbook-bellman-ford"]
     for graph in (SIMPLE[0], "dense:1500"):
         cases[graph] += ["dense-bellman-ford"]
     cases["dense:1500"] += ["csr-bellman-ford", "plain-bellman-ford", "open-set-dijkstra"]

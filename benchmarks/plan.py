@@ -15,14 +15,16 @@ class Plan:
     repeat: how many solves count.
     trees: whether to find predecessors, for each series.
     delta: Δ, or None for the automatic one.
+    mode: how several ranks exchange.
     """
 
     device: str
     repeat: int = 5
     trees: tuple[bool, ...] = (True,)
     delta: float | None = None
+    mode: str = "auto"
 
     def options(self, *, tree: bool, method: str = "auto") -> Options:
         """For a session; a method that runs on CPUs only runs there."""
         device = self.device if self.device in devices_of(method) else "cpu"
-        return Options(method, delta=self.delta, device=device, predecessors=tree)
+        return Options(method, delta=self.delta, device=device, predecessors=tree, mode=self.mode)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
+from groute_py.graph.array_like import on_device
 from groute_py.graph.atomic import check_writable, replacing
 from groute_py.graph.ids import Numbering
+from groute_py.graph.threads import thread_count
 from groute_py.result_files import form_of
 
 if TYPE_CHECKING:
@@ -21,13 +24,31 @@ if TYPE_CHECKING:
 UNREACHED = np.iinfo(np.int64).max
 """The integer distance of a vertex that no path reaches; float distances use infinity."""
 
+WIDENED_AT_ONCE = 1 << 18
+"""Distances that a thread converts in one go, so that they stay in its cache."""
+
 
 def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
     """Distances as users get them: int64 with `UNREACHED`, or float with infinity."""
     if distances.dtype != np.int32:
         return distances
-    wide = distances.astype(np.int64)
-    wide[distances == np.iinfo(np.int32).max] = UNREACHED
+    if on_device(distances):
+        wide = distances.astype(np.int64)
+        wide[distances == np.iinfo(np.int32).max] = UNREACHED
+        return wide
+    wide = np.empty(len(distances), np.int64)
+    firsts = range(0, len(wide), WIDENED_AT_ONCE)
+
+    def widen(first: int) -> None:
+        part = slice(first, first + WIDENED_AT_ONCE)
+        wide[part] = distances[part]
+        wide[part][distances[part] == np.iinfo(np.int32).max] = UNREACHED
+
+    if len(firsts) <= 1:
+        widen(0)
+        return wide
+    with ThreadPoolExecutor(thread_count()) as pool:  # most of the time goes into new pages
+        list(pool.map(widen, firsts))
     return wide
 
 

@@ -1,6 +1,7 @@
 """Many small random graphs over the GPUs of one host, each answer verified; run under mpirun.
 
 mpirun -n 4 python tests/exchange_on_gpus.py fused 200
+mpirun -n 4 python tests/exchange_on_gpus.py rounds 200 bfs
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from graphs import random_graph
 from mpi4py import MPI
 
-from groute_py import Graph, generate, sssp, verify
+from groute_py import Graph, Result, bfs, generate, sssp, verify
 from groute_py.verification import reference_distances
 
 
@@ -32,23 +33,30 @@ def draw(seed: int) -> Graph:
     return whole
 
 
-def main(mode: str, count: int) -> None:
-    rank = MPI.COMM_WORLD.rank
-    done = 0
+def check(result: Result | None, graph: Graph, source: int, mode: str) -> None:
+    """On rank 0: against a serial Dijkstra and the certificate."""
+    if result is None:
+        return
+    np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
+    verify(graph, result)
+    assert result.statistics["mode"] in (mode, "alone"), result.statistics["mode"]
+
+
+def main(mode: str, count: int, command: str) -> None:
+    world = MPI.COMM_WORLD
     for seed in range(count):
         graph = draw(seed)
         source = int(np.random.default_rng(seed).integers(graph.vertex_count))
-        algorithm = "bellman-ford" if seed % 5 == 0 else "auto"
-        result = sssp(graph, source, mode=mode, device="cuda", algorithm=algorithm)
-        if rank == 0:
-            assert result is not None
-            np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
-            verify(graph, result)
-            assert result.statistics["mode"] in (mode, "alone"), result.statistics["mode"]
-            done += 1
-    if rank == 0:
-        print(f"{done} graphs right on {MPI.COMM_WORLD.size} ranks, mode {mode}")
+        if command == "bfs":
+            result = bfs(graph, source, mode=mode, device="cuda")
+            check(result, graph.with_unit_weights(), source, mode)
+        else:
+            algorithm = "bellman-ford" if seed % 5 == 0 else "auto"
+            result = sssp(graph, source, mode=mode, device="cuda", algorithm=algorithm)
+            check(result, graph, source, mode)
+    if world.rank == 0:
+        print(f"{count} graphs right on {world.size} ranks, {command}, mode {mode}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "sssp")

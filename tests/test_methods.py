@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 from test_solvers import solve
 
 from groute_py import UNREACHED, Graph, InputError, NegativeCycleError, bfs, generate, verify
-from groute_py.algorithms.choose import algorithms
+from groute_py.algorithms.choose import algorithms, automatic
+from groute_py.algorithms.delta_stepping import PARALLELISM, automatic_delta
+from groute_py.graph.facts import facts_of
 from groute_py.kernels.choices import CRITERIA
 
 WEIGHTED = [name for name, method in algorithms().items() if not method.unit_weights]
@@ -181,6 +184,17 @@ def test_a_matrix_of_the_documents(device: str) -> None:
         result = solve(graph, 0, algorithm=method, device=device)
         np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
         verify(graph, result)
+
+
+def test_rounds_of_the_textbook() -> None:
+    """All n - 1 of them, where the plain form ends after a round that changes nothing."""
+    graph = generate("random:300,4000")
+    steps = {
+        method: solve(graph, 0, algorithm=method, device="cpu").statistics["steps"]
+        for method in ("textbook-bellman-ford", "plain-bellman-ford")
+    }
+    assert steps["textbook-bellman-ford"] == 299
+    assert steps["plain-bellman-ford"] < 20
 
 
 class TestFrontier:
@@ -356,3 +370,51 @@ class TestTargets:
     def test_a_target_that_is_none(self, device: str) -> None:
         with pytest.raises(InputError, match="target 9 is not a vertex"):
             solve(graph_of(2, []), 0, device=device, targets=[9])
+
+
+class TestChoice:
+    """What ``auto`` takes."""
+
+    @pytest.mark.parametrize(
+        ("spec", "ranks", "chosen"),
+        [
+            ("random:5000,1242105", 1, "csr-bellman-ford"),
+            ("random:5000,1242105", 2, "delta-stepping"),
+            ("random:100,9000", 1, "bellman-ford"),
+            ("random:10000,489476", 1, "delta-stepping"),
+            ("road:60x60", 1, "delta-stepping"),
+            ("random:5,0", 1, "bfs"),
+        ],
+    )
+    def test_on_a_gpu(self, spec: str, ranks: int, chosen: str) -> None:
+        choice = automatic(facts_of(generate(spec)), "cuda", ranks)
+        assert choice.method.name == chosen
+        assert choice.reason
+
+    def test_a_hub_keeps_the_worklist(self) -> None:
+        even = generate("random:2000,400000")
+        heads = np.where(np.arange(400000) % 5 == 0, 7, even.heads).astype(np.int32)
+        uneven = Graph(even.offsets, heads, even.weights)
+        assert automatic(facts_of(even), "cuda", 1).method.name == "csr-bellman-ford"
+        assert automatic(facts_of(uneven), "cuda", 1).method.name == "delta-stepping"
+        assert automatic(facts_of(even), "cpu", 1).method.name == "delta-stepping"
+
+    @pytest.mark.parametrize(
+        ("scale", "degree", "ranks", "times"),
+        [
+            (24, 2, 1, 1.0),
+            (24, 2, 4, 2.0),
+            (21, 2, 1, 2.0),
+            (10, 2, 1, 4.0),
+            (24, 32, 1, 0.5),
+            (24, 32, 4, 0.5),
+            (20, 32, 1, 1.0),
+            (20, 32, 4, 0.5),
+        ],
+    )
+    def test_delta_grows_with_room(self, scale: int, degree: int, ranks: int, times: float) -> None:
+        """In units of c · mean weight / mean degree."""
+        size = {"vertex_count": 1 << scale, "arc_count": degree << scale}
+        facts = replace(facts_of(generate("rmat:6")), mean=1000.0, **size)
+        unit = PARALLELISM["cuda"] * 1000 / degree
+        assert automatic_delta(facts, "cuda", ranks) == round(times * unit)

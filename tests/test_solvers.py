@@ -134,6 +134,16 @@ class TestShapes:
         np.testing.assert_array_equal(result.distances, scipy_distances(graph, 5))
         verify(graph, result)
 
+    def test_many_arcs_and_deep(self, device: str, ranks: int) -> None:
+        """A band: frontiers never grow, though every vertex has six arcs."""
+        tails = np.repeat(np.arange(6000), 6)
+        heads = np.minimum(tails + np.tile(np.arange(1, 7), 6000), 5999).astype(np.int32)
+        weights = np.random.default_rng(3).integers(1, 100, 36000).astype(np.int32)
+        graph = Graph(6 * np.arange(6001), heads, weights)
+        result = solve(graph, 0, ranks, device=device)
+        np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
+        verify(graph, result)
+
     def test_negative_arcs(self, device: str, ranks: int) -> None:
         graph = graph_of(4, [(0, 1, 5), (0, 2, 2), (2, 1, -4), (1, 3, 1), (3, 2, 4)])
         result = solve(graph, 0, ranks, device=device)

@@ -12,19 +12,21 @@ graphs, where a level is too little work for a GPU, and several ranks go by near
 from __future__ import annotations
 
 from groute_py.algorithms.base import Algorithm
-from groute_py.algorithms.delta_stepping import automatic_delta
+from groute_py.algorithms.delta_stepping import DENSE, automatic_delta
 from groute_py.device.choose import on_cpu, on_gpu
 from groute_py.graph.facts import Facts
 
 LEVELS_AHEAD = 1024.0
-"""Of a window on one GPU, where levels come nearly in order by themselves; measured, see
+"""Of a window on GPUs, where levels come nearly in order by themselves; measured, see
 docs/performance.md."""
 
 
 def window(facts: Facts, device: str, ranks: int) -> float:
     """Δ for near–far relaxation."""
-    alone = device == "cuda" and ranks == 1
-    return LEVELS_AHEAD if alone else automatic_delta(facts, device, ranks)
+    in_order = ranks == 1 or facts.mean_degree < DENSE
+    if device == "cuda" and in_order:
+        return LEVELS_AHEAD
+    return automatic_delta(facts, device, ranks)
 
 
 ALGORITHM = Algorithm(

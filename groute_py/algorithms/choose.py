@@ -16,10 +16,14 @@ from groute_py.algorithms import (
 from groute_py.algorithms.base import Algorithm
 from groute_py.device.choose import NEAR_FAR, Makers
 from groute_py.errors import InputError
-from groute_py.graph.facts import Facts
+from groute_py.graph.facts import FULL_ROWS, Facts
 
 DENSE = 0.25
 """Share of pairs with an arc from which a GPU relaxes everything at once."""
+
+FEW_VERTICES, EVEN = 1 << 14, 4.0
+"""With so few vertices, and `FULL_ROWS`, min-plus products win on a GPU if no vertex has more than
+so many times the mean degree: its row is one warp's work."""
 
 
 class Choice(NamedTuple):
@@ -94,7 +98,14 @@ def automatic(facts: Facts, device: str, ranks: int) -> Choice:
         return Choice(breadth_first.ALGORITHM, "every arc weighs 1")
     if device == "cuda" and ranks == 1 and facts.mean_degree >= DENSE * facts.vertex_count:
         return Choice(bellman_ford.ALGORITHM, "most pairs have an arc, so that few turns do")
+    if device == "cuda" and ranks == 1 and _has_full_even_rows(facts):
+        return Choice(pull_bellman_ford.CSR, "few vertices, each with many arcs")
     return Choice(delta_stepping.ALGORITHM, "no weight is negative")
+
+
+def _has_full_even_rows(facts: Facts) -> bool:
+    small = facts.vertex_count <= FEW_VERTICES and facts.mean_degree >= FULL_ROWS
+    return small and 0 < facts.most_incoming <= EVEN * facts.mean_degree
 
 
 def _is_unit(facts: Facts) -> bool:

@@ -7,10 +7,14 @@ lists are from Davidson et al. (2014).
 
 The automatic Δ is c · mean weight / mean degree: the weight a path gains until about one vertex
 has been settled by each arc of the frontier (the form of Davidson et al. and of cuGraph). c grows
-with how much work a device can take at once. Where vertices have more than `DENSE` arcs a frontier
-keeps any device busy, and Δ shrinks with the degree once more, for fewer relaxations. Where they
-have fewer, a GPU whose part is small has room for more work, and several GPUs have; there Δ grows
-with the root of the room.
+with how much work a device can take at once. Two things are known besides, both from sweeps
+(docs/performance.md):
+
+* Where vertices have more than `DENSE` arcs a frontier keeps a device busy, and Δ shrinks with the
+  degree once more, for fewer relaxations. Not on one GPU that the graph does not fill: there a turn
+  takes its time whatever is relaxed in it.
+* Where they have fewer, such a GPU has room for more work, and several GPUs have: Δ grows with the
+  room that the vertices leave, and with the root of the number of GPUs.
 """
 
 from __future__ import annotations
@@ -26,22 +30,26 @@ PARALLELISM = {"cpu": 8.0, "cuda": 128.0}
 DENSE = 16.0
 """Mean degree beyond which Δ shrinks with its square."""
 
-FILLS_GPU, MOST_ROOM = 1 << 20, 4.0
+FILLS_GPU, MOST_ROOM = 1 << 22, 4.0
 """Vertices whose frontiers keep a GPU busy; a smaller graph counts as leaving room up to this."""
 
 
 def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
     """Δ from the graph: at least 1 for integers, so that a window always moves."""
     degree = max(facts.mean_degree, 1.0)
-    room = _room(facts.vertex_count, ranks) if device == "cuda" and degree < DENSE else 1.0
-    delta = PARALLELISM[device] * room * facts.mean / (degree * max(degree / DENSE, 1.0))
+    delta = PARALLELISM[device] * facts.mean / degree
+    if degree > DENSE:
+        delta *= 1.0 if device == "cuda" and ranks == 1 and _room(facts) > 1.0 else DENSE / degree
+    elif device == "cuda":
+        delta *= _room(facts) * math.sqrt(ranks)
     if facts.weight_type.kind != "f":
         return max(round(delta), 1)
     return delta if delta > 0 else 1.0
 
 
-def _room(vertex_count: int, ranks: int) -> float:
-    return math.sqrt(ranks * min(max(FILLS_GPU / vertex_count, 1.0), MOST_ROOM))
+def _room(facts: Facts) -> float:
+    """How many times the work of such a graph a GPU could take at once."""
+    return min(max(FILLS_GPU / facts.vertex_count, 1.0), MOST_ROOM)
 
 
 ALGORITHM = Algorithm(

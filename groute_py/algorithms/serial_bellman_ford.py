@@ -1,4 +1,4 @@
-"""Serial Bellman-Ford (S6): plain, and with a queue in three orders (S10).
+"""Serial Bellman-Ford (S6): plain, as in the textbooks, and with a queue in three orders (S10).
 
 Negative weights are allowed, and negative cycles are found as for the worklist form: see
 `groute_py.engine.negative_cycle`. On one core; what other methods are compared with. The orders can
@@ -38,6 +38,13 @@ ALGORITHMS = (
         complexity="n·m",
         negative_weights=True,
         devices={"cpu": on_cpu(_HOME, "PlainBellmanFordCpu")},
+    ),
+    Algorithm(
+        name="textbook-bellman-ford",
+        summary="the same in n − 1 rounds, whatever they change",
+        complexity="n·m, always",
+        negative_weights=True,
+        devices={"cpu": on_cpu(_HOME, "TextbookBellmanFordCpu")},
     ),
     _queued("queue-bellman-ford", "serial Bellman-Ford with a queue", FIFO),
     _queued("queue-bellman-ford-slf", "the same, small label first", SLF),

@@ -15,7 +15,10 @@ from groute_py.cli.options import undirected_option
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
 @undirected_option
-def convert(source: str, target: str, undirected: bool) -> None:
+@click.option(
+    "--sort-rows", is_flag=True, help="Each row by weight, as frontier Dijkstra wants it."
+)
+def convert(source: str, target: str, undirected: bool, sort_rows: bool) -> None:
     """Read FROM, whatever it holds, and write TO in the format of its suffix.
 
     TO is .csr (our binary form, read back in no time), .gr (DIMACS text), .mtx (Matrix Market),
@@ -26,12 +29,15 @@ def convert(source: str, target: str, undirected: bool) -> None:
 
     def work() -> None:
         from groute_py.api import as_graph
+        from groute_py.graph.ascending import with_ascending_rows
         from groute_py.graph.files import write_graph, written_form
         from groute_py.graph.ids import Numbering
 
         first = written_form(Path(target)).first_id
         with show.progress(f"reading {source}") as progress:
             graph = as_graph(source, undirected=undirected, cache=False, progress=progress)
+        if sort_rows:
+            graph = with_ascending_rows(graph)
         write_graph(graph, target)
         show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
         if first is not None and (graph.ids is not None or graph.first_id != first):

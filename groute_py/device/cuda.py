@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, Channel, host_memory
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
+from groute_py.device.cuda_crossing import to_device, to_host
 from groute_py.device.cuda_graph import packed_arcs
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.inventory import uuid_of
@@ -43,11 +44,17 @@ SLICE_TURNS_ALONE = 1 << 10
 BLOCKS_PER_PROCESSOR = 4
 """Blocks of the persistent grid on each multiprocessor; see docs/performance.md."""
 
-SMALL_SHARE = 1 << 20
-"""Vertices below which one block a multiprocessor is faster: thin frontiers meet sooner."""
+SMALL_SHARE = 1 << 18
+"""Vertices up to which one block a multiprocessor is faster: thin frontiers meet sooner."""
 
 DEPTH = 16
 """Levels a block goes down by itself in a turn."""
+
+BUSHY = 4.0
+"""Mean degree from which frontiers may grow too fast for blocks to keep what they find."""
+
+PROBE_TURNS, PROBE_DEPTH = 32, 1
+"""The first slice of such a graph, alone: many have all relaxed by then, the others are deep."""
 
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
@@ -86,11 +93,13 @@ class CudaDevice:
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
+        self.let_go()
         with self._stream:
             try:
                 self._share = share
                 self._type, self._nothing = distance_type, unreached(distance_type)
                 self._turns = SLICE_TURNS_ALONE if peers == 1 else SLICE_TURNS
+                self._bushy = peers == 1 and len(share.heads) >= BUSHY * share.own_count
                 self._compile(len(share.heads))
                 self._upload(share, peers)
                 self._allocate(share, peers)
@@ -100,6 +109,11 @@ class CudaDevice:
                     f"not fit on {self.label} ({problem}); use more GPUs"
                 ) from problem
             self._stream.synchronize()
+
+    def let_go(self) -> None:
+        """Drop the arrays of the graph before: two do not have to fit."""
+        self._graph: dict[str, Any] = {}
+        self._arrays: dict[str, Any] = {}
 
     def room(self) -> int:
         return int(self._gpu.mem_info[0]) + int(cp.get_default_memory_pool().free_bytes())
@@ -131,7 +145,7 @@ class CudaDevice:
 
     def launch(self) -> None:
         with self._stream:
-            self._launch(np.inf, 1)
+            self._launch(np.inf, 1, DEPTH)
 
     def finished(self) -> bool:
         if not self._stream.done:
@@ -153,6 +167,7 @@ class CudaDevice:
         self.counters = Counters()
         self._recording = record and self._type.itemsize == 4
         self._make_room_to_record()
+        self._probing = self._bushy
         self._source = NOBODY if source is None else source
         self._delta, self._cutoff = within(delta, self._type), within(cutoff, self._type)
         self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
@@ -171,8 +186,10 @@ class CudaDevice:
             self._run("merge", count, self._work, self._control, values, vertices, np.uint32(count))
 
     def relax(self, limit: float) -> float:
+        turns, depth = (PROBE_TURNS, PROBE_DEPTH) if self._probing else (self._turns, DEPTH)
+        self._probing = False
         with self._stream:
-            self._launch(limit, self._turns)
+            self._launch(limit, turns, depth)
             self._fill_outboxes(with_parents=False)
             seen = self._read_control()
             if np.isfinite(seen["floor"]):
@@ -281,13 +298,13 @@ class CudaDevice:
             np.frombuffer(value.tobytes(), np.uint8)
         )
 
-    def _launch(self, limit: float, turns: int) -> None:
+    def _launch(self, limit: float, turns: int, depth: int) -> None:
         state = (self._share_at, self._work, self._peers, self._control)
         bounds = (self._delta, self._cutoff, np.float64(limit))
         self._kernels["relax"].kernel(
             (self._grid,),
             (BLOCK,),
-            (*state, *bounds, np.uint32(turns), np.uint32(DEPTH)),
+            (*state, *bounds, np.uint32(turns), np.uint32(depth)),
             enable_cooperative_groups=True,
         )
 
@@ -308,15 +325,15 @@ class CudaDevice:
             self._kernels["relax"].kernel.ptr, BLOCK, 0
         )
         # every block of the grid barrier must be running: never more than fit at once
-        few = self._share.own_count < SMALL_SHARE
+        few = self._share.own_count <= SMALL_SHARE
         self._grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
 
     def _upload(self, share: Share, peers: int) -> None:
         arcs = packed_arcs(share.heads, share.weights, self._type)
         self._graph = {
-            "offsets": cp.asarray(share.offsets).astype(self._offset_type),
+            "offsets": to_device(share.offsets, self._offset_type),
             "arcs": arcs,
-            "halo_home": cp.asarray(share.halo_home),
+            "halo_home": to_device(share.halo_home, np.int32),
             "halo_starts": cp.asarray(share.halo_starts.astype(np.uint32)),
         }
         numbers = {"first": share.first, "own": share.own_count, "halo": len(share.halo)}
@@ -420,8 +437,7 @@ class CudaDevice:
 
     def _download(self, name: str) -> NDArray[Any]:
         with self._stream:
-            host: NDArray[Any] = self._arrays[name][: self._share.own_count].get()
-        return host
+            return to_host(self._arrays[name][: self._share.own_count])
 
 
 def _address(message: Any) -> int:

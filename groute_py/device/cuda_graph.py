@@ -9,6 +9,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
+from groute_py.device.cuda_crossing import to_device
 from groute_py.device.cuda_module import kernels_of
 from groute_py.graph.csr import Graph
 from groute_py.graph.mirror import turned
@@ -50,7 +51,7 @@ class CudaGraph:
         wide = graph.arc_count >= 1 << 31
         self._offset_type = np.uint64 if wide else np.uint32
         self.kernels = kernels_of(ALL_PAIRS, distance_type, wide_offsets=wide)
-        self.offsets = cp.asarray(graph.offsets).astype(self._offset_type)
+        self.offsets = to_device(graph.offsets, self._offset_type)
         self.arcs = packed_arcs(graph.heads, graph.weights, distance_type)
 
     @property
@@ -66,7 +67,7 @@ class CudaGraph:
         graph = self._graph
         offsets, tails, weights = turned(graph.offsets, graph.heads, graph.weights)
         return (
-            cp.asarray(offsets).astype(self._offset_type),
+            to_device(offsets, self._offset_type),
             packed_arcs(tails, weights, self.type),
         )
 
@@ -80,9 +81,8 @@ def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
     """Arcs as kernels load them, weight and head side by side (``Arc`` in types.cuh)."""
     count, width = len(heads), distance_type.itemsize
     arcs = cp.empty(count, np.uint64 if width == 4 else np.complex128)
-    fields = arcs.view(np.uint8).reshape(count, 2 * width)
-    converted = cp.asarray(weights).astype(distance_type, copy=False)
-    fields[:, :width] = converted.view(np.uint8).reshape(count, width)
-    numbers = cp.asarray(heads).astype(np.int32, copy=False)
-    fields[:, width : width + 4] = numbers.view(np.uint8).reshape(count, 4)
+    fields = arcs.view(np.uint32 if width == 4 else np.uint64).reshape(count, 2)
+    fields[:, 0] = to_device(weights, distance_type).view(fields.dtype)
+    words = arcs.view(np.uint32).reshape(count, width // 2)
+    words[:, width // 4] = to_device(heads, np.int32).view(np.uint32)
     return arcs

@@ -93,13 +93,11 @@ def _work(
     coordinator = Coordinator()
     channel.begin()
     limit, votes, open_vote, idle = pace.lead * task.window(), 0, False, 0
-    floor = 0.0
     while True:
         arrived = channel.receive(task.memory)
         for message in arrived:
             task.merge(message)
-        if arrived or floor < math.inf:  # who is idle gets work only by receiving
-            floor = task.work(limit)
+        floor = task.work(limit)
         leaving = task.outgoing()
         for peer, message in leaving:
             channel.send(peer, message)

@@ -353,10 +353,15 @@ class Session:
             return None
         order, tree = self._order, None
         if predecessors is not None:
-            tree = order.by_input(order.in_input(np.concatenate(predecessors)))
-        return public_distances(order.by_input(np.concatenate(distances))), tree
+            tree = order.by_input(order.in_input(_joined(predecessors)))
+        return public_distances(order.by_input(_joined(distances))), tree
 
     def _keep(self) -> tuple[Any, Any]:
         """The same, of a rank alone, where its GPU has them."""
         distances, predecessors = self._device.held()
         return public_distances(distances), predecessors if self._options.predecessors else None
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """One after the other; one alone as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

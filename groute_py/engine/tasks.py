@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.base import Buffer
 from groute_py.device.base import Device
 
 
@@ -26,10 +27,19 @@ class Relaxing:
         width: float = math.inf,
     ) -> None:
         self._device, self._targets, self._width = device, targets, width
+        self._done = False
         self.memory = device.memory
-        self.merge = device.merge
-        self.work = device.relax
         self.outgoing = device.outgoing
+
+    def merge(self, message: Buffer) -> None:
+        self._done = False
+        self._device.merge(message)
+
+    def work(self, limit: float) -> float:
+        """A slice; none where the last one left nothing and nothing has come since."""
+        floor = math.inf if self._done else self._device.relax(limit)
+        self._done = math.isinf(floor)
+        return floor
 
     def relaxations(self) -> int:
         return self._device.counters.relaxations

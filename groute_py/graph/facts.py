@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.array_like import on_device
 from groute_py.graph.csr import Graph
+from groute_py.graph.threads import thread_count
+
+FULL_ROWS, LOOKED_AT = 128.0, 1 << 22
+"""Mean degree and arcs of graphs whose heads are counted, for the choice of a method."""
+
+WEIGHED_AT_ONCE = 1 << 19
+"""Weights that a thread looks at in one go, so that its three passes find them in its cache."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +27,7 @@ class Facts:
     weight_type: the graph's weight type.
     least, greatest, mean: of the weights; 0 where there are no arcs.
     start: the first vertex that an arc leaves, 0 where there is none.
+    most_incoming: the arcs that the most sought vertex has, 0 where that was not looked at.
     first_id, name: as in the graph.
     """
 
@@ -30,6 +40,7 @@ class Facts:
     start: int
     first_id: int
     name: str
+    most_incoming: int = 0
 
     @property
     def mean_degree(self) -> float:
@@ -52,6 +63,7 @@ def facts_of(graph: Graph) -> Facts:
         start=first_with_arcs(graph.offsets),
         first_id=graph.first_id,
         name=graph.name,
+        most_incoming=most_incoming(graph),
     )
 
 
@@ -63,7 +75,18 @@ def counting_hops(facts: Facts) -> Facts:
 
 def first_with_arcs(offsets: NDArray[np.int64]) -> int:
     """The first vertex that an arc leaves, 0 where there is none."""
-    return int((offsets > 0).argmax()) - 1 if offsets[-1] else 0
+    if not offsets[-1]:
+        return 0
+    if on_device(offsets):
+        return int((offsets > 0).argmax()) - 1
+    return int(np.searchsorted(offsets, 0, "right")) - 1
+
+
+def most_incoming(graph: Graph) -> int:
+    """The most arcs that lead to one vertex; 0 of graphs with few arcs a vertex, or very many."""
+    if not FULL_ROWS * graph.vertex_count <= graph.arc_count <= LOOKED_AT or not graph.arc_count:
+        return 0
+    return int(np.bincount(graph.heads).max())
 
 
 class Weighed(NamedTuple):
@@ -75,7 +98,15 @@ class Weighed(NamedTuple):
 
 
 def weighed(weights: NDArray[Any]) -> Weighed:
-    """One pass over weights."""
+    """One pass over weights, by several threads where they are many and on the host."""
+    if on_device(weights) or len(weights) <= WEIGHED_AT_ONCE:
+        return _weighed(weights)
+    parts = [weights[k : k + WEIGHED_AT_ONCE] for k in range(0, len(weights), WEIGHED_AT_ONCE)]
+    with ThreadPoolExecutor(thread_count()) as pool:
+        return weighed_together(list(zip(map(len, parts), pool.map(_weighed, parts), strict=True)))
+
+
+def _weighed(weights: NDArray[Any]) -> Weighed:
     if not len(weights):
         return Weighed(0, 0, 0.0)
     with np.errstate(over="ignore"):  # the mean of what sums up beyond floats is infinite

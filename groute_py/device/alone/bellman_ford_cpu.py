@@ -1,4 +1,4 @@
-"""Serial Bellman-Ford, plain and with a queue."""
+"""Serial Bellman-Ford: plain, as in the textbooks, and with a queue."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ class PlainBellmanFordCpu(AloneCpu):
     def step(self, limit: float) -> Any:
         bounds = (self._cutoff, self._nothing, self._slice)
         plain_bellman_ford.relax(*self._arcs, self._distances, self._at, *bounds)
+        return self.left()
+
+
+class TextbookBellmanFordCpu(AloneCpu):
+    """Every arc in n - 1 rounds, whatever they change; of the same module."""
+
+    def step(self, limit: float) -> Any:
+        bounds = (self._cutoff, self._nothing, self._slice)
+        plain_bellman_ford.relax_textbook(*self._arcs, self._distances, self._at, *bounds)
         return self.left()
 
 

@@ -15,7 +15,7 @@ from cupy.cuda import driver
 
 from groute_py.device.alone.rows_cuda import incoming
 from groute_py.device.base import NO_PARENT, Counters
-from groute_py.device.cuda import BLOCKS_PER_PROCESSOR, NOBODY, SMALL_SHARE, CudaDevice
+from groute_py.device.cuda import BLOCKS_PER_PROCESSOR, NOBODY, CudaDevice
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.layout import NUMBER, POINTER, pointed
 from groute_py.device.patience import threshold_after
@@ -24,6 +24,9 @@ from groute_py.partition.share import Share
 
 SHALLOW = 32
 """Levels of the probe. Graphs in which they do not reach everything are deep."""
+
+SMALL_GRAPH = 1 << 20
+"""Vertices below which one block a multiprocessor is faster: the grid meets once a level."""
 
 SLICE_LEVELS = 1 << 12
 """Some 20 ms, so that a signal is heard."""
@@ -62,6 +65,10 @@ class BreadthFirstCuda(CudaDevice):
         super().rehearse(distance_type)
         compile_now(BREADTH_FIRST, distance_type)
 
+    def let_go(self) -> None:
+        super().let_go()
+        self._search: dict[str, Any] = {}
+
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         super().load(share, distance_type, peers)
         self._search_kernels = kernels_of(
@@ -70,7 +77,7 @@ class BreadthFirstCuda(CudaDevice):
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
             self._search_kernels["search_levels"].kernel.ptr, BLOCK, 0
         )
-        few = share.own_count < SMALL_SHARE
+        few = share.own_count < SMALL_GRAPH
         self._search_grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
         with self._stream:
             words, parts = share.own_count // 32 + 1, share.own_count + len(share.heads) // PART

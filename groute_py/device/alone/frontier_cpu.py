@@ -8,7 +8,7 @@ import numpy as np
 
 from groute_py.device.alone.cpu import AloneCpu
 from groute_py.kernels.choices import CRITERIA
-from groute_py.kernels.cpu import frontier
+from groute_py.kernels.cpu import frontier, rows
 from groute_py.partition.share import Share
 
 
@@ -29,11 +29,12 @@ class FrontierCpu(AloneCpu):
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         super().load(share, distance_type, peers)
         offsets, heads, weights = self._arcs
-        tails = np.repeat(np.arange(share.own_count, dtype=np.int32), np.diff(share.offsets))
-        order = np.lexsort((share.weights, tails))
-        self._arcs = (offsets, heads[order], weights[order])
-        for array in self._arcs:
-            array.flags.writeable = False
+        if not rows.ascend(share.offsets, weights):
+            heads, weights = heads.copy(), weights.copy()
+            rows.sort_rows(share.offsets, heads, weights)
+            for array in (heads, weights):
+                array.flags.writeable = False
+            self._arcs = (offsets, heads, weights)
         self._lightest = np.full(share.own_count, self._nothing, dtype=distance_type)
         frontier.lightest_incoming(*self._arcs[1:], self._lightest)
 

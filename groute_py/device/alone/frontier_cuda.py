@@ -70,6 +70,10 @@ class FrontierCuda(CudaDevice):
         super().rehearse(distance_type)
         compile_now(FRONTIER, distance_type)
 
+    def let_go(self) -> None:
+        super().let_go()
+        self._frontier: dict[str, Any] = {}
+
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         super().load(share, distance_type, peers)
         own, wide = share.own_count, self._offset_type == np.uint64
@@ -148,10 +152,14 @@ class FrontierCuda(CudaDevice):
         self._frontier_kernels[name]((blocks,), (WIDE_BLOCK,), arguments)
 
     def _sort_rows(self, share: Share) -> None:
-        """Every row by ascending weight; once a load."""
-        if len(share.heads) == 0:
+        """Every row by ascending weight, unless the graph was kept so; once a load."""
+        arcs = self._graph["arcs"]
+        if len(arcs) == 0:
             return
         tails = tails_of(share)
-        by_weight = cp.argsort(cp.asarray(share.weights))
+        weights = arcs.view(self._type).reshape(len(arcs), 2)[:, 0]
+        if not ((weights[1:] < weights[:-1]) & (tails[1:] == tails[:-1])).any():
+            return
+        by_weight = cp.argsort(weights)
         order = by_weight[cp.argsort(tails[by_weight])]  # which is stable
-        self._graph["arcs"][:] = self._graph["arcs"][order]
+        arcs[:] = arcs[order]

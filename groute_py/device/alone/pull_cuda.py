@@ -55,6 +55,10 @@ class PullCuda(CudaDevice, ABC):
         super().rehearse(distance_type)
         compile_now(PULL, distance_type)
 
+    def let_go(self) -> None:
+        super().let_go()
+        self._incoming: dict[str, Any] = {}
+
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         super().load(share, distance_type, peers)
         self._pull_kernels = kernels_of(

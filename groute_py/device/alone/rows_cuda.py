@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import cupy as cp
 import numpy as np
 
+from groute_py.device.cuda_crossing import to_device
 from groute_py.partition.share import Share
 
 
@@ -28,14 +29,14 @@ def tails_of(share: Share) -> Any:
     """uint32, shape (m,): the row that each arc lies in."""
     count = len(share.heads)
     steps = cp.zeros(count, np.int32)
-    starts = cp.asarray(share.offsets)[1:-1]
+    starts = to_device(share.offsets, np.int64)[1:-1]
     cp.add.at(steps, starts[starts < count], 1)
     return cp.cumsum(steps, dtype=np.int32).view(np.uint32)
 
 
 def incoming(share: Share, offset_type: Any) -> Incoming:
     """Turn a share around that has no halo."""
-    heads = cp.asarray(share.heads)
+    heads = to_device(share.heads, np.int32)
     counts = cp.bincount(heads, minlength=share.own_count)[: share.own_count]
     offsets = cp.zeros(share.own_count + 1, offset_type)
     offsets[1:] = cp.cumsum(counts)

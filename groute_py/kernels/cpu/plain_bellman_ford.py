@@ -1,7 +1,9 @@
-"""Plain Bellman-Ford (S6): every arc in every round, until a round changes nothing.
+"""Plain Bellman-Ford (S6): every arc in every round.
 
-After k rounds every distance is at most that of the best path of k arcs, so without a negative
-cycle that the source reaches it ends within n rounds. Bellman (1958), Ford (1956).
+After k rounds every distance is at most that of the best path of k arcs, so n - 1 rounds are enough
+without a negative cycle that the source reaches. Bellman (1958), Ford (1956). `relax` ends when a
+round changes nothing; `relax_textbook` takes n - 1 rounds whatever they change, as the source
+thesis does.
 """
 
 from __future__ import annotations
@@ -13,6 +15,38 @@ from numba import njit
 
 from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
 from groute_py.kernels.cpu.sums import reach_of
+
+
+@njit(cache=True, nogil=True)
+def take_round(
+    offsets: Any, heads: Any, weights: Any, distances: Any, at: Any, cutoff: Any, nothing: Any
+) -> bool:
+    """Relax every arc that leaves a reached vertex; whether that changed anything.
+
+    Args:
+        offsets, heads, weights: the graph; weights in the distance type.
+        distances: shape (n,).
+        at: int64 cursors.
+        cutoff, nothing: in the distance type.
+    """
+    one = np.uint64(1)
+    count, relaxed = np.uint64(len(offsets) - 1), np.uint64(0)
+    changed = overflowed = False
+    for tail in range(count):
+        if distances[tail] == nothing:
+            continue
+        relaxed += offsets[tail + one] - offsets[tail]
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head, reach = heads[arc], reach_of(distances[tail], weights[arc], nothing)
+            if reach == nothing:
+                overflowed = True
+            elif reach < distances[head] and reach <= cutoff:
+                distances[head] = reach
+                changed = True
+    at[WINDOWS] += 1
+    at[RELAXATIONS] += relaxed
+    at[OVERFLOWED] |= overflowed and cutoff == nothing
+    return changed
 
 
 @njit(cache=True, nogil=True)
@@ -29,28 +63,42 @@ def relax(
     """Take rounds until ``budget`` arcs are done or one changes nothing.
 
     Args:
-        offsets, heads, weights: the graph; weights in the distance type.
-        distances: shape (n,).
+        offsets, heads, weights, distances, cutoff, nothing: as for `take_round`.
         at: int64 cursors; ``at[NEAR_COUNT]`` is 0 when a round has changed nothing.
-        cutoff, nothing: in the distance type.
+        budget: uint64.
     """
     one = np.uint64(1)
-    count, done = np.uint64(len(offsets) - 1), np.uint64(0)
+    graph, done = (offsets, heads, weights), np.uint64(0)
     changed = at[NEAR_COUNT] > 0
     while changed and done < budget:
-        changed = False
-        at[WINDOWS] += 1
-        done += one  # so that a graph without arcs does not go on for ever
-        for tail in range(count):
-            if distances[tail] == nothing:
-                continue
-            done += offsets[tail + one] - offsets[tail]
-            at[RELAXATIONS] += offsets[tail + one] - offsets[tail]
-            for arc in range(offsets[tail], offsets[tail + one]):
-                head, reach = heads[arc], reach_of(distances[tail], weights[arc], nothing)
-                if reach == nothing:
-                    at[OVERFLOWED] |= cutoff == nothing
-                elif reach < distances[head] and reach <= cutoff:
-                    distances[head] = reach
-                    changed = True
+        changed = take_round(*graph, distances, at, cutoff, nothing)
+        done += np.uint64(len(heads)) + one  # so that a graph without arcs does not go on for ever
     at[NEAR_COUNT] = changed
+
+
+@njit(cache=True, nogil=True)
+def relax_textbook(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distances: Any,
+    at: Any,
+    cutoff: Any,
+    nothing: Any,
+    budget: Any,
+) -> None:
+    """Take n - 1 rounds, and more only while they change something, up to ``budget`` arcs.
+
+    Args:
+        offsets, heads, weights, distances, cutoff, nothing, budget: as for `relax`.
+        at: int64 cursors; ``at[NEAR_COUNT]`` is 0 when all rounds have been taken.
+    """
+    one = np.uint64(1)
+    graph, done = (offsets, heads, weights), np.uint64(0)
+    rounds = len(offsets) - 2
+    left = at[NEAR_COUNT] > 0
+    while left and done < budget:
+        changed = take_round(*graph, distances, at, cutoff, nothing)
+        left = changed or at[WINDOWS] < rounds
+        done += np.uint64(len(heads)) + one
+    at[NEAR_COUNT] = left

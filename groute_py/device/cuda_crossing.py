@@ -1,0 +1,161 @@
+"""Large arrays on their way between pageable host memory and a GPU (S19).
+
+What CUDA copies straight from or to pageable memory goes through one thread of the driver, at 3 to
+5 GB/s. Here several threads do what that one does: each has a stream and two small page-locked
+buffers, takes the next piece of the array, and fills one buffer while the other is on its way. The
+buffers stay for the life of the process, because page-locking memory takes ten times as long as a
+copy of it over PCIe.
+
+A piece may change its type in the buffer, so that no more bytes travel than the kernels want.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import cycle
+from threading import Lock
+from typing import Any
+
+import cupy as cp
+import cupyx
+import numpy as np
+from cupy.cuda import runtime
+from numpy.typing import NDArray
+
+from groute_py.graph.array_like import on_device
+from groute_py.graph.threads import thread_count
+
+PIECE_BYTES = 4 << 20
+"""Of a buffer; measured, see docs/performance.md."""
+
+MOST_LANES = 4
+"""Threads; twice as many copy a fifth faster, and take twice as long to get their buffers."""
+
+SMALL_BYTES = 4 << 20
+"""Up to here one copy by CUDA is as fast."""
+
+
+def to_device(values: Any, dtype: Any) -> Any:
+    """An array on the current GPU, of a type that holds all values.
+
+    Args:
+        values: shape (k,); one that lies on the GPU already is copied only if its type differs.
+        dtype: of the result.
+    """
+    dtype = np.dtype(dtype)
+    if on_device(values):
+        return values.astype(dtype, copy=False)
+    if len(values) * dtype.itemsize <= SMALL_BYTES:
+        return cp.asarray(values).astype(dtype, copy=False)
+    found = cp.empty(len(values), dtype)
+    step = PIECE_BYTES // dtype.itemsize
+
+    def take(lane: Lane, first: int) -> None:
+        lane.send(values[first : first + step], found[first : first + step])
+
+    _share_out(range(0, len(values), step), take)
+    return found
+
+
+def to_host(values: Any) -> NDArray[Any]:
+    """A copy in pageable host memory of an array on the current GPU, shape (k,)."""
+    if values.nbytes <= SMALL_BYTES:
+        small: NDArray[Any] = values.get()
+        return small
+    found = np.empty(len(values), values.dtype)
+    step = PIECE_BYTES // values.itemsize
+
+    def take(lane: Lane, first: int) -> None:
+        lane.fetch(values[first : first + step], found[first : first + step])
+
+    _share_out(range(0, len(values), step), take)
+    return found
+
+
+class Lane:
+    """A thread's own stream, and two page-locked buffers that take turns.
+
+    Args:
+        gpu: CUDA's number of the GPU.
+    """
+
+    def __init__(self, gpu: int) -> None:
+        self._gpu = cp.cuda.Device(gpu)
+        self._stream = cp.cuda.Stream(non_blocking=True)
+        self._sides = cycle([Side(), Side()])
+
+    def use(self) -> None:
+        """Make this thread work on the lane's GPU."""
+        self._gpu.use()
+
+    def send(self, piece: NDArray[Any], place: Any) -> None:
+        """Begin a copy to the device, converted to the type there."""
+        side = next(self._sides)
+        side.arrive()
+        staged = side.buffer[: place.nbytes].view(place.dtype)
+        np.copyto(staged, piece, casting="unsafe")
+        self._copy(side, place.data.ptr, staged.ctypes.data, place.nbytes)
+
+    def fetch(self, piece: Any, place: NDArray[Any]) -> None:
+        """Begin a copy to the host; it ends when its buffer is wanted again."""
+        side = next(self._sides)
+        side.arrive()
+        staged = side.buffer[: piece.nbytes].view(piece.dtype)
+        self._copy(side, staged.ctypes.data, piece.data.ptr, piece.nbytes)
+        side.arriving = place, staged
+
+    def finish(self) -> None:
+        """End all copies."""
+        for _ in range(2):
+            next(self._sides).arrive()
+
+    def _copy(self, side: Side, to: int, source: int, nbytes: int) -> None:
+        runtime.memcpyAsync(to, source, nbytes, runtime.memcpyDefault, self._stream.ptr)
+        side.done.record(self._stream)
+
+
+class Side:
+    """A page-locked buffer, and where what has been fetched to it belongs."""
+
+    def __init__(self) -> None:
+        self.buffer = cupyx.empty_pinned(PIECE_BYTES, np.uint8)
+        self.done = cp.cuda.Event(disable_timing=True)
+        self.arriving: tuple[NDArray[Any], NDArray[Any]] | None = None
+
+    def arrive(self) -> None:
+        """End the copy under way, if any."""
+        self.done.synchronize()
+        if self.arriving is not None:
+            np.copyto(*self.arriving)
+        self.arriving = None
+
+
+_LANES_IN_USE = Lock()
+
+
+@cache
+def _lanes(gpu: int) -> list[Lane]:
+    return [Lane(gpu) for _ in range(min(thread_count(), MOST_LANES))]
+
+
+def _share_out(firsts: range, take: Callable[[Lane, int], None]) -> None:
+    """Let lanes take the pieces in turn; all copies have ended afterwards.
+
+    What the current stream was given before comes first: it may still write what is to be copied,
+    or read what lay in the same memory.
+    """
+    cp.cuda.get_current_stream().synchronize()
+
+    def work(lane: Lane, mine: range) -> None:
+        lane.use()
+        for first in mine:
+            take(lane, first)
+        lane.finish()
+
+    with _LANES_IN_USE:
+        lanes = _lanes(cp.cuda.Device().id)
+        parts = [firsts[number :: len(lanes)] for number in range(len(lanes))]
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            list(pool.map(work, lanes, parts))

@@ -1,0 +1,24 @@
+"""Graphs whose rows are sorted by weight: preprocessing that a native file keeps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from groute_py.graph.csr import Graph
+from groute_py.kernels.cpu.rows import ascend, sort_rows
+
+
+def with_ascending_rows(graph: Graph) -> Graph:
+    """The graph, every row by ascending weight; the same one where it is so already.
+
+    Args:
+        graph: on the host.
+
+    >>> with_ascending_rows(Graph.from_arrays([0, 2, 2], [0, 1], [5, 3])).heads.tolist()
+    [1, 0]
+    """
+    if ascend(graph.offsets, graph.weights):
+        return graph
+    heads, weights = graph.heads.copy(), graph.weights.copy()
+    sort_rows(graph.offsets, heads, weights)
+    return replace(graph, heads=heads, weights=weights)
