@@ -197,6 +197,11 @@ mine = channel.scatter(arrays)
 assert len(mine) == 700 * rank
 back = channel.collect(mine)
 assert (back is None) == (rank > 0)
+for _ in range(3):  # the second time it is there already
+    parts = [r // 2 for r in range(size)]
+    part = channel.split(parts)
+    assert part.gather(rank) == [r for r in range(size) if r // 2 == rank // 2]
+    assert channel.split([7] * size).size == size
 if rank == 0:
     assert [len(part) for part in back] == [700 * r for r in range(size)]
     assert all((part == np.arange(len(part))).all() for part in back)

@@ -15,12 +15,22 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer, Channel, host_memory
+from groute_py.comm.base import Buffer, host_memory
+from groute_py.comm.team import Team
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
 from groute_py.device.cuda_graph import packed_arcs
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.inventory import uuid_of
-from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
+from groute_py.device.layout import (
+    EXCHANGE,
+    MAILBOX,
+    MAX_PEERS,
+    SHARE,
+    WORK,
+    control_type,
+    offset_of,
+    pointed,
+)
 from groute_py.device.memory import (
     capacity,
     entry_type,
@@ -78,6 +88,8 @@ class CudaDevice:
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
         self._link: Link | None = None
+        self._all_linked, self._launched, self.floor = False, False, 0.0
+        self._sent = np.zeros(MAX_PEERS, np.uint64)
         self._ring = 0
         self._peers = nobody()
 
@@ -104,32 +116,37 @@ class CudaDevice:
     def room(self) -> int:
         return int(self._gpu.mem_info[0]) + int(cp.get_default_memory_pool().free_bytes())
 
-    def link(self, channel: Channel) -> Linked | str:
-        reason = why_not(channel, self._gpu.id)
+    def link(self, team: Team) -> Linked | str:
+        reason = why_not(team.channel, self._gpu.id, team.first)
         if reason is not None:
             return reason
-        self.unlink(channel)
-        halo = max(channel.gather(len(self._share.halo)))
+        self.unlink()
+        halo = max(team.channel.gather(len(self._share.halo)))
         self._ring = ring_entries(halo)
-        self._link = Link(channel, self._arc_type().itemsize, self._ring)
-        self._peers = self._link.peers(lead=0.0)
+        self._link = Link(team, self._arc_type().itemsize, self._ring)
+        self._peers = self._link.peers(lead=0.0, bound=np.inf)
+        self._all_linked = team.hosts == 1
         return self
 
-    def unlink(self, channel: Channel) -> None:
+    def unlink(self) -> None:
         if self._link is not None:
-            self._link.close(channel)
+            self._link.close()
         self._link, self._peers = None, nobody()
 
-    def prepare(self, lead: float) -> None:
+    def prepare(self, lead: float, bound: float) -> None:
         assert self._link is not None
         mailbox = np.zeros(1, MAILBOX)
-        mailbox["vote"], mailbox["limit"] = 1, lead
+        mailbox["vote"], mailbox["limit"] = 1, min(lead, bound)
         host, to_device = mailbox.ctypes.data, runtime.memcpyHostToDevice
         runtime.memcpyAsync(self._link.mailbox, host, MAILBOX.itemsize, to_device, self._stream.ptr)
+        if self._launched:
+            with self._stream:
+                self._begin_to_exchange()
         self._stream.synchronize()
-        self._peers = self._link.peers(lead)
+        self._peers = self._link.peers(lead, bound)
 
     def launch(self) -> None:
+        self._launched = True
         with self._stream:
             self._launch(np.inf, 1, DEPTH_LINKED)
 
@@ -137,7 +154,12 @@ class CudaDevice:
         if not self._stream.done:
             return False
         with self._stream:
-            self._count(self._read_control())
+            if not self._all_linked:
+                self._fill_outboxes(with_parents=False)
+            seen = self._read_control()
+        self.floor = float(seen["floor"])
+        self._sent += seen["exchange"]["sent"]
+        self._count(seen)
         return True
 
     def stop(self) -> None:
@@ -151,6 +173,7 @@ class CudaDevice:
 
     def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
         self.counters = Counters()
+        self._launched, self._sent = False, np.zeros(MAX_PEERS, np.uint64)
         self._recording = record and self._type.itemsize == 4
         self._make_room_to_record()
         self._source = NOBODY if source is None else source
@@ -297,8 +320,20 @@ class CudaDevice:
             steps=int(seen["steps"]),
             slices=self.counters.slices + int(seen["steps"] > self.counters.steps),
             overflowed=bool(seen["overflowed"]),
-            sent=[int(n) * self._arc_type().itemsize for n in seen["exchange"]["sent"]],
+            sent=self._bytes_to_peers(),
         )
+
+    def _bytes_to_peers(self) -> list[int]:
+        if self._link is None:
+            return []
+        width = self._arc_type().itemsize
+        return [0] * self._link.first + [int(count) * width for count in self._sent]
+
+    def _begin_to_exchange(self) -> None:
+        """As the kernel `start` does."""
+        exchange = np.zeros(1, EXCHANGE)
+        exchange["room"] = self._ring
+        self._write_control("exchange", exchange)
 
     def _compile(self, arc_count: int) -> None:
         wide = arc_count >= 1 << 31  # sums of an offset and a stride must not wrap
