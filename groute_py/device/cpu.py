@@ -186,7 +186,7 @@ class CpuDevice:
     def _merge(self, vertices: NDArray[np.int32], values: NDArray[Any]) -> None:
         near_far.merge(
             *(vertices, values, self._distances, self._flags),
-            *(self._near, self._far, self._at, self._threshold[0]),
+            *(self._near, self._far, self._at, self._threshold),
         )
 
     def _queue_claimed(self) -> None:

@@ -282,7 +282,7 @@ class CudaDevice:
         return self._download("parent")
 
     def _keep_patience(self, seen: Any) -> None:
-        delta = self._patience.narrower(float(seen["window"]), int(seen["relaxations"]))
+        delta = self._patience.narrower(float(seen["threshold"]), int(seen["relaxations"]))
         if delta is None:
             return
         self._delta = delta
