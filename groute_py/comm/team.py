@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,13 +57,20 @@ class Team:
 def team_of(channel: Channel) -> Team | str:
     """This rank's team, or why there can be none; collective, and the same on every rank."""
     hosts = channel.gather(host_name(channel.rank, channel.size))
+    if problem := scattered(hosts):
+        return problem
     names = list(dict.fromkeys(hosts))
     numbers = [names.index(host) for host in hosts]
-    for rank in range(1, channel.size):
-        if numbers[rank] < numbers[rank - 1]:
+    mine = numbers[channel.rank]
+    return Team(channel.split(numbers), numbers.index(mine), len(names))
+
+
+def scattered(hosts: Sequence[str]) -> str | None:
+    """Which rank does not follow the others of its host, or None; ``hosts[r]`` is rank r's."""
+    for rank in range(1, len(hosts)):
+        if hosts[rank] != hosts[rank - 1] and hosts[rank] in hosts[:rank]:
             return (
                 f"rank {rank} on {hosts[rank]} does not follow the others of its host; start the "
                 "ranks host by host (srun --distribution=block, mpirun --map-by slot)"
             )
-    mine = numbers[channel.rank]
-    return Team(channel.split(numbers), numbers.index(mine), len(names))
+    return None
