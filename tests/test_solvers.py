@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +24,6 @@ from groute_py import (
     generate,
     verify,
 )
-from groute_py.device import cpu
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
@@ -78,16 +78,17 @@ def test_weight_types(device: str, dtype: str, ranks: int, data: st.DataObject) 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_a_target_is_final_also_where_slices_end_within_a_window(
-    monkeypatch: pytest.MonkeyPatch, ranks: int
+    monkeypatch: pytest.MonkeyPatch, device: str, ranks: int
 ) -> None:
     """What waits in an open window is in no order: nearer vertices may stand behind others."""
-    for name in ("SLICE_ARCS", "SLICE_ARCS_ALONE"):
-        monkeypatch.setattr(cpu, name, 1)
+    module = import_module(f"groute_py.device.{device}")
+    for name in {"cpu": ("SLICE_ARCS", "SLICE_ARCS_ALONE"), "cuda": ("SLICE_TURNS_ALONE",)}[device]:
+        monkeypatch.setattr(module, name, 1)
     for seed in range(16):
         graph = random_graph(40, 160, seed, greatest=30)
         expected = scipy_distances(graph, 0)
         for target in (5, 17, 33):
-            result = solve(graph, 0, ranks, 2, [target], device="cpu", delta=60)
+            result = solve(graph, 0, ranks, 2, [target], device=device, delta=60)
             assert result.distances[target] == expected[target]
 
 

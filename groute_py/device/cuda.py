@@ -33,6 +33,7 @@ from groute_py.device.layout import (
 )
 from groute_py.device.memory import (
     capacity,
+    entries_that_fit,
     entry_type,
     item_capacity,
     ring_entries,
@@ -59,6 +60,9 @@ SMALL_SHARE = 1 << 20
 DEPTH, DEPTH_LINKED = 16, 32
 """Levels a block goes down by itself in a turn, alone and where peers wait for what it finds."""
 
+LOOKED_AT = 1 << 22
+"""Vertices that are looked at together after a solve."""
+
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
 
@@ -84,6 +88,7 @@ class CudaDevice:
             f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
         )
         self.label = f"{properties['name'].decode()} #{self._gpu.id}{shared}"
+        self._processor = self.label
         self.uuid: str | None = uuid_of(properties)
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
@@ -263,10 +268,14 @@ class CudaDevice:
         return self._emptied(with_parents=True)
 
     def arcs_reached(self) -> int:
+        own, offsets, count = self._share.own_count, self._graph["offsets"], 0
         with self._stream:
-            reached = self._arrays["distance"][: self._share.own_count] != self._nothing
-            degrees = cp.diff(self._graph["offsets"])
-            return int((degrees * reached).sum(dtype=np.uint64))
+            for first in range(0, own, LOOKED_AT):  # in pieces, where little memory is left
+                last = min(first + LOOKED_AT, own)
+                reached = self._arrays["distance"][first:last] != self._nothing
+                degrees = cp.diff(offsets[first : last + 1])
+                count += int((degrees * reached).sum(dtype=np.uint64))
+        return count
 
     def held(self) -> tuple[Any, Any]:
         own = self._share.own_count
@@ -362,9 +371,13 @@ class CudaDevice:
 
     def _allocate(self, share: Share, peers: int) -> None:
         own, arcs = share.own_count, len(share.heads)
-        shapes = work_arrays(own, len(share.halo), arcs, peers, self._type)
+        self._arrays = {}  # of another type
+        sizes = (own, len(share.halo), arcs, peers, self._type)
+        entries = entries_that_fit(*sizes, self.room())
+        shapes = work_arrays(*sizes, entries)
         self._arrays = {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
-        lengths = {"capacity": capacity(own), "item_capacity": item_capacity(arcs)}
+        self.label = self._processor + _shortened(entries, own)
+        lengths = {"capacity": entries, "item_capacity": item_capacity(arcs)}
         self._work = pointed(WORK, self._arrays, lengths)
         self._control_type = control_type(self._type)
         self._control = cp.empty(self._control_type.itemsize, np.uint8)
@@ -457,6 +470,13 @@ class CudaDevice:
         with self._stream:
             host: NDArray[Any] = self._arrays[name][: self._share.own_count].get()
         return host
+
+
+def _shortened(entries: int, own: int) -> str:
+    """What to say of worklists that could not have their full length."""
+    if entries == capacity(own):
+        return ""
+    return f", short of memory: worklists of {entries:,} entries in place of {capacity(own):,}"
 
 
 def _address(message: Any) -> int:

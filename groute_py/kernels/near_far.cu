@@ -107,7 +107,7 @@ __device__ void split_far(const Rank& rank, const List& far, u32 count, const Tu
     if (least != NOTHING) atomic_min(least_far, least);
 }
 
-// Lists every spilled vertex in near, which is empty and has room for all of them.
+// Lists spilled vertices in near, which is empty: all that it has room for. The others keep their bits.
 __device__ void recover_spilled(const Share& share, const Work& work, Control* control, const Turn& now) {
     u32 words = (share.own + 31) / 32, stride = gridDim.x * blockDim.x;
     for (u32 word = blockIdx.x * blockDim.x + threadIdx.x; word < words; word += stride) {
@@ -206,6 +206,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 floor = (double)window;
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
+                meet(control, block);  // some may find no place again
                 recover_spilled(share, work, control, now);
             } else {
                 Distance from = after_split ? least_far : threshold;

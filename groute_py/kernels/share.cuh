@@ -31,7 +31,7 @@ struct Work {
     i64* box_parent;
     u32* box_vertex;
     u32* box_count;         // peers
-    u32 capacity;           // of near and far lists, at least own
+    u32 capacity;           // of near and far lists
     u32 item_capacity;
 };
 
