@@ -32,6 +32,7 @@ from groute_py.device.layout import (
     pointed,
 )
 from groute_py.device.memory import (
+    SPARE_BYTES,
     capacity,
     entries_that_fit,
     entry_type,
@@ -45,8 +46,8 @@ from groute_py.errors import InputError
 from groute_py.kernels.source import BLOCK, SOLVE
 from groute_py.partition.share import Share
 
-SLICE_TURNS = 2
-"""Turns a rank with peers takes before it looks at its messages."""
+SLICE_TURNS = 16
+"""Turns a rank with peers takes before it looks at its messages; see docs/performance.md."""
 
 SLICE_TURNS_ALONE = 1 << 10
 """Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
@@ -389,17 +390,25 @@ class CudaDevice:
     def _make_room_to_record(self) -> None:
         """Let the kernels see where to record, or that nothing is to be."""
         names = ("near_tail", "far_tail")
-        if self._recording and names[0] not in self._arrays:
-            shape = self._arrays["near"].shape
-            try:
-                with self._stream:
-                    self._arrays |= {name: cp.empty(shape, np.uint32) for name in names}
-            except cp.cuda.memory.OutOfMemoryError:
-                self._recording = False  # claiming afterwards takes no more room than there is
+        self._recording = self._recording and self._has_room_to_record(names)
         for name in names:
             rows = self._arrays[name] if self._recording else ()
             self._work[name] = [row.data.ptr for row in rows] or 0
         self._work["record"] = self._arrays["parent"].data.ptr if self._recording else 0
+
+    def _has_room_to_record(self, names: tuple[str, str]) -> bool:
+        """Get room for tails; claiming afterwards takes no more than there is."""
+        if names[0] in self._arrays:
+            return True
+        shape = self._arrays["near"].shape
+        if self.room() < 16 * shape[1] + SPARE_BYTES:
+            return False
+        try:
+            with self._stream:
+                self._arrays |= {name: cp.empty(shape, np.uint32) for name in names}
+        except cp.cuda.memory.OutOfMemoryError:
+            return False
+        return True
 
     def _run(self, name: str, threads: int, *arguments: Any) -> None:
         """Launch an ordinary kernel with about one thread for each item."""
