@@ -40,6 +40,7 @@ class Floor:
         self.inboxes: list[SimpleQueue[Any]] = [SimpleQueue() for _ in range(size)]
         self.floors = [0.0] * size
         self.stop = False
+        self.stops = [False] * size
 
 
 class Kernel(CpuDevice):
@@ -92,10 +93,11 @@ class Kernel(CpuDevice):
                     floor.inboxes[peer - first].put(message)
                 else:
                     self._leaving.append((peer, message))
+            floor.stops[me] = floor.stop  # as it was when all met
             floor.meeting.wait(timeout=60)
             quiet = min(floor.floors) > self._bound or min(floor.floors) == math.inf
             quiet = quiet and all(inbox.empty() for inbox in floor.inboxes) and not self.endless
-            stop = floor.stop
+            stop = any(floor.stops)
             floor.meeting.wait(timeout=60)
             if quiet or stop:
                 self.floor = floor.floors[me] if quiet else 0.0
@@ -201,6 +203,31 @@ def test_the_time_limit_stops_kernels_and_is_every_rank_s_error(
 def test_one_rank_a_host_cannot_be_fused(kernels: Any) -> None:
     with pytest.raises(SetupError, match="mode fused cannot run: one rank a host"):
         kernels(generate("road:4x4"), 0, (2, 2), mode="fused")
+
+
+def test_one_host_that_cannot_be_fused_keeps_all_from_it(
+    kernels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And those that have linked let go of each other."""
+    link = Kernel.link
+    unlinked = []
+
+    def tried(self: Kernel, team: Team) -> Linked | str:
+        return "ranks share a GPU" if team.first else link(self, team)
+
+    def unlink(self: Kernel) -> None:
+        unlinked.append(self)
+        self._team = None
+
+    monkeypatch.setattr(Kernel, "link", tried)
+    monkeypatch.setattr(Kernel, "unlink", unlink)
+    result, devices = kernels(generate("road:20x20"), 5, (4, 2))
+    assert (result.statistics["mode"], result.statistics["reason"]) == (
+        "rounds",
+        "ranks share a GPU",
+    )
+    assert {*map(id, unlinked)} == {*map(id, devices)}
+    assert not any(device.runs for device in devices)
 
 
 def test_ranks_that_are_not_next_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
