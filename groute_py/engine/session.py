@@ -234,14 +234,14 @@ class Session:
             return "alone", f"{self._method.name} runs on one rank, the others wait"
         if self._options.mode == "rounds":
             return "rounds", "asked for"
-        hosts = self._try_to_link()
-        if hosts == 1:
-            return "fused", "every pair of ranks has peer access"
-        if isinstance(hosts, int):
-            return "hierarchical", f"fused within {hosts} hosts, rounds between"
+        linked = self._try_to_link()
+        if isinstance(linked, int):
+            if linked == 1:
+                return "fused", "every pair of ranks has peer access"
+            return "hierarchical", f"fused within {linked} hosts, rounds between"
         if self._options.mode == "fused":
-            raise everywhere(SetupError(f"mode fused cannot run: {hosts}; use --mode rounds"))
-        return "rounds", hosts
+            raise everywhere(SetupError(f"mode fused cannot run: {linked}; use --mode rounds"))
+        return "rounds", linked
 
     def _try_to_link(self) -> int | str:
         """Link the ranks of each host; how many hosts these are, or why it cannot be."""
