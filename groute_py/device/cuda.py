@@ -58,8 +58,8 @@ BLOCKS_PER_PROCESSOR = 4
 SMALL_SHARE = 1 << 20
 """Vertices below which one block a multiprocessor is faster: thin frontiers meet sooner."""
 
-DEPTH, DEPTH_LINKED = 16, 32
-"""Levels a block goes down by itself in a turn, alone and where peers wait for what it finds."""
+DEPTH = 16
+"""Levels a block goes down by itself in a turn."""
 
 LOOKED_AT = 1 << 22
 """Vertices that are looked at together after a solve."""
@@ -154,7 +154,7 @@ class CudaDevice:
     def launch(self) -> None:
         self._launched = True
         with self._stream:
-            self._launch(np.inf, 1, DEPTH_LINKED)
+            self._launch(np.inf, 1)
 
     def finished(self) -> bool:
         if not self._stream.done:
@@ -201,7 +201,7 @@ class CudaDevice:
 
     def relax(self, limit: float) -> float:
         with self._stream:
-            self._launch(limit, self._turns, DEPTH)
+            self._launch(limit, self._turns)
             self._fill_outboxes(with_parents=False)
             seen = self._read_control()
             if np.isfinite(seen["floor"]):
@@ -314,13 +314,13 @@ class CudaDevice:
             np.frombuffer(value.tobytes(), np.uint8)
         )
 
-    def _launch(self, limit: float, turns: int, depth: int) -> None:
+    def _launch(self, limit: float, turns: int) -> None:
         state = (self._share_at, self._work, self._peers, self._control)
         bounds = (self._delta, self._cutoff, np.float64(limit))
         self._kernels["relax"].kernel(
             (self._grid,),
             (BLOCK,),
-            (*state, *bounds, np.uint32(turns), np.uint32(depth)),
+            (*state, *bounds, np.uint32(turns), np.uint32(DEPTH)),
             enable_cooperative_groups=True,
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.device.layout import MAX_PEERS
 from groute_py.kernels.source import PART
 
 LEAST_CAPACITY = 1 << 16
@@ -18,7 +19,7 @@ SHORTENING = 16
 """Where memory is short a worklist has as many places as there is room for, at the least so many
 times fewer than vertices. What finds none leaves its vertex's bit, so answers are the same."""
 
-SMALLEST_RING, LARGEST_RING = 12, 22
+SMALLEST_RING, LARGEST_RING = 12, 24
 """Logarithms of the entries that an inbox has for each peer."""
 
 CONTEXT_BYTES = 600 << 20
@@ -88,8 +89,11 @@ def item_capacity(arcs: int) -> int:
 
 
 def ring_entries(halo: int) -> int:
-    """Entries of an inbox for each peer, a power of two; ``halo`` is the largest of all ranks."""
-    return 1 << min(max(halo.bit_length(), SMALLEST_RING), LARGEST_RING)
+    """Entries of an inbox for each peer, a power of two; ``halo`` is the largest of all ranks.
+
+    A ring holds what two turns send, and most vertices of a halo may be sent in each.
+    """
+    return 1 << min(max(halo.bit_length() + 1, SMALLEST_RING), LARGEST_RING)
 
 
 def work_bytes(
@@ -101,8 +105,9 @@ def work_bytes(
 
 
 def inbox_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
-    """What the rings of all peers take."""
-    return peers * ring_entries(halo) * entry_type(distance_type).itemsize if peers > 1 else 0
+    """What the rings take of those peers that may be on the same host."""
+    rings = min(peers, MAX_PEERS) if peers > 1 else 0
+    return rings * ring_entries(halo) * entry_type(distance_type).itemsize
 
 
 def gpu_bytes(

@@ -100,11 +100,14 @@ def _work(
     coordinator = Coordinator()
     channel.begin()
     limit, votes, open_vote, idle = pace.lead * task.window(), 0, False, 0
+    floor = 0.0
     while True:
         arrived = channel.receive(task.memory)
         for message in arrived:
             task.merge(message)
-        floor = task.work(limit)
+        # who is idle gets work only by receiving, be it a message or, with its team, within work
+        if arrived or floor < math.inf or team is not None:
+            floor = task.work(limit)
         leaving = task.outgoing()
         for peer, message in leaving:
             channel.send(peer, message)

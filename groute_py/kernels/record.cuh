@@ -1,6 +1,6 @@
 // Predecessors as a by-product: an entry carries the tail of the arc that its vertex became nearer by, and
-// when it is taken from its list and not stale, distance and tail are recorded, as one word whose minimum
-// wins. It is sent on its way and not waited for.
+// when it is taken from its list and not stale, distance and tail are recorded, as one word. It is sent on its
+// way and not waited for. An older record may come later than a newer one and stay: its distance tells.
 //
 // An improvement is strict, so a vertex takes each distance once, and the entry for its last distance has a
 // tail u of its own. Then u -> v is tight: its sum is the distance of v, which a later fall of u's distance
@@ -25,7 +25,7 @@ __device__ __forceinline__ u64 as_record(Distance distance, u32 tail) {
 }
 
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
-    if (work.record) atomicMin(&work.record[vertex], as_record(distance, tail));
+    if (work.record) __stcs(&work.record[vertex], as_record(distance, tail));
 }
 
 // Whether a record holds a tail for that distance.

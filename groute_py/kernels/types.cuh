@@ -108,12 +108,13 @@ __device__ __forceinline__ Item load(const Item* place) {
     return item;
 }
 
+// Arcs are read about once: L2 lets them go before distances.
 __device__ __forceinline__ Arc load(const Arc* place) {
     Arc arc;
 #if DISTANCE == 0 || DISTANCE == 2
-    *(u64*)&arc = __ldg((const u64*)place);
+    *(u64*)&arc = __ldcs((const u64*)place);
 #else
-    *(ulonglong2*)&arc = __ldg((const ulonglong2*)place);
+    *(ulonglong2*)&arc = __ldcs((const ulonglong2*)place);
 #endif
     return arc;
 }
