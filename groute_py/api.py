@@ -82,8 +82,8 @@ def sssp(
         predecessors: also find the shortest-path tree.
         cutoff: leave vertices farther than this unreached.
         time_limit_s: give up after this many seconds.
-        mode: how several ranks exchange: ``fused`` inside the kernel, ``rounds`` through the
-            hosts, ``auto`` for fused where it can run.
+        mode: how several ranks of a host exchange: ``fused`` inside the kernel, ``rounds`` through
+            the host, ``auto`` for fused where it can run. Between hosts it is always in rounds.
         order: vertices are renumbered before the cut, results stay in the graph's own numbers:
             ``bfs``, ``rcm`` (needs SciPy), ``hilbert`` (needs coordinates), ``none``; ``auto``
             renumbers where that saves at least half of the arcs between parts.

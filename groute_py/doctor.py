@@ -136,6 +136,7 @@ def about_the_job(found: list[job.Sight]) -> Iterator[Finding]:
         yield Finding("GPU binding", "wrong", f"taken several times: {'; '.join(taken)}", advice)
     elif all(sight.gpu for sight in found):
         yield Finding("GPU binding", "good", "a GPU for each rank, seen by all of its host")
+    yield Finding("exchange", "good", job.exchange(found))
     skew_s = job.skew_s(found)
     good = skew_s < job.TOLERABLE_SKEW_S
     advice = "" if good else "let the hosts keep time (NTP): cached graphs are judged by it"

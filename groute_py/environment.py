@@ -24,6 +24,9 @@ class Launcher:
 
 
 SRUN = Launcher("Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", ("SLURM_LOCALID",))
+FLUX = Launcher("Flux", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", ("FLUX_TASK_LOCAL_ID",))
+SYSTEMS = (SRUN, FLUX)
+"""Batch systems, which start the ranks of MPI libraries under the libraries' own variables too."""
 
 LAUNCHERS = (
     Launcher(
@@ -44,8 +47,7 @@ LAUNCHERS = (
     Launcher(
         "LSF (jsrun)", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", ("JSM_NAMESPACE_LOCAL_RANK",)
     ),
-    Launcher("Flux", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", ("FLUX_TASK_LOCAL_ID",)),
-    SRUN,
+    *reversed(SYSTEMS),
 )
 """In order of trust: in a Slurm job, mpirun's own variables win over those of the batch step."""
 
@@ -84,13 +86,11 @@ def place(environ: Mapping[str, str] | None = None) -> Place:
 
 
 def _local_rank(launcher: Launcher, environ: Mapping[str, str]) -> int | None:
-    """As the launcher says it; else as srun does, if it was srun that started the same ranks."""
-    names = launcher.local_rank
-    if (environ.get(SRUN.size), environ.get(SRUN.rank)) == (
-        environ.get(launcher.size),
-        environ.get(launcher.rank),
-    ):
-        names += SRUN.local_rank
+    """As the launcher says it; else as the batch system does, if that started the same ranks."""
+    names, world = launcher.local_rank, (environ.get(launcher.size), environ.get(launcher.rank))
+    for system in SYSTEMS:
+        if (environ.get(system.size), environ.get(system.rank)) == world:
+            names += system.local_rank
     local = next((environ[name] for name in names if environ.get(name)), None)
     return None if local is None else int(local)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import groute_py
 from groute_py.comm import awareness
 from groute_py.comm.base import Channel
+from groute_py.comm.team import host_name, scattered
 from groute_py.device.binding import why_hidden
 from groute_py.device.choose import gpu_problem
 from groute_py.environment import hiding, local_rank
@@ -27,7 +28,7 @@ class Sight:
     """What one rank sees.
 
     Attributes:
-        host, local_rank: where it is.
+        host, local_rank: where it is; see `groute_py.comm.team.host_name`.
         software: its groute-py and Python.
         library: its MPI library.
         aware: whether that takes device memory.
@@ -69,7 +70,7 @@ def sights(channel: Channel) -> list[Sight]:
     software = f"groute-py {groute_py.__version__}, Python {platform.python_version()}"
     channel.gather(None)  # the mark is there, and all are asked for the time at once
     mine = Sight(
-        platform.node(),
+        host_name(channel.rank, channel.size),
         local,
         software,
         library,
@@ -114,6 +115,22 @@ def hidden(found: list[Sight]) -> str | None:
         if peers:
             return why_hidden(rank, peers, sight.hidden_by)
     return None
+
+
+def exchange(found: list[Sight]) -> str:
+    """How ranks will exchange, as far as can be seen without a graph."""
+    hosts = [sight.host for sight in found]
+    count = len(set(hosts))
+    if not all(sight.gpu for sight in found):
+        return "in rounds: not every rank has a GPU"
+    if count == len(found):
+        return "in rounds: one rank a host"
+    if problem := scattered(hosts) or hidden(found):
+        return f"in rounds: {problem}"
+    if len({(sight.host, sight.gpu) for sight in found}) < len(found):
+        return "in rounds: ranks share a GPU"
+    within = f"within {count} hosts, in rounds between them" if count > 1 else "inside kernels"
+    return f"fused {within}, if these GPUs have peer access"
 
 
 def shared_gpus(found: list[Sight]) -> Iterator[str]:

@@ -24,6 +24,8 @@ class Settings:
             (``GROUTE_PY_DEVICE``, else ``auto``).
         silence_s: how long a rank may give no sign of life before the job is ended
             (``GROUTE_PY_SILENCE_S``, 2 or more, else 20; 0 for no watch).
+        hosts: of how many hosts this one plays the part (``GROUTE_PY_HOSTS``): rank r of n is
+            taken to be on the (r · hosts // n)-th; None to take it for what it is.
     """
 
     cache_folder: Path
@@ -31,6 +33,7 @@ class Settings:
     gpu_aware_mpi: bool | None
     device: str
     silence_s: float
+    hosts: int | None
 
 
 @cache
@@ -42,6 +45,7 @@ def settings() -> Settings:
         gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
         device=os.environ.get("GROUTE_PY_DEVICE") or "auto",
         silence_s=_seconds("GROUTE_PY_SILENCE_S", 20.0, least=2.0),
+        hosts=_count("GROUTE_PY_HOSTS"),
     )
 
 
@@ -59,6 +63,15 @@ def _flag(name: str) -> bool | None:
     if value in ("0", "1"):
         return value == "1"
     raise InputError(f"{name}={value}: expected 0 or 1")
+
+
+def _count(name: str) -> int | None:
+    value = os.environ.get(name)
+    if not value:
+        return None
+    if value.isdecimal() and int(value) > 0:
+        return int(value)
+    raise InputError(f"{name}={value}: expected a number from 1")
 
 
 def _seconds(name: str, default: float, least: float) -> float:

@@ -74,6 +74,14 @@ class LocalChannel:
     def exchange(self, arrays: list[Any]) -> list[Any]:
         return [given[self.rank].copy() for given in self._all(arrays)]
 
+    def split(self, parts: Any) -> LocalChannel:
+        members = [rank for rank, part in enumerate(parts) if part == parts[self.rank]]
+        fresh = Network(len(members), self._network.patience, self._network.seed)
+        networks = self._all(fresh)
+        network = networks[members[0]]
+        network.failed = self._network.failed
+        return LocalChannel(network, members.index(self.rank))
+
     def abandon(self) -> None:
         self.gather(None)  # all have sent their last
         with self._network.lock:
@@ -113,6 +121,8 @@ class LocalChannel:
             self._looks_left = self._network.delay()
 
     def tally(self) -> Any | None:
+        if self._network.failed.is_set():
+            raise threading.BrokenBarrierError
         with self._network.lock:
             ballots = self._network.votes.get(self._vote, {})
             if not self._voting or len(ballots) < self.size:

@@ -34,6 +34,12 @@ JSRUN = {
     "JSM_NAMESPACE_RANK": "3",
     "JSM_NAMESPACE_LOCAL_RANK": "1",
 }
+# Under `flux run` MPICH and Intel MPI start by PMI-1, Open MPI by PMIx.
+FLUX_PMI = FLUX | {"PMI_SIZE": "4", "PMI_RANK": "3", "PMI_FD": "25"}
+# `flux run -N2 mpirun`: one task a node starts the ranks of its node.
+FLUX_PROXY = FLUX | {"FLUX_JOB_SIZE": "2", "FLUX_TASK_RANK": "1", "FLUX_TASK_LOCAL_ID": "0"}
+INTEL = MPICH | {"I_MPI_MPIRUN": "mpirun", "PMI_FD": "9", "MPI_LOCALNRANKS": "2"}
+
 PALS = {"PMI_SIZE": "4", "PMI_RANK": "3", "PALS_LOCAL_RANKID": "1"}
 
 PLACES = {
@@ -43,6 +49,11 @@ PLACES = {
     "Open MPI": (OPENMPI, Place("Open MPI", 4, 3, 1)),
     "MPICH": (MPICH, Place("MPICH (hydra)", 4, 3, 1)),
     "Flux": (FLUX, Place("Flux", 4, 3, 1)),
+    "Flux with MPICH or Intel MPI": (FLUX_PMI, Place("MPICH (hydra)", 4, 3, 1)),
+    "Flux with Open MPI": (FLUX | OPENMPI, Place("Open MPI", 4, 3, 1)),
+    "Intel MPI's mpirun": (INTEL, Place("MPICH (hydra)", 4, 3, 1)),
+    "Intel MPI's mpirun in Slurm": (PROXY | INTEL, Place("MPICH (hydra)", 4, 3, 1)),
+    "Intel MPI's mpirun in Flux": (FLUX_PROXY | INTEL, Place("MPICH (hydra)", 4, 3, 1)),
     "MVAPICH's mpirun_rsh": (MVAPICH, Place("MVAPICH (mpirun_rsh)", 4, 3, 1)),
     "MVAPICH's hydra": (MVAPICH | MPICH, Place("MPICH (hydra)", 4, 3, 1)),
     "jsrun": (JSRUN, Place("LSF (jsrun)", 4, 3, 1)),
@@ -94,6 +105,19 @@ def test_place_reads_the_process_environment(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_what_hides_gpus(environ: dict[str, str], setting: str | None) -> None:
     assert hiding(environ) == setting
+
+
+@pytest.mark.parametrize("value", ["-1", "0", "two", "1.5", "²"])
+def test_a_number_of_hosts_that_cannot_be(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUTE_PY_HOSTS", value)
+    with pytest.raises(InputError, match=f"GROUTE_PY_HOSTS={value}: expected a number from 1"):
+        settings.__wrapped__()
+
+
+@pytest.mark.parametrize(("value", "hosts"), [("2", 2), ("", None)])
+def test_a_number_of_hosts(value: str, hosts: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUTE_PY_HOSTS", value)
+    assert settings.__wrapped__().hosts == hosts
 
 
 @pytest.mark.parametrize("value", ["-1", "1", "nan", "inf", "soon"])

@@ -17,6 +17,8 @@ from groute_py.engine.loop import Pace
 class Pretender:
     """Finishes after some looks, or when it is stopped; ``failing`` raises at the third look."""
 
+    floor = math.inf
+
     def __init__(self, looks: float, *, failing: bool = False) -> None:
         self.looks, self.failing = looks, failing
         self.log: list[Any] = []
@@ -24,8 +26,8 @@ class Pretender:
     def window(self) -> float:
         return 2.5
 
-    def prepare(self, lead: float) -> None:
-        self.log.append(("prepare", lead))
+    def prepare(self, lead: float, bound: float) -> None:
+        self.log.append(("prepare", lead, bound))
 
     def launch(self) -> None:
         self.log.append("launch")
@@ -47,14 +49,14 @@ def test_runs_to_the_end() -> None:
         fused.run(linked, channel, Pace(lead=4.0))
         return linked.log
 
-    assert on_ranks(3, work) == [[("prepare", 10.0), "launch"]] * 3
+    assert on_ranks(3, work) == [[("prepare", 10.0, math.inf), "launch"]] * 3
 
 
 def test_an_infinite_window_gives_an_infinite_lead() -> None:
     linked = Pretender(1)
     linked.window = lambda: math.inf  # type: ignore[method-assign]
     on_ranks(1, lambda channel: fused.run(linked, channel, Pace(lead=4.0)))
-    assert linked.log[0] == ("prepare", math.inf)
+    assert linked.log[0] == ("prepare", math.inf, math.inf)
 
 
 def test_the_deadline_of_one_rank_stops_it_and_is_every_rank_s_error() -> None:

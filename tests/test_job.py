@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import pytest
 from local_ranks import on_ranks
 
 from groute_py import job
+from groute_py.comm import team
 from groute_py.doctor import about_the_job, about_ways
 from groute_py.job import Sight
 
@@ -69,6 +71,32 @@ def test_a_cache_of_each_host() -> None:
 
 def test_without_gpus_nothing_is_said_of_binding() -> None:
     assert "GPU binding" not in states(replace(ONE, gpu=None, uuid=None, visible=()))
+
+
+NO_GPU = replace(ONE, gpu=None, uuid=None, visible=())
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ([ONE, TWO], "fused inside kernels, if"),
+        ([ONE, TWO, FAR], "fused within 2 hosts, in rounds between them, if"),
+        ([ONE, FAR], "in rounds: one rank a host"),
+        ([ONE, FAR, TWO], "in rounds: rank 2 on a does not follow the others of its host"),
+        ([ONE, replace(TWO, visible=("02",))], "in rounds: rank 1 does not see the GPU of rank 0"),
+        ([ONE, ONE], "in rounds: ranks share a GPU"),
+        ([ONE, NO_GPU], "in rounds: not every rank has a GPU"),
+    ],
+)
+def test_how_ranks_will_exchange(found: list[Sight], says: str) -> None:
+    assert job.exchange(found).startswith(says)
+    assert says.startswith(next(f.found for f in about_the_job(found) if f.what == "exchange")[:9])
+
+
+def test_pretended_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "settings", lambda: SimpleNamespace(hosts=2))
+    hosts = [sight.host for sight in on_ranks(4, job.sights)[0]]
+    assert [host.rpartition("/")[2] for host in hosts] == ["0", "0", "1", "1"]
 
 
 def test_ranks_look() -> None:

@@ -197,6 +197,11 @@ mine = channel.scatter(arrays)
 assert len(mine) == 700 * rank
 back = channel.collect(mine)
 assert (back is None) == (rank > 0)
+for _ in range(3):  # the second time it is there already
+    parts = [r // 2 for r in range(size)]
+    part = channel.split(parts)
+    assert part.gather(rank) == [r for r in range(size) if r // 2 == rank // 2]
+    assert channel.split([7] * size).size == size
 if rank == 0:
     assert [len(part) for part in back] == [700 * r for r in range(size)]
     assert all((part == np.arange(len(part))).all() for part in back)
@@ -249,6 +254,34 @@ assert caught == 6
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_after_an_error_one_can_go_on(script: Any, ranks: int) -> None:
     done = script(GO_ON, ranks)
+    assert done.returncode == 0, done.stderr
+
+
+TEAMS = """
+from groute_py import generate, sssp, verify
+from groute_py.comm.connect import connect
+from groute_py.comm.team import team_of
+
+channel = connect()
+rank, size = channel.rank, channel.size
+numbers = [r * 2 // size for r in range(size)]
+mates = [r for r in range(size) if numbers[r] == numbers[rank]]
+for trial in range(3):
+    team = team_of(channel)
+    assert (team.first, team.hosts, team.channel.size) == (mates[0], 2, len(mates))
+    assert team.agree(rank + trial) == [r + trial for r in mates]
+
+graph = generate("rmat:10")
+result = sssp(graph, 3, device="cpu", mode="rounds")
+if rank == 0:
+    verify(graph, result)
+"""
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_teams(script: Any, monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
+    monkeypatch.setenv("GROUTE_PY_HOSTS", "2")
+    done = script(TEAMS, ranks)
     assert done.returncode == 0, done.stderr
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -73,6 +74,22 @@ def test_weight_types(device: str, dtype: str, ranks: int, data: st.DataObject) 
     np.testing.assert_allclose(result.distances, expected, rtol=1e-5)
     assert result.distances.dtype == (dtype if dtype.startswith("float") else np.int64)
     verify(graph, result)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_a_target_is_final_also_where_slices_end_within_a_window(
+    monkeypatch: pytest.MonkeyPatch, device: str, ranks: int
+) -> None:
+    """What waits in an open window is in no order: nearer vertices may stand behind others."""
+    module = import_module(f"groute_py.device.{device}")
+    for name in {"cpu": ("SLICE_ARCS", "SLICE_ARCS_ALONE"), "cuda": ("SLICE_TURNS_ALONE",)}[device]:
+        monkeypatch.setattr(module, name, 1)
+    for seed in range(16):
+        graph = random_graph(40, 160, seed, greatest=30)
+        expected = scipy_distances(graph, 0)
+        for target in (5, 17, 33):
+            result = solve(graph, 0, ranks, 2, [target], device=device, delta=60)
+            assert result.distances[target] == expected[target]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])

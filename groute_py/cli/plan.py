@@ -58,7 +58,7 @@ def plan(
         import numpy as np
 
         from groute_py.device.memory import CONTEXT_BYTES
-        from groute_py.engine.room import advice, estimate, fewest
+        from groute_py.engine.room import advice, estimate, fewest, verdict
 
         kind, size = np.dtype(f"int{bits}"), _size(graph, undirected, cache_value(cache))
         found = estimate(size, gpus, kind)
@@ -67,6 +67,7 @@ def plan(
             "vertices": size.vertices,
             "arcs": size.arcs,
             "gpus": gpus,
+            "tight_gpu_gigabytes": (found.tight + CONTEXT_BYTES) / 1e9,
             "least_gpu_gigabytes": (found.least + CONTEXT_BYTES) / 1e9,
             "most_gpu_gigabytes": (found.most + CONTEXT_BYTES) / 1e9,
             "host_gigabytes": found.host / 1e9,
@@ -74,12 +75,11 @@ def plan(
         free = _free_bytes(gpu_memory)
         if free is not None:
             rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES
-            fits = "no" if found.least > free else "yes" if found.most <= free else "perhaps"
-            rows["fits"] = fits
+            rows["fits"] = verdict(found, free)
             rows["gpus_that_are_enough"] = fewest(size, free, kind)
         show.answer(rows, as_json=as_json)
         if rows.get("fits") == "no":
-            least, there = rows["least_gpu_gigabytes"], rows["free_gpu_gigabytes"]
+            least, there = rows["tight_gpu_gigabytes"], rows["free_gpu_gigabytes"]
             raise SetupError(
                 f"{graph} takes at least {least:,.1f} GB on each of {gpus} GPUs, and {there:,.1f} "
                 f"GB are free; {advice(rows['gpus_that_are_enough'])}"

@@ -6,7 +6,7 @@ receive, the vote) never wait: a rank works on while they are under way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -61,6 +61,12 @@ class Channel(Protocol):
         """Every rank gives ``arrays[r]`` to rank r; returns what each gave to this one.
 
         All are of one type. What a rank gives and what it gets are below 2³¹ bytes each.
+        """
+
+    def split(self, parts: Sequence[int]) -> Channel:
+        """Of the ranks r that are of the same part as this one, ``parts[r]``, in their order.
+
+        All ranks give the same parts.
         """
 
     def abandon(self) -> None:

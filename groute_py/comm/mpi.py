@@ -11,13 +11,15 @@ from __future__ import annotations
 import os
 import pickle
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.awareness import gpu_aware
-from groute_py.comm.base import Buffer, Memory, host_memory
+from groute_py.comm.base import Buffer, Channel, Memory, host_memory
+from groute_py.comm.solo import SoloChannel
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -111,6 +113,16 @@ class MpiChannel:
         )
         return np.split(arriving, np.cumsum(coming)[:-1])
 
+    def split(self, parts: Sequence[int]) -> Channel:
+        if len(set(parts)) == 1:
+            return self
+        kept, which = _kept(self._comm), tuple(parts)
+        if which not in kept:
+            part = self._comm.Split(parts[self.rank], self.rank)
+            kept[which] = cast("MPI.Intracomm", part)
+        mine = kept[which]
+        return MpiChannel(mine) if mine.size > 1 else SoloChannel()
+
     def abandon(self) -> None:
         coming = sum(sent_to[self.rank] for sent_to in self.gather(self._sent_to))
         while self.received < coming:
@@ -183,19 +195,27 @@ class MpiChannel:
 
 
 _attribute: int | None = None
-"""MPI's key of the attribute that keeps our duplicate at the caller's communicator."""
+"""MPI's key of the attribute that keeps at a communicator what was made of it."""
 
 
-def _duplicate(comm: MPI.Intracomm) -> MPI.Intracomm:
-    """Our duplicate of ``comm``: made once, because an MPI library has only some thousands."""
+def _kept(comm: MPI.Intracomm) -> dict[Any, MPI.Intracomm]:
+    """What was made of ``comm``, each once, because an MPI library has only some thousands."""
     global _attribute
     if _attribute is None:
         _attribute = comm.Create_keyval()
-    kept = cast("MPI.Intracomm | None", comm.Get_attr(_attribute))
+    kept = cast("dict[Any, MPI.Intracomm] | None", comm.Get_attr(_attribute))
     if kept is None:
-        kept = comm.Dup()
+        kept = {}
         comm.Set_attr(_attribute, kept)
     return kept
+
+
+def _duplicate(comm: MPI.Intracomm) -> MPI.Intracomm:
+    """Our duplicate of ``comm``."""
+    kept = _kept(comm)
+    if "ours" not in kept:
+        kept["ours"] = comm.Dup()
+    return kept["ours"]
 
 
 def _pieces(array: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:

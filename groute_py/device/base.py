@@ -18,7 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer, Channel
+from groute_py.comm.base import Buffer
+from groute_py.comm.team import Team
 from groute_py.partition.share import Share
 
 NO_PARENT = -1
@@ -63,25 +64,35 @@ class Counters:
 
 
 class Linked(Protocol):
-    """A device whose kernels exchange with their peers: one launch from the source to quiet."""
+    """A device whose kernels exchange with those of their team: one launch until all are quiet.
+
+    Attributes:
+        floor: the smallest distance left after a run; infinite when none is left.
+    """
+
+    floor: float
 
     def window(self) -> float:
         """As `Device.window`."""
 
-    def prepare(self, lead: float) -> None:
-        """After `Device.start`: make this rank's mailbox ready.
+    def prepare(self, lead: float, bound: float) -> None:
+        """After `Device.start`, and before each launch: make this rank's mailbox ready.
 
-        ``lead`` is how far above the smallest pending distance of all ranks one may work.
+        No kernel of the team may be running.
+
+        Args:
+            lead: how far above the smallest pending distance of the team one may work.
+            bound: what lies beyond is left alone.
         """
 
     def launch(self) -> None:
-        """Start relaxing until all ranks are quiet; returns at once."""
+        """Start relaxing until the team is quiet; returns at once. All mailboxes are ready."""
 
     def finished(self) -> bool:
-        """Whether the run has ended; then `Device.counters` are set."""
+        """Whether the run has ended; then `Device.counters` and ``floor`` are set."""
 
     def stop(self) -> None:
-        """End the run on all ranks soon, unfinished."""
+        """End the run on all ranks of the team soon, unfinished."""
 
 
 class Device(Protocol):
@@ -108,14 +119,14 @@ class Device(Protocol):
     def room(self) -> int | None:
         """Bytes of device memory that a share may take, or None where nobody counts them."""
 
-    def link(self, channel: Channel) -> Linked | str:
-        """Map the peers' inboxes, so that kernels exchange by themselves; collective.
+    def link(self, team: Team) -> Linked | str:
+        """Map the inboxes of a team, so that kernels exchange by themselves; collective in it.
 
-        Returns what drives such a run, or why it cannot be; the same on every rank.
+        Returns what drives such a run, or why it cannot be; the same on every rank of the team.
         """
 
-    def unlink(self, channel: Channel) -> None:
-        """Undo `link`, if it was done; collective."""
+    def unlink(self) -> None:
+        """Undo `link`, if it was done; collective in the team."""
 
     def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it).

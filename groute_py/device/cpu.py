@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer, Channel, host_memory
+from groute_py.comm.base import Buffer, host_memory
+from groute_py.comm.team import Team
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.kernels.cpu import claim, near_far, outbox
@@ -66,10 +67,10 @@ class CpuDevice:
     def room(self) -> None:
         """The system gives memory as it is written, and knows best."""
 
-    def link(self, channel: Channel) -> Linked | str:
+    def link(self, team: Team) -> Linked | str:
         return "not every rank has a GPU"
 
-    def unlink(self, channel: Channel) -> None:
+    def unlink(self) -> None:
         """Never linked."""
 
     def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
@@ -185,7 +186,7 @@ class CpuDevice:
     def _merge(self, vertices: NDArray[np.int32], values: NDArray[Any]) -> None:
         near_far.merge(
             *(vertices, values, self._distances, self._flags),
-            *(self._near, self._far, self._at, self._threshold[0]),
+            *(self._near, self._far, self._at, self._threshold),
         )
 
     def _queue_claimed(self) -> None:

@@ -15,15 +15,27 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer, Channel, host_memory
+from groute_py.comm.base import Buffer, host_memory
+from groute_py.comm.team import Team
 from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
 from groute_py.device.cuda_crossing import to_device, to_host
 from groute_py.device.cuda_graph import packed_arcs
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.inventory import uuid_of
-from groute_py.device.layout import MAILBOX, SHARE, WORK, control_type, offset_of, pointed
+from groute_py.device.layout import (
+    EXCHANGE,
+    MAILBOX,
+    MAX_PEERS,
+    SHARE,
+    WORK,
+    control_type,
+    offset_of,
+    pointed,
+)
 from groute_py.device.memory import (
+    SPARE_BYTES,
     capacity,
+    entries_that_fit,
     entry_type,
     item_capacity,
     ring_entries,
@@ -35,8 +47,8 @@ from groute_py.errors import InputError
 from groute_py.kernels.source import BLOCK, SOLVE
 from groute_py.partition.share import Share
 
-SLICE_TURNS = 2
-"""Turns a rank with peers takes before it looks at its messages."""
+SLICE_TURNS = 16
+"""Turns a rank with peers takes before it looks at its messages; see docs/performance.md."""
 
 SLICE_TURNS_ALONE = 1 << 10
 """Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
@@ -55,6 +67,9 @@ BUSHY = 4.0
 
 PROBE_TURNS, PROBE_DEPTH = 32, 1
 """The first slice of such a graph, alone: many have all relaxed by then, the others are deep."""
+
+LOOKED_AT = 1 << 22
+"""Vertices that are looked at together after a solve."""
 
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
@@ -81,10 +96,13 @@ class CudaDevice:
             f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
         )
         self.label = f"{properties['name'].decode()} #{self._gpu.id}{shared}"
+        self._processor = self.label
         self.uuid: str | None = uuid_of(properties)
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
         self._link: Link | None = None
+        self._all_linked, self._launched, self.floor = False, False, 0.0
+        self._sent = np.zeros(MAX_PEERS, np.uint64)
         self._ring = 0
         self._peers = nobody()
 
@@ -118,32 +136,37 @@ class CudaDevice:
     def room(self) -> int:
         return int(self._gpu.mem_info[0]) + int(cp.get_default_memory_pool().free_bytes())
 
-    def link(self, channel: Channel) -> Linked | str:
-        reason = why_not(channel, self._gpu.id)
+    def link(self, team: Team) -> Linked | str:
+        reason = why_not(team.channel, self._gpu.id, team.first)
         if reason is not None:
             return reason
-        self.unlink(channel)
-        halo = max(channel.gather(len(self._share.halo)))
+        self.unlink()
+        halo = max(team.channel.gather(len(self._share.halo)))
         self._ring = ring_entries(halo)
-        self._link = Link(channel, self._arc_type().itemsize, self._ring)
-        self._peers = self._link.peers(lead=0.0)
+        self._link = Link(team, self._arc_type().itemsize, self._ring)
+        self._peers = self._link.peers(lead=0.0, bound=np.inf)
+        self._all_linked = team.hosts == 1
         return self
 
-    def unlink(self, channel: Channel) -> None:
+    def unlink(self) -> None:
         if self._link is not None:
-            self._link.close(channel)
+            self._link.close()
         self._link, self._peers = None, nobody()
 
-    def prepare(self, lead: float) -> None:
+    def prepare(self, lead: float, bound: float) -> None:
         assert self._link is not None
         mailbox = np.zeros(1, MAILBOX)
-        mailbox["vote"], mailbox["limit"] = 1, lead
-        host, to_device = mailbox.ctypes.data, runtime.memcpyHostToDevice
-        runtime.memcpyAsync(self._link.mailbox, host, MAILBOX.itemsize, to_device, self._stream.ptr)
+        mailbox["vote"], mailbox["limit"] = 1, min(lead, bound)
+        words = (mailbox.ctypes.data, MAILBOX.itemsize, runtime.memcpyHostToDevice)
+        runtime.memcpyAsync(self._link.mailbox, *words, self._stream.ptr)
+        if self._launched:
+            with self._stream:
+                self._begin_to_exchange()
         self._stream.synchronize()
-        self._peers = self._link.peers(lead)
+        self._peers = self._link.peers(lead, bound)
 
     def launch(self) -> None:
+        self._launched = True
         with self._stream:
             self._launch(np.inf, 1, DEPTH)
 
@@ -151,7 +174,12 @@ class CudaDevice:
         if not self._stream.done:
             return False
         with self._stream:
-            self._count(self._read_control())
+            if not self._all_linked:
+                self._fill_outboxes(with_parents=False)
+            seen = self._read_control()
+        self.floor = float(seen["floor"])
+        self._sent += seen["exchange"]["sent"]
+        self._count(seen)
         return True
 
     def stop(self) -> None:
@@ -165,6 +193,7 @@ class CudaDevice:
 
     def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
         self.counters = Counters()
+        self._launched, self._sent = False, np.zeros(MAX_PEERS, np.uint64)
         self._recording = record and self._type.itemsize == 4
         self._make_room_to_record()
         self._probing = self._bushy
@@ -257,10 +286,14 @@ class CudaDevice:
         return self._emptied(with_parents=True)
 
     def arcs_reached(self) -> int:
+        own, offsets, count = self._share.own_count, self._graph["offsets"], 0
         with self._stream:
-            reached = self._arrays["distance"][: self._share.own_count] != self._nothing
-            degrees = cp.diff(self._graph["offsets"])
-            return int((degrees * reached).sum(dtype=np.uint64))
+            for first in range(0, own, LOOKED_AT):  # in pieces, where little memory is left
+                last = min(first + LOOKED_AT, own)
+                reached = self._arrays["distance"][first:last] != self._nothing
+                degrees = cp.diff(offsets[first : last + 1])
+                count += int((degrees * reached).sum(dtype=np.uint64))
+        return count
 
     def held(self) -> tuple[Any, Any]:
         own = self._share.own_count
@@ -276,7 +309,7 @@ class CudaDevice:
         return self._download("parent")
 
     def _keep_patience(self, seen: Any) -> None:
-        delta = self._patience.narrower(float(seen["window"]), int(seen["relaxations"]))
+        delta = self._patience.narrower(float(seen["threshold"]), int(seen["relaxations"]))
         if delta is None:
             return
         self._delta = delta
@@ -314,8 +347,20 @@ class CudaDevice:
             steps=int(seen["steps"]),
             slices=self.counters.slices + int(seen["steps"] > self.counters.steps),
             overflowed=bool(seen["overflowed"]),
-            sent=[int(n) * self._arc_type().itemsize for n in seen["exchange"]["sent"]],
+            sent=self._bytes_to_peers(),
         )
+
+    def _bytes_to_peers(self) -> list[int]:
+        if self._link is None:
+            return []
+        width = self._arc_type().itemsize
+        return [0] * self._link.first + [int(count) * width for count in self._sent]
+
+    def _begin_to_exchange(self) -> None:
+        """As the kernel `start` does."""
+        exchange = np.zeros(1, EXCHANGE)
+        exchange["room"] = self._ring
+        self._write_control("exchange", exchange)
 
     def _compile(self, arc_count: int) -> None:
         wide = arc_count >= 1 << 31  # sums of an offset and a stride must not wrap
@@ -344,9 +389,12 @@ class CudaDevice:
 
     def _allocate(self, share: Share, peers: int) -> None:
         own, arcs = share.own_count, len(share.heads)
-        shapes = work_arrays(own, len(share.halo), arcs, peers, self._type)
+        sizes = (own, len(share.halo), arcs, peers, self._type)
+        entries = entries_that_fit(*sizes, self.room())
+        shapes = work_arrays(*sizes, entries)
         self._arrays = {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
-        lengths = {"capacity": capacity(own), "item_capacity": item_capacity(arcs)}
+        self.label = self._processor + _shortened(entries, own)
+        lengths = {"capacity": entries, "item_capacity": item_capacity(arcs)}
         self._work = pointed(WORK, self._arrays, lengths)
         self._control_type = control_type(self._type)
         self._control = cp.empty(self._control_type.itemsize, np.uint8)
@@ -358,17 +406,25 @@ class CudaDevice:
     def _make_room_to_record(self) -> None:
         """Let the kernels see where to record, or that nothing is to be."""
         names = ("near_tail", "far_tail")
-        if self._recording and names[0] not in self._arrays:
-            shape = self._arrays["near"].shape
-            try:
-                with self._stream:
-                    self._arrays |= {name: cp.empty(shape, np.uint32) for name in names}
-            except cp.cuda.memory.OutOfMemoryError:
-                self._recording = False  # claiming afterwards takes no more room than there is
+        self._recording = self._recording and self._has_room_to_record(names)
         for name in names:
             rows = self._arrays[name] if self._recording else ()
             self._work[name] = [row.data.ptr for row in rows] or 0
         self._work["record"] = self._arrays["parent"].data.ptr if self._recording else 0
+
+    def _has_room_to_record(self, names: tuple[str, str]) -> bool:
+        """Get room for tails; claiming afterwards takes no more than there is."""
+        if names[0] in self._arrays:
+            return True
+        shape = self._arrays["near"].shape
+        if self.room() < 16 * shape[1] + SPARE_BYTES:
+            return False
+        try:
+            with self._stream:
+                self._arrays |= {name: cp.empty(shape, np.uint32) for name in names}
+        except cp.cuda.memory.OutOfMemoryError:
+            return False
+        return True
 
     def _run(self, name: str, threads: int, *arguments: Any) -> None:
         """Launch an ordinary kernel with about one thread for each item."""
@@ -438,6 +494,13 @@ class CudaDevice:
     def _download(self, name: str) -> NDArray[Any]:
         with self._stream:
             return to_host(self._arrays[name][: self._share.own_count])
+
+
+def _shortened(entries: int, own: int) -> str:
+    """What to say of worklists that could not have their full length."""
+    if entries == capacity(own):
+        return ""
+    return f", short of memory: worklists of {entries:,} entries in place of {capacity(own):,}"
 
 
 def _address(message: Any) -> int:

@@ -57,10 +57,11 @@ PEERS = np.dtype(
         ("outbox", POINTER, MAX_PEERS),
         ("inbox", POINTER),
         ("lead", np.float64),
+        ("bound", np.float64),
         ("me", NUMBER),
         ("count", NUMBER),
         ("capacity", NUMBER),
-        ("padding", NUMBER),
+        ("first", NUMBER),
     ],
     align=True,
 )

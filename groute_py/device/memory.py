@@ -9,16 +9,24 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.device.layout import MAX_PEERS
 from groute_py.kernels.source import PART
 
 LEAST_CAPACITY = 1 << 16
 """Entries of a worklist, however small the share."""
+
+SHORTENING = 16
+"""Where memory is short a worklist has as many places as there is room for, at the least so many
+times fewer than vertices. What finds none leaves its vertex's bit, so answers are the same."""
 
 SMALLEST_RING, LARGEST_RING = 12, 24
 """Logarithms of the entries that an inbox has for each peer."""
 
 CONTEXT_BYTES = 600 << 20
 """What CUDA itself and the kernels take, beside the share."""
+
+SPARE_BYTES = 64 << 20
+"""Left free by worklists that are short: for what is looked up after a solve."""
 
 Shape = tuple[Any, Any]
 """Of an array: its shape and dtype."""
@@ -30,14 +38,17 @@ def entry_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def work_arrays(
-    own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]
+    own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], entries: int
 ) -> dict[str, Shape]:
-    """The arrays that a rank works on beside its graph, by their names in the kernels."""
+    """The arrays that a rank works on beside its graph, by their names in the kernels.
+
+    ``entries`` are those of a worklist.
+    """
     entry = entry_type(distance_type)
     return {
         "distance": (own + halo, distance_type),
-        "near": ((2, capacity(own)), entry),
-        "far": ((2, capacity(own)), entry),
+        "near": ((2, entries), entry),
+        "far": ((2, entries), entry),
         "spilled": (own // 32 + 1, np.uint32),
         "dirty": (halo, np.uint32),
         "dirty_bits": (halo // 32 + 1, np.uint32),
@@ -52,8 +63,24 @@ def work_arrays(
 
 
 def capacity(own: int) -> int:
-    """Entries of a worklist."""
+    """Entries of a worklist that need not be short."""
     return max(own, LEAST_CAPACITY)
+
+
+def shortest(own: int) -> int:
+    """Entries of a worklist that is as short as can be."""
+    return max(own // SHORTENING, LEAST_CAPACITY)
+
+
+def entries_that_fit(
+    own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], free: int
+) -> int:
+    """Entries of each worklist, where ``free`` bytes are left when the graph is there."""
+    most, least = capacity(own), shortest(own)
+    sizes = (own, halo, arcs, peers, distance_type)
+    wanted = work_bytes(*sizes, most) + inbox_bytes(halo, peers, distance_type) + SPARE_BYTES
+    each = work_bytes(*sizes, 1) - work_bytes(*sizes, 0)
+    return max(min(most, most + (free - wanted) // each), least)
 
 
 def item_capacity(arcs: int) -> int:
@@ -69,8 +96,26 @@ def ring_entries(halo: int) -> int:
     return 1 << min(max(halo.bit_length() + 1, SMALLEST_RING), LARGEST_RING)
 
 
-def gpu_bytes(own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:
+def work_bytes(
+    own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], entries: int
+) -> int:
+    """What the arrays take that a rank works on."""
+    shapes = work_arrays(own, halo, arcs, peers, distance_type, entries).values()
+    return sum(int(np.prod(shape)) * np.dtype(dtype).itemsize for shape, dtype in shapes)
+
+
+def inbox_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
+    """What the rings take of those peers that may be on the same host."""
+    rings = min(peers, MAX_PEERS) if peers > 1 else 0
+    return rings * ring_entries(halo) * entry_type(distance_type).itemsize
+
+
+def gpu_bytes(
+    own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], *, short: bool = False
+) -> int:
     """What a share takes at the most, while it is uploaded and afterwards.
+
+    With ``short`` its worklists are as short as can be.
 
     A rank alone takes 16 bytes a vertex more to record predecessors, if they are left.
 
@@ -80,8 +125,7 @@ def gpu_bytes(own: int, halo: int, arcs: int, peers: int, distance_type: np.dtyp
     entry = entry_type(distance_type).itemsize
     offset = 8 if arcs >= 1 << 31 else 4
     graph = (own + 1) * offset + arcs * entry + 4 * halo + 4 * (peers + 1)
-    shapes = work_arrays(own, halo, arcs, peers, distance_type).values()
-    work = sum(int(np.prod(shape)) * np.dtype(dtype).itemsize for shape, dtype in shapes)
+    entries = shortest(own) if short else capacity(own)
+    work = work_bytes(own, halo, arcs, peers, distance_type, entries)
     uploading = arcs * (distance_type.itemsize + 4) + 8 * (own + 1)
-    inboxes = peers * ring_entries(halo) * entry if peers > 1 else 0
-    return graph + max(work, uploading) + inboxes
+    return graph + max(work, uploading) + inbox_bytes(halo, peers, distance_type)

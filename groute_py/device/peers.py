@@ -1,4 +1,4 @@
-"""Peers' memory: each rank's mailbox and inbox, mapped by all others through CUDA IPC.
+"""Peers' memory: each rank's mailbox and inbox, mapped by all others of its host through CUDA IPC.
 
 Only memory from `cudaMalloc` itself is exported: a chunk of CuPy's pool begins inside a larger
 allocation, whose base is what an importer would get, and peers would write to the wrong place.
@@ -13,6 +13,7 @@ import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.comm.base import Channel
+from groute_py.comm.team import Team
 from groute_py.device.binding import why_hidden
 from groute_py.device.layout import MAX_PEERS, PEERS
 from groute_py.environment import hiding
@@ -21,11 +22,13 @@ INBOX_AT = 512
 """Where the inbox begins behind the mailbox: entries are loaded 16 bytes at a time."""
 
 
-def why_not(channel: Channel, gpu: int) -> str | None:
+def why_not(channel: Channel, gpu: int, first: int = 0) -> str | None:
     """Why the ranks cannot exchange inside the kernel, or None when they can; collective.
 
     Args:
+        channel: between these ranks.
         gpu: CUDA's number of this rank's GPU.
+        first: the first one's number in the job.
     """
     mine = (platform.node(), runtime.deviceGetPCIBusId(gpu))
     places = channel.gather(mine)
@@ -39,9 +42,11 @@ def why_not(channel: Channel, gpu: int) -> str | None:
     hidden = channel.gather((_hidden(buses), hiding()))
     for rank, (peers, setting) in enumerate(hidden):
         if peers:
-            return why_hidden(rank, peers, setting)
+            return why_hidden(first + rank, [first + peer for peer in peers], setting)
     blocked = channel.gather(_unreachable(gpu, buses))
-    pairs = [f"{rank} and {peer}" for rank, peers in enumerate(blocked) for peer in peers]
+    pairs = [
+        f"{first + rank} and {first + peer}" for rank, peers in enumerate(blocked) for peer in peers
+    ]
     return f"no peer access between the GPUs of ranks {', '.join(pairs)}" if pairs else None
 
 
@@ -72,13 +77,15 @@ class Link:
     """This rank's mailbox and inbox, and the mapped ones of its peers; collective.
 
     Args:
-        channel: exchanges the handles.
+        team: the peers.
         entry_bytes: of a worklist entry.
         capacity: entries of a ring, a power of two.
     """
 
-    def __init__(self, channel: Channel, entry_bytes: int, capacity: int) -> None:
+    def __init__(self, team: Team, entry_bytes: int, capacity: int) -> None:
+        channel = self._channel = team.channel
         self._me, self._count, self._capacity = channel.rank, channel.size, capacity
+        self.first = team.first
         self._ring_bytes = capacity * entry_bytes
         self._memory = runtime.malloc(INBOX_AT + self._count * self._ring_bytes)
         handles = channel.gather(bytes(runtime.ipcGetMemHandle(self._memory)))
@@ -93,7 +100,7 @@ class Link:
         """The address of this rank's own mailbox."""
         return int(self._memory)
 
-    def peers(self, lead: float) -> Any:
+    def peers(self, lead: float, bound: float) -> Any:
         """The struct ``Peers`` of kernels/peers.cuh, as one NumPy record."""
         struct = np.zeros(1, PEERS)
         for rank in range(self._count):
@@ -101,15 +108,16 @@ class Link:
             struct["mailbox"][0, rank] = base
             struct["outbox"][0, rank] = base + INBOX_AT + self._me * self._ring_bytes
         struct["inbox"] = self._memory + INBOX_AT
-        struct["lead"], struct["me"], struct["count"] = lead, self._me, self._count
-        struct["capacity"] = self._capacity
+        struct["lead"], struct["bound"] = lead, bound
+        struct["me"], struct["count"] = self._me, self._count
+        struct["capacity"], struct["first"] = self._capacity, self.first
         return struct
 
-    def close(self, channel: Channel) -> None:
+    def close(self) -> None:
         """Unmap the peers' memory and free our own; collective, no kernel may be running."""
         for address in self._mapped.values():
             runtime.ipcCloseMemHandle(address)
-        channel.gather(None)  # nobody frees what a peer still maps
+        self._channel.gather(None)  # nobody frees what a peer still maps
         runtime.free(self._memory)
 
 

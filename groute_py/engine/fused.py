@@ -1,16 +1,26 @@
-"""The device-resident run: one kernel on each rank from the source to quiet, watched by its host.
+"""The device-resident run: a kernel on each rank of a team until it is quiet, watched by its host.
 
 The host does nothing in the loop. It launches, and waits for the end or for a reason to stop: the
 time limit, or a signal. A stop reaches all ranks through the devices, so no kernel can spin on.
+
+Where all ranks are one team, one launch is the solve. Where there are several (one a host), a run
+is a slice of work in the loop of `groute_py.engine.loop`: it ends when the team has nothing left up
+to the limit, and what improved beyond its walls goes to other teams by messages.
 """
 
 from __future__ import annotations
 
+import math
 import time
 
-from groute_py.comm.base import Channel
-from groute_py.device.base import Linked
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Buffer, Channel
+from groute_py.comm.team import Team
+from groute_py.device.base import Device, Linked
 from groute_py.engine.loop import Pace, too_late
+from groute_py.engine.tasks import Relaxing
 
 
 def run(linked: Linked, channel: Channel, pace: Pace) -> None:
@@ -19,13 +29,57 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> None:
     Raises:
         TimeLimitError: on all ranks, when the deadline passed on one.
     """
-    linked.prepare(pace.lead * linked.window())
+    linked.prepare(pace.lead * linked.window(), math.inf)
     channel.gather(None)  # every mailbox is ready before anybody writes into one
+    if any(channel.gather(_is_late_at_the_end(linked, pace.deadline))):
+        raise too_late()
+
+
+class Together(Relaxing):
+    """Improving distances by runs of a whole team; `work` is collective in it.
+
+    Args:
+        device, targets, width: as for `Relaxing`.
+        linked: the device, as it runs with its team.
+        team: the ranks that run together.
+        pace: lead within the team, and deadline.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        targets: NDArray[np.int64] | None,
+        width: float,
+        *,
+        linked: Linked,
+        team: Team,
+        pace: Pace,
+    ) -> None:
+        super().__init__(device, targets, width)
+        self._linked, self._team, self._pace = linked, team, pace
+        self._floor = -math.inf  # whether the source is here is not known yet
+
+    def merge(self, message: Buffer) -> None:
+        self._device.merge(message)
+        self._floor = -math.inf  # it may lie anywhere
+
+    def work(self, limit: float) -> float:
+        """Run, if there is something up to ``limit`` in the team."""
+        # all members have ended their last run: they have looked for the vote's end together since
+        self._linked.prepare(self._pace.lead * self._linked.window(), limit)
+        if min(self._team.agree(self._floor)) <= limit:
+            _is_late_at_the_end(self._linked, self._pace.deadline)
+            self._floor = self._linked.floor
+        return self._floor
+
+
+def _is_late_at_the_end(linked: Linked, deadline: float) -> bool:
+    """Launch, and wait for the end, however it comes; whether the deadline passed before it."""
     linked.launch()
     late = False
     try:
         while not linked.finished():
-            if not late and time.monotonic() > pace.deadline:
+            if not late and time.monotonic() > deadline:
                 late = True
                 linked.stop()
     except BaseException:
@@ -33,5 +87,4 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> None:
         while not linked.finished():
             pass
         raise
-    if any(channel.gather(late)):
-        raise too_late()
+    return late

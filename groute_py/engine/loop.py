@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from groute_py.comm.base import Buffer, Channel
+from groute_py.comm.team import Team
 from groute_py.comm.termination import Ballot, Coordinator, Verdict
 from groute_py.errors import GrouteError, TimeLimitError, everywhere
 
@@ -63,6 +64,7 @@ def run(
     channel: Channel,
     pace: Pace,
     inspect: Callable[[Verdict], None] | None = None,
+    team: Team | None = None,
 ) -> int:
     """Work until all ranks are quiet; collective.
 
@@ -71,6 +73,7 @@ def run(
         channel: to the other ranks.
         pace: lead and deadline.
         inspect: called on every rank with each verdict; may raise the same error on all.
+        team: the ranks with which this one works at the same time, each time; None if it is alone.
 
     Returns:
         The number of votes taken.
@@ -79,7 +82,7 @@ def run(
         TimeLimitError: on all ranks, when the deadline passed on one.
     """
     try:
-        return _work(task, channel, pace, inspect)
+        return _work(task, channel, pace, inspect, team)
     except GrouteError as error:
         if error.on_all_ranks:
             channel.abandon()  # what is under way must not reach the next run
@@ -87,7 +90,11 @@ def run(
 
 
 def _work(
-    task: Task, channel: Channel, pace: Pace, inspect: Callable[[Verdict], None] | None
+    task: Task,
+    channel: Channel,
+    pace: Pace,
+    inspect: Callable[[Verdict], None] | None,
+    team: Team | None,
 ) -> int:
     """`run`, but for what an error leaves behind."""
     coordinator = Coordinator()
@@ -106,7 +113,7 @@ def _work(
             counts = (channel.sent, channel.received, task.relaxations())
             channel.vote(Ballot(floor, *counts, task.window(), stop, task.goal()).to_array())
             open_vote = True
-        ballots = channel.tally()
+        ballots = channel.tally() if team is None else team.tally(channel)
         if ballots is not None:
             open_vote, votes = False, votes + 1
             verdict = coordinator.judge(ballots)

@@ -30,7 +30,8 @@ class Options:
         predecessors: whether to find the shortest-path tree.
         cutoff: leave out vertices that are farther.
         time_limit_s: give up after this many seconds.
-        mode: ``fused`` (ranks exchange inside the kernel), ``rounds`` (through the host), ``auto``.
+        mode: ``fused`` (the ranks of a host exchange inside the kernel), ``rounds`` (all of them
+            through the host), ``auto``.
         order: of the vertices before the cut: ``auto``, ``none``, ``bfs``, ``rcm``, ``hilbert``.
         coordinates: a coordinate file, for ``hilbert``; only rank 0's counts.
         hops: every arc counts 1, whatever it weighs.

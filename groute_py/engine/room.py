@@ -24,11 +24,13 @@ MOST_GPUS = 1024
 class Estimate:
     """Attributes:
     gpus: how many.
-    least, most: bytes on each, without any halo and with the largest.
+    tight: bytes on each without any halo, with worklists as short as can be.
+    least, most: the same with full worklists, without any halo and with the largest.
     host: bytes on the host of rank 0, if it reads the graph, cuts it and gets the result.
     """
 
     gpus: int
+    tight: int
     least: int
     most: int
     host: int
@@ -43,6 +45,7 @@ def estimate(size: Size, gpus: int, distance_type: np.dtype[Any]) -> Estimate:
     result = 2 * 8 * size.vertices
     return Estimate(
         gpus,
+        gpu_bytes(own, 0, arcs, gpus, distance_type, short=True),
         gpu_bytes(own, 0, arcs, gpus, distance_type),
         gpu_bytes(own, halo, arcs, gpus, distance_type),
         graph + (share if gpus > 1 else 0) + result,
@@ -54,6 +57,15 @@ def fewest(size: Size, free: int, distance_type: np.dtype[Any]) -> int | None:
     counts = (*range(1, MAX_PEERS + 1), *(1 << n for n in range(4, MOST_GPUS.bit_length())))
     found = (estimate(size, gpus, distance_type) for gpus in counts)
     return next((e.gpus for e in found if e.most <= free), None)
+
+
+def verdict(found: Estimate, free: int) -> str:
+    """Whether it fits into so many bytes on each GPU: yes, perhaps, with short worklists, no."""
+    if found.tight > free:
+        return "no"
+    if found.least > free:
+        return "with short worklists"
+    return "yes" if found.most <= free else "perhaps"
 
 
 def refuse_what_cannot_fit(
@@ -70,10 +82,10 @@ def refuse_what_cannot_fit(
     known = [room for room in rooms if room is not None]
     if len(known) < len(rooms):
         return
-    least, free = estimate(size, len(rooms), distance_type).least, max(known)
-    if least > free:
+    tight, free = estimate(size, len(rooms), distance_type).tight, max(known)
+    if tight > free:
         raise InputError(
-            f"{name} takes at least {least / 1e9:,.1f} GB on each of {len(rooms)} GPUs, but at "
+            f"{name} takes at least {tight / 1e9:,.1f} GB on each of {len(rooms)} GPUs, but at "
             f"most {free / 1e9:,.1f} GB are free; {advice(fewest(size, free, distance_type))}"
         )
 

@@ -17,11 +17,13 @@ from groute_py.algorithms.choose import Choice, algorithm, devices_of
 from groute_py.algorithms.delta_stepping import automatic_delta
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
+from groute_py.comm.team import Team, team_of
 from groute_py.device.base import Linked
 from groute_py.device.choose import choose, kind_of
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root
 from groute_py.engine.device_result import DeviceResult
+from groute_py.engine.fused import Together
 from groute_py.engine.loop import Pace, run
 from groute_py.engine.negative_cycle import CycleWatch
 from groute_py.engine.options import Options
@@ -68,6 +70,8 @@ class Session:
             self.facts = counting_hops(self.facts)
         on_all(channel, lambda: options.check_against(self.facts))
         self.numbering: Numbering | None = supply.numbering() if channel.rank == 0 else None
+        self._linked: Linked | None = None
+        self._team: Team | None = None
         self._method, self._choice = self._choose_method()
         self._types = distance_types(self.facts)
         self._device = on_all(
@@ -121,7 +125,7 @@ class Session:
 
     def close(self) -> None:
         """Give back what is shared with other ranks; collective."""
-        self._device.unlink(self._channel)
+        self._device.unlink()
 
     def __enter__(self) -> Session:
         return self
@@ -141,15 +145,15 @@ class Session:
         while True:
             self._bound = math.inf
             pace = Pace(TOWARDS_TARGETS if wanted is not None else self._lead(), deadline)
-            task = Relaxing(self._device, wanted, self._stride(wanted))
+            task = self._task(wanted, deadline)
             self._device.start(
                 local, self._delta_towards(wanted), self._cutoff(), record=self._records()
             )
             look = self._cycle_watch()
-            if self._linked is not None:
+            if self._linked is not None and self._team is None:
                 fused.run(self._linked, self._channel, pace)
             else:
-                votes += run(task, self._channel, pace, look)
+                votes += run(task, self._channel, pace, look, self._team)
             if wanted is not None:
                 self._bound = max(self._channel.gather(task.goal()))
                 self._device.forget_beyond(self._bound)
@@ -164,6 +168,16 @@ class Session:
                 return votes
             self._types = self._types[self._types.index(self._type) + 1 :]
             self._load()
+
+    def _task(self, wanted: NDArray[np.int64] | None, deadline: float) -> Relaxing:
+        """What this rank does between its messages, by itself or with its team."""
+        width = self._stride(wanted)
+        if self._linked is None or self._team is None:
+            return Relaxing(self._device, wanted, width)
+        pace = Pace(LEAD_WINDOWS, deadline)
+        return Together(
+            self._device, wanted, width, linked=self._linked, team=self._team, pace=pace
+        )
 
     def _check_download(self) -> None:
         if self._options.download:
@@ -209,29 +223,46 @@ class Session:
                 self._channel,
                 lambda: self._device.load(self._share, self._type, self._channel.size),
             )
-            self._mode, self._reason, self._linked = self._choose_mode()
+            self._linked, self._team = None, None
+            self._mode, self._reason = self._choose_mode()
 
-    def _choose_mode(self) -> tuple[str, str, Linked | None]:
-        """How ranks exchange, why that way, and what drives it; the same on every rank."""
+    def _choose_mode(self) -> tuple[str, str]:
+        """How ranks exchange, and why that way; the same on every rank."""
         if self._channel.size == 1:
-            return "alone", "one rank", None
+            return "alone", "one rank"
         if not self._method.distributed:
-            return "alone", f"{self._method.name} runs on one rank, the others wait", None
+            return "alone", f"{self._method.name} runs on one rank, the others wait"
         if self._options.mode == "rounds":
-            return "rounds", "asked for", None
+            return "rounds", "asked for"
         linked = self._try_to_link()
-        if not isinstance(linked, str):
-            return "fused", "every pair of ranks has peer access", linked
+        if isinstance(linked, int):
+            if linked == 1:
+                return "fused", "every pair of ranks has peer access"
+            return "hierarchical", f"fused within {linked} hosts, rounds between"
         if self._options.mode == "fused":
             raise everywhere(SetupError(f"mode fused cannot run: {linked}; use --mode rounds"))
-        return "rounds", linked, None
+        return "rounds", linked
 
-    def _try_to_link(self) -> Linked | str:
+    def _try_to_link(self) -> int | str:
+        """Link the ranks of each host; how many hosts these are, or why it cannot be."""
         if self.facts.has_negative:
             return "negative weights are watched by the hosts"
         if set(self._channel.gather(self._device.name)) != {"cuda"}:
             return "not every rank has a GPU"
-        return self._device.link(self._channel)
+        team = team_of(self._channel)
+        if isinstance(team, str):
+            return team
+        if team.hosts == self._channel.size:
+            return "one rank a host"
+        linked = self._device.link(team) if team.channel.size > 1 else None
+        problems = self._channel.gather(linked if isinstance(linked, str) else None)
+        if problem := next(filter(None, problems), None):
+            self._device.unlink()
+            return problem
+        if not isinstance(linked, str):
+            self._linked = linked
+        self._team = team if team.hosts > 1 and linked is not None else None
+        return team.hosts
 
     def _check_vertices(self, role: str, vertices: Sequence[int]) -> None:
         count, first = self.facts.vertex_count, self.facts.first_id
@@ -304,11 +335,8 @@ class Session:
         )
 
     def _bytes_sent(self, by_channel: NDArray[np.int64]) -> list[int]:
-        by_kernels = self._device.counters.sent if self._mode == "fused" else []
-        return [
-            int(a) + b
-            for a, b in zip_longest(by_channel, by_kernels[: len(by_channel)], fillvalue=0)
-        ]
+        by_kernels = self._device.counters.sent[: len(by_channel)]
+        return [int(a) + b for a, b in zip_longest(by_channel, by_kernels, fillvalue=0)]
 
     def _gather(
         self, source: int, watch: Stopwatch, votes: int, bytes_sent: NDArray[np.int64]

@@ -35,7 +35,8 @@ class Statistics:
     """Attributes:
     algorithm, choice: what ran, and why that.
     delta, distance_type: of what ran; ``delta`` is infinite for methods without one.
-    mode: ``alone`` (one rank), ``fused`` (exchange inside the kernel) or ``rounds`` (by the hosts).
+    mode: ``alone`` (one rank), ``fused`` (exchange inside the kernel), ``rounds`` (by the hosts) or
+        ``hierarchical`` (fused within each host, in rounds between them).
     reason: why that way.
     ranks, devices: how many, and the processor of each.
     order: of the vertices before the cut.

@@ -123,13 +123,14 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk) {
         sent += __shfl_xor_sync(~0u, sent, step);
         received += __shfl_xor_sync(~0u, received, step);
     }
-    bool calm = floor == INFINITE && sent == received;
+    bool idle = floor == INFINITE || floor > peers.bound;
+    bool calm = idle && sent == received;
     bool quiet = calm && desk.own.calm == sent + 1;
     __syncwarp();
     if (p == 0) desk.own.calm = calm ? sent + 1 : 0;
     if (!voter) return;
     volatile Mailbox& theirs = *peers.mailbox[p];
-    if (floor != INFINITE) theirs.limit = floor + peers.lead;
+    if (floor != INFINITE) theirs.limit = min(floor + peers.lead, peers.bound);
     theirs.quiet = quiet;
     say(&peers.mailbox[p]->vote, desk.heard.vote + 1);
 }

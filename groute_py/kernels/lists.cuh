@@ -75,7 +75,7 @@ struct BlockLists {
         u32 place = ready.vertex - rank.share.own;
         if (rank.peers.count > 1) {
             Home home = {};
-            if (wanted) home = home_of(rank.share, place);
+            if (wanted) home = home_of(rank, place);
             send(rank, wanted, home, place, ready.distance);
         } else {
             mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
@@ -224,7 +224,7 @@ struct WarpLists {
             entry[k] = {};
             home[k] = {};
             if (wanted[k]) entry[k] = held(2)[index];
-            if (wanted[k]) home[k] = home_of(rank.share, entry[k].vertex - own);
+            if (wanted[k]) home[k] = home_of(rank, entry[k].vertex - own);
             wanted[k] = wanted[k] && entry[k].distance == current(&rank.work.distance[entry[k].vertex]);
         }
 #pragma unroll

@@ -14,8 +14,8 @@
 // be taken at any time and in any order, and the distances they end with are the same.
 //
 // With peers, a remote head that became nearer goes to its owner's inbox at once, and a turn begins
-// with what has arrived; see peers.cuh. Without (one rank, or an exchange through the host) it is
-// marked dirty.
+// with what has arrived; see peers.cuh. Without (one rank, or an exchange through the host), and where
+// its owner is no peer, it is marked dirty.
 
 // Lists what has arrived, without relaxing it.
 __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged,
@@ -107,7 +107,7 @@ __device__ void split_far(const Rank& rank, const List& far, u32 count, const Tu
     if (least != NOTHING) atomic_min(least_far, least);
 }
 
-// Lists every spilled vertex in near, which is empty and has room for all of them.
+// Lists spilled vertices in near, which is empty: all that it has room for. The others keep their bits.
 __device__ void recover_spilled(const Share& share, const Work& work, Control* control, const Turn& now) {
     u32 words = (share.own + 31) / 32, stride = gridDim.x * blockDim.x;
     for (u32 word = blockIdx.x * blockDim.x + threadIdx.x; word < words; word += stride) {
@@ -145,7 +145,7 @@ extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* co
 }
 
 // Without peers: works until nothing up to `limit` is left or `max_turns` are over. With peers: until
-// all ranks are quiet, or a host wants to stop. See Control for what it keeps.
+// all of them are quiet up to `peers.bound`, or a host wants to stop. See Control for what it keeps.
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
       const __grid_constant__ Peers peers, Control* control, Distance delta, Distance cutoff,
@@ -181,7 +181,12 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         u64 arrived = exchanging ? arrivals(peers, seen.exchange) : 0;
         bool last = turn == last_turn && !exchanging;
         if (exchanging) {
-            if (seen.exchange.quiet || seen.exchange.stopped) break;
+            if (seen.exchange.quiet || seen.exchange.stopped) {
+                Distance beyond = after_split ? least_far : threshold;
+                floor = far_count ? (double)beyond : (double)INFINITE;
+                if (seen.exchange.stopped) floor = (double)window;
+                break;
+            }
             limit = seen.exchange.limit;
         }
         clear_ahead(control, turn, far_side);
@@ -201,6 +206,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 floor = (double)window;
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
+                meet(control, block);  // some may find no place again
                 recover_spilled(share, work, control, now);
             } else {
                 Distance from = after_split ? least_far : threshold;
@@ -232,7 +238,9 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             prospect.pending = anew(&control->any_spilled) | anew(&exchange.full);
             Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
             double left = anew(&control->far_count[far_side]) ? (double)next : (double)INFINITE;
-            prospect.floor = prospect.listed || prospect.pending ? (double)window : left;
+            // what is listed is worked on even if its window has begun beyond the bound
+            double listed = min((double)window, peers.bound);
+            prospect.floor = prospect.listed || prospect.pending ? listed : left;
             before.put(&desk.own);
             mail.put(&desk.heard);
             order_with_peers();

@@ -38,16 +38,21 @@ struct Mailbox {
     u32 stop;                  // some host wants the run to end
 };
 
+// Those that exchange in the kernel follow each other among all ranks, and number themselves from 0: all
+// ranks, or those of one host. What belongs to a rank beyond them is marked dirty, as without peers, and
+// leaves when the kernel has ended.
+//
 // Mirrored in device/layout.py, like the structs of share.cuh.
 struct Peers {
-    Mailbox* mailbox[MAX_PEERS];  // of every rank
-    Entry* outbox[MAX_PEERS];     // this rank's ring in the inbox of every rank
+    Mailbox* mailbox[MAX_PEERS];  // of every one of them
+    Entry* outbox[MAX_PEERS];     // this rank's ring in the inbox of every one
     const Entry* inbox;           // this rank's; the ring of sender p begins at p * capacity
     double lead;
+    double bound;  // what lies beyond is left alone in this launch
     u32 me;
-    u32 count;     // ranks; 1 when there is nobody to exchange with in the kernel
+    u32 count;     // 1 when there is nobody to exchange with in the kernel
     u32 capacity;  // entries of a ring, a power of two
-    u32 padding;
+    u32 first;     // the first one's number among all ranks
 };
 
 // What a rank remembers of its exchange; a part of Control.

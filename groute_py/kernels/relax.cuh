@@ -86,19 +86,22 @@ struct Relax {
         }
     }
 
-    // Sends the dirty vertices again that had found their ring full; a lane a word, a bit at a time.
+    // Sends the dirty vertices again that had found their ring full; a lane a word, a bit at a time. Those of
+    // ranks that are no peers stay.
     __device__ __forceinline__ void resend() {
         const u32 warp = grid_warp(), warps = grid_warps();
-        u32 words = (rank.share.halo + 31) / 32;
-        for (u32 base = warp * 32; base < words; base += warps * 32) {
+        const u32* starts = &rank.share.halo_starts[rank.peers.first];
+        const u32 first = starts[0], end = starts[rank.peers.count], words = (end + 31) / 32;
+        for (u32 base = first / 32 + warp * 32; base < words; base += warps * 32) {
             u32 word = base + lane(), bits = 0;
-            if (word < words && __ldcg(&rank.work.dirty_bits[word]))
-                bits = atomicExch(&rank.work.dirty_bits[word], 0u);
+            u32 theirs = bits_within(word, first, end);
+            if (word < words && (__ldcg(&rank.work.dirty_bits[word]) & theirs))
+                bits = atomicAnd(&rank.work.dirty_bits[word], ~theirs) & theirs;
             while (__any_sync(~0u, bits)) {
                 u32 place = word * 32 + __ffs(bits) - 1;
                 Distance distance = bits ? current(&rank.work.distance[rank.share.own + place]) : 0;
                 Home home = {};
-                if (bits) home = home_of(rank.share, place);
+                if (bits) home = home_of(rank, place);
                 send(rank, bits, home, place, distance);
                 bits &= bits - 1;
             }

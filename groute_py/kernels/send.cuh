@@ -14,22 +14,22 @@ struct Rank {
 
 // Where a halo vertex lives.
 struct Home {
-    u32 rank;
+    u32 peer;    // its owner's number among the peers; too large where that is none of them
     u32 vertex;  // its number there
 };
 
-__device__ __forceinline__ Home home_of(const Share& share, u32 place) {
-    return {owner(share, place), __ldg(&share.halo_home[place])};
+__device__ __forceinline__ Home home_of(const Rank& rank, u32 place) {
+    return {owner(rank.share, place) - rank.peers.first, __ldg(&rank.share.halo_home[place])};
 }
 
 // Into a ring while it has room; else the dirty bit keeps the vertex for later.
 __device__ __forceinline__ void write_to(const Rank& rank, const Home& home, u64 index, u32 place,
                                          Distance distance) {
-    if (index < rank.seen.exchange.room[home.rank]) {
+    if (index < rank.seen.exchange.room[home.peer]) {
         Entry entry;
         entry.distance = distance;
         entry.vertex = home.vertex;
-        rank.peers.outbox[home.rank][index & (rank.peers.capacity - 1)] = entry;
+        rank.peers.outbox[home.peer][index & (rank.peers.capacity - 1)] = entry;
         rank.block.wrote = 1;
     } else {
         set_bit(rank.work.dirty_bits, place);
@@ -40,7 +40,11 @@ __device__ __forceinline__ void write_to(const Rank& rank, const Home& home, u64
 // By one atomic a warp and owner; all 32 lanes call it.
 __device__ __forceinline__ void send(const Rank& rank, bool wanted, const Home& home, u32 place,
                                      Distance distance) {
-    u32 to = wanted ? home.rank : MAX_PEERS;
+    u32 to = wanted ? home.peer : MAX_PEERS;
+    if (rank.peers.count < rank.share.peers) {
+        bool beyond = wanted && to >= rank.peers.count;
+        mark_dirty(rank.share, rank.work, rank.control, rank.share.own + place, beyond);
+    }
     for (u32 p = 0; p < rank.peers.count; p++) {
         u32 mask = __ballot_sync(~0u, to == p);
         if (!mask) continue;
@@ -54,7 +58,9 @@ __device__ __forceinline__ void send(const Rank& rank, bool wanted, const Home& 
 
 // The same for one lane.
 __device__ __forceinline__ void send_one(const Rank& rank, u32 place, Distance distance) {
-    Home home = home_of(rank.share, place);
-    u64 index = atomicAdd(&rank.control->exchange.sent[home.rank], 1ull);
+    Home home = home_of(rank, place);
+    if (home.peer >= rank.peers.count)
+        return mark_dirty_one(rank.share, rank.work, rank.control, rank.share.own + place);
+    u64 index = atomicAdd(&rank.control->exchange.sent[home.peer], 1ull);
     write_to(rank, home, index, place, distance);
 }

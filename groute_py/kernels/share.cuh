@@ -31,7 +31,7 @@ struct Work {
     i64* box_parent;
     u32* box_vertex;
     u32* box_count;         // peers
-    u32 capacity;           // of near and far lists, at least own
+    u32 capacity;           // of near and far lists
     u32 item_capacity;
 };
 
@@ -96,6 +96,14 @@ __device__ __forceinline__ u32 slot(u32* count, bool wanted) {
 __device__ __forceinline__ bool set_bit(u32* bits, u32 vertex) {
     u32 bit = 1u << (vertex & 31);
     return !(atomicOr(&bits[vertex >> 5], bit) & bit);
+}
+
+// The bits of a word that stand for vertices from `first` to before `end`.
+__device__ __forceinline__ u32 bits_within(u32 word, u32 first, u32 end) {
+    u32 bits = ~0u;
+    if (word == first / 32) bits &= ~0u << (first & 31);
+    if (word == end / 32) bits &= (1u << (end & 31)) - 1;
+    return bits;
 }
 
 // A global list.

@@ -156,7 +156,7 @@ def relax(
             )
             at[WINDOWS] += 1
         if done >= budget:
-            floor = distances[near[first]]
+            floor = thresholds[1]  # near is in no order
             break
         tail = near[first]
         first += one
@@ -209,7 +209,7 @@ def merge(
     near: Any,
     far: Any,
     at: Any,
-    threshold: Any,
+    thresholds: Any,
 ) -> None:
     """Take improvements of owned vertices; each joins the worklist its distance belongs to."""
     for i in range(len(vertices)):
@@ -217,7 +217,8 @@ def merge(
         if values[i] >= distances[vertex]:
             continue
         distances[vertex] = values[i]
-        if values[i] < threshold:
+        thresholds[1] = min(thresholds[1], values[i])  # nothing in near is less
+        if values[i] < thresholds[0]:
             if not flags[vertex] & NEAR:
                 flags[vertex] |= NEAR
                 near[(at[HEAD] + at[NEAR_COUNT]) % len(near)] = vertex

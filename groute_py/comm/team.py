@@ -1,0 +1,76 @@
+"""The ranks of one host: among themselves they may exchange in ways that end at its walls.
+
+To the ranks of other hosts a team is as one rank: its members work, vote and learn of a vote's end
+at the same looks. So what is proved of ranks in `groute_py.comm.termination` holds for teams.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.settings import settings
+
+
+def host_name(rank: int, size: int) -> str:
+    """Where this rank is; ``GROUTE_PY_HOSTS`` divides a host into several that are pretended."""
+    pretended = settings().hosts
+    return platform.node() + (f"/{rank * pretended // size}" if pretended else "")
+
+
+@dataclass(frozen=True)
+class Team:
+    """Attributes:
+    channel: connects the ranks of this host.
+    first: the number of its first rank among all.
+    hosts: how many teams there are.
+    """
+
+    channel: Channel
+    first: int
+    hosts: int
+
+    def agree(self, value: float) -> list[float]:
+        """Every member's value, on every member; collective in the team."""
+        self.channel.vote(np.array([value], dtype=np.float64))
+        while (values := self.channel.tally()) is None:
+            os.sched_yield()
+        found: list[float] = values[:, 0].tolist()
+        return found
+
+    def tally(self, channel: Channel) -> NDArray[np.float64] | None:
+        """As the channel's, and the same for all members: what one has, all wait for."""
+        ballots = channel.tally()
+        if any(self.agree(ballots is not None)):
+            while ballots is None:
+                os.sched_yield()
+                ballots = channel.tally()
+        return ballots
+
+
+def team_of(channel: Channel) -> Team | str:
+    """This rank's team, or why there can be none; collective, and the same on every rank."""
+    hosts = channel.gather(host_name(channel.rank, channel.size))
+    if problem := scattered(hosts):
+        return problem
+    names = list(dict.fromkeys(hosts))
+    numbers = [names.index(host) for host in hosts]
+    mine = numbers[channel.rank]
+    return Team(channel.split(numbers), numbers.index(mine), len(names))
+
+
+def scattered(hosts: Sequence[str]) -> str | None:
+    """Which rank does not follow the others of its host, or None; ``hosts[r]`` is rank r's."""
+    for rank in range(1, len(hosts)):
+        if hosts[rank] != hosts[rank - 1] and hosts[rank] in hosts[:rank]:
+            return (
+                f"rank {rank} on {hosts[rank]} does not follow the others of its host; start the "
+                "ranks host by host (srun --distribution=block, mpirun --map-by slot)"
+            )
+    return None
