@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,40 @@ def test_around_the_tile(device: str, count: int) -> None:
 def test_a_dense_graph_with_long_rows(device: str, method: str) -> None:
     graph = random_graph(300, 90_000, seed=1, greatest=1000)
     check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
+
+
+def padded(count: int, arcs: list[tuple[int, int, int]], dtype: str = "int32") -> Graph:
+    """With so many self-loops that the graph is a dense one to whoever counts arcs."""
+    return graph_of(count, arcs + [(v, v, 3) for v in range(count) for _ in range(20)], dtype)
+
+
+@settings(max_examples=40)
+@given(graph=graphs(greatest=2))
+def test_trees_of_small_matrices_without_arcs(device: str, graph: Graph) -> None:
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    arcs = zip(tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True)
+    dense = padded(graph.vertex_count, list(arcs))
+    check(dense, groute_py.apsp(dense, algorithm="floyd", device=device, predecessors=True))
+
+
+@pytest.mark.parametrize("factor", [1, 2**40])
+@pytest.mark.parametrize("kind", ["a path of zeros", "edges of zero", "few weights", "many"])
+def test_trees_of_matrices_without_arcs(device: str, kind: str, factor: int) -> None:
+    """Weights of zero close cycles that a wrong choice of middle vertices falls into."""
+    random, count = np.random.default_rng(7), 300
+    if kind == "a path of zeros":
+        order = random.permutation(count).tolist()
+        pairs = [(u, v, 0) for u, v in pairwise(order)]
+    elif kind == "edges of zero":
+        pairs = random.integers(0, (count, count, 3), (2 * count, 3)).tolist()
+        pairs = [(u, v, w // 2) for u, v, w in pairs]
+    else:
+        greatest, arcs = (2, 4 * count) if kind == "few weights" else (255, count**2 // 3)
+        pairs = random.integers(0, (count, count, greatest), (arcs, 3)).tolist()
+    back = [(v, u, w) for u, v, w in pairs] if "zero" in kind else []
+    arcs = [(u, v, w * factor) for u, v, w in pairs + back]
+    dense = padded(count, arcs, "int32" if factor == 1 else "int64")
+    check(dense, groute_py.apsp(dense, algorithm="floyd", device=device, predecessors=True))
 
 
 def test_no_arcs(device: str, method: str) -> None:

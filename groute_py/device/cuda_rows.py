@@ -1,4 +1,4 @@
-"""Rows from many sources on one GPU: each by a block or a warp of its own, hundreds at once.
+"""Rows from many sources on one GPU: each by a block or eight lanes, hundreds or thousands at once.
 
 Sources go in chunks through several lanes, each with a stream and rows of its own. While the rows
 of one lane travel to page-locked host memory, piece by piece, the others compute; blocks of a lane
@@ -22,9 +22,11 @@ from groute_py.device.cuda_graph import CudaGraph
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.errors import InputError
 
-SMALL_CREW, CREW, PATROL = 512, 1024, 128
-"""Threads of a block that has a source, on a small graph and else; and of one with four warps that
-have one each."""
+SMALL_CREW, CREW, PATROL = 512, 1024, 64
+"""Threads of a block that has a source, on a small graph and else; and of one that has heaps."""
+
+BRANCHES = 8
+"""Of a heap, and lanes that share it."""
 
 SMALL = 1 << 14
 """Vertices up to which a graph is small: its frontiers do not fill a large block."""
@@ -50,7 +52,7 @@ class Method:
         kernel: its name.
         threads: of a block.
         together: sources a block has at once.
-        scratch: bytes for each source in flight, and the same for each array it is made of.
+        scratch: bytes for each source in flight, of each array that the kernel works on.
         shared: bytes of dynamic shared memory of a block.
     """
 
@@ -65,18 +67,17 @@ def batch_method(graph: CudaGraph) -> Method:
     """Near–far by a block for each source."""
     threads = SMALL_CREW if graph.vertex_count <= SMALL else CREW
     lists = 8 * graph.vertex_count
-    marks = 8 * ((graph.vertex_count + 31) // 32)
+    marks = 12 * ((graph.vertex_count + 31) // 32)
     if marks <= SHARED_MARKS:
-        return Method("batch", threads, 1, (lists, 0), marks)
-    return Method("batch", threads, 1, (lists, marks))
+        return Method("batch", threads, 1, (lists,), marks)
+    return Method("batch_large", threads, 1, (lists, marks))
 
 
 def heap_method(graph: CudaGraph) -> Method:
-    """Dijkstra by a warp for each source."""
-    entry = 2 * graph.type.itemsize
-    return Method(
-        "heap", PATROL, PATROL // 32, (entry * (graph.vertex_count + 2), 4 * graph.vertex_count)
-    )
+    """Dijkstra by a heap for each source; its first children begin a line of memory."""
+    lines = -(-(graph.vertex_count + BRANCHES - 1) // BRANCHES)
+    entry_bytes = 2 * graph.type.itemsize
+    return Method("heap", PATROL, PATROL // BRANCHES, (BRANCHES * lines * entry_bytes,))
 
 
 class CudaRows:
@@ -153,7 +154,7 @@ class CudaRows:
         with lane.stream:
             lane.begin(sources)
             counts: tuple[Any, ...] = (np.uint32(graph.vertex_count),)
-            if method.kernel == "batch":
+            if method.kernel != "heap":
                 counts = (*counts, self._delta)
             arguments = (graph.offsets, graph.arcs, *counts, lane.sources, np.uint32(len(sources)))
             blocks = -(-min(self._slots, len(sources)) // method.together)
@@ -187,7 +188,7 @@ class Lane:
     def __init__(self, graph: CudaGraph, method: Method, slots: int, rows: int) -> None:
         self.stream = cp.cuda.Stream(non_blocking=True)
         self.rows = cp.empty((rows, graph.vertex_count), graph.type)
-        self.scratch = [_room(slots * size) for size in method.scratch]
+        self.scratch = [cp.empty(slots * size, np.uint8) for size in method.scratch]
         self.counter, self.overflowed = cp.zeros(1, np.uint32), cp.zeros(1, np.uint32)
         self.sources = cp.zeros(0, np.uint32)
         self._parents: Any = None
@@ -237,8 +238,3 @@ class Lane:
             self.stream.ptr,
         )
         return host
-
-
-def _room(size: int) -> Any:
-    """So many bytes; none where the kernel does not want any."""
-    return cp.empty(size, np.uint8) if size else np.uint64(0)
