@@ -5,6 +5,7 @@
     python -m benchmarks --device cuda --methods --repeat 3
     python -m benchmarks --device cuda --case rmat:25 --case rmat:25@2 --case rmat:25@4
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
+    python -m benchmarks --device cuda --many
 
 A case that fails does not keep the others from running, but the command ends with its exit code:
 3 for a wrong answer, else as the command line of groute-py.
@@ -19,6 +20,7 @@ from pathlib import Path
 import click
 
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
+from benchmarks.many import measure_many
 from benchmarks.measure import measure
 from benchmarks.plan import Plan
 from benchmarks.ranks import measure_on_ranks
@@ -32,13 +34,17 @@ from groute_py.errors import GrouteError, InputError
 
 RESULTS = Path(__file__).parent / "results"
 
+REPEAT, FEWER = 5, 3
+"""Solves of a case; and where each is of many sources."""
+
 
 @click.command(context_settings={"max_content_width": 100})
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--case", "names", multiple=True, help="See benchmarks/cases.py, or reading[:SPEC].")
+@click.option("--many", is_flag=True, help="All pairs and many sources: see benchmarks/many.py.")
 @click.option("--quick", is_flag=True, help="A small set of cases.")
 @click.option("--methods", "every", is_flag=True, help="Every method, on the documents' graphs.")
-@click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option("--repeat", type=click.IntRange(min=1), help="[5; 3 with --many]")
 @click.option("--ranks", type=click.IntRange(min=1), help="For cases that do not say.  [1]")
 @click.option("--no-predecessors", "series", flag_value="without", help="Distances only.")
 @click.option("--both", "series", flag_value="both", help="With and without predecessors.")
@@ -50,9 +56,10 @@ def main(
     context: click.Context,
     device: str,
     names: tuple[str, ...],
+    many: bool,
     quick: bool,
     every: bool,
-    repeat: int,
+    repeat: int | None,
     ranks: int | None,
     series: str | None,
     delta: float | None,
@@ -65,14 +72,21 @@ def main(
     of cases runs that suits the device.
     """
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
-    plan = Plan(device, repeat, trees, delta)
+    plan = Plan(device, repeat or REPEAT, trees, delta)
     try:
+        if many:
+            if quick or every or ranks or series or delta:
+                raise InputError("--many goes with --device, --case, --repeat, --output, --commit")
+            measure_many(device, names, repeat or FEWER, output, commit)
+            return
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
-        book = Book(output, cases, device, repeat, commit)
+        book = Book(output, cases, device, plan.repeat, commit)
         measure_all(cases, plan, book)
     except GrouteError as error:
         say(str(error))
+        if many and place().size > 1 and not error.on_all_ranks:
+            abort_all(error.exit_code)
         context.exit(error.exit_code)
     except Exception:
         if place().size > 1:  # leave no rank waiting

@@ -10,8 +10,9 @@ import numpy as np
 from groute_py.device.cuda_floyd_steps import SQUARE, TILE, Steps
 from groute_py.device.cuda_graph import BLOCK
 
-DENSE = 16
-"""Arcs a vertex from which this is faster than a look at all arcs for each row."""
+DENSE = 48
+"""Arcs a vertex from which this is faster than a look at all arcs for each row: measured is 35 with
+40,000 vertices, 70 with 5,760."""
 
 COLUMNS = 512
 """Turned at once, so that they stay in L2."""

@@ -1,4 +1,4 @@
-"""Rows from many sources on one GPU: each by a block or eight lanes, hundreds or thousands at once.
+"""Rows from many sources on one GPU: each by a block or half a warp, hundreds at once.
 
 Sources go in chunks through several lanes, each with a stream and rows of its own. While the rows
 of one lane travel to page-locked host memory, piece by piece, the others compute; blocks of a lane
@@ -25,7 +25,7 @@ from groute_py.errors import InputError
 SMALL_CREW, CREW, PATROL = 512, 1024, 64
 """Threads of a block that has a source, on a small graph and else; and of one that has heaps."""
 
-BRANCHES = 8
+BRANCHES = 16
 """Of a heap, and lanes that share it."""
 
 SMALL = 1 << 14
@@ -67,10 +67,10 @@ def batch_method(graph: CudaGraph) -> Method:
     """Near–far by a block for each source."""
     threads = SMALL_CREW if graph.vertex_count <= SMALL else CREW
     lists = 8 * graph.vertex_count
-    marks = 12 * ((graph.vertex_count + 31) // 32)
+    marks = 8 * ((graph.vertex_count + 31) // 32)
     if marks <= SHARED_MARKS:
-        return Method("batch", threads, 1, (lists,), marks)
-    return Method("batch_large", threads, 1, (lists, marks))
+        return Method("batch", threads, 1, (lists, 0), marks)
+    return Method("batch", threads, 1, (lists, marks))
 
 
 def heap_method(graph: CudaGraph) -> Method:
@@ -154,7 +154,7 @@ class CudaRows:
         with lane.stream:
             lane.begin(sources)
             counts: tuple[Any, ...] = (np.uint32(graph.vertex_count),)
-            if method.kernel != "heap":
+            if method.kernel == "batch":
                 counts = (*counts, self._delta)
             arguments = (graph.offsets, graph.arcs, *counts, lane.sources, np.uint32(len(sources)))
             blocks = -(-min(self._slots, len(sources)) // method.together)
@@ -188,7 +188,7 @@ class Lane:
     def __init__(self, graph: CudaGraph, method: Method, slots: int, rows: int) -> None:
         self.stream = cp.cuda.Stream(non_blocking=True)
         self.rows = cp.empty((rows, graph.vertex_count), graph.type)
-        self.scratch = [cp.empty(slots * size, np.uint8) for size in method.scratch]
+        self.scratch = [_room(slots * size) for size in method.scratch]
         self.counter, self.overflowed = cp.zeros(1, np.uint32), cp.zeros(1, np.uint32)
         self.sources = cp.zeros(0, np.uint32)
         self._parents: Any = None
@@ -238,3 +238,8 @@ class Lane:
             self.stream.ptr,
         )
         return host
+
+
+def _room(size: int) -> Any:
+    """So many bytes; none where the kernel does not want any."""
+    return cp.empty(size, np.uint8) if size else np.uint64(0)

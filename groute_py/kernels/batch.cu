@@ -3,41 +3,22 @@
 // another. A block takes the next source when it has done one.
 //
 // A vertex is in near at most once, and far is a set of bits, so nothing can overflow. The bits lie
-// in shared memory where they fit. A level is one barrier: what is read in it and what is written
-// for the next have bits, lists and counters of their own, and who takes a vertex from near clears
-// its bit for the level after.
+// in shared memory where they fit.
 #pragma once
 
 #define CREW blockDim.x  // few sources get more threads each: 256 to 1024
 #define HANDS 4          // lanes that share a row
 #define LONG_ROW 256     // arcs from which the whole block shares a row
 #define LONG_ROWS 64     // such rows put off at once
-#define LISTED 1024      // vertices of near that are in shared memory
 #define FULL 0xffffffffu
-
-// Near, for one of two levels that follow each other.
-struct Near {
-    u32* bits;
-    u32* head;  // the first LISTED vertices
-    u32* rest;  // the others; the first places stay empty
-
-    __device__ __forceinline__ u32 operator[](u32 i) const { return i < LISTED ? head[i] : rest[i]; }
-
-    __device__ __forceinline__ void put(u32 i, u32 vertex) const {
-        (i < LISTED ? head : rest)[i] = vertex;
-    }
-};
 
 struct Source {
     Distance* distance;
+    u32* near_bits;
     u32* far_bits;
-    Near next;        // near, for the level to come
+    u32* next;         // near, for the level to come
     u32* next_count;
     Distance threshold;
-
-    __device__ __forceinline__ void list(u32 vertex) const {
-        next.put(atomicAdd(next_count, 1), vertex);
-    }
 };
 
 __device__ __forceinline__ bool set_bit(u32* bits, u32 v) {
@@ -50,7 +31,7 @@ __device__ __forceinline__ Distance reach(const Source& source, u32 vertex, Dist
     if (distance >= current(source.distance + vertex)) return NOTHING;
     if (distance >= atomic_min(source.distance + vertex, distance)) return NOTHING;
     if (distance < source.threshold) {
-        if (set_bit(source.next.bits, vertex)) source.list(vertex);
+        if (set_bit(source.near_bits, vertex)) source.next[atomicAdd(source.next_count, 1)] = vertex;
         return NOTHING;
     }
     set_bit(source.far_bits, vertex);
@@ -99,8 +80,8 @@ __device__ __forceinline__ Distance split_far(const Source& source, u32 words, D
             Distance distance = current(source.distance + vertex);
             if (distance < before) continue;  // relaxed since
             if (distance < source.threshold) {
-                atomicOr(source.next.bits + word, bit);
-                source.list(vertex);
+                atomicOr(source.near_bits + word, bit);
+                source.next[atomicAdd(source.next_count, 1)] = vertex;
             } else {
                 stay |= bit;
                 least = min(least, distance);
@@ -111,18 +92,19 @@ __device__ __forceinline__ Distance split_far(const Source& source, u32 words, D
     return least;
 }
 
-// marks: 3 · words of bits for this block; lists: 2 · vertices for each block; counter: the next
-// source.
-__device__ __forceinline__ void solve_batch(const Offset* offsets, const Arc* arcs, u32 vertices,
-                                            Distance delta, const u32* sources, u32 count,
-                                            Distance* rows, u32* lists, u32* marks, u32* counter,
-                                            u32* overflowed) {
-    __shared__ u32 job, sizes[3], long_counts[3], long_rows[LONG_ROWS], heads[2][LISTED];
+// marks: 2 · words for each block, or null where they fit in shared memory; lists: 2 · vertices for
+// each block; counter: the next source.
+extern "C" __global__ void __launch_bounds__(1024)
+    batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources,
+          u32 count, Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
+    extern __shared__ u32 shared_marks[];
+    __shared__ u32 job, sizes[2], long_count, long_rows[LONG_ROWS];
     __shared__ Distance shared_least;
     u32 words = (vertices + 31) / 32;
     Source source;
-    source.far_bits = marks + 2 * words;
-    lists += 2ull * vertices * blockIdx.x;
+    source.near_bits = marks ? marks + 2ull * words * blockIdx.x : shared_marks;
+    source.far_bits = source.near_bits + words;
+    u32* own_lists = lists + 2ull * vertices * blockIdx.x;
     u32 lane = threadIdx.x % 32, hand = threadIdx.x % HANDS;
     u32 together = ((1u << HANDS) - 1) << (lane - hand);
 
@@ -132,41 +114,43 @@ __device__ __forceinline__ void solve_batch(const Offset* offsets, const Arc* ar
         if (job >= count) return;
         source.distance = rows + (u64)job * vertices;
         for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = NOTHING;
-        for (u32 w = threadIdx.x; w < 3 * words; w += CREW) marks[w] = 0;
+        for (u32 w = threadIdx.x; w < 2 * words; w += CREW) source.near_bits[w] = 0;
         if (threadIdx.x == 0) {
             sizes[0] = 1;
-            sizes[1] = long_counts[0] = 0;
-            heads[0][0] = sources[job];
+            sizes[1] = long_count = 0;
+            own_lists[0] = sources[job];
         }
         __syncthreads();
         if (threadIdx.x == 0) __stcg(source.distance + sources[job], (Distance)0);
         source.threshold = delta;
         Distance least = NOTHING;  // this thread's, of what is in far
+        u32 side = 0;
         __syncthreads();
-        for (u32 side = 0, turn = 0;; side ^= 1, turn = (turn + 1) % 3) {
-            u32 size = sizes[turn], after = (turn + 1) % 3;
-            u32* long_count = &long_counts[turn];
-            u32 other = side ^ 1;
-            Near near = {marks + side * words, heads[side], lists + (u64)side * vertices};
-            source.next = {marks + other * words, heads[other], lists + (u64)other * vertices};
-            source.next_count = &sizes[after];
-            // cleared when all have read it: sizes at the beginning of a level, long_counts at the end
-            if (threadIdx.x == 0) sizes[(turn + 2) % 3] = long_counts[after] = 0;
+        for (;;) {
+            u32 size = sizes[side];
+            const u32* near = own_lists + (u64)side * vertices;
+            source.next = own_lists + (u64)(side ^ 1) * vertices;
+            source.next_count = &sizes[side ^ 1];
             if (size == 0) {
                 Distance nearest = least_of_block(least, &shared_least);
                 if (nearest == NOTHING) break;
                 Distance before = source.threshold;
                 source.threshold = beyond(nearest, delta);
                 least = split_far(source, words, before);
+                side ^= 1;
                 __syncthreads();
                 continue;
             }
+            // marks first: who is improved from here on is listed again
+            for (u32 i = threadIdx.x; i < size; i += CREW) {
+                atomicAnd(source.near_bits + near[i] / 32, ~(1u << (near[i] % 32)));
+            }
+            __syncthreads();
             for (u32 i = threadIdx.x / HANDS; i < size; i += CREW / HANDS) {
                 u32 vertex = near[i];
-                if (hand == 0) atomicAnd(near.bits + vertex / 32, ~(1u << (vertex % 32)));
                 Offset begin = offsets[vertex], end = offsets[vertex + 1];
                 if (end - begin > LONG_ROW) {
-                    u32 place = hand == 0 ? atomicAdd(long_count, 1) : 0;
+                    u32 place = hand == 0 ? atomicAdd(&long_count, 1) : 0;
                     place = __shfl_sync(together, place, lane - hand);
                     if (place < LONG_ROWS) {
                         if (hand == 0) long_rows[place] = vertex;
@@ -178,34 +162,17 @@ __device__ __forceinline__ void solve_batch(const Offset* offsets, const Arc* ar
                 least = min(least, relax_row(arcs, source, distance, begin, end, HANDS, overflowed));
             }
             __syncthreads();
-            u32 put_off = min(*long_count, (u32)LONG_ROWS);
-            if (put_off == 0) continue;
-            for (u32 i = 0; i < put_off; i++) {
+            for (u32 i = 0; i < min(long_count, (u32)LONG_ROWS); i++) {
                 u32 vertex = long_rows[i];
                 Offset begin = offsets[vertex] + threadIdx.x, end = offsets[vertex + 1];
                 Distance distance = current(source.distance + vertex);
                 least = min(least, relax_row(arcs, source, distance, begin, end, CREW, overflowed));
             }
             __syncthreads();
+            if (threadIdx.x == 0) sizes[side] = long_count = 0;
+            side ^= 1;
+            __syncthreads();
         }
         __syncthreads();
     }
-}
-
-extern "C" __global__ void __launch_bounds__(1024, 2)
-    batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources,
-          u32 count, Distance* rows, u32* lists, u32* counter, u32* overflowed) {
-    extern __shared__ u32 marks[];
-    solve_batch(offsets, arcs, vertices, delta, sources, count, rows, lists, marks, counter,
-                overflowed);
-}
-
-// For graphs whose marks do not fit in shared memory.
-extern "C" __global__ void __launch_bounds__(1024, 2)
-    batch_large(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta,
-                const u32* sources, u32 count, Distance* rows, u32* lists, u32* marks, u32* counter,
-                u32* overflowed) {
-    marks += 3ull * ((vertices + 31) / 32) * blockIdx.x;
-    solve_batch(offsets, arcs, vertices, delta, sources, count, rows, lists, marks, counter,
-                overflowed);
 }

@@ -1,18 +1,18 @@
-// Many sources, eight lanes each: Dijkstra with a heap of eight branches, and decrease-key (S15).
+// Many sources, sixteen lanes each: Dijkstra with a heap of sixteen branches, and decrease-key (S15).
 //
-// The children of an entry lie side by side, eight entries in one or two lines of memory, and the
-// lanes look at all of them at once; so a heap of 2^16 entries is five steps deep and not sixteen.
+// The children of an entry lie side by side, sixteen entries in one or two lines of memory, and the
+// lanes look at all of them at once; so a heap of 2^16 entries is four steps deep and not sixteen.
 // What bounds this method is the latency of memory, for each step waits for the one before. So the
-// heaps of a warp take each step together, and the arcs of the vertex that leaves are on their way
-// while the heap closes over it.
+// two heaps of a warp take each step together, and the arcs of the vertex that leaves are on their
+// way while the heap closes over it.
 //
 // A row has all that is known of a vertex in one word: NOTHING; or, while it waits, its place in
 // the heap, as the complement, which is negative; or, once it has left, its distance. A vertex
 // leaves once, so with weights that are not negative the work is Dijkstra's, whatever they are.
 #pragma once
 
-#define PATROL 64    // threads of a block
-#define BRANCHES 8   // children of an entry, and lanes of a heap
+#define PATROL 64     // threads of a block
+#define BRANCHES 16   // children of an entry, and lanes of a heap
 
 #if DISTANCE == 0
 typedef int Word;

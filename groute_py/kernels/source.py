@@ -70,7 +70,6 @@ ALL_PAIRS = Program(
         "floyd_middles",
         "floyd_parents",
         "batch",
-        "batch_large",
         "heap",
         "find_parents",
     ),
