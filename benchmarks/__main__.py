@@ -34,9 +34,6 @@ from groute_py.errors import GrouteError, InputError
 
 RESULTS = Path(__file__).parent / "results"
 
-REPEAT, FEWER = 5, 3
-"""Solves of a case; and where each is of many sources."""
-
 
 @click.command(context_settings={"max_content_width": 100})
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
@@ -44,7 +41,7 @@ REPEAT, FEWER = 5, 3
 @click.option("--many", is_flag=True, help="All pairs and many sources: see benchmarks/many.py.")
 @click.option("--quick", is_flag=True, help="A small set of cases.")
 @click.option("--methods", "every", is_flag=True, help="Every method, on the documents' graphs.")
-@click.option("--repeat", type=click.IntRange(min=1), help="[5; 3 with --many]")
+@click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
 @click.option("--ranks", type=click.IntRange(min=1), help="For cases that do not say.  [1]")
 @click.option("--no-predecessors", "series", flag_value="without", help="Distances only.")
 @click.option("--both", "series", flag_value="both", help="With and without predecessors.")
@@ -59,7 +56,7 @@ def main(
     many: bool,
     quick: bool,
     every: bool,
-    repeat: int | None,
+    repeat: int,
     ranks: int | None,
     series: str | None,
     delta: float | None,
@@ -72,16 +69,16 @@ def main(
     of cases runs that suits the device.
     """
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
-    plan = Plan(device, repeat or REPEAT, trees, delta)
+    plan = Plan(device, repeat, trees, delta)
     try:
         if many:
             if quick or every or ranks or series or delta:
                 raise InputError("--many goes with --device, --case, --repeat, --output, --commit")
-            measure_many(device, names, repeat or FEWER, output, commit)
+            measure_many(device, names, repeat, output, commit)
             return
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
-        book = Book(output, cases, device, plan.repeat, commit)
+        book = Book(output, cases, device, repeat, commit)
         measure_all(cases, plan, book)
     except GrouteError as error:
         say(str(error))
