@@ -5,6 +5,7 @@
     python -m benchmarks --device cuda --methods --repeat 3
     python -m benchmarks --device cuda --case rmat:25 --case rmat:25@2 --case rmat:25@4
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
+    python -m benchmarks --device cuda --many
 
 A case that fails does not keep the others from running, but the command ends with its exit code:
 3 for a wrong answer, else as the command line of groute-py.
@@ -19,6 +20,7 @@ from pathlib import Path
 import click
 
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
+from benchmarks.many import measure_many
 from benchmarks.measure import measure
 from benchmarks.plan import Plan
 from benchmarks.ranks import measure_on_ranks
@@ -36,6 +38,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.command(context_settings={"max_content_width": 100})
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--case", "names", multiple=True, help="See benchmarks/cases.py, or reading[:SPEC].")
+@click.option("--many", is_flag=True, help="All pairs and many sources: see benchmarks/many.py.")
 @click.option("--quick", is_flag=True, help="A small set of cases.")
 @click.option("--methods", "every", is_flag=True, help="Every method, on the documents' graphs.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
@@ -51,6 +54,7 @@ def main(
     context: click.Context,
     device: str,
     names: tuple[str, ...],
+    many: bool,
     quick: bool,
     every: bool,
     repeat: int,
@@ -69,12 +73,19 @@ def main(
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode)
     try:
+        if many:
+            if quick or every or ranks or series or delta:
+                raise InputError("--many goes with --device, --case, --repeat, --output, --commit")
+            measure_many(device, names, repeat, output, commit)
+            return
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
         book = Book(output, cases, device, repeat, commit)
         measure_all(cases, plan, book)
     except GrouteError as error:
         say(str(error))
+        if many and place().size > 1 and not error.on_all_ranks:
+            abort_all(error.exit_code)
         context.exit(error.exit_code)
     except Exception:
         if place().size > 1:  # leave no rank waiting

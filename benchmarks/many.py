@@ -1,8 +1,8 @@
-"""``python -m benchmarks.many``: all pairs and many sources.
+"""``python -m benchmarks --many``: all pairs and many sources.
 
-    python -m benchmarks.many --device cuda
-    python -m benchmarks.many --device cuda --case floyd:random:40000,320000/paths
-    mpirun -n 4 python -m benchmarks.many --device cuda --case batch:NY
+    python -m benchmarks --many --device cuda
+    python -m benchmarks --many --device cuda --case floyd:random:40000,320000/paths
+    mpirun -n 4 python -m benchmarks --many --device cuda --case batch:NY
 
 A case is ``METHOD:GRAPH[/N][/paths][/half]``. Sources are N vertices drawn at random; else NY is
 solved from the 532 sources of the challenge's problem file, and others from all vertices. ``half``
@@ -33,8 +33,6 @@ from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import on_all
-from groute_py.environment import place
-from groute_py.errors import GrouteError
 from groute_py.graph.problems import read_sources
 from groute_py.many.apsp import Job, part_of, prepare
 from groute_py.many.choose import METHODS, Request
@@ -42,8 +40,6 @@ from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
 from groute_py.result import public_distances
 from groute_py.verification import reference_distances
-
-RESULTS = Path(__file__).parent / "results"
 
 SETS = {
     "cuda": [
@@ -109,41 +105,15 @@ class Case:
         return graph, read_sources(data_file(NY_SOURCES)) - 1
 
 
-@click.command(context_settings={"max_content_width": 100})
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
-@click.option("--case", "names", multiple=True, help="METHOD:GRAPH[/N][/paths][/half].")
-@click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
-@click.option("--commit", help="What is measured, where git cannot say.")
-@click.pass_context
-def main(
-    context: click.Context,
-    device: str,
-    names: tuple[str, ...],
-    repeat: int,
-    output: Path,
-    commit: str | None,
+def measure_many(
+    device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
 ) -> None:
-    """Measure many sources; the numbers go to a file in benchmarks/results."""
-    try:
-        measure_all(connect(), device, names, repeat, output, commit)
-    except GrouteError as error:
-        if place().size > 1 and not error.on_all_ranks:
-            raise
-        if place().rank == 0:
-            click.echo(f"benchmarks: {error}", err=True)
-        context.exit(error.exit_code)
+    """Measure cases one after the other; collective. The numbers go to a file.
 
-
-def measure_all(
-    channel: Channel,
-    device: str,
-    names: tuple[str, ...],
-    repeat: int,
-    output: Path,
-    commit: str | None,
-) -> None:
-    """Measure cases one after the other; collective."""
+    Raises:
+        GrouteError: a case is unknown, cannot be solved, or a row is wrong.
+    """
+    channel = connect()
     path = output / f"many-{device}-{channel.size}-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
     records = []
     for name in names or SETS[device]:
@@ -235,7 +205,3 @@ def _shown(record: dict[str, Any]) -> str:
         f"{record['sources_per_s']:,.0f} sources/s, {record['rows_verified']} rows verified "
         f"({record['on']})"
     )
-
-
-if __name__ == "__main__":
-    main(prog_name="python -m benchmarks.many")

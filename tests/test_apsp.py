@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from local_ranks import on_ranks
 import groute_py
 from groute_py import Graph, InputError, NegativeCycleError, Result, RunError, SourceRows, verify
 from groute_py.graph.facts import facts_of
+from groute_py.graph.ids import Numbering
 from groute_py.many import apsp as many_apsp
 from groute_py.many import choose as many_choose
 from groute_py.many.apsp import collect, prepare, reduce
@@ -81,6 +84,40 @@ def test_a_dense_graph_with_long_rows(device: str, method: str) -> None:
     check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
 
 
+def padded(count: int, arcs: list[tuple[int, int, int]], dtype: str = "int32") -> Graph:
+    """With so many self-loops that the graph is a dense one to whoever counts arcs."""
+    return graph_of(count, arcs + [(v, v, 3) for v in range(count) for _ in range(50)], dtype)
+
+
+@settings(max_examples=40)
+@given(graph=graphs(greatest=2))
+def test_trees_of_small_matrices_without_arcs(device: str, graph: Graph) -> None:
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    arcs = zip(tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True)
+    dense = padded(graph.vertex_count, list(arcs))
+    check(dense, groute_py.apsp(dense, algorithm="floyd", device=device, predecessors=True))
+
+
+@pytest.mark.parametrize("factor", [1, 2**40])
+@pytest.mark.parametrize("kind", ["a path of zeros", "edges of zero", "few weights", "many"])
+def test_trees_of_matrices_without_arcs(device: str, kind: str, factor: int) -> None:
+    """Weights of zero close cycles that a wrong choice of middle vertices falls into."""
+    random, count = np.random.default_rng(7), 300
+    if kind == "a path of zeros":
+        order = random.permutation(count).tolist()
+        pairs = [(u, v, 0) for u, v in pairwise(order)]
+    elif kind == "edges of zero":
+        pairs = random.integers(0, (count, count, 3), (2 * count, 3)).tolist()
+        pairs = [(u, v, w // 2) for u, v, w in pairs]
+    else:
+        greatest, arcs = (2, 4 * count) if kind == "few weights" else (255, count**2 // 3)
+        pairs = random.integers(0, (count, count, greatest), (arcs, 3)).tolist()
+    back = [(v, u, w) for u, v, w in pairs] if "zero" in kind else []
+    arcs = [(u, v, w * factor) for u, v, w in pairs + back]
+    dense = padded(count, arcs, "int32" if factor == 1 else "int64")
+    check(dense, groute_py.apsp(dense, algorithm="floyd", device=device, predecessors=True))
+
+
 def test_no_arcs(device: str, method: str) -> None:
     graph = graph_of(3, [])
     check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
@@ -115,6 +152,26 @@ def test_float32_sums_that_need_float64(device: str, method: str) -> None:
     rows = groute_py.apsp(graph, algorithm=method, device=device)
     assert rows is not None
     assert rows.distances[0].tolist() == [0, great, 2 * great]
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_all_rows_of_a_run_are_of_one_precision(device: str, method: str, ranks: int) -> None:
+    """Also those that float32 would do for: here nothing but the last row overflows in it."""
+    great = float(np.finfo(np.float32).max)
+    arcs = [(0, 1, 0.1), (1, 2, 0.2), (2, 3, 0.3), (4, 5, great), (5, 6, great)]
+    graph = graph_of(7, arcs, "float32")
+
+    def work(channel: Any) -> SourceRows | None:
+        return collect(channel, prepare(channel, lambda: (graph, None), Request(method, device)))
+
+    if ranks > 1 and method == "floyd":
+        pytest.skip("several ranks hold a matrix on GPUs only")
+    rows = on_ranks(ranks, work)[0]
+    assert rows is not None
+    assert rows.distances.dtype == np.float64
+    wanted = np.float32([0.1, 0.2, 0.3]).astype(np.float64).cumsum()
+    np.testing.assert_allclose(rows.distances[0, 1:4], wanted, rtol=1e-15)
+    assert rows.distances[4, 6] == 2 * great
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
@@ -303,3 +360,18 @@ def test_sources_by_name(data: st.DataObject) -> None:
     assert sources_of(text, graph.numbering, "it").tolist() == wanted
     drawn = sources_of(f"random:{len(set(wanted))}", graph.numbering, "it")
     assert len(set(drawn.tolist())) == len(set(wanted))
+
+
+def test_sources_by_names_with_commas(tmp_path: Path) -> None:
+    names = Numbering(3, 0, np.array(["Bern, CH", "Ulm", "Ulm, DE"]))
+    (tmp_path / "wanted").write_bytes(b"Ulm, DE\r\n\nBern, CH")
+    assert sources_of(f"@{tmp_path / 'wanted'}", names, "it").tolist() == [2, 0]
+    (tmp_path / "wanted").write_bytes(b"Ulm\nBonn\n")
+    with pytest.raises(InputError, match="Bonn"):
+        sources_of(f"@{tmp_path / 'wanted'}", names, "it")
+    (tmp_path / "wanted").write_bytes(b"\xff\n")
+    with pytest.raises(InputError, match="UTF-8"):
+        sources_of(f"@{tmp_path / 'wanted'}", names, "it")
+    (tmp_path / "wanted").write_bytes(b"\n")
+    with pytest.raises(InputError, match="names no source"):
+        sources_of(f"@{tmp_path / 'wanted'}", names, "it")

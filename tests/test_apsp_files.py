@@ -16,9 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 from graphs import random_graph, scipy_distances
+from local_ranks import on_ranks
 
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
+from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
+from groute_py.errors import InterruptedRun, signalled
 from groute_py.many import kept as many_kept
 from groute_py.many.apsp import Job, deliver, prepare
 from groute_py.many.choose import Request
@@ -272,6 +275,28 @@ def test_a_kill_in_the_middle(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["solved_now"] == 400 - finished
     assert np.load(out).shape == (400, 14400)
     assert listing(tmp_path) == ["out.npy"]
+
+
+def test_what_interrupted_ranks_say(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rank 0 has counted the rows; the others know that they are kept."""
+
+    def interrupted(*_: Any) -> str:
+        raise signalled(InterruptedRun("interrupted; nothing was written"))
+
+    monkeypatch.setattr("groute_py.many.apsp.deliver", interrupted)
+
+    def work(channel: Any) -> str:
+        with pytest.raises(InterruptedRun) as caught:
+            _save(channel, job_of(graph), tmp_path / "out.npy", False, None)
+        assert caught.value.by_signal
+        return str(caught.value)
+
+    first, other = on_ranks(2, work)
+    assert "0 of 40 rows are complete in" in first
+    assert "complete rows are kept in" in other
+    assert first.endswith("out.npy.partial; go on with --resume")
 
 
 @pytest.mark.mpi

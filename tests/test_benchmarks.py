@@ -220,10 +220,10 @@ class TestMany:
     @pytest.fixture
     def run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
         monkeypatch.syspath_prepend(str(ROOT))
-        from benchmarks.many import main
+        from benchmarks.__main__ import main
 
         def run(*cases: str) -> tuple[Result, list[dict[str, Any]]]:
-            words = ["--output", str(tmp_path / "out"), "--repeat", "1"]
+            words = ["--many", "--output", str(tmp_path / "out"), "--repeat", "1"]
             done = CliRunner().invoke(
                 main, words + [word for case in cases for word in ("--case", case)]
             )
@@ -253,3 +253,11 @@ class TestMany:
         done, _ = run("dijkstra:NY")
         assert done.exit_code == 2
         assert "METHOD:GRAPH" in done.output
+
+    def test_what_goes_with_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.syspath_prepend(str(ROOT))
+        from benchmarks.__main__ import main
+
+        done = CliRunner().invoke(main, ["--many", "--both"])
+        assert done.exit_code == 2
+        assert "--many goes with" in done.output

@@ -33,7 +33,9 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "G
 
 @click.command()
 @graph_argument
-@click.option("--sources", default="all", show_default=True, help="FILE.ss, ID,ID,… or random:N.")
+@click.option(
+    "--sources", default="all", show_default=True, help="FILE.ss, @FILE, ID,ID,… or random:N."
+)
 @click.option("--algorithm", default="auto", show_default=True, help="floyd, heap or batch.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--paths", is_flag=True, help="Find predecessors too.")
@@ -146,16 +148,13 @@ def _save(
     try:
         label = deliver(channel, job, missing, kept[0] if kept else None, progress)
     except (InterruptedRun, TimeLimitError) as end:
-        if not kept:
-            raise
-        left = len(kept[0].missing)
-        kept[0].close()
-        raise signalled(
-            type(end)(
-                f"interrupted; {len(job.sources) - left:,} of {len(job.sources):,} rows are "
-                f"complete in {path}.partial; go on with --resume"
-            )
-        ) from end
+        rows = "complete rows are kept"
+        if kept:
+            left = len(kept[0].missing)
+            kept[0].close()
+            rows = f"{len(job.sources) - left:,} of {len(job.sources):,} rows are complete"
+        message = f"interrupted; {rows} in {path}.partial; go on with --resume"
+        raise signalled(type(end)(message)) from end
     on_root(channel, lambda: kept[0].finish())
     return {"on": label, "output": str(path), "solved_now": len(missing)}
 

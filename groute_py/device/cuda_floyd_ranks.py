@@ -17,7 +17,7 @@ from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.device.cuda_floyd import TILE, Steps
+from groute_py.device.cuda_floyd_steps import TILE, Steps
 from groute_py.device.cuda_graph import CudaGraph
 from groute_py.device.cuda_leaving import PIECE_BYTES, leaving
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
@@ -82,7 +82,8 @@ class CudaRankFloyd:
             greatest = max(channel.gather(greatest))
             refuse_narrow(greatest, self._greatest_weight, self._graph.type)
         if len(sources):
-            yield from leaving(self._graph, steps.stream, sources, self._take, self._predecessors)
+            find_parents = self._graph.find_parents if self._predecessors else None
+            yield from leaving(self._graph, steps.stream, sources, self._take, find_parents)
 
     def _allocate(self) -> None:
         steps, kind = self._steps, self._graph.type

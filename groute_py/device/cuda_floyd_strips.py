@@ -20,7 +20,7 @@ import numpy as np
 from cupy.cuda import runtime
 from numpy.typing import NDArray
 
-from groute_py.device.cuda_floyd import TILE, Steps
+from groute_py.device.cuda_floyd_steps import TILE, Steps
 from groute_py.device.cuda_graph import CudaGraph
 from groute_py.device.cuda_leaving import PIECE_BYTES, leaving
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
@@ -107,7 +107,8 @@ class CudaStripFloyd:
         if not surely_fits(self._graph.vertex_count, self._greatest_weight, self._graph.type):
             refuse_narrow(self._greatest(), self._greatest_weight, self._graph.type)
         stream = self._steps.stream
-        yield from leaving(self._graph, stream, sources, self._take, self._predecessors)
+        find_parents = self._graph.find_parents if self._predecessors else None
+        yield from leaving(self._graph, stream, sources, self._take, find_parents)
 
     def _height(self) -> int:
         """Rows of a strip."""

@@ -20,8 +20,16 @@ Take = Callable[[NDArray[np.int64], Any, Any], None]
 """Of sources, on the host and on the device, fills the third, their rows on the device."""
 
 
+FindParents = Callable[[Any, Any, Any], None]
+"""Of sources and their rows, fills the third, int32: predecessors. All are on the device."""
+
+
 def leaving(
-    graph: CudaGraph, stream: Any, sources: NDArray[np.int64], take: Take, predecessors: bool
+    graph: CudaGraph,
+    stream: Any,
+    sources: NDArray[np.int64],
+    take: Take,
+    find_parents: FindParents | None,
 ) -> Iterator[RowBlock]:
     """Bring rows to the host, each piece while the one before is in use.
 
@@ -30,12 +38,12 @@ def leaving(
         stream: that everything is done in.
         sources: whose rows.
         take: fills device rows with those of some sources, in the stream.
-        predecessors: whether to find them.
+        find_parents: finds predecessors, if they are wanted.
     """
-    row_bytes = graph.vertex_count * (graph.type.itemsize + 4 * predecessors)
+    row_bytes = graph.vertex_count * (graph.type.itemsize + 4 * (find_parents is not None))
     room = min(PIECE_BYTES, graph.free_bytes // 6)
     step = min(max(room // row_bytes, 1), len(sources))
-    sides = [Side(graph, stream, step, predecessors) for _ in range(2)]
+    sides = [Side(graph, stream, step, find_parents) for _ in range(2)]
     starts = range(0, len(sources), step)
     for number, start in enumerate(starts):
         sides[number % 2].send(sources[start : start + step], take)
@@ -48,10 +56,12 @@ def leaving(
 class Side:
     """Rows on the device and page-locked room for them on the host; two take turns."""
 
-    def __init__(self, graph: CudaGraph, stream: Any, rows: int, predecessors: bool) -> None:
+    def __init__(
+        self, graph: CudaGraph, stream: Any, rows: int, find_parents: FindParents | None
+    ) -> None:
         shape = rows, graph.vertex_count
-        self._graph, self._stream, self._count = graph, stream, 0
-        types = [graph.type, np.dtype(np.int32)][: 1 + predecessors]
+        self._stream, self._count, self._find_parents = stream, 0, find_parents
+        types = [graph.type] if find_parents is None else [graph.type, np.dtype(np.int32)]
         with stream:
             self._device = [cp.empty(shape, dtype) for dtype in types]
         self._host = [cupyx.empty_pinned(shape, dtype) for dtype in types]
@@ -64,8 +74,8 @@ class Side:
             which = cp.asarray(sources.astype(np.uint32))
             device = [array[: self._count] for array in self._device]
             take(sources, which, device[0])
-            if len(device) > 1:
-                self._graph.find_parents(which, *device)
+            if self._find_parents is not None:
+                self._find_parents(which, *device)
             for source, host in zip(device, self._host, strict=True):
                 source.get(out=host[: self._count], blocking=False)
             self._done.record()

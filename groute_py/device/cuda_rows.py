@@ -1,4 +1,4 @@
-"""Rows from many sources on one GPU: each by a block or a warp of its own, hundreds at once.
+"""Rows from many sources on one GPU: each by a block or half a warp, hundreds at once.
 
 Sources go in chunks through several lanes, each with a stream and rows of its own. While the rows
 of one lane travel to page-locked host memory, piece by piece, the others compute; blocks of a lane
@@ -22,9 +22,11 @@ from groute_py.device.cuda_graph import CudaGraph
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.errors import InputError
 
-SMALL_CREW, CREW, PATROL = 512, 1024, 128
-"""Threads of a block that has a source, on a small graph and else; and of one with four warps that
-have one each."""
+SMALL_CREW, CREW, PATROL = 512, 1024, 64
+"""Threads of a block that has a source, on a small graph and else; and of one that has heaps."""
+
+BRANCHES = 16
+"""Of a heap, and lanes that share it."""
 
 SMALL = 1 << 14
 """Vertices up to which a graph is small: its frontiers do not fill a large block."""
@@ -50,7 +52,7 @@ class Method:
         kernel: its name.
         threads: of a block.
         together: sources a block has at once.
-        scratch: bytes for each source in flight, and the same for each array it is made of.
+        scratch: bytes for each source in flight, of each array that the kernel works on.
         shared: bytes of dynamic shared memory of a block.
     """
 
@@ -72,11 +74,10 @@ def batch_method(graph: CudaGraph) -> Method:
 
 
 def heap_method(graph: CudaGraph) -> Method:
-    """Dijkstra by a warp for each source."""
-    entry = 2 * graph.type.itemsize
-    return Method(
-        "heap", PATROL, PATROL // 32, (entry * (graph.vertex_count + 2), 4 * graph.vertex_count)
-    )
+    """Dijkstra by a heap for each source; its first children begin a line of memory."""
+    lines = -(-(graph.vertex_count + BRANCHES - 1) // BRANCHES)
+    entry_bytes = 2 * graph.type.itemsize
+    return Method("heap", PATROL, PATROL // BRANCHES, (BRANCHES * lines * entry_bytes,))
 
 
 class CudaRows:

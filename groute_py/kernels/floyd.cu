@@ -24,6 +24,9 @@
 #define BEYOND NOTHING
 #endif
 
+typedef unsigned char u8;
+typedef unsigned short u16;
+
 #define TILE 128  // a block's results are TILE × TILE
 #define SIDE 8    // a thread's are SIDE × SIDE: 16 × 16 threads
 #define SQUARE 256
@@ -121,11 +124,38 @@ __device__ __forceinline__ void pass_through(const Stage* stage, Distance known[
     }
 }
 
+// What is done with results, WIDTH at a time: written ...
+struct Written {
+    __device__ __forceinline__ void operator()(Distance* place, const Pack& found) const {
+        *(Vector*)place = found.vector;
+    }
+};
+
+// ... or only where they are nearer, and the stage of the algorithm noted: see floyd_trees.cu.
+struct Noted {
+    const Distance* matrix;
+    u16* stages;  // as large as the matrix
+    u16 stage;
+
+    __device__ __forceinline__ void operator()(Distance* place, const Pack& found) const {
+        Pack before;
+        before.vector = *(const Vector*)place;
+#pragma unroll
+        for (int e = 0; e < WIDTH; e++) {
+            if (found.each[e] < before.each[e]) {
+                place[e] = found.each[e];
+                stages[place + e - matrix] = stage;
+            }
+        }
+    }
+};
+
 // Grid: column tiles × row tiles. Row tiles from number `spared` on are one farther down. A block of
 // rows may be its own onward, since each result is written after all of its column tile was read.
-extern "C" __global__ void __launch_bounds__(SQUARE, FLOYD_BLOCKS)
-    floyd_through(Distance* matrix, u64 pitch, const Distance* to_middle, u64 to_pitch,
-                  const Distance* onward, u32 middles, u32 spared) {
+template <class Leave>
+__device__ __forceinline__ void go_through(Distance* matrix, u64 pitch, const Distance* to_middle,
+                                           u64 to_pitch, const Distance* onward, u32 middles,
+                                           u32 spared, const Leave& leave) {
     __shared__ alignas(16) Stage stages[2];
     u32 down = threadIdx.x / 16 * WIDTH, across = threadIdx.x % 16 * WIDTH;
     u64 row = (u64)(blockIdx.y + (blockIdx.y >= spared)) * TILE;
@@ -161,9 +191,24 @@ extern "C" __global__ void __launch_bounds__(SQUARE, FLOYD_BLOCKS)
         Distance* to = matrix + (i / WIDTH * STEP + down + i % WIDTH) * pitch + across;
 #pragma unroll
         for (int v = 0; v < VECTORS; v++) {
-            *(Vector*)(to + v * STEP) = *(const Vector*)&known[i][v * WIDTH];
+            Pack found;
+            found.vector = *(const Vector*)&known[i][v * WIDTH];
+            leave(to + v * STEP, found);
         }
     }
+}
+
+extern "C" __global__ void __launch_bounds__(SQUARE, FLOYD_BLOCKS)
+    floyd_through(Distance* matrix, u64 pitch, const Distance* to_middle, u64 to_pitch,
+                  const Distance* onward, u32 middles, u32 spared) {
+    go_through(matrix, pitch, to_middle, to_pitch, onward, middles, spared, Written{});
+}
+
+extern "C" __global__ void __launch_bounds__(SQUARE, FLOYD_BLOCKS)
+    floyd_through_noting(Distance* matrix, u64 pitch, const Distance* to_middle, u64 to_pitch,
+                         const Distance* onward, u32 middles, u32 spared, u16* stages, u32 stage) {
+    Noted noted = {matrix, stages, (u16)stage};
+    go_through(matrix, pitch, to_middle, to_pitch, onward, middles, spared, noted);
 }
 
 // One block closes one tile: what it finds is written to `closed`, the tile itself stays.

@@ -58,13 +58,17 @@ SOLVE = Program(
 """A solve on the shares of one rank or many."""
 
 ALL_PAIRS = Program(
-    ("types.cuh", "floyd.cu", "batch.cu", "heap.cu", "parents.cu"),
+    ("types.cuh", "floyd.cu", "floyd_trees.cu", "batch.cu", "heap.cu", "parents.cu"),
     (
         "floyd_begin",
         "floyd_close",
         "floyd_through",
+        "floyd_through_noting",
         "floyd_rows",
         "floyd_greatest",
+        "floyd_inner",
+        "floyd_middles",
+        "floyd_parents",
         "batch",
         "heap",
         "find_parents",

@@ -22,6 +22,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.memory import available_bytes
 from groute_py.many.choose import Choice, Request, choose
+from groute_py.many.precision import one_precision
 from groute_py.many.reduce import Reduction
 from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving, heights
@@ -81,7 +82,7 @@ def prepare(
 
     def job() -> Job:
         graph, sources = load()
-        whole = graph.to_host()
+        whole = one_precision(graph.to_host())
         facts = facts_of(whole)
         if facts.vertex_count == 0:
             raise InputError(f"{facts.name} has no vertices, so there is no source")
@@ -174,12 +175,10 @@ class Collected:
         self._job = job
         shape = len(job.sources), job.graph.vertex_count
         kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
-        self._distances: NDArray[Any] = np.zeros(shape, kind)
+        self._distances: NDArray[Any] = np.empty(shape, kind)
         self._parents = np.empty(shape, np.int32) if job.request.predecessors else None
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
-        if block.distances.dtype.itemsize > self._distances.itemsize:
-            self._distances = self._distances.astype(block.distances.dtype)
         self._distances[positions] = block.distances
         if self._parents is not None:
             assert block.predecessors is not None

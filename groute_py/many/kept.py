@@ -117,7 +117,7 @@ class KeptRows:
         return np.flatnonzero(state != COMPLETE[0])
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
-        """Write rows down; a float64 row where rows are float32 ends the run.
+        """Write rows down.
 
         Raises:
             RunError: the disk is full, or fails.
@@ -128,7 +128,7 @@ class KeptRows:
                 for name, kind in self._types.items():
                     array = arrays[name]
                     assert array is not None
-                    self._put(name, position, _exactly(array[row], kind))
+                    self._put(name, position, np.ascontiguousarray(array[row], kind))
                 _write_at(self._rows, position, COMPLETE)
 
     def finish(self) -> None:
@@ -254,16 +254,6 @@ class KeptRows:
                 f"{self._folder}: {what}; the rows that are finished stay there: make room, and go "
                 "on with --resume"
             ) from problem
-
-
-def _exactly(row: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-    """A row in the type of the file, which is the graph's own for floats."""
-    if row.dtype.itemsize > kind.itemsize:
-        raise RunError(
-            "a distance does not fit in float32, the type of the weights and of the output; "
-            "give the weights as float64"
-        )
-    return np.ascontiguousarray(row, kind)
 
 
 def _write_at(descriptor: int, place: int, content: bytes) -> None:

@@ -16,6 +16,7 @@ from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.many.place import placed
+from groute_py.many.precision import one_precision
 from groute_py.result import Result
 
 
@@ -92,7 +93,6 @@ def solve_rows(
             continue
         if rows is None:
             rows = _empty(sources, result)
-        rows = _widened(rows, result)
         rows.distances[row] = result.distances
         if rows.predecessors is not None and result.predecessors is not None:
             rows.predecessors[row] = result.predecessors
@@ -103,6 +103,7 @@ def solve_each(
     graph: Graph | None, sources: Iterable[int], options: Options, channel: Channel
 ) -> Iterator[Result | None]:
     """As `solve_rows`, one answer after the other; None on ranks other than 0."""
+    graph = None if graph is None else one_precision(graph)
     if channel.size == 1 and graph is not None:
         options = placed(graph, options)
     with Session(Whole(graph), channel, options) as session:
@@ -131,10 +132,3 @@ def _empty(sources: Sequence[int] | NDArray[Any], result: Result) -> SourceRows:
         np.empty(shape, result.distances.dtype),
         None if result.predecessors is None else np.empty(shape, np.int64),
     )
-
-
-def _widened(rows: SourceRows, result: Result) -> SourceRows:
-    """Float rows get the wider type once a solve has needed it."""
-    if result.distances.dtype == rows.distances.dtype:
-        return rows
-    return replace(rows, distances=rows.distances.astype(result.distances.dtype))

@@ -122,14 +122,14 @@ class Solving:
         return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
 
     def _opened_matrix(self, graph: CudaGraph) -> RowSolver:
-        from groute_py.device.cuda_floyd import CudaFloyd, matrix_bytes
+        from groute_py.device.cuda_floyd import CudaFloyd
         from groute_py.device.cuda_floyd_ranks import CudaRankFloyd
         from groute_py.device.cuda_floyd_strips import CudaStripFloyd
 
         greatest, trees = float(self._facts.greatest), self._request.predecessors
         if self._channel.size > 1:
             return CudaRankFloyd(graph, self._channel, greatest, predecessors=trees)
-        if matrix_bytes(graph) <= graph.free_bytes:
+        if CudaFloyd.fits(graph):
             return CudaFloyd(graph, greatest, predecessors=trees)
         return CudaStripFloyd(graph, greatest, predecessors=trees)
 

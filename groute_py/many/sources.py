@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError
+from groute_py.errors import FormatError, InputError
 from groute_py.graph.ids import Numbering
+from groute_py.graph.lines import whole_lines
 from groute_py.graph.problems import read_sources
 
 SEED = 27491095
@@ -20,8 +21,8 @@ def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]
     """Sources as the command line names them.
 
     Args:
-        text: ``all``; ``random:N`` or ``N random``; the path of a ``.ss`` file; or ids with commas
-            between.
+        text: ``all``; ``random:N`` or ``N random``; the path of a ``.ss`` file; ``@`` and the path
+            of a file with an id on each line, commas and all; or ids with commas between.
         numbering: between the file's ids and vertices.
         graph: what the graph is called in messages.
 
@@ -30,7 +31,7 @@ def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]
 
     Raises:
         InputError: an id that is not a vertex's, or no source at all.
-        FormatError: a file that is no ``.ss`` file.
+        FormatError: a file that is no ``.ss`` file, or no text.
 
     >>> sources_of("3,1", Numbering(4, 1), "path").tolist()
     [2, 0]
@@ -42,10 +43,14 @@ def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]
         return _drawn(int(drawn[1] or drawn[2]), count)
     if re.search(r"\.ss(\.\w+)?$", text):
         ids = [str(number) for number in read_sources(Path(text)).tolist()]
+    elif text.startswith("@"):
+        ids = _lines_of(Path(text[1:]))
     else:
         ids = [word.strip() for word in text.split(",") if word.strip()]
     if not ids:
-        raise InputError(f"{text!r} names no source; give all, random:N, a .ss file or ID,ID,…")
+        raise InputError(
+            f"{text!r} names no source; give all, random:N, a .ss file, @FILE or ID,ID,…"
+        )
     return np.array([numbering.index_of(word, "source", graph) for word in ids], np.int64)
 
 
@@ -62,6 +67,15 @@ def checked(sources: NDArray[np.int64], count: int, graph: str) -> NDArray[np.in
         first = int(sources[wrong.argmax()])
         raise InputError(f"source {first} is not a vertex of {graph}; vertices are 0..{count - 1}")
     return sources
+
+
+def _lines_of(path: Path) -> list[str]:
+    """The ids of a file, one on each line; blank lines are passed over."""
+    lines = [line for text, _ in whole_lines(path) for line in text.split(b"\n")]
+    try:
+        return [line.decode().strip() for line in lines if line.strip()]
+    except UnicodeDecodeError as problem:
+        raise FormatError(path, "expected ids in UTF-8, one on each line") from problem
 
 
 def _drawn(wanted: int, count: int) -> NDArray[np.int64]:

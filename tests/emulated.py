@@ -1,0 +1,70 @@
+"""Kernels for many sources as plain C++ on this machine; see emulation.cuh."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+
+from groute_py.kernels.source import ALL_PAIRS, options, text_of
+
+REWRITTEN = [
+    (r"asm volatile\(.*\);", ";"),
+    (r"extern __shared__ (\w+) (\w+)\[\];", r"static \1 \2[1 << 16];"),
+    (r"__shared__ alignas\((\d+)\)", r"alignas(\1) static"),
+    (r"^#line.*$", ""),
+]
+"""What plain C++ has no words for."""
+
+MOST_ARGUMENTS = 12
+
+
+class Emulated:
+    """The kernels for one distance type."""
+
+    def __init__(self, distance_type: np.dtype[Any]) -> None:
+        text = text_of(ALL_PAIRS)
+        for pattern, replacement in REWRITTEN:
+            text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+        folder = Path(mkdtemp())
+        source, library = folder / "kernels.cpp", folder / "kernels.so"
+        source.write_text(f'#include "{Path(__file__).with_name("emulation.cuh")}"\n{text}')
+        flags = [*options(distance_type, wide_offsets=False), "-shared", "-fPIC", "-O2", "-w"]
+        flags += ["-fno-strict-aliasing", "-fwrapv"]
+        subprocess.run(["g++", *flags, "-o", str(library), str(source)], check=True)
+        self._library = ctypes.CDLL(str(library))
+
+    def __call__(self, name: str, grid: tuple[int, ...], threads: int, *arguments: Any) -> None:
+        """Run a kernel; arguments are arrays and integers."""
+        words = [a.ctypes.data if isinstance(a, np.ndarray) else int(a) for a in arguments]
+        padded = words + [0] * (MOST_ARGUMENTS - len(words))
+        columns, rows = (*grid, 1)[:2]
+        self._library.launch(
+            getattr(self._library, name),
+            columns,
+            rows,
+            threads,
+            (ctypes.c_uint64 * MOST_ARGUMENTS)(*padded),
+        )
+
+
+@cache
+def emulated(name: str) -> Emulated:
+    """Of a distance type, compiled once a session."""
+    return Emulated(np.dtype(name))
+
+
+def arcs_of(graph: Any, distance_type: np.dtype[Any]) -> tuple[Any, Any]:
+    """Offsets and arcs as kernels load them (``Arc`` in types.cuh)."""
+    width = distance_type.itemsize
+    fields = {"names": ["weight", "head"], "formats": [distance_type, np.uint32]}
+    layout = np.dtype(fields | {"offsets": [0, width], "itemsize": 2 * width})
+    arcs = np.zeros(graph.arc_count + 1, layout)  # so that there is one to point to
+    arcs["weight"][:-1], arcs["head"][:-1] = graph.weights, graph.heads
+    return graph.offsets.astype(np.uint32), arcs

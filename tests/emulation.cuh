@@ -1,0 +1,171 @@
+// CUDA C++ as plain C++, so that a kernel's answers can be looked at without a GPU.
+//
+// The threads of a block are fibers that take turns; one goes on until it waits for others at a
+// barrier, a shuffle or a vote. Blocks run one after the other. So this shows what a kernel
+// computes, also where lanes wait for each other in vain, but not how fast, nor races.
+#pragma once
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(...)
+
+using std::max;
+using std::min;
+
+struct Position {
+    unsigned x, y, z;
+};
+static Position threadIdx, blockIdx, blockDim, gridDim;
+
+struct int4 {
+    int each[4];
+};
+struct longlong2 {
+    long long each[2];
+};
+struct ulonglong2 {
+    unsigned long long each[2];
+};
+
+struct Fiber {
+    ucontext_t context;
+    std::vector<char> stack;
+    bool ended;
+};
+static std::vector<Fiber> fibers;
+static ucontext_t scheduler;
+static unsigned running;
+
+static void pause() { swapcontext(&fibers[running].context, &scheduler); }
+
+// How often each thread has come to the meetings of some lanes of a warp, or of a block (warp -1).
+static std::map<std::pair<int, unsigned>, std::vector<unsigned long>> meetings;
+
+static void meet(int warp, unsigned lanes) {
+    std::vector<unsigned long>& visits = meetings[{warp, lanes}];
+    visits.resize(fibers.size());
+    unsigned long visit = ++visits[running];
+    unsigned first = warp < 0 ? 0 : warp * 32, end = warp < 0 ? fibers.size() : first + 32;
+    for (unsigned t = first; t < end; t++) {
+        bool awaited = warp < 0 || (lanes >> t % 32 & 1);
+        while (awaited && visits[t] < visit) pause();
+    }
+}
+
+static void __syncthreads() { meet(-1, 0); }
+static void __syncwarp(unsigned lanes = ~0u) { meet(running / 32, lanes); }
+
+static unsigned long long told[1024];
+
+template <class Value>
+static Value __shfl_sync(unsigned lanes, Value value, unsigned lane) {
+    std::memcpy(&told[running], &value, sizeof(Value));
+    __syncwarp(lanes);
+    std::memcpy(&value, &told[running / 32 * 32 + lane % 32], sizeof(Value));
+    __syncwarp(lanes);
+    return value;
+}
+template <class Value>
+static Value __shfl_xor_sync(unsigned lanes, Value value, unsigned apart) {
+    return __shfl_sync(lanes, value, running % 32 ^ apart);
+}
+static unsigned __ballot_sync(unsigned lanes, bool vote) {
+    told[running] = vote;
+    __syncwarp(lanes);
+    unsigned votes = 0;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (lanes >> lane & 1) votes |= (unsigned)told[running / 32 * 32 + lane] << lane;
+    }
+    __syncwarp(lanes);
+    return votes;
+}
+static bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
+static int __ffs(unsigned bits) { return __builtin_ffs((int)bits); }
+
+template <class To, class From>
+static To same_bits(From value) {
+    To bits;
+    std::memcpy(&bits, &value, sizeof(To));
+    return bits;
+}
+#define __float_as_int same_bits<int, float>
+#define __int_as_float same_bits<float, int>
+#define __float_as_uint same_bits<unsigned, float>
+#define __uint_as_float same_bits<float, unsigned>
+#define __double_as_longlong same_bits<long long, double>
+#define __longlong_as_double same_bits<double, long long>
+
+#define ATOMIC(name, result)                         \
+    template <class Word, class Other>               \
+    static Word name(Word* place, Other value) {     \
+        Word before = *place, other = (Word)value;   \
+        *place = result;                             \
+        return before;                               \
+    }
+ATOMIC(atomicAdd, before + other)
+ATOMIC(atomicMin, min(before, other))
+ATOMIC(atomicMax, max(before, other))
+ATOMIC(atomicOr, before | other)
+ATOMIC(atomicAnd, before& other)
+
+template <class Word>
+static Word __ldcg(const Word* place) { return *place; }
+template <class Word>
+static Word __ldg(const Word* place) { return *place; }
+template <class Word>
+static void __stcg(Word* place, Word value) { *place = value; }
+
+typedef unsigned long long Argument;
+typedef void (*Kernel)(Argument, Argument, Argument, Argument, Argument, Argument, Argument,
+                       Argument, Argument, Argument, Argument, Argument);
+static Kernel kernel;
+static const Argument* arguments;
+
+static void live() {
+    const Argument* a = arguments;
+    kernel(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+    fibers[running].ended = true;
+    pause();
+}
+
+// Integers and pointers are passed alike, and arguments that a function does not have do no harm.
+extern "C" void launch(Kernel function, unsigned columns, unsigned rows, unsigned threads,
+                       const Argument* twelve) {
+    kernel = function;
+    arguments = twelve;
+    fibers.resize(threads);
+    gridDim = {columns, rows, 1};
+    blockDim = {threads, 1, 1};
+    for (unsigned block = 0; block < columns * rows; block++) {
+        blockIdx = {block % columns, block / columns, 0};
+        meetings.clear();
+        for (Fiber& fiber : fibers) {
+            fiber.ended = false;
+            fiber.stack.resize(1 << 16);
+            getcontext(&fiber.context);
+            fiber.context.uc_stack.ss_sp = fiber.stack.data();
+            fiber.context.uc_stack.ss_size = fiber.stack.size();
+            makecontext(&fiber.context, live, 0);
+        }
+        for (bool some = true; some;) {
+            some = false;
+            for (running = 0; running < threads; running++) {
+                if (fibers[running].ended) continue;
+                some = true;
+                threadIdx = {running, 0, 0};
+                swapcontext(&scheduler, &fibers[running].context);
+            }
+        }
+    }
+}
