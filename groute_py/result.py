@@ -29,27 +29,27 @@ WIDENED_AT_ONCE = 1 << 18
 
 
 def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
-    """Distances as users get them: int64 with `UNREACHED`, or float with infinity."""
+    """Distances as users get them, of any shape: int64 with `UNREACHED`, or float with infinity."""
     if distances.dtype != np.int32:
         return distances
     if on_device(distances):
         wide = distances.astype(np.int64)
         wide[distances == np.iinfo(np.int32).max] = UNREACHED
         return wide
-    wide = np.empty(len(distances), np.int64)
-    firsts = range(0, len(wide), WIDENED_AT_ONCE)
+    narrow, wide = distances.reshape(-1), np.empty(distances.size, np.int64)
 
     def widen(first: int) -> None:
         part = slice(first, first + WIDENED_AT_ONCE)
-        wide[part] = distances[part]
-        wide[part][distances[part] == np.iinfo(np.int32).max] = UNREACHED
+        wide[part] = narrow[part]
+        wide[part][narrow[part] == np.iinfo(np.int32).max] = UNREACHED
 
+    firsts = range(0, len(wide), WIDENED_AT_ONCE)
     if len(firsts) <= 1:
         widen(0)
-        return wide
-    with ThreadPoolExecutor(thread_count()) as pool:  # most of the time goes into new pages
-        list(pool.map(widen, firsts))
-    return wide
+    else:
+        with ThreadPoolExecutor(thread_count()) as pool:  # most of the time goes into new pages
+            list(pool.map(widen, firsts))
+    return wide.reshape(distances.shape)
 
 
 @dataclass(frozen=True, eq=False)

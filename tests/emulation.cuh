@@ -122,6 +122,8 @@ ATOMIC(atomicAnd, before& other)
 template <class Word>
 static Word __ldcg(const Word* place) { return *place; }
 template <class Word>
+static Word __ldcs(const Word* place) { return *place; }
+template <class Word>
 static Word __ldg(const Word* place) { return *place; }
 template <class Word>
 static void __stcg(Word* place, Word value) { *place = value; }

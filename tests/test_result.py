@@ -53,6 +53,7 @@ def test_no_paths_without_predecessors() -> None:
 def test_public_distances() -> None:
     narrow = np.array([0, 5, np.iinfo(np.int32).max], dtype=np.int32)
     wide = public_distances(narrow)
+    np.testing.assert_array_equal(public_distances(narrow[np.newaxis]), wide[np.newaxis])
     assert wide.dtype == np.int64
     assert wide.tolist() == [0, 5, UNREACHED]
     for same in (np.array([1], dtype=np.int64), np.array([1], dtype=np.float32)):
