@@ -46,7 +46,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--no-predecessors", "series", flag_value="without", help="Distances only.")
 @click.option("--both", "series", flag_value="both", help="With and without predecessors.")
 @click.option("--delta", type=float, help="Δ in units of weight.  [automatic]")
-@click.option("--mode", default="auto", show_default=True, help="Exchange: auto, fused, rounds.")
+@click.option("--mode", type=click.Choice(["auto", "fused", "rounds"]), default="auto")
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
 @click.option("--commit", help="What is measured, where git cannot say.")
 @click.pass_context
@@ -74,7 +74,7 @@ def main(
     plan = Plan(device, repeat, trees, delta, mode)
     try:
         if many:
-            if quick or every or ranks or series or delta:
+            if quick or every or ranks or series or delta is not None or mode != "auto":
                 raise InputError("--many goes with --device, --case, --repeat, --output, --commit")
             measure_many(device, names, repeat, output, commit)
             return

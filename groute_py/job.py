@@ -16,6 +16,7 @@ from groute_py.comm.base import Channel
 from groute_py.comm.team import host_name, scattered
 from groute_py.device.binding import why_hidden
 from groute_py.device.choose import gpu_problem
+from groute_py.device.layout import MAX_PEERS
 from groute_py.environment import hiding, local_rank
 from groute_py.settings import settings
 
@@ -129,6 +130,8 @@ def exchange(found: list[Sight]) -> str:
         return f"in rounds: {problem}"
     if len({(sight.host, sight.gpu) for sight in found}) < len(found):
         return "in rounds: ranks share a GPU"
+    if max(map(hosts.count, hosts)) > MAX_PEERS:
+        return f"in rounds: a kernel can serve {MAX_PEERS} ranks of a host and no more"
     within = f"within {count} hosts, in rounds between them" if count > 1 else "inside kernels"
     return f"fused {within}, if these GPUs have peer access"
 

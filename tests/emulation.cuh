@@ -19,6 +19,7 @@
 #define __forceinline__ inline
 #define __shared__ static
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 using std::max;
 using std::min;
@@ -28,6 +29,10 @@ struct Position {
 };
 static Position threadIdx, blockIdx, blockDim, gridDim;
 
+struct uint2 {
+    unsigned x, y;
+};
+static uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 struct int4 {
     int each[4];
 };
@@ -59,7 +64,7 @@ static void meet(int warp, unsigned lanes) {
     unsigned first = warp < 0 ? 0 : warp * 32, end = warp < 0 ? fibers.size() : first + 32;
     for (unsigned t = first; t < end; t++) {
         bool awaited = warp < 0 || (lanes >> t % 32 & 1);
-        while (awaited && visits[t] < visit) pause();
+        while (awaited && !fibers[t].ended && visits[t] < visit) pause();
     }
 }
 
@@ -77,6 +82,11 @@ static Value __shfl_sync(unsigned lanes, Value value, unsigned lane) {
     return value;
 }
 template <class Value>
+static Value __shfl_up_sync(unsigned lanes, Value value, unsigned apart) {
+    unsigned lane = running % 32;
+    return __shfl_sync(lanes, value, lane < apart ? lane : lane - apart);
+}
+template <class Value>
 static Value __shfl_xor_sync(unsigned lanes, Value value, unsigned apart) {
     return __shfl_sync(lanes, value, running % 32 ^ apart);
 }
@@ -91,6 +101,9 @@ static unsigned __ballot_sync(unsigned lanes, bool vote) {
     return votes;
 }
 static bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
+static bool __all_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) == lanes; }
+static int __popc(unsigned bits) { return __builtin_popcount(bits); }
+static void __nanosleep(unsigned) {}
 static int __ffs(unsigned bits) { return __builtin_ffs((int)bits); }
 
 template <class To, class From>
@@ -113,6 +126,7 @@ static To same_bits(From value) {
         *place = result;                             \
         return before;                               \
     }
+ATOMIC(atomicExch, other)
 ATOMIC(atomicAdd, before + other)
 ATOMIC(atomicMin, min(before, other))
 ATOMIC(atomicMax, max(before, other))
@@ -120,11 +134,20 @@ ATOMIC(atomicOr, before | other)
 ATOMIC(atomicAnd, before& other)
 
 template <class Word>
+static Word atomicCAS(Word* place, Word expected, Word value) {
+    Word before = *place;
+    if (before == expected) *place = value;
+    return before;
+}
+
+template <class Word>
 static Word __ldcg(const Word* place) { return *place; }
 template <class Word>
 static Word __ldcs(const Word* place) { return *place; }
 template <class Word>
 static Word __ldg(const Word* place) { return *place; }
+template <class Word>
+static void __stcs(Word* place, Word value) { *place = value; }
 template <class Word>
 static void __stcg(Word* place, Word value) { *place = value; }
 

@@ -21,7 +21,7 @@ from local_ranks import on_ranks
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
 from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
-from groute_py.errors import InterruptedRun, signalled
+from groute_py.errors import InterruptedRun, TimeLimitError, signalled
 from groute_py.many import kept as many_kept
 from groute_py.many.apsp import Job, deliver, prepare
 from groute_py.many.choose import Request
@@ -297,6 +297,18 @@ def test_what_interrupted_ranks_say(
     assert "0 of 40 rows are complete in" in first
     assert "complete rows are kept in" in other
     assert first.endswith("out.npy.partial; go on with --resume")
+
+
+def test_an_interrupt_while_the_file_is_made(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: KeptRows) -> None:
+        raise signalled(TimeLimitError("the time limit is near; nothing was written"))
+
+    monkeypatch.setattr(KeptRows, "finish", interrupted)
+    with pytest.raises(TimeLimitError) as caught:
+        _save(SoloChannel(), job_of(graph), tmp_path / "out.npz", False, None)
+    assert str(caught.value).startswith("the time limit is near; 40 of 40 rows are complete in")
 
 
 @pytest.mark.mpi

@@ -13,7 +13,6 @@ from test_solvers import solve
 
 from groute_py import Graph, generate, read_graph, verify, write_graph
 from groute_py.cli.main import commands
-from groute_py.device.alone import frontier_cpu
 from groute_py.graph.ascending import with_ascending_rows
 
 
@@ -57,7 +56,8 @@ def test_a_native_file_keeps_it(
     def no_sort(*_: object) -> None:
         pytest.fail("sorted again")
 
-    monkeypatch.setattr(frontier_cpu.rows, "sort_rows", no_sort)
+    where = "frontier_cpu.rows.sort_rows" if device == "cpu" else "frontier_cuda.cp.argsort"
+    monkeypatch.setattr(f"groute_py.device.alone.{where}", no_sort)
     result = solve(kept, 0, algorithm="frontier-dijkstra", device=device)
     np.testing.assert_array_equal(result.distances, expected.distances)
     verify(kept, result)

@@ -12,6 +12,7 @@ from local_ranks import on_ranks
 
 from groute_py import job
 from groute_py.comm import team
+from groute_py.device.layout import MAX_PEERS
 from groute_py.doctor import about_the_job, about_ways
 from groute_py.job import Sight
 
@@ -91,6 +92,13 @@ NO_GPU = replace(ONE, gpu=None, uuid=None, visible=())
 def test_how_ranks_will_exchange(found: list[Sight], says: str) -> None:
     assert job.exchange(found).startswith(says)
     assert says.startswith(next(f.found for f in about_the_job(found) if f.what == "exchange")[:9])
+
+
+def test_a_kernel_serves_so_many() -> None:
+    buses = tuple(f"{bus:02}" for bus in range(MAX_PEERS + 1))
+    found = [replace(ONE, gpu=bus, visible=buses) for bus in buses]
+    assert job.exchange(found).startswith(f"in rounds: a kernel can serve {MAX_PEERS} ranks")
+    assert job.exchange(found[:-1]).startswith("fused")
 
 
 def test_pretended_hosts(monkeypatch: pytest.MonkeyPatch) -> None:

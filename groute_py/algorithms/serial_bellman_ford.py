@@ -42,7 +42,7 @@ ALGORITHMS = (
     Algorithm(
         name="textbook-bellman-ford",
         summary="the same in n − 1 rounds, whatever they change",
-        complexity="n·m, always",
+        complexity="n·m, also where few rounds would do",
         negative_weights=True,
         devices={"cpu": on_cpu(_HOME, "TextbookBellmanFordCpu")},
     ),

@@ -147,15 +147,16 @@ def _save(
     missing = on_root(channel, begin)
     try:
         label = deliver(channel, job, missing, kept[0] if kept else None, progress)
+        on_root(channel, lambda: kept[0].finish())
     except (InterruptedRun, TimeLimitError) as end:
         rows = "complete rows are kept"
         if kept:
             left = len(kept[0].missing)
             kept[0].close()
             rows = f"{len(job.sources) - left:,} of {len(job.sources):,} rows are complete"
-        message = f"interrupted; {rows} in {path}.partial; go on with --resume"
+        why = "the time limit is near" if isinstance(end, TimeLimitError) else "interrupted"
+        message = f"{why}; {rows} in {path}.partial; go on with --resume"
         raise signalled(type(end)(message)) from end
-    on_root(channel, lambda: kept[0].finish())
     return {"on": label, "output": str(path), "solved_now": len(missing)}
 
 

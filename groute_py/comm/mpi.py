@@ -1,9 +1,9 @@
 """The channel over MPI: nonblocking, with messages received as they come.
 
-Waiting is polite: it polls with growing naps, so that ranks which share a core do not starve each
-other and a signal is heard at once (a blocking MPI call would hold Python's handlers back). Only
-where a large array is under way it looks without naps: MPI may move it in small fragments, one a
-look.
+Waiting is polite: it polls, soon with growing naps, so that ranks which share a core do not starve
+each other and a signal is heard at once (a blocking MPI call would hold Python's handlers back).
+Only where a large array is under way it looks without naps: MPI may move it in small fragments, one
+a look.
 """
 
 from __future__ import annotations

@@ -25,12 +25,14 @@ class Estimate:
     """Attributes:
     gpus: how many.
     tight: bytes on each without any halo, with worklists as short as can be.
-    least, most: the same with full worklists, without any halo and with the largest.
+    short: the same with the largest halo.
+    least, most: with full worklists, without any halo and with the largest.
     host: bytes on the host of rank 0, if it reads the graph, cuts it and gets the result.
     """
 
     gpus: int
     tight: int
+    short: int
     least: int
     most: int
     host: int
@@ -46,6 +48,7 @@ def estimate(size: Size, gpus: int, distance_type: np.dtype[Any]) -> Estimate:
     return Estimate(
         gpus,
         gpu_bytes(own, 0, arcs, gpus, distance_type, short=True),
+        gpu_bytes(own, halo, arcs, gpus, distance_type, short=True),
         gpu_bytes(own, 0, arcs, gpus, distance_type),
         gpu_bytes(own, halo, arcs, gpus, distance_type),
         graph + (share if gpus > 1 else 0) + result,
@@ -60,12 +63,12 @@ def fewest(size: Size, free: int, distance_type: np.dtype[Any]) -> int | None:
 
 
 def verdict(found: Estimate, free: int) -> str:
-    """Whether it fits into so many bytes on each GPU: yes, perhaps, with short worklists, no."""
-    if found.tight > free:
-        return "no"
-    if found.least > free:
+    """Whether it fits into so many bytes on each GPU: yes, with short worklists, perhaps, no."""
+    if found.most <= free:
+        return "yes"
+    if found.short <= free:
         return "with short worklists"
-    return "yes" if found.most <= free else "perhaps"
+    return "perhaps" if found.tight <= free else "no"
 
 
 def refuse_what_cannot_fit(

@@ -196,7 +196,8 @@ struct Relax {
                 if (active[k]) arcs[k] = load(&rank.share.arcs[ready.begin + index]);
                 base[k] = ready.distance;
             }
-            if (ready.distance != current(&rank.work.distance[ready.vertex])) return;
+            // all lanes go by what one has seen
+            if (__any_sync(~0u, ready.distance != current(&rank.work.distance[ready.vertex]))) return;
 #pragma unroll
             for (int k = 0; k < ARCS; k++) relaxed += active[k];
             arrive(active, arcs, base, [&](int) { return ready.vertex; });

@@ -41,10 +41,10 @@ def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]
         return np.arange(count, dtype=np.int64)
     if drawn := re.fullmatch(r"random:(\d{1,18})|(\d{1,18}) random", text):
         return _drawn(int(drawn[1] or drawn[2]), count)
-    if re.search(r"\.ss(\.\w+)?$", text):
+    if text.startswith("@"):
+        ids = _lines_of(Path(text[1:])) if text[1:] else []
+    elif re.search(r"\.ss(\.\w+)?$", text):
         ids = [str(number) for number in read_sources(Path(text)).tolist()]
-    elif text.startswith("@"):
-        ids = _lines_of(Path(text[1:]))
     else:
         ids = [word.strip() for word in text.split(",") if word.strip()]
     if not ids:

@@ -1,0 +1,35 @@
+"""The tests of one GPU's device, and of several that exchange by messages, in emulation."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+WHICH = "(distances_and_tree or TestShapes) and not sinking"
+"""All but what takes a GPU long: it would take minutes here."""
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_solvers() -> None:
+    words = ["-m", "pytest", "-q", "-p", "emulated_gpu", "-p", "no:cacheprovider", "-m", "gpu"]
+    paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, *words, "-k", WHICH, str(HERE / "test_solvers.py")],
+        cwd=HERE.parent,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    said = re.search(r"(\d+) passed, \d+ deselected", done.stdout)
+    assert said is not None, done.stdout[-1000:]
+    assert int(said[1]) >= 60
