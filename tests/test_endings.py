@@ -179,7 +179,9 @@ def test_a_stopped_rank_is_named(
     assert code != 0
     assert out == ""
     assert f"rank {rank} (process {processes[rank]} on {platform.node()}) is stopped" in err
-    assert len(OURS.findall(err)) == 1, err
+    said = [line for line in err.splitlines() if OURS.match(line)]
+    # a launcher may wake the stopped rank in order to end it
+    assert len([line for line in said if "interrupted by SIGTERM" not in line]) == 1, err
     assert all_gone(processes)
     assert not (tmp_path / "out.npz").exists()
 
