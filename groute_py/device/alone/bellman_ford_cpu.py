@@ -14,19 +14,21 @@ from groute_py.kernels.cpu import near_far, plain_bellman_ford, queue_bellman_fo
 class PlainBellmanFordCpu(AloneCpu):
     """Every arc in every round; `groute_py.kernels.cpu.plain_bellman_ford`."""
 
+    def least_rounds(self) -> int:
+        """So many are taken even if they change nothing."""
+        return 0
+
     def step(self, limit: float) -> Any:
-        bounds = (self._cutoff, self._nothing, self._slice)
+        bounds = (self._cutoff, self._nothing, self.least_rounds(), self._slice)
         plain_bellman_ford.relax(*self._arcs, self._distances, self._at, *bounds)
         return self.left()
 
 
-class TextbookBellmanFordCpu(AloneCpu):
-    """Every arc in n - 1 rounds, whatever they change; of the same module."""
+class TextbookBellmanFordCpu(PlainBellmanFordCpu):
+    """The same in n - 1 rounds."""
 
-    def step(self, limit: float) -> Any:
-        bounds = (self._cutoff, self._nothing, self._slice)
-        plain_bellman_ford.relax_textbook(*self._arcs, self._distances, self._at, *bounds)
-        return self.left()
+    def least_rounds(self) -> int:
+        return len(self._distances) - 1
 
 
 ORDERED_PASSES = 64

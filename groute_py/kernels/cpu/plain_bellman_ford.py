@@ -1,9 +1,8 @@
 """Plain Bellman-Ford (S6): every arc in every round.
 
 After k rounds every distance is at most that of the best path of k arcs, so n - 1 rounds are enough
-without a negative cycle that the source reaches. Bellman (1958), Ford (1956). `relax` ends when a
-round changes nothing; `relax_textbook` takes n - 1 rounds whatever they change, as the source
-thesis does.
+without a negative cycle that the source reaches. Bellman (1958), Ford (1956). It may end when a
+round changes nothing, or take all n - 1 whatever they change, as the source thesis does.
 """
 
 from __future__ import annotations
@@ -58,47 +57,22 @@ def relax(
     at: Any,
     cutoff: Any,
     nothing: Any,
+    least_rounds: int,
     budget: Any,
 ) -> None:
-    """Take rounds until ``budget`` arcs are done or one changes nothing.
+    """Take rounds until ``budget`` arcs are done, or enough rounds and one changes nothing.
 
     Args:
         offsets, heads, weights, distances, cutoff, nothing: as for `take_round`.
-        at: int64 cursors; ``at[NEAR_COUNT]`` is 0 when a round has changed nothing.
+        at: int64 cursors; ``at[NEAR_COUNT]`` is 0 when no round is left to take.
+        least_rounds: so many are taken in any case.
         budget: uint64.
     """
     one = np.uint64(1)
     graph, done = (offsets, heads, weights), np.uint64(0)
-    changed = at[NEAR_COUNT] > 0
-    while changed and done < budget:
-        changed = take_round(*graph, distances, at, cutoff, nothing)
-        done += np.uint64(len(heads)) + one  # so that a graph without arcs does not go on for ever
-    at[NEAR_COUNT] = changed
-
-
-@njit(cache=True, nogil=True)
-def relax_textbook(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    at: Any,
-    cutoff: Any,
-    nothing: Any,
-    budget: Any,
-) -> None:
-    """Take n - 1 rounds, and more only while they change something, up to ``budget`` arcs.
-
-    Args:
-        offsets, heads, weights, distances, cutoff, nothing, budget: as for `relax`.
-        at: int64 cursors; ``at[NEAR_COUNT]`` is 0 when all rounds have been taken.
-    """
-    one = np.uint64(1)
-    graph, done = (offsets, heads, weights), np.uint64(0)
-    rounds = len(offsets) - 2
     left = at[NEAR_COUNT] > 0
     while left and done < budget:
         changed = take_round(*graph, distances, at, cutoff, nothing)
-        left = changed or at[WINDOWS] < rounds
-        done += np.uint64(len(heads)) + one
+        left = changed or at[WINDOWS] < least_rounds
+        done += np.uint64(len(heads)) + one  # so that a graph without arcs does not go on for ever
     at[NEAR_COUNT] = left
