@@ -30,10 +30,12 @@ def convert(source: str, target: str, undirected: bool, sort_rows: bool) -> None
     def work() -> None:
         from groute_py.api import as_graph
         from groute_py.graph.ascending import with_ascending_rows
+        from groute_py.graph.atomic import check_writable
         from groute_py.graph.files import write_graph, written_form
         from groute_py.graph.ids import Numbering
 
         first = written_form(Path(target)).first_id
+        check_writable(Path(target))
         with show.progress(f"reading {source}") as progress:
             graph = as_graph(source, undirected=undirected, cache=False, progress=progress)
         if sort_rows:
