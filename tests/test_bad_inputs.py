@@ -102,7 +102,7 @@ TABLE = {
     "info on a bad file": Bad("info @zero.gr", 2, "zero.gr:2: vertex 0"),
     "convert to what": Bad("convert @good.gr @out.xyz", 2, "unknown suffix; a graph is written as"),
     "convert to nowhere": Bad(
-        "convert @good.gr @none/out.gr", 2, "cannot be written: No such file"
+        "convert @good.gr @none/out.gr", 2, "none does not exist; create it first"
     ),
     "generate what": Bad("generate ring:5 -o @out.gr", 2, "cannot generate 'ring:5'"),
     "result that is wrong": Bad(
