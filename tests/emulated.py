@@ -15,9 +15,9 @@ import numpy as np
 from groute_py.kernels.source import ALL_PAIRS, options, text_of
 
 REWRITTEN = [
-    (r"asm volatile\(.*\);", ";"),
-    (r"extern __shared__ (\w+) (\w+)\[\];", r"static \1 \2[1 << 16];"),
-    (r"__shared__ alignas\((\d+)\)", r"alignas(\1) static"),
+    (r"asm volatile\(.*\);", "__sync_synchronize();"),
+    (r"extern __shared__ (\w+) (\w+)\[\];", r"static thread_local \1 \2[1 << 16];"),
+    (r"__shared__ alignas\((\d+)\)", r"alignas(\1) static thread_local"),
     (r"^#line.*$", ""),
 ]
 """What plain C++ has no words for."""

@@ -1,7 +1,8 @@
-"""As much of CuPy as one GPU's device asks for, on host memory; kernels are emulated.
+"""As much of CuPy as a GPU's device asks for, on host memory; kernels are emulated.
 
 `install` puts it where ``import cupy`` finds it. The persistent kernel runs as a grid of one block:
-its barrier then waits for nobody. See emulation.cuh for what this shows and what not.
+its barrier then waits for nobody. Ranks are threads, and those that have a GPU each exchange inside
+the kernel. See emulation.cuh for what this shows and what not.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ KERNEL = r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s*)?(\w+)\('
 PROCESSORS = 1
 
 ONE_AT_A_TIME = Lock()
-"""Ranks may be threads, and there is one set of fibers."""
+"""Ranks compile what others need too."""
 
 
 class Array(np.ndarray[Any, Any]):
@@ -78,8 +79,7 @@ class Kernel:
         kept = [self._bytes(argument) for argument in arguments]
         places = (ctypes.c_uint64 * 16)(*(words.ctypes.data for words in kept))
         twelve = (ctypes.c_uint64 * 12)(ctypes.addressof(places))
-        with ONE_AT_A_TIME:
-            self._launch(self._entry, *(*grid, 1)[:2], block[0], twelve)
+        self._launch(self._entry, *(*grid, 1)[:2], block[0], twelve)
 
     @staticmethod
     def _bytes(argument: Any) -> Any:
@@ -115,7 +115,8 @@ class RawModule:
     """A compiled program."""
 
     def __init__(self, code: str, options: tuple[str, ...], backend: str) -> None:
-        self._library = library(code, options)
+        with ONE_AT_A_TIME:
+            self._library = library(code, options)
 
     def get_function(self, name: str) -> Kernel:
         """One of its kernels."""
@@ -162,6 +163,32 @@ class Device(Stream):
         """Make it current."""
 
 
+class MemoryPool:
+    """Host memory."""
+
+    def malloc(self, size: int) -> Any:
+        """Some, for an array."""
+        return np.empty(size, np.uint8)
+
+
+class Exported:
+    """Memory that other ranks map: they have the same addresses."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, Any] = {}
+
+    def malloc(self, size: int) -> int:
+        """The address of some that is aligned as a GPU's."""
+        memory = np.empty(size + 512, np.uint8)
+        address = -(-memory.ctypes.data // 512) * 512
+        self._held[address] = memory
+        return address
+
+    def free(self, address: int) -> None:
+        """Let it go."""
+        del self._held[address]
+
+
 def _copy(to: int, source: int, nbytes: int, *_: object) -> None:
     ctypes.memmove(to, source, nbytes)
 
@@ -190,14 +217,22 @@ def _like_numpy(name: str) -> Any:
     return on_device
 
 
-def install() -> None:
+def install(gpus: int) -> None:
     """Let ``import cupy`` find it."""
+    exported = Exported()
     properties = {"name": b"emulated", "multiProcessorCount": PROCESSORS, "uuid": bytes(16)}
     runtime = _module(
         "cupy.cuda.runtime",
         CUDARuntimeError=RuntimeError,
-        getDeviceCount=lambda: 1,
-        deviceGetPCIBusId=lambda _: "0000:00:00.0",
+        getDeviceCount=lambda: gpus,
+        deviceGetPCIBusId=lambda gpu: f"0000:{gpu:02}:00.0",
+        deviceGetByPCIBusId=lambda bus: int(bus[5:7]),
+        deviceCanAccessPeer=lambda *_: 1,
+        malloc=exported.malloc,
+        free=exported.free,
+        ipcGetMemHandle=lambda address: int(address).to_bytes(8, "little"),
+        ipcOpenMemHandle=lambda handle: int.from_bytes(handle, "little"),
+        ipcCloseMemHandle=lambda _: None,
         getDeviceProperties=lambda _: properties | {"major": 9, "minor": 0},
         memcpyAsync=_copy,
         memcpyDefault=4,
@@ -208,6 +243,7 @@ def install() -> None:
     memory = SimpleNamespace(OutOfMemoryError=MemoryError)
     cuda = _module("cupy.cuda", runtime=runtime, driver=driver, memory=memory)
     cuda.__dict__.update(Device=Device, Stream=Stream, Event=Event, get_current_stream=Stream)
+    cuda.__dict__.update(MemoryPool=MemoryPool)
     pool = SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
     _module(
         "cupy",

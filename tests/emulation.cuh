@@ -2,9 +2,11 @@
 //
 // The threads of a block are fibers that take turns; one goes on until it waits for others at a
 // barrier, a shuffle or a vote. Blocks run one after the other. So this shows what a kernel
-// computes, also where lanes wait for each other in vain, but not how fast, nor races.
+// computes, also where lanes wait for each other in vain, but not how fast, nor races. Kernels launched by
+// several threads of the host run side by side, as those of several GPUs do.
 #pragma once
 
+#include <sched.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -17,7 +19,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
-#define __shared__ static
+#define __shared__ static thread_local
 #define __launch_bounds__(...)
 #define __grid_constant__
 
@@ -27,7 +29,7 @@ using std::min;
 struct Position {
     unsigned x, y, z;
 };
-static Position threadIdx, blockIdx, blockDim, gridDim;
+static thread_local Position threadIdx, blockIdx, blockDim, gridDim;
 
 struct uint2 {
     unsigned x, y;
@@ -48,14 +50,14 @@ struct Fiber {
     std::vector<char> stack;
     bool ended;
 };
-static std::vector<Fiber> fibers;
-static ucontext_t scheduler;
-static unsigned running;
+static thread_local std::vector<Fiber> fibers;
+static thread_local ucontext_t scheduler;
+static thread_local unsigned running;
 
 static void pause() { swapcontext(&fibers[running].context, &scheduler); }
 
 // How often each thread has come to the meetings of some lanes of a warp, or of a block (warp -1).
-static std::map<std::pair<int, unsigned>, std::vector<unsigned long>> meetings;
+static thread_local std::map<std::pair<int, unsigned>, std::vector<unsigned long>> meetings;
 
 static void meet(int warp, unsigned lanes) {
     std::vector<unsigned long>& visits = meetings[{warp, lanes}];
@@ -71,7 +73,7 @@ static void meet(int warp, unsigned lanes) {
 static void __syncthreads() { meet(-1, 0); }
 static void __syncwarp(unsigned lanes = ~0u) { meet(running / 32, lanes); }
 
-static unsigned long long told[1024];
+static thread_local unsigned long long told[1024];
 
 template <class Value>
 static Value __shfl_sync(unsigned lanes, Value value, unsigned lane) {
@@ -103,7 +105,7 @@ static unsigned __ballot_sync(unsigned lanes, bool vote) {
 static bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
 static bool __all_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) == lanes; }
 static int __popc(unsigned bits) { return __builtin_popcount(bits); }
-static void __nanosleep(unsigned) {}
+static void __nanosleep(unsigned) { sched_yield(); }
 static int __ffs(unsigned bits) { return __builtin_ffs((int)bits); }
 
 template <class To, class From>
@@ -154,8 +156,8 @@ static void __stcg(Word* place, Word value) { *place = value; }
 typedef unsigned long long Argument;
 typedef void (*Kernel)(Argument, Argument, Argument, Argument, Argument, Argument, Argument,
                        Argument, Argument, Argument, Argument, Argument);
-static Kernel kernel;
-static const Argument* arguments;
+static thread_local Kernel kernel;
+static thread_local const Argument* arguments;
 
 static void live() {
     const Argument* a = arguments;

@@ -1,8 +1,11 @@
 """Many small random graphs over the GPUs of one host, each answer verified; run under mpirun.
 
 mpirun -n 4 python tests/exchange_on_gpus.py fused 200
+mpirun -n 4 python tests/exchange_on_gpus.py fused 200 sssp thick
 mpirun -n 4 python tests/exchange_on_gpus.py rounds 200 bfs
 GROUTE_PY_HOSTS=2 mpirun -n 4 python tests/exchange_on_gpus.py hierarchical 200
+
+With ``thick`` the kernels take every turn as on large graphs: thick, and often shown to peers.
 """
 
 from __future__ import annotations
@@ -13,9 +16,10 @@ from typing import Any
 
 import numpy as np
 from graphs import random_graph
-from mpi4py import MPI
 
 from groute_py import Graph, Result, bfs, generate, sssp, verify
+from groute_py.device import memory
+from groute_py.kernels import source as kernels
 from groute_py.verification import reference_distances
 
 
@@ -50,6 +54,8 @@ def check(
 
 
 def main(expected: str, count: int, command: str) -> None:
+    from mpi4py import MPI
+
     mode, world = "rounds" if expected == "rounds" else "fused", MPI.COMM_WORLD
     for seed in range(count):
         graph = draw(seed)
@@ -67,4 +73,6 @@ def main(expected: str, count: int, command: str) -> None:
 
 
 if __name__ == "__main__":
+    if "thick" in sys.argv:
+        kernels.THIN, memory.SMALLEST_RING = 0, 0
     main(sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "sssp")

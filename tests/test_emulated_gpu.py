@@ -1,4 +1,4 @@
-"""The tests of one GPU's device, and of several that exchange by messages, in emulation."""
+"""The tests of GPUs' devices in emulation: of one, of several, and of their exchange."""
 
 from __future__ import annotations
 
@@ -33,3 +33,22 @@ def test_solvers() -> None:
     said = re.search(r"(\d+) passed, \d+ deselected", done.stdout)
     assert said is not None, done.stdout[-1000:]
     assert int(said[1]) >= 60
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [("", "fused"), ("EMULATED_THICK", "fused"), ("GROUTE_PY_HOSTS", "hierarchical")],
+)
+def test_exchange(setting: str, expected: str) -> None:
+    environ = os.environ | {"EMULATED_GPUS": "4"} | ({setting: "2"} if setting else {})
+    done = subprocess.run(
+        [sys.executable, str(HERE / "exchange_in_emulation.py"), expected, "8"],
+        env=environ,
+        capture_output=True,
+        text=True,
+    )
+    said = re.fullmatch(r"8 graphs right, shown after (\d+) turns\n", done.stdout)
+    assert said is not None, done.stdout + done.stderr[-2000:]
+    assert (int(said[1]) > 0) == (setting == "EMULATED_THICK")

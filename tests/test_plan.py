@@ -137,7 +137,7 @@ def test_the_fewest_gpus() -> None:
         assert estimate(size, enough, INT32).most <= free
         if enough > 1:
             assert estimate(size, enough - 1, INT32).most > free
-    assert fewest(size, 1 << 28, INT32) is None
+    assert fewest(size, 1 << 25, INT32) is None
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3])

@@ -36,12 +36,30 @@ FILLS_GPU, MOST_ROOM = 1 << 22, 4.0
 
 def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
     """Δ from the graph: at least 1 for integers, so that a window always moves."""
-    degree = max(facts.mean_degree, 1.0)
-    delta = PARALLELISM[device] * facts.mean / degree
-    if degree > DENSE:
-        delta *= 1.0 if device == "cuda" and ranks == 1 and _room(facts) > 1.0 else DENSE / degree
-    elif device == "cuda":
+    if device != "cuda":
+        return stride(facts, device)
+    delta = _plain(facts, device)
+    if _degree(facts) <= DENSE:
         delta *= _room(facts) * math.sqrt(ranks)
+    elif ranks > 1 or _room(facts) == 1.0:
+        delta *= DENSE / _degree(facts)
+    return _usable(delta, facts)
+
+
+def stride(facts: Facts, device: str) -> float:
+    """How far to go at once towards targets: Δ whatever room is left, since less may be enough."""
+    return _usable(_plain(facts, device) * min(DENSE / _degree(facts), 1.0), facts)
+
+
+def _degree(facts: Facts) -> float:
+    return max(facts.mean_degree, 1.0)
+
+
+def _plain(facts: Facts, device: str) -> float:
+    return PARALLELISM[device] * facts.mean / _degree(facts)
+
+
+def _usable(delta: float, facts: Facts) -> float:
     if facts.weight_type.kind != "f":
         return max(round(delta), 1)
     return delta if delta > 0 else 1.0

@@ -42,7 +42,7 @@ from groute_py.device.memory import (
     work_arrays,
 )
 from groute_py.device.patience import Patience, threshold_after
-from groute_py.device.peers import Link, nobody, why_not
+from groute_py.device.peers import Link, exportable, nobody, why_not
 from groute_py.errors import InputError
 from groute_py.kernels.source import BLOCK, SOLVE
 from groute_py.partition.share import Share
@@ -100,6 +100,7 @@ class CudaDevice:
         self.uuid: str | None = uuid_of(properties)
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
+        self._beside = cp.cuda.Stream(non_blocking=True)  # while the other is busy
         self._link: Link | None = None
         self._all_linked, self._launched, self.floor = False, False, 0.0
         self._sent = np.zeros(MAX_PEERS, np.uint64)
@@ -111,6 +112,7 @@ class CudaDevice:
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
+        self.unlink()
         self.let_go()
         with self._stream:
             try:
@@ -143,7 +145,8 @@ class CudaDevice:
         self.unlink()
         halo = max(team.channel.gather(len(self._share.halo)))
         self._ring = ring_entries(halo)
-        self._link = Link(team, self._arc_type().itemsize, self._ring)
+        distances = self._arrays["distance"]
+        self._link = Link(team, self._share, distances, self._arc_type().itemsize, self._ring)
         self._peers = self._link.peers(lead=0.0, bound=np.inf)
         self._all_linked = team.hosts == 1
         return self
@@ -158,11 +161,11 @@ class CudaDevice:
         mailbox = np.zeros(1, MAILBOX)
         mailbox["vote"], mailbox["limit"] = 1, min(lead, bound)
         words = (mailbox.ctypes.data, MAILBOX.itemsize, runtime.memcpyHostToDevice)
-        runtime.memcpyAsync(self._link.mailbox, *words, self._stream.ptr)
+        runtime.memcpyAsync(self._link.mailbox, *words, self._beside.ptr)
         if self._launched:
-            with self._stream:
+            with self._beside:
                 self._begin_to_exchange()
-        self._stream.synchronize()
+        self._beside.synchronize()  # what `start` has begun goes on meanwhile
         self._peers = self._link.peers(lead, bound)
 
     def launch(self) -> None:
@@ -178,7 +181,8 @@ class CudaDevice:
                 self._fill_outboxes(with_parents=False)
             seen = self._read_control()
         self.floor = float(seen["floor"])
-        self._sent += seen["exchange"]["sent"]
+        assert self._link is not None
+        self._sent += self._link.bytes_sent(seen["exchange"])
         self._count(seen)
         return True
 
@@ -186,10 +190,9 @@ class CudaDevice:
         assert self._link is not None
         flag = np.ones(1, np.uint32)
         place = self._link.mailbox + offset_of(MAILBOX, "stop")
-        # beside the kernel's stream, which is busy
-        beside = cp.cuda.Stream(non_blocking=True)
-        runtime.memcpyAsync(place, flag.ctypes.data, 4, runtime.memcpyHostToDevice, beside.ptr)
-        beside.synchronize()
+        words = (place, flag.ctypes.data, 4, runtime.memcpyHostToDevice)
+        runtime.memcpyAsync(*words, self._beside.ptr)
+        self._beside.synchronize()
 
     def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
         self.counters = Counters()
@@ -353,8 +356,7 @@ class CudaDevice:
     def _bytes_to_peers(self) -> list[int]:
         if self._link is None:
             return []
-        width = self._arc_type().itemsize
-        return [0] * self._link.first + [int(count) * width for count in self._sent]
+        return [0] * self._link.first + self._sent.tolist()
 
     def _begin_to_exchange(self) -> None:
         """As the kernel `start` does."""
@@ -392,7 +394,11 @@ class CudaDevice:
         sizes = (own, len(share.halo), arcs, peers, self._type)
         entries = entries_that_fit(*sizes, self.room())
         shapes = work_arrays(*sizes, entries)
-        self._arrays = {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
+        self._arrays = {}
+        if peers > 1:
+            cp.get_default_memory_pool().free_all_blocks()
+            self._arrays["distance"] = exportable(*shapes.pop("distance"))
+        self._arrays |= {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
         self.label = self._processor + _shortened(entries, own)
         lengths = {"capacity": entries, "item_capacity": item_capacity(arcs)}
         self._work = pointed(WORK, self._arrays, lengths)
@@ -407,6 +413,8 @@ class CudaDevice:
         """Let the kernels see where to record, or that nothing is to be."""
         names = ("near_tail", "far_tail")
         self._recording = self._recording and self._has_room_to_record(names)
+        if self._recording == bool(self._work["record"][0]):
+            return
         for name in names:
             rows = self._arrays[name] if self._recording else ()
             self._work[name] = [row.data.ptr for row in rows] or 0

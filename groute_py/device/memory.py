@@ -19,8 +19,8 @@ SHORTENING = 16
 """Where memory is short a worklist has as many places as there is room for, at the least so many
 times fewer than vertices. What finds none leaves its vertex's bit, so answers are the same."""
 
-SMALLEST_RING, LARGEST_RING = 12, 24
-"""Logarithms of the entries that an inbox has for each peer."""
+SMALLEST_RING = 12
+"""Logarithm of the fewest entries that an inbox has for each peer."""
 
 CONTEXT_BYTES = 600 << 20
 """What CUDA itself and the kernels take, beside the share."""
@@ -91,9 +91,9 @@ def item_capacity(arcs: int) -> int:
 def ring_entries(halo: int) -> int:
     """Entries of an inbox for each peer, a power of two; ``halo`` is the largest of all ranks.
 
-    A ring holds what two turns send, and most vertices of a halo may be sent in each.
+    A turn that finds more than some sixteenth of a halo had better show it: see kernels/peers.cuh.
     """
-    return 1 << min(max(halo.bit_length() + 1, SMALLEST_RING), LARGEST_RING)
+    return 1 << max(halo.bit_length() - 4, SMALLEST_RING)
 
 
 def work_bytes(
@@ -105,9 +105,12 @@ def work_bytes(
 
 
 def inbox_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
-    """What the rings take of those peers that may be on the same host."""
+    """What the rings take of those peers that may be on the same host, and what they ask for.
+
+    They ask for as many vertices as a halo has, where parts are alike.
+    """
     rings = min(peers, MAX_PEERS) if peers > 1 else 0
-    return rings * ring_entries(halo) * entry_type(distance_type).itemsize
+    return rings * ring_entries(halo) * entry_type(distance_type).itemsize + 4 * halo
 
 
 def gpu_bytes(

@@ -1,4 +1,5 @@
-"""Peers' memory: each rank's mailbox and inbox, mapped by all others of its host through CUDA IPC.
+"""Peers' memory: each rank's mailbox, inbox and distances, mapped by all others of its host through
+CUDA IPC.
 
 Only memory from `cudaMalloc` itself is exported: a chunk of CuPy's pool begins inside a larger
 allocation, whose base is what an importer would get, and peers would write to the wrong place.
@@ -9,14 +10,21 @@ from __future__ import annotations
 import platform
 from typing import Any
 
+import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
+from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team
 from groute_py.device.binding import why_hidden
+from groute_py.device.cuda_crossing import to_device
 from groute_py.device.layout import MAX_PEERS, PEERS
 from groute_py.environment import hiding
+from groute_py.partition.share import Share
+
+HOMES_AT_ONCE = 1 << 25
+"""Vertices that ranks tell each other of at once: a message to all is below 2³¹ bytes."""
 
 INBOX_AT = 512
 """Where the inbox begins behind the mailbox: entries are loaded 16 bytes at a time."""
@@ -73,27 +81,65 @@ def _unreachable(gpu: int, buses: list[str]) -> list[int]:
     ]
 
 
+def exportable(shape: int, dtype: np.dtype[Any]) -> Any:
+    """An array that peers can map: an allocation of its own.
+
+    Raises:
+        cupy.cuda.memory.OutOfMemoryError: there is no room for it.
+    """
+    own_pool = cp.cuda.MemoryPool()  # its first chunk is a whole allocation
+    return cp.ndarray(shape, dtype, own_pool.malloc(max(shape, 1) * dtype.itemsize))
+
+
 class Link:
-    """This rank's mailbox and inbox, and the mapped ones of its peers; collective.
+    """This rank's mailbox and inbox, and what is mapped of its peers; collective.
 
     Args:
         team: the peers.
+        share: this rank's.
+        distances: of its vertices and halo, in memory that can be exported.
         entry_bytes: of a worklist entry.
         capacity: entries of a ring, a power of two.
     """
 
-    def __init__(self, team: Team, entry_bytes: int, capacity: int) -> None:
+    def __init__(
+        self, team: Team, share: Share, distances: Any, entry_bytes: int, capacity: int
+    ) -> None:
         channel = self._channel = team.channel
         self._me, self._count, self._capacity = channel.rank, channel.size, capacity
         self.first = team.first
-        self._ring_bytes = capacity * entry_bytes
+        self._ring_bytes, self._entry_bytes = capacity * entry_bytes, entry_bytes
         self._memory = runtime.malloc(INBOX_AT + self._count * self._ring_bytes)
-        handles = channel.gather(bytes(runtime.ipcGetMemHandle(self._memory)))
-        self._mapped = {
+        self._mapped = self._map(int(self._memory))
+        self._asked = [to_device(asked, np.uint32) for asked in self._exchanged(share)]
+        starts = share.halo_starts[self.first :][: self._count + 1]
+        self._halo_bytes = np.diff(starts) * distances.itemsize
+        begins = channel.gather(((share.own_count + starts) * distances.itemsize).tolist())
+        mapped = self._map(distances.data.ptr)
+        self._shown = {rank: mapped[rank] + begins[rank][self._me] for rank in mapped}
+        self._bases = [*self._mapped.values(), *mapped.values()]
+
+    def _map(self, address: int) -> dict[int, int]:
+        """Where memory that every rank exports lies for this one, but for its own."""
+        handles = self._channel.gather(bytes(runtime.ipcGetMemHandle(address)))
+        return {
             rank: runtime.ipcOpenMemHandle(handle)
             for rank, handle in enumerate(handles)
             if rank != self._me
         }
+
+    def _exchanged(self, share: Share) -> list[NDArray[np.int32]]:
+        """Which of this rank's vertices each peer has in its halo."""
+        starts = share.halo_starts[self.first :]
+        halos = [share.halo_home[starts[p] : starts[p + 1]] for p in range(self._count)]
+        rounds = -(-max(self._channel.gather(len(share.halo))) // HOMES_AT_ONCE)
+        pieces = [
+            self._channel.exchange([home[i * HOMES_AT_ONCE :][:HOMES_AT_ONCE] for home in halos])
+            for i in range(rounds)
+        ]
+        if not pieces:
+            return [np.zeros(0, np.int32)] * self._count
+        return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
     @property
     def mailbox(self) -> int:
@@ -107,15 +153,24 @@ class Link:
             base = self._mapped.get(rank, self._memory)
             struct["mailbox"][0, rank] = base
             struct["outbox"][0, rank] = base + INBOX_AT + self._me * self._ring_bytes
+            struct["shown"][0, rank] = self._shown.get(rank, 0)
+            struct["asked"][0, rank] = self._asked[rank].data.ptr
+            struct["asked_count"][0, rank] = len(self._asked[rank])
         struct["inbox"] = self._memory + INBOX_AT
         struct["lead"], struct["bound"] = lead, bound
         struct["me"], struct["count"] = self._me, self._count
         struct["capacity"], struct["first"] = self._capacity, self.first
         return struct
 
+    def bytes_sent(self, exchange: Any) -> NDArray[np.uint64]:
+        """To each peer, shape (MAX_PEERS,): entries, and distances shown, each time."""
+        sent = np.array(exchange["sent"] * np.uint64(self._entry_bytes))
+        sent[: self._count] += (exchange["shown"] * self._halo_bytes).astype(np.uint64)
+        return sent
+
     def close(self) -> None:
         """Unmap the peers' memory and free our own; collective, no kernel may be running."""
-        for address in self._mapped.values():
+        for address in self._bases:
             runtime.ipcCloseMemHandle(address)
         self._channel.gather(None)  # nobody frees what a peer still maps
         runtime.free(self._memory)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.algorithms.choose import Choice, algorithm, devices_of
-from groute_py.algorithms.delta_stepping import automatic_delta
+from groute_py.algorithms.delta_stepping import stride
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team, team_of
@@ -314,7 +314,7 @@ class Session:
         """How wide a step towards targets is, where the method has no Δ."""
         if wanted is None:
             return math.inf
-        return automatic_delta(self.facts, self._device.name, self._channel.size)
+        return stride(self.facts, self._device.name)
 
     def _lead(self) -> float:
         return math.inf if self._channel.size == 1 else LEAD_WINDOWS

@@ -48,6 +48,7 @@ __device__ __forceinline__ void tell_counts(const Peers& peers, Exchange& own) {
     Mailbox* theirs = peers.mailbox[p];
     if (own.sent[p] != own.told_sent[p]) say(&theirs->published[peers.me], own.sent[p]);
     if (own.begin[p] != own.told_taken[p]) say(&theirs->taken[peers.me], own.begin[p]);
+    if (own.shown) say(&theirs->shown[peers.me], own.shown);
     own.told_sent[p] = own.sent[p];
     own.told_taken[p] = own.begin[p];
 }
@@ -67,12 +68,16 @@ __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk)
 }
 
 // Lane p: the turn that has ended has taken all it was to take from peer p, and written no more to it
-// than there was room for.
+// than there was room for; if there was more it shows what it knows.
 __device__ __forceinline__ void settle(const Peers& peers, Exchange& own) {
     u32 p = lane();
+    if (p == 0) own.shown += own.showing;
+    __syncwarp();
+    if (p == 0) own.showing = 0;
     if (!is_peer(peers, p)) return;
     own.sent[p] = min(own.sent[p], own.room[p]);
     own.begin[p] = own.end[p];
+    own.seen[p] = own.to_see[p];
 }
 
 // Lane p: sees how far peer p has written and taken.
@@ -81,17 +86,27 @@ __device__ __forceinline__ void see_counts(const Peers& peers, Desk& desk) {
     if (!is_peer(peers, p)) return;
     desk.own.end[p] = desk.heard.published[p];
     desk.own.room[p] = desk.heard.taken[p] + peers.capacity;
+    desk.own.to_see[p] = (u32)desk.heard.shown[p];
 }
 
-__device__ __forceinline__ u64 sum_over_peers(const Peers& peers, const u64* counts) {
+template <class Count>
+__device__ __forceinline__ u64 sum_over_peers(const Peers& peers, const Count* counts) {
     u64 sum = 0;
     for (u32 p = 0; p < peers.count; p++) sum += p == peers.me ? 0 : counts[p];
     return sum;
 }
 
-// How many entries have arrived for the turn to come.
+__device__ __forceinline__ bool shows(const Exchange& exchange, u32 p) {
+    return exchange.to_see[p] != exchange.seen[p];
+}
+
+// How many entries have arrived for the turn to come, and distances are there to look at; one at least
+// where a peer has none to show, because it waits until all have looked.
 __device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exchange) {
-    return sum_over_peers(peers, exchange.end) - sum_over_peers(peers, exchange.begin);
+    u64 sum = sum_over_peers(peers, exchange.end) - sum_over_peers(peers, exchange.begin);
+    for (u32 p = 0; p < peers.count; p++)
+        if (p != peers.me && shows(exchange, p)) sum += max(peers.asked_count[p], 1u);
+    return sum;
 }
 
 // States this rank's floor and counts in the open vote, once.
@@ -100,8 +115,11 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
     if (vote == desk.own.balloted || lane()) return;
     Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
     say(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
-    say(&mine->sent, 2 * sum_over_peers(peers, desk.own.sent) + parity);
-    say(&mine->received, 2 * sum_over_peers(peers, desk.own.begin) + parity);
+    const Exchange& own = desk.own;
+    u64 sent = sum_over_peers(peers, own.sent) + own.shown * (peers.count - 1);
+    u64 received = sum_over_peers(peers, own.begin) + sum_over_peers(peers, own.seen);
+    say(&mine->sent, 2 * sent + parity);
+    say(&mine->received, 2 * received + parity);
     desk.own.balloted = vote;
 }
 
@@ -169,6 +187,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
     if (own.pace % 2) {
         tell_counts(peers, own);
         tell_pace(peers, own.pace + 1);
+        __syncwarp();  // all are told before one is waited for
         await_pace(peers, desk);
         hear(peers, desk);
     }
@@ -177,15 +196,12 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
         __syncwarp();
         u64 work = prospect.listed + arrivals(peers, own);
         bool beyond = prospect.floor == INFINITE || prospect.floor > desk.heard.limit;
-        bool idle = !work && !prospect.pending && beyond && !own.full && !desk.heard.quiet &&
-                    !desk.heard.stop;
+        bool idle = !work && !prospect.pending && beyond && !desk.heard.quiet && !desk.heard.stop;
         __syncwarp();
         if (lane() == 0) {
             own.limit = desk.heard.limit;
             own.quiet = desk.heard.quiet;
             own.stopped = desk.heard.stop;
-            own.resend = own.full;
-            own.full = 0;
             own.pace = own.pace / 2 * 2 + (work > gridDim.x * THIN ? 3 : 2);
         }
         __syncwarp();

@@ -151,6 +151,7 @@ struct WarpLists {
     const Turn& now;
     Staging& staged;
     u32 near_count, far_count, remote_count;  // the same in all lanes
+    bool shown;                               // peers will look for themselves
 
     __device__ __forceinline__ void near(bool wanted, const Ready& ready) {
         if (full(wanted, near_count)) flush_near();
@@ -164,6 +165,7 @@ struct WarpLists {
 
     __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
         if (rank.peers.count > 1) {
+            if (shown) wanted = wanted && beyond_peers(rank, ready.vertex);
             if (full(wanted, remote_count)) flush_remote();
             hold(wanted, ready, 2, remote_count);
         } else if (__any_sync(~0u, wanted)) {
@@ -231,6 +233,8 @@ struct WarpLists {
         for (int k = 0; k < each; k++)
             send(rank, wanted[k], home[k], entry[k].vertex - own, entry[k].distance);
         remote_count = 0;
+        shown = anew(&rank.control->exchange.showing);
+        if (shown) rank.block.wrote = 1;  // distances in its own memory, but for them
         __syncwarp();
     }
 };

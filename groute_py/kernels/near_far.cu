@@ -20,10 +20,10 @@
 // Lists what has arrived, without relaxing it.
 __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged,
                                             Distance threshold) {
-    WarpLists lists{rank, to, staged, 0, 0, 0};
+    WarpLists lists{rank, to, staged, 0, 0, 0, false};
     u64 none = 0;
     Relax<WarpLists> relax{rank, to, lists, threshold, NOTHING, none};
-    relax.inbox([&](bool close, const Ready& ready) { lists.near(close, ready); });
+    relax.inbox();
     lists.flush();
 }
 
@@ -38,6 +38,11 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
 
+// Whether a turn's long rows lead to so much of the halo that entries would be wasted on it.
+__device__ __forceinline__ bool finds_much(const Rank& rank, const Turn& now) {
+    return rank.peers.count > 1 && (u64)now.items_in_count * PART * 2 >= rank.share.halo;
+}
+
 // One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below.
 __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& staged, u64 arrived,
                                           u32 depth, Distance threshold, Distance cutoff,
@@ -50,12 +55,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
     if (weight_of(now.near_in_count, now.items_in_count) + arrived <= gridDim.x * THIN) {
         BlockLists lists{rank, now, staged, level};
         Relax<BlockLists> relax{rank, now, lists, threshold, cutoff, relaxed};
-        if (rank.seen.exchange.resend) relax.resend();
-        if (arrived)
-            relax.inbox([&](bool close, Ready& ready) {
-                if (close) look_up(rank.share, ready);
-                relax.rows(close, ready);
-            });
+        if (arrived) relax.inbox();
         relax.items();
         Thin thin{relax};
         thin.entries(now.near_in_count, grid_warp(), grid_warps(), fetch);
@@ -64,9 +64,10 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         level = lists.level;
     } else {
         if (arrived) join_inbox(rank, now, staged, threshold);
-        WarpLists lists{rank, now, staged, 0, 0, 0};
+        const bool shows = finds_much(rank, now);
+        if (shows) show(rank);
+        WarpLists lists{rank, now, staged, 0, 0, 0, shows};
         Relax<WarpLists> relax{rank, now, lists, threshold, cutoff, relaxed};
-        if (rank.seen.exchange.resend) relax.resend();
         relax.items();
         relax_groups(relax, fetch);
         lists.flush();
@@ -78,7 +79,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
 // small that it ends there as well.
 __device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
                           Distance window, Distance threshold, Distance* least_far) {
-    WarpLists lists{rank, to, staged, 0, 0, 0};
+    WarpLists lists{rank, to, staged, 0, 0, 0, false};
     Distance least = NOTHING;
     const u32 stretch = 32 * grid_warps();
     for (u32 base = 32 * grid_warp(); base < count; base += ARCS * stretch) {
@@ -191,14 +192,13 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         }
         clear_ahead(control, turn, far_side);
         bool listed = now.near_in_count + now.items_in_count > 0;
-        bool due = exchanging && seen.exchange.resend;
-        if (listed || due || (arrived && (!served || seen.any_spilled))) {
+        if (listed || (arrived && (!served || seen.any_spilled))) {
             floor = (double)window;
             if (last) break;
             take_turn(rank, now, staged, arrived, depth, threshold, cutoff, level, relaxed);
             steps++;
             after_split = false;
-            served = !listed && !due;
+            served = !listed;
         } else {
             meet(control, block);  // all have read what the window moves by
             served = false;
@@ -235,7 +235,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             Copy<Mailbox> mail(peers.mailbox[peers.me]);
             prospect.listed =
                 weight_of(anew(&control->near_count[turn % 3]), anew(&control->item_count[turn % 3]));
-            prospect.pending = anew(&control->any_spilled) | anew(&exchange.full);
+            prospect.pending = anew(&control->any_spilled);
             Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
             double left = anew(&control->far_count[far_side]) ? (double)next : (double)INFINITE;
             // what is listed is worked on even if its window has begun beyond the bound

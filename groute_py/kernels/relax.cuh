@@ -52,63 +52,68 @@ struct Relax {
         }
     }
 
-    // What peers have sent: of what still improves, `take(close, ready)` gets what lies in the window.
-    template <class Take>
-    __device__ __forceinline__ void inbox(Take take) {
+    // Lists what peers have sent and shown, of what still improves.
+    __device__ __forceinline__ void inbox() {
         const Exchange& exchange = rank.seen.exchange;
-        const u32 capacity = rank.peers.capacity, stretch = 32 * grid_warps();
-        for (u32 p = 0; p < rank.peers.count; p++) {
-            u64 end = exchange.end[p];
-            const Entry* ring = rank.peers.inbox + (u64)p * capacity;
-            for (u64 base = exchange.begin[p] + 32 * grid_warp(); base < end; base += ARCS * stretch) {
-                bool nearer[ARCS];
-                Ready ready[ARCS];
-#pragma unroll
-                for (int k = 0; k < ARCS; k++) {
-                    u64 index = base + k * stretch + lane();
-                    nearer[k] = index < end;
-                    Entry entry = {};
-                    if (nearer[k]) entry = load(&ring[index & (capacity - 1)]);
-                    ready[k] = {entry.distance, entry.vertex, NO_VERTEX};
-                }
-#pragma unroll
-                for (int k = 0; k < ARCS; k++) {
-                    Distance* known = &rank.work.distance[ready[k].vertex];
-                    nearer[k] = nearer[k] && ready[k].distance < atomic_min(known, ready[k].distance);
-                }
-#pragma unroll
-                for (int k = 0; k < ARCS; k++) {
-                    bool close = nearer[k] && ready[k].distance < threshold;
-                    lists.far(nearer[k] && !close, ready[k]);
-                    take(close, ready[k]);
-                }
-            }
-        }
-    }
-
-    // Sends the dirty vertices again that had found their ring full; a lane a word, a bit at a time. Those of
-    // ranks that are no peers stay.
-    __device__ __forceinline__ void resend() {
-        const u32 warp = grid_warp(), warps = grid_warps();
-        const u32* starts = &rank.share.halo_starts[rank.peers.first];
-        const u32 first = starts[0], end = starts[rank.peers.count], words = (end + 31) / 32;
-        for (u32 base = first / 32 + warp * 32; base < words; base += warps * 32) {
-            u32 word = base + lane(), bits = 0;
-            u32 theirs = bits_within(word, first, end);
-            if (word < words && (__ldcg(&rank.work.dirty_bits[word]) & theirs))
-                bits = atomicAnd(&rank.work.dirty_bits[word], ~theirs) & theirs;
-            while (__any_sync(~0u, bits)) {
-                u32 place = word * 32 + __ffs(bits) - 1;
-                Distance distance = bits ? current(&rank.work.distance[rank.share.own + place]) : 0;
-                Home home = {};
-                if (bits) home = home_of(rank, place);
-                send(rank, bits, home, place, distance);
-                bits &= bits - 1;
+        const Peers& peers = rank.peers;
+        for (u32 p = 0; p < peers.count; p++) {
+            if (p == peers.me) continue;
+            for (u32 shown = 0; shown <= shows(exchange, p); shown++) {
+                u64 begin = shown ? 0 : exchange.begin[p];
+                u64 end = shown ? peers.asked_count[p] : exchange.end[p];
+                receive(begin, end, [&](u64 index) {
+                    Entry entry;
+                    if (shown) {
+                        entry.distance = anew(&peers.shown[p][index]);
+                        entry.vertex = __ldg(&peers.asked[p][index]);
+                    } else {
+                        u64 place = (u64)p * peers.capacity + (index & (peers.capacity - 1));
+                        entry = load(&peers.inbox[place]);
+                    }
+                    return entry;
+                });
             }
         }
     }
 
   private:
+    // What `fetch(index)` brings, from begin to end, several a lane at a time. Much of it improves nothing: it
+    // is looked at before it is touched.
+    template <class Fetch>
+    __device__ __forceinline__ void receive(u64 begin, u64 end, Fetch fetch) {
+        const u32 stretch = 32 * grid_warps();
+        for (u64 base = begin + 32 * grid_warp(); base < end; base += ARCS * stretch) {
+            bool nearer[ARCS];
+            Entry entries[ARCS];
+#pragma unroll
+            for (int k = 0; k < ARCS; k++) {
+                u64 index = base + k * stretch + lane();
+                nearer[k] = index < end;
+                entries[k] = {};
+                if (nearer[k]) entries[k] = fetch(index);
+            }
+#pragma unroll
+            for (int k = 0; k < ARCS; k++) {
+                const Distance* known = &rank.work.distance[entries[k].vertex];
+                nearer[k] = nearer[k] && entries[k].distance < current(known);
+            }
+#pragma unroll
+            for (int k = 0; k < ARCS; k++) {
+                Distance* known = &rank.work.distance[entries[k].vertex];
+                if (nearer[k])
+                    nearer[k] = entries[k].distance < atomic_min(known, entries[k].distance);
+            }
+#pragma unroll
+            for (int k = 0; k < ARCS; k++) {
+                if (!__any_sync(~0u, nearer[k])) continue;
+                Ready ready = {entries[k].distance, entries[k].vertex, NO_VERTEX};
+                bool close = nearer[k] && ready.distance < threshold;
+                lists.near(close, ready);
+                lists.far(nearer[k] && !close, ready);
+            }
+        }
+    }
+
     // The heads of the arcs may have become nearer. Most have not: all are looked at before any is
     // touched. `tail_of(k)` is called by all lanes.
     template <class Tail>

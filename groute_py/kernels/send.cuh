@@ -22,9 +22,23 @@ __device__ __forceinline__ Home home_of(const Rank& rank, u32 place) {
     return {owner(rank.share, place) - rank.peers.first, __ldg(&rank.share.halo_home[place])};
 }
 
-// Into a ring while it has room; else the dirty bit keeps the vertex for later.
-__device__ __forceinline__ void write_to(const Rank& rank, const Home& home, u64 index, u32 place,
-                                         Distance distance) {
+// Whether a halo vertex's owner is none of the peers.
+__device__ __forceinline__ bool beyond_peers(const Rank& rank, u32 vertex) {
+    const Share& share = rank.share;
+    if (rank.peers.count == share.peers) return false;
+    u32 place = vertex - share.own, first = rank.peers.first;
+    return place < __ldg(&share.halo_starts[first]) ||
+           place >= __ldg(&share.halo_starts[first + rank.peers.count]);
+}
+
+// This turn shows to all peers what it knows.
+__device__ __forceinline__ void show(const Rank& rank) {
+    rank.control->exchange.showing = 1;
+    rank.block.wrote = 1;
+}
+
+// Into a ring while it has room.
+__device__ __forceinline__ void write_to(const Rank& rank, const Home& home, u64 index, Distance distance) {
     if (index < rank.seen.exchange.room[home.peer]) {
         Entry entry;
         entry.distance = distance;
@@ -32,8 +46,7 @@ __device__ __forceinline__ void write_to(const Rank& rank, const Home& home, u64
         rank.peers.outbox[home.peer][index & (rank.peers.capacity - 1)] = entry;
         rank.block.wrote = 1;
     } else {
-        set_bit(rank.work.dirty_bits, place);
-        rank.control->exchange.full = 1;
+        show(rank);
     }
 }
 
@@ -52,7 +65,7 @@ __device__ __forceinline__ void send(const Rank& rank, bool wanted, const Home& 
         if ((int)lane() == __ffs(mask) - 1)
             first = atomicAdd(&rank.control->exchange.sent[p], (u64)__popc(mask));
         first = __shfl_sync(~0u, first, __ffs(mask) - 1);
-        if (to == p) write_to(rank, home, first + rank_among(mask), place, distance);
+        if (to == p) write_to(rank, home, first + rank_among(mask), distance);
     }
 }
 
@@ -62,5 +75,5 @@ __device__ __forceinline__ void send_one(const Rank& rank, u32 place, Distance d
     if (home.peer >= rank.peers.count)
         return mark_dirty_one(rank.share, rank.work, rank.control, rank.share.own + place);
     u64 index = atomicAdd(&rank.control->exchange.sent[home.peer], 1ull);
-    write_to(rank, home, index, place, distance);
+    write_to(rank, home, index, distance);
 }

@@ -98,14 +98,6 @@ __device__ __forceinline__ bool set_bit(u32* bits, u32 vertex) {
     return !(atomicOr(&bits[vertex >> 5], bit) & bit);
 }
 
-// The bits of a word that stand for vertices from `first` to before `end`.
-__device__ __forceinline__ u32 bits_within(u32 word, u32 first, u32 end) {
-    u32 bits = ~0u;
-    if (word == first / 32) bits &= ~0u << (first & 31);
-    if (word == end / 32) bits &= (1u << (end & 31)) - 1;
-    return bits;
-}
-
 // A global list.
 struct List {
     Entry* entries;

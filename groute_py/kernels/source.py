@@ -105,6 +105,9 @@ WIDE_BLOCK = 1024
 PART = 256
 """Arcs a warp relaxes in one go; a longer row is cut into parts of so many."""
 
+THIN = BLOCK
+"""Entries a block up to which a turn is thin; see near_far.cu."""
+
 _STAGED_BYTES = 8192
 """Shared memory a block has for a staged list; near has two, with twice as wide entries."""
 
@@ -130,7 +133,7 @@ def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple
         "WIDE_BLOCK": WIDE_BLOCK,
         "PART": PART,
         "STAGED": staged,
-        "THIN": BLOCK,
+        "THIN": THIN,
         "LANES": 4,
         "ARCS": 4,
         "BLOCKS": 3,

@@ -5,6 +5,7 @@ __device__ __forceinline__ void touch(const Peers& peers, u32 p) {
     if (!is_peer(peers, p)) return;
     anew(&peers.mailbox[p]->stop);
     anew(&peers.outbox[p]->vertex);
+    if (peers.asked_count[p]) anew(peers.shown[p]);
 }
 
 // `source` is NO_VERTEX on a rank that does not own it; `room` is the capacity of an outbox.

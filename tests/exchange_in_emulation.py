@@ -1,0 +1,78 @@
+"""Small random graphs over emulated GPUs that exchange inside the kernel, each answer verified.
+
+EMULATED_GPUS=4 python tests/exchange_in_emulation.py fused 24
+EMULATED_GPUS=4 EMULATED_THICK=1 python tests/exchange_in_emulation.py fused 24
+EMULATED_GPUS=4 GROUTE_PY_HOSTS=2 python tests/exchange_in_emulation.py hierarchical 24
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import emulated_gpu  # noqa: F401 - comes before what imports CuPy
+import numpy as np
+from exchange_on_gpus import check
+from graphs import random_graph
+from local_ranks import on_ranks
+
+from groute_py import Graph, Result, generate
+from groute_py.device.peers import Link
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
+
+shown: list[int] = []
+"""Of every run and rank: the turns after which it showed what it knew."""
+
+
+class Noting(Link):
+    """Notes what it is asked to count."""
+
+    def bytes_sent(self, exchange: Any) -> Any:
+        """As of a link."""
+        shown.append(int(exchange["shown"]))
+        return super().bytes_sent(exchange)
+
+
+def draw(seed: int) -> Graph:
+    """Another graph for each seed: roads, R-MAT, zero weights, floats, 64 bits."""
+    random = np.random.default_rng(seed)
+    if seed % 6 == 0:
+        return generate(f"road:{random.integers(2, 25)}x{random.integers(2, 25)}", seed=seed)
+    if seed % 6 == 1:
+        return generate(f"rmat:{random.integers(3, 9)},{random.integers(1, 9)}", seed=seed)
+    count = int(random.integers(1, 300))
+    greatest = (0, 1, 2**31 - 2, 1000)[seed % 6 - 2]
+    whole = random_graph(count, int(random.integers(0, 8 * count)), seed, greatest)
+    if seed % 6 == 5:
+        return Graph(whole.offsets, whole.heads, (whole.weights * 0.37).astype(np.float32))
+    return whole
+
+
+def solve(graph: Graph, source: int, goal: list[int], ranks: int) -> Result | None:
+    """On threads as ranks; rank 0's result."""
+
+    def work(channel: Any) -> Result | None:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with Session(whole, channel, Options(device="cuda", mode="fused")) as session:
+            return session.solve(source, goal)
+
+    return on_ranks(ranks, work)[0]
+
+
+def main(expected: str, count: int) -> None:
+    for seed in range(count):
+        graph = draw(seed)
+        source = int(np.random.default_rng(seed).integers(graph.vertex_count))
+        goal = [graph.vertex_count // 2] if seed % 3 == 1 else []
+        ranks = 4 if expected == "hierarchical" else 2 + seed % 3
+        check(solve(graph, source, goal, ranks), graph, source, expected, goal)
+    print(f"{count} graphs right, shown after {sum(shown)} turns")
+
+
+if __name__ == "__main__":
+    import groute_py.device.cuda as cuda
+
+    cuda.Link = Noting  # type: ignore[misc]
+    main(sys.argv[1], int(sys.argv[2]))
