@@ -11,6 +11,9 @@ from groute_py.graph.lines import shown
 
 SEPARATORS = (b",", b";", b"|")
 """What may part fields besides blanks and tabs."""
+QUOTE = b'"'
+QUOTED = re.compile(rb'((?:"[^"]*")+)')
+HINT = "; a quoted field begins and ends with a quote in its line, and doubles those within"
 
 Lines = list[tuple[int, bytes]]
 Rows = list[tuple[int, list[bytes]]]
@@ -22,10 +25,42 @@ def as_integer(field: bytes) -> int | None:
     return int(field) if INTEGER.fullmatch(field) else None
 
 
+def is_comment(line: bytes) -> bool:
+    """Whether a line begins as comments do; a name in quotes may begin so too."""
+    return line.lstrip()[:1] in (b"#", b"%")
+
+
 def fields_of(line: bytes, separator: bytes) -> list[bytes]:
-    """The fields of a line, without the blanks and quotes around them."""
-    parts = line.split(separator) if separator else line.split()
-    return [part.strip().removeprefix(b'"').removesuffix(b'"') for part in parts]
+    """The fields of a line, without the blanks and quotes around them.
+
+    Quotes are as RFC 4180 has them: around a whole field, and doubled within. Where they are not,
+    the line is one field.
+
+    >>> fields_of(b'"Paris, Texas", Rome, 5', b","), fields_of(b'5" pipe,Rome,5', b",")
+    ([b'Paris, Texas', b'Rome', b'5'], [b'5" pipe,Rome,5'])
+    """
+    if QUOTE not in line:
+        return _parted(line, separator)
+    pieces = QUOTED.split(line)
+    outside, inside = pieces[::2], iter(pieces[1::2])
+    fields = _parted(QUOTE.join(outside), separator)  # each quote stands for what was in a pair
+    if any(QUOTE in piece for piece in outside) or any(
+        QUOTE in field and field != QUOTE for field in fields
+    ):
+        return [line.strip()]
+    return [next(inside)[1:-1].replace(b'""', QUOTE) if f == QUOTE else f for f in fields]
+
+
+def quoted(name: str) -> str:
+    """A name as a field, in quotes where it needs them."""
+    parted = name.split() != [name] or any(other.decode() in name for other in SEPARATORS)
+    if parted or name[0] in "#%" or '"' in name:
+        return '"' + name.replace('"', '""') + '"'
+    return name
+
+
+def _parted(line: bytes, separator: bytes) -> list[bytes]:
+    return [part.strip() for part in line.split(separator)] if separator else line.split()
 
 
 def separator_of(head: Head, data: Lines) -> bytes | None:
@@ -62,8 +97,19 @@ def parted_counts(rows: Rows) -> tuple[Rows, Rows]:
     return [], rows
 
 
+def rows_of(lines: Lines, separator: bytes) -> Rows:
+    """The fields of lines, without rows of empty fields."""
+    rows = [(number, fields_of(line, separator)) for number, line in lines]
+    return [(number, fields) for number, fields in rows if any(fields)]
+
+
+def hint_of(line: bytes) -> str:
+    """What to say of quotes behind a complaint about a line."""
+    return HINT if QUOTE in line else ""
+
+
 def _rows(lines: Lines, separator: bytes) -> Rows:
-    return parted_counts([(number, fields_of(line, separator)) for number, line in lines])[1]
+    return parted_counts(rows_of(lines, separator))[1]
 
 
 def _parts(lines: Lines, separator: bytes) -> bool:
@@ -80,6 +126,9 @@ def _leaves_none(lines: Lines, separator: bytes, found: list[bytes]) -> bool:
 
 def _check_columns(head: Head, data: Lines) -> None:
     number, line = data[0]
+    if line.count(QUOTE) % 2:
+        problem = f"a quote is not closed in {shown(line)}{HINT}"
+        raise FormatError(head.path, problem, line=number)
     for separator in (*SEPARATORS, b""):
         fields = fields_of(line, separator)
         if len(fields) > 1 and as_integer(fields[0]) is not None:

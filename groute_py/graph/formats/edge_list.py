@@ -2,7 +2,8 @@
 
     # SNAP: a comment; so is a line that begins with %
     1,2,803           parted by blanks, tabs, commas, semicolons or bars
-    home,work,1.5     ids are any integers, or else any names without a separator
+    home,work,1.5     ids are any integers, or else any names
+    "a, b",work,2     in quotes where they hold a separator; a quote within is doubled
 
 Ids are integers where all of the first lines' are: 007 is then 7. A comment ``# ids are names``
 makes names of all; we write it where names look like integers.
@@ -15,6 +16,7 @@ and so does a comment ``# vertices 1..n``, which we write where some have no arc
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NoReturn
 
@@ -28,7 +30,7 @@ from groute_py.graph.arcs import INT64
 from groute_py.graph.columns import PAIRS
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
-from groute_py.graph.formats.edge_fields import SEPARATORS, as_integer, fields_of
+from groute_py.graph.formats.edge_fields import as_integer, fields_of, hint_of, is_comment, quoted
 from groute_py.graph.formats.edge_plan import COMMENTS, NAMES, Plan, plan_of
 from groute_py.graph.formats.ldbc_vertices import vertices_beside, write_vertices
 from groute_py.graph.head import Head
@@ -38,6 +40,7 @@ from groute_py.graph.memory import check_name_lengths
 from groute_py.graph.piece import Piece
 
 SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
+UNPRINTABLE = re.compile(r"[\x00-\x08\n-\x1f]")
 SMALL_IDS, USUAL_IDS = (0, 2**31), (0, 10**18)
 """Ids that the compiled loop takes, first in 32 bits."""
 
@@ -101,7 +104,7 @@ class _Lines(ArcLines):
 
     def take_line(self, line: bytes) -> None:
         fields = fields_of(line, self._plan.separator)
-        if not any(fields) or self.line in self._plan.skipped or fields[0][:1] in (b"#", b"%"):
+        if not any(fields) or self.line in self._plan.skipped or is_comment(line):
             return
         if len(fields) != self.columns:
             refuse_line(self, line)
@@ -149,7 +152,7 @@ def _read_names(path: Path, plan: Plan, progress: Progress | None) -> Graph:
     for text, done in whole_lines(path):
         for line in text.split(b"\n")[:-1]:
             fields = fields_of(line, plan.separator)
-            if any(fields) and fields[0][:1] not in (b"#", b"%") and lines.line not in plan.skipped:
+            if any(fields) and not is_comment(line) and lines.line not in plan.skipped:
                 if len(fields) != plan.columns or not (fields[0] and fields[1]):
                     refuse_line(lines, line)
                 if not plan.names:
@@ -176,7 +179,7 @@ def _read_names(path: Path, plan: Plan, progress: Progress | None) -> Graph:
 def refuse_line(lines: ArcLines, line: bytes) -> NoReturn:
     """Say that a line does not have the fields of the others."""
     wanted = "`TAIL HEAD WEIGHT`" if lines.columns == 3 else "`TAIL HEAD`"
-    lines.refuse(f"expected {wanted} as in the lines before, got {shown(line)}")
+    lines.refuse(f"expected {wanted} as in the lines before, got {shown(line)}{hint_of(line)}")
 
 
 def refuse_name(lines: ArcLines, field: bytes) -> NoReturn:
@@ -214,8 +217,10 @@ def write(graph: Graph, path: Path) -> None:
         header = b"" if graph.arc_count else b"# no edges\n"
     else:
         header = _comment_on_vertices(graph, path)
-    if names is not None and _check_names(names, path):
-        header += NAMES
+    ids = graph.ids
+    if names is not None:
+        ids = np.array(_written(names, path), dtype=np.str_)
+        header += NAMES if any(as_integer(n.encode()) is not None for n in names.tolist()) else b""
     if names is not None or separator == b",":
         titles = (*_titles(set() if names is None else set(names.tolist())), "weight")
         header += separator.join(title.encode() for title in titles[:columns]) + b"\n"
@@ -226,7 +231,7 @@ def write(graph: Graph, path: Path) -> None:
         separator=separator,
         columns=columns,
         first_id=graph.first_id,
-        ids=graph.ids,
+        ids=ids,
     )
 
 
@@ -247,12 +252,10 @@ def _comment_on_vertices(graph: Graph, path: Path) -> bytes:
     return f"# vertices {graph.numbering}\n".encode()
 
 
-def _check_names(ids: NDArray[np.str_], path: Path) -> bool:
-    """Refuse names that would be parted; returns whether some look like integers."""
-    parting = [other.decode() for other in SEPARATORS]
-    for name in ids.tolist():
-        parted = name.split() != [name] or any(other in name for other in parting)
-        if parted or name[0] in "#%" or '"' in name:
+def _written(names: NDArray[np.str_], path: Path) -> list[str]:
+    """Names as fields; those that no line can hold are refused."""
+    for name in names.tolist():
+        if not name or UNPRINTABLE.search(name):
             problem = f"vertex {name!r} cannot stand in an edge list; write .parquet or .csr"
             raise InputError(f"{path}: {problem}")
-    return any(as_integer(name.encode()) is not None for name in ids.tolist())
+    return [quoted(name) for name in names.tolist()]

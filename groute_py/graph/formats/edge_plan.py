@@ -11,8 +11,9 @@ from groute_py.graph.formats.edge_fields import (
     Lines,
     Rows,
     as_integer,
-    fields_of,
+    is_comment,
     parted_counts,
+    rows_of,
     separator_of,
 )
 from groute_py.graph.formats.edge_titles import are_titles
@@ -65,7 +66,7 @@ def plan_of(head: Head) -> Plan | None:
     separator = separator_of(head, data)
     if separator is None:
         return None
-    counts, rows = parted_counts([(number, fields_of(line, separator)) for number, line in data])
+    counts, rows = parted_counts(rows_of(data, separator))
     skipped = {number for number, _ in counts}
     columns = len(rows[0][1]) if rows else 3
     if rows and are_titles(head, rows):
@@ -92,7 +93,7 @@ def _sample(head: Head) -> tuple[list[bytes], Lines]:
     """The comments, and some other lines with their numbers."""
     comments, data = [], []
     for number, line in enumerate(head.lines, 1):
-        if line.lstrip()[:1] in (b"#", b"%"):
+        if is_comment(line):
             comments.append(line.strip())
         elif line.strip():
             data.append((number, line))
