@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.array_like import on_device
-from groute_py.graph.atomic import check_writable, replacing
+from groute_py.graph.atomic import check_writable, replacing, told
 from groute_py.graph.ids import Numbering
 from groute_py.graph.threads import thread_count
 from groute_py.result_files import form_of
@@ -152,16 +152,14 @@ class Result:
                 are tables in the graph file's ids.
 
         Raises:
-            InputError: unknown suffix, or the file cannot be written.
+            InputError: unknown suffix, or no file can be written there.
+            RunError: the disk is full, or fails.
             SetupError: the form needs a library that is not installed.
         """
         target = Path(path)
         write = form_of(target, form)
-        try:
-            with replacing(target) as file:
-                write(self, file)
-        except OSError as problem:
-            raise InputError(f"{target}: cannot be written ({problem.strerror})") from problem
+        with told(target), replacing(target) as file:
+            write(self, file)
 
 
 def check_output(path: str | Path, form: str | None = None) -> None:

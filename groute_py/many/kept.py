@@ -79,8 +79,8 @@ class KeptRows:
         resume: go on with what is there; else begin anew.
 
     Raises:
-        InputError: there is nothing to go on with, or it is of something else; or the disk has not
-            room enough.
+        InputError: there is nothing to go on with, or it is of something else.
+        RunError: the disk has not room enough.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class KeptRows:
         )  # once row by row, once in the form asked for
         free = shutil.disk_usage(self.path.absolute().parent).free
         if twice * needed > free:
-            raise InputError(
+            raise RunError(
                 f"{self._shape[0]:,} rows of {self._shape[1]:,} vertices take {twice * needed:,} "
                 f"bytes while they are written, and {free:,} are free at {self.path}; name another "
                 "disk, fewer sources, or --reduce"

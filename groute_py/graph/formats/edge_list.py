@@ -17,6 +17,7 @@ and so does a comment ``# vertices 1..n``, which we write where some have no arc
 from __future__ import annotations
 
 import re
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -32,7 +33,7 @@ from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.edge_fields import as_integer, fields_of, hint_of, is_comment, quoted
 from groute_py.graph.formats.edge_plan import COMMENTS, NAMES, Plan, plan_of
-from groute_py.graph.formats.ldbc_vertices import vertices_beside, write_vertices
+from groute_py.graph.formats.ldbc_vertices import vertices_beside, vertices_written
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.lines import Progress, shown, whole_lines
@@ -212,8 +213,9 @@ def write(graph: Graph, path: Path) -> None:
     if columns == 2 and (graph.weights != 1).any():
         raise InputError(f"{path}: an .el file has no weights; write .wel")
     names = graph.ids if graph.ids is not None and graph.ids.dtype.kind == "U" else None
+    beside: AbstractContextManager[None] = nullcontext()
     if name.endswith(".e") and names is None:
-        write_vertices(graph, path)
+        beside = vertices_written(graph, path)
         header = b"" if graph.arc_count else b"# no edges\n"
     else:
         header = _comment_on_vertices(graph, path)
@@ -224,15 +226,16 @@ def write(graph: Graph, path: Path) -> None:
     if names is not None or separator == b",":
         titles = (*_titles(set() if names is None else set(names.tolist())), "weight")
         header += separator.join(title.encode() for title in titles[:columns]) + b"\n"
-    write_arcs(
-        graph,
-        path,
-        header,
-        separator=separator,
-        columns=columns,
-        first_id=graph.first_id,
-        ids=ids,
-    )
+    with beside:
+        write_arcs(
+            graph,
+            path,
+            header,
+            separator=separator,
+            columns=columns,
+            first_id=graph.first_id,
+            ids=ids,
+        )
 
 
 def _titles(names: set[str]) -> tuple[str, str]:
