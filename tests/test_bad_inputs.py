@@ -285,6 +285,27 @@ def test_an_unknown_setting(groute: Any) -> None:
     )
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("GROUTE_PY_HOSTS", "two", "expected a number from 1"),
+        ("GROUTE_PY_SILENCE_S", "1", "expected 0, or seconds from 2"),
+        ("GROUTE_PY_GPU_AWARE_MPI", "perhaps", "expected 0 or 1"),
+    ],
+)
+@pytest.mark.parametrize("words", ["sssp @good.gr", "apsp @good.gr", "doctor"])
+def test_an_unknown_setting_on_all_ranks(
+    words: str, name: str, value: str, says: str, ranks: int, groute: Any, inputs: Path
+) -> None:
+    """It ends them in order: MPI has nothing to say."""
+    with quick():
+        done = groute(*words.replace("@", f"{inputs}/").split(), ranks=ranks, **{name: value})
+    check(Bad("", 2, f"{name}={value}: {says}"), done.returncode, done.stdout, done.stderr)
+    assert "abort" not in done.stderr.lower()
+
+
 class TestLauncherAndLibrary:
     """An mpirun of another MPI than the library's: every process believes to be alone."""
 

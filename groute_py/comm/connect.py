@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.environment import place
-from groute_py.errors import SetupError, everywhere
+from groute_py.errors import InputError, SetupError, everywhere
+from groute_py.settings import settings
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -31,6 +32,7 @@ def connect(comm: MPI.Intracomm | None = None) -> Channel:
 
     Raises:
         SetupError: no MPI library can be loaded, or it is not the one that ``mpirun`` belongs to.
+        InputError: a setting in the environment of any rank is wrong.
     """
     if comm is None:
         if place().size == 1:
@@ -40,7 +42,19 @@ def connect(comm: MPI.Intracomm | None = None) -> Channel:
         return SoloChannel()
     from groute_py.comm.mpi import MpiChannel
 
+    for problem in comm.allgather(_wrong_setting()):
+        if problem is not None:
+            raise everywhere(problem)
     return MpiChannel(comm)
+
+
+def _wrong_setting() -> InputError | None:
+    """Later each rank would find it by itself, and end while others wait."""
+    try:
+        settings()
+    except InputError as problem:
+        return problem
+    return None
 
 
 def world() -> MPI.Intracomm:
