@@ -21,7 +21,7 @@ import pytest
 from one_error import Bad, check, quick
 
 from groute_py.cli.main import main
-from groute_py.comm.awareness import library
+from groute_py.comm.awareness import mpi_library
 
 GOOD = "p sp 4 4\na 1 2 1\na 2 3 5\na 3 2 1\na 3 4 2\n"
 
@@ -311,7 +311,7 @@ class TestLauncherAndLibrary:
 
     def foreign(self, rank: int) -> dict[str, str]:
         size, number = ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")
-        if "Open MPI" in library():
+        if "Open MPI" in mpi_library():
             size, number = ("PMI_SIZE", "PMI_RANK")
         return {size: "2", number: str(rank)}
 

@@ -10,9 +10,9 @@ has been settled by each arc of the frontier (the form of Davidson et al. and of
 with how much work a device can take at once. Two things are known besides, both from sweeps
 (docs/performance.md):
 
-* Where vertices have more than `DENSE` arcs a frontier keeps a device busy, and Δ shrinks with the
-  degree once more, for fewer relaxations. Not on one GPU that the graph does not fill: there a turn
-  takes its time whatever is relaxed in it.
+* Where vertices have more than `BUSY_DEGREE` arcs a frontier keeps a device busy, and Δ shrinks
+  with the degree once more, for fewer relaxations. Not on one GPU that the graph does not fill: a
+  turn there takes its time whatever is relaxed in it.
 * Where they have fewer, such a GPU has room for more work, and several GPUs have: Δ grows with the
   room that the vertices leave, and with the root of the number of GPUs.
 """
@@ -27,7 +27,7 @@ from groute_py.graph.facts import Facts
 PARALLELISM = {"cpu": 8.0, "cuda": 128.0}
 """c by device; measured, see docs/performance.md."""
 
-DENSE = 16.0
+BUSY_DEGREE = 16.0
 """Mean degree beyond which Δ shrinks with its square."""
 
 FILLS_GPU, MOST_ROOM = 1 << 22, 4.0
@@ -38,8 +38,10 @@ def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
     """Δ from the graph: at least 1 for integers, so that a window always moves."""
     degree = max(facts.mean_degree, 1.0)
     delta = PARALLELISM[device] * facts.mean / degree
-    if degree > DENSE:
-        delta *= 1.0 if device == "cuda" and ranks == 1 and _room(facts) > 1.0 else DENSE / degree
+    if degree > BUSY_DEGREE:
+        delta *= (
+            1.0 if device == "cuda" and ranks == 1 and _room(facts) > 1.0 else BUSY_DEGREE / degree
+        )
     elif device == "cuda":
         delta *= _room(facts) * math.sqrt(ranks)
     if facts.weight_type.kind != "f":

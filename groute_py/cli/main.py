@@ -5,7 +5,6 @@ Heavy imports (MPI, Numba, CuPy, rich) happen inside commands, so that ``--help`
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -30,13 +29,11 @@ from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, signalled
+from groute_py.graph.atomic import FULL
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
 much longer each lets those before it (all from number LAST_TURN speak together)."""
-
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What a disk or standard output says that takes no more."""
 
 AGAIN_S = 0.05
 """After so long a handler's error that native code has dropped is raised again."""

@@ -16,7 +16,7 @@ QUOTED = re.compile(rb'((?:"[^"]*")+)')
 HINT = "; a quoted field begins and ends with a quote in its line, and doubles those within"
 
 Lines = list[tuple[int, bytes]]
-Rows = list[tuple[int, list[bytes]]]
+Records = list[tuple[int, list[bytes]]]
 """Lines, or their fields, with their numbers."""
 
 
@@ -87,7 +87,7 @@ def separator_of(head: Head, data: Lines) -> bytes | None:
     return None
 
 
-def parted_counts(rows: Rows) -> tuple[Rows, Rows]:
+def parted_counts(rows: Records) -> tuple[Records, Records]:
     """The lines of counts, ``n m`` or ``n`` and ``m``, and the others."""
     widths = [len(fields) for _, fields in rows[:3]]
     lines = 1 if widths[:2] == [2, 3] else 2 if widths == [1, 1, 3] else 0
@@ -97,7 +97,7 @@ def parted_counts(rows: Rows) -> tuple[Rows, Rows]:
     return [], rows
 
 
-def rows_of(lines: Lines, separator: bytes) -> Rows:
+def records_of(lines: Lines, separator: bytes) -> Records:
     """The fields of lines, without rows of empty fields."""
     rows = [(number, fields_of(line, separator)) for number, line in lines]
     return [(number, fields) for number, fields in rows if any(fields)]
@@ -108,19 +108,19 @@ def hint_of(line: bytes) -> str:
     return HINT if QUOTE in line else ""
 
 
-def _rows(lines: Lines, separator: bytes) -> Rows:
-    return parted_counts(rows_of(lines, separator))[1]
+def _records(lines: Lines, separator: bytes) -> Records:
+    return parted_counts(records_of(lines, separator))[1]
 
 
 def _parts(lines: Lines, separator: bytes) -> bool:
-    widths = {len(fields) for _, fields in _rows(lines, separator)}
+    widths = {len(fields) for _, fields in _records(lines, separator)}
     return len(widths) == 1 and widths <= {2, 3}
 
 
 def _leaves_none(lines: Lines, separator: bytes, found: list[bytes]) -> bool:
     """Whether the ids hold none of the other separators that would do."""
     others = [other for other in found if other and other != separator]
-    ends = [end for _, fields in _rows(lines, separator) for end in fields[:2]]
+    ends = [end for _, fields in _records(lines, separator) for end in fields[:2]]
     return not any(other in end for other in others for end in ends)
 
 
