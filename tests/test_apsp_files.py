@@ -244,7 +244,7 @@ def test_wrong_outputs(tmp_path: Path) -> None:
     for name, paths, problem in [
         ("out.txt", False, "unknown suffix"),
         ("out.npy", True, "one array"),
-        ("none/out.npy", False, "no folder"),
+        ("none/out.npy", False, "does not exist"),
     ]:
         with pytest.raises(InputError, match=problem):
             check_output(tmp_path / name, predecessors=paths)

@@ -187,7 +187,7 @@ def not_results(folder: Path) -> dict[Path, str]:
         folder / "h.npz": "not a saved result",
         folder / "i.npz": "not a saved result",
         folder / "j.npz": "not a saved result",
-        folder: "not a saved result",
+        folder: "cannot be read: Is a directory",
     }
 
 

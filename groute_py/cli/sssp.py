@@ -169,6 +169,8 @@ def _check_before_reading(
     from groute_py.result import check_output
 
     options.check()
+    if options.coordinates is not None and not Path(options.coordinates).is_file():
+        raise InputError(f"{options.coordinates}: no such file of coordinates")
     if output is not None:
         check_output(output, form)
     elif form is not None:

@@ -46,7 +46,7 @@ def told(path: Path) -> Iterator[None]:
     """Let what the system says of a file that is written be an error of ours.
 
     Raises:
-        RunError: the disk is full, or fails.
+        RunError: the disk is full or fails, or who reads the pipe has gone.
         InputError: no file can be written there.
     """
     try:
@@ -60,7 +60,7 @@ def _not_written(path: Path, problem: OSError) -> GrouteError:
     # NumPy says of a file that took only a part how much that was, and no more
     if problem.errno in FULL or problem.errno is None:
         return RunError(f"{what}; make room, or name another disk")
-    return InputError(what)
+    return RunError(what) if problem.errno == errno.EPIPE else InputError(what)
 
 
 def check_writable(path: Path) -> None:

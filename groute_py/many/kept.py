@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError
-from groute_py.graph.atomic import replacing
+from groute_py.graph.atomic import check_writable, replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.libraries import library
 
@@ -48,10 +48,7 @@ def check_output(path: Path, *, predecessors: bool) -> None:
         library("zarr", "writing Zarr")
         if path.exists():
             raise InputError(f"{path} is there already; remove it, or name another")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.absolute().parent}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder")
+    check_writable(path)
 
 
 def run_of(graph: Graph, sources: NDArray[np.int64], choices: dict[str, Any]) -> dict[str, Any]:
