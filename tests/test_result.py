@@ -184,7 +184,7 @@ def not_results(folder: Path) -> dict[Path, str]:
         folder / "e.npz": "not a saved result",
         folder / "f.npy": "not a saved result",
         folder / "g.npz": "not a saved result",
-        folder / "h.npz": "not a saved result",
+        folder / "h.npz": "cannot be read: No such file",
         folder / "i.npz": "not a saved result",
         folder / "j.npz": "not a saved result",
         folder: "cannot be read: Is a directory",
