@@ -86,7 +86,8 @@ def sssp(
             the host, ``auto`` for fused where it can run. Between hosts it is always in rounds.
         order: vertices are renumbered before the cut, results stay in the graph's own numbers:
             ``bfs``, ``rcm`` (needs SciPy), ``hilbert`` (needs coordinates), ``none``; ``auto``
-            renumbers where that saves at least half of the arcs between parts.
+            renumbers where that saves at least half of the arcs between parts, or of the vertices
+            that have such arcs.
         coordinates: a DIMACS ``.co`` file, plain or ``.gz``; by default the one beside the graph.
         download: False leaves the answer on the GPU, as CuPy arrays ``result.distances_device`` and
             ``result.predecessors_device``; where one rank solves.

@@ -80,7 +80,7 @@ def _mpi() -> Iterator[Finding]:
     launcher = f"{here.launcher}, {here.size} ranks" if here.launcher else "none, one rank"
     yield Finding("launcher", "good", launcher)
     try:
-        library = awareness.library()
+        library = awareness.mpi_library()
     except SetupError as problem:
         advice = "pip install 'groute-py[mpich]', or load your site's MPI module"
         state = "wrong" if here.size > 1 else "absent"

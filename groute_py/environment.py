@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from groute_py.errors import SetupError
+from groute_py.errors import SetupError, everywhere
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,8 @@ def refuse_inside_a_job() -> None:
     """
     here = place()
     if here.size > 1:
-        raise SetupError(
-            f"this is already rank {here.rank} of {here.size} under {here.launcher}; "
+        problem = SetupError(
+            f"this is already one of {here.size} ranks under {here.launcher}; "
             "run `groute-py` itself there, not the launcher"
         )
+        raise everywhere(problem)

@@ -5,7 +5,7 @@
     │   ├── GraphError                2   arrays that are not a graph, or not one a method takes
     │   └── FormatError               2   a file that cannot be read as what it should be
     ├── SetupError                    2   the machine lacks what was asked for
-    ├── RunError                      1   failed while running, or a rank was lost
+    ├── RunError                      1   failed while running, a rank was lost, a full disk
     │   └── TimeLimitError            1   the time limit passed, or SIGUSR1 says it is near
     ├── VerificationError             3   a result that is not a shortest-path answer
     ├── NegativeCycleError            4   a reachable cycle of negative weight

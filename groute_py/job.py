@@ -65,7 +65,7 @@ def sights(channel: Channel) -> list[Sight]:
     if channel.rank == 0:
         _leave(mark)
     local = local_rank(channel.rank)
-    library, aware = awareness.library(), awareness.gpu_aware()[0]
+    library, aware = awareness.mpi_library(), awareness.gpu_aware()[0]
     visible = _visible()
     gpu, uuid = visible[local % len(visible)] if visible else (None, None)
     software = f"groute-py {groute_py.__version__}, Python {platform.python_version()}"

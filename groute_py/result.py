@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.array_like import on_device
-from groute_py.graph.atomic import check_writable, replacing
+from groute_py.graph.atomic import check_writable, replacing, told
 from groute_py.graph.ids import Numbering
 from groute_py.graph.threads import thread_count
 from groute_py.result_files import form_of
@@ -152,16 +152,14 @@ class Result:
                 are tables in the graph file's ids.
 
         Raises:
-            InputError: unknown suffix, or the file cannot be written.
+            InputError: unknown suffix, or no file can be written there.
+            RunError: the disk is full, or fails.
             SetupError: the form needs a library that is not installed.
         """
         target = Path(path)
         write = form_of(target, form)
-        try:
-            with replacing(target) as file:
-                write(self, file)
-        except OSError as problem:
-            raise InputError(f"{target}: cannot be written ({problem.strerror})") from problem
+        with told(target), replacing(target) as file:
+            write(self, file)
 
 
 def check_output(path: str | Path, form: str | None = None) -> None:
@@ -178,12 +176,19 @@ def load(path: str | Path) -> Result:
     """
     try:
         with open(path, "rb") as file:
+            if not file.read(len(NPY)).startswith((NPY, ZIP)):
+                raise InputError(f"{path}: not a saved result; those begin as .npz and .npy do")
+            file.seek(0)
             content = np.load(file, allow_pickle=False)
             if isinstance(content, np.ndarray):
                 raise InputError(f"{path}: an .npy file has no source; save the result as .npz")
             with content:
                 found = {name: content[name] for name in content.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as problem:
+    except InputError:
+        raise
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be read: {problem.strerror or problem}") from problem
+    except (ValueError, EOFError, zipfile.BadZipFile) as problem:
         raise InputError(f"{path}: not a saved result ({problem})") from problem
     missing = {"distances", "source"} - found.keys()
     if missing:
@@ -209,6 +214,9 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
         raise InputError(f"{path}: damaged result: two vertices have the same id")
     return Result(int(source), distances, parents, first_id=int(first), ids=ids)
 
+
+NPY, ZIP = b"\x93NUMPY", b"PK"
+"""How the files begin."""
 
 _DISTANCES = (np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.float64))
 """The types of distances in a saved result."""

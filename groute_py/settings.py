@@ -50,10 +50,13 @@ def settings() -> Settings:
 
 
 def _cache_folder() -> Path:
-    if own := os.environ.get("GROUTE_PY_CACHE"):
-        return Path(own).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "groute-py"
+    try:
+        if own := os.environ.get("GROUTE_PY_CACHE"):
+            return Path(own).expanduser()
+        base = os.environ.get("XDG_CACHE_HOME")
+        return (Path(base) if base else Path("~/.cache").expanduser()) / "groute-py"
+    except RuntimeError:  # a user without a home, as in some containers: nothing can be kept
+        return Path(os.devnull) / "groute-py"
 
 
 def _flag(name: str) -> bool | None:

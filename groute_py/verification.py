@@ -102,7 +102,7 @@ def _check_tree(arcs: tuple[Any, ...], result: Result, shown: _Ids) -> None:
     _refuse(needs & ((parents < 0) | (parents >= len(parents))), distances, shown, "lacks one")
     tight = certificate.tight_parents(*arcs, distances, parents)
     _refuse(needs & ~tight, distances, shown, "has a predecessor without a tight arc to it")
-    rooted = certificate.rooted(parents, result.source)
+    rooted = certificate.is_rooted(parents, result.source)
     _refuse(needs & ~rooted, distances, shown, "has predecessors that do not lead to the source")
 
 

@@ -235,7 +235,7 @@ def test_a_disk_with_too_little_room(
     monkeypatch.setattr(
         many_kept.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000})()
     )
-    with pytest.raises(InputError, match=r"take 12,800 bytes .* 1,000 are free"):
+    with pytest.raises(RunError, match=r"take 12,800 bytes .* 1,000 are free"):
         kept(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []
 
@@ -244,7 +244,7 @@ def test_wrong_outputs(tmp_path: Path) -> None:
     for name, paths, problem in [
         ("out.txt", False, "unknown suffix"),
         ("out.npy", True, "one array"),
-        ("none/out.npy", False, "no folder"),
+        ("none/out.npy", False, "does not exist"),
     ]:
         with pytest.raises(InputError, match=problem):
             check_output(tmp_path / name, predecessors=paths)

@@ -21,7 +21,7 @@ import pytest
 from one_error import Bad, check, quick
 
 from groute_py.cli.main import main
-from groute_py.comm.awareness import library
+from groute_py.comm.awareness import mpi_library
 
 GOOD = "p sp 4 4\na 1 2 1\na 2 3 5\na 3 2 1\na 3 4 2\n"
 
@@ -112,7 +112,16 @@ TABLE = {
     "not a result": Bad("verify @good.gr @noise.gr", 2, "not a saved result"),
     "result without a source": Bad("verify @good.gr @some.npz", 2, "it lacks source"),
     "distances only": Bad("verify @good.gr @plain.npy", 2, "an .npy file has no source"),
-    "no result": Bad("verify @good.gr @absent.npz", 2, "absent.npz: not a saved result"),
+    "no result": Bad("verify @good.gr @absent.npz", 2, "absent.npz: cannot be read: No such file"),
+    "no coordinates": Bad("sssp @good.gr --coordinates @absent.co", 2, "no such file of coord"),
+    "cache without a name": Bad("sssp @good.gr --cache=", 2, "names no folder"),
+    "too many parts": Bad("info @good.gr --parts 99999999999999999999", 2, "is not in the range"),
+    "rows where none can be": Bad("apsp @good.gr -o /proc/x.npy", 2, "cannot be written"),
+    "tasks of no array": Bad("launch slurm --at-once 3 -- sssp x", 2, "--at-once is of the tasks"),
+    "launch of nothing known": Bad("launch slurm -- ssps x", 2, "there is no command 'ssps'"),
+    "host without a name": Bad(
+        "launch mpirun --ntasks-per-node 2 --hosts a,,b -- sssp x", 2, "--hosts: expected a name"
+    ),
 }
 
 
@@ -275,6 +284,40 @@ def test_stdout_that_is_full(command: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_streams_that_are_closed(closed: tuple[int, ...], tmp_path: Path) -> None:
+    """What is written elsewhere is whole, and codes are the same."""
+    output = tmp_path / "out.csv"
+    ends = "".join(f" {number}{'<' if number == 0 else '>'}&-" for number in closed)
+    for words, code in ((f"sssp road:5x5 -o {output}", 0), (f"sssp {tmp_path}/absent.gr", 2)):
+        line = f"{sys.executable} -m groute_py {words}{ends}"
+        done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done
+        assert bool(done.stdout) == (code == 0 and 1 not in closed)
+        assert bool(done.stderr) == (code == 2 and 2 not in closed)
+    assert output.read_text().count("\n") == 26
+
+
+def test_output_to_a_reader_who_has_gone() -> None:
+    line = f"{sys.executable} -m groute_py sssp road:100x100 -o /dev/stdout --output-format csv"
+    with subprocess.Popen(
+        line.split(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        run.stdout.close()
+        said = run.stderr.read()
+    check(Bad("", 1, "/dev/stdout: cannot be written: Broken pipe"), run.returncode, "", said)
+
+
+@pytest.mark.parametrize("name", ["a b", "a\n#SBATCH --wrap=true", ""])
+def test_names_that_would_be_parted(
+    name: str, here: Here, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = here(["launch", "slurm", "--account", name, "--", "sssp", "usa.gr"])
+    check(Bad("", 2, "--account: expected a name"), code, *capsys.readouterr())
+
+
 def test_an_unknown_setting(groute: Any) -> None:
     done = groute("doctor", GROUTE_PY_GPU_AWARE_MPI="perhaps")
     check(
@@ -285,12 +328,33 @@ def test_an_unknown_setting(groute: Any) -> None:
     )
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("GROUTE_PY_HOSTS", "two", "expected a number from 1"),
+        ("GROUTE_PY_SILENCE_S", "1", "expected 0, or seconds from 2"),
+        ("GROUTE_PY_GPU_AWARE_MPI", "perhaps", "expected 0 or 1"),
+    ],
+)
+@pytest.mark.parametrize("words", ["sssp @good.gr", "apsp @good.gr", "doctor"])
+def test_an_unknown_setting_on_all_ranks(
+    words: str, name: str, value: str, says: str, ranks: int, groute: Any, inputs: Path
+) -> None:
+    """It ends them in order: MPI has nothing to say."""
+    with quick():
+        done = groute(*words.replace("@", f"{inputs}/").split(), ranks=ranks, **{name: value})
+    check(Bad("", 2, f"{name}={value}: {says}"), done.returncode, done.stdout, done.stderr)
+    assert "abort" not in done.stderr.lower()
+
+
 class TestLauncherAndLibrary:
     """An mpirun of another MPI than the library's: every process believes to be alone."""
 
     def foreign(self, rank: int) -> dict[str, str]:
         size, number = ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")
-        if "Open MPI" in library():
+        if "Open MPI" in mpi_library():
             size, number = ("PMI_SIZE", "PMI_RANK")
         return {size: "2", number: str(rank)}
 

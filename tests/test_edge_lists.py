@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from graphs import graph_of
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
 from groute_py.graph import memory
@@ -73,8 +75,62 @@ def test_names_come_back(tmp_path: Path, suffix: str, names: list[str]) -> None:
     assert arcs(tmp_path / f"g{suffix}") == sorted(wanted)
 
 
-@pytest.mark.parametrize("name", ["a,b", "a;b", "a|b", "a b", "", "#a"])
-def test_names_that_would_be_parted(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("suffix", [".csv", ".txt", ".tsv", ".el", ".csv.gz"])
+@given(
+    names=st.lists(
+        st.text('ab ,;|"#%7-\t\u00a0', min_size=1, max_size=5), min_size=2, max_size=5, unique=True
+    )
+)
+def test_names_of_any_letters_come_back(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, names: list[str]
+) -> None:
+    """Also those that hold separators, quotes and blanks."""
+    path = tmp_path_factory.getbasetemp() / f"names{suffix}"
+    ring = [(u, (u + 1) % len(names), 1) for u in range(len(names))]
+    graph = graph_of(len(names), ring)
+    write_graph(Graph(graph.offsets, graph.heads, graph.weights, ids=np.array(names)), path)
+    assert arcs(path) == sorted((names[u], names[v], 1) for u, v, _ in ring)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('"New York",B,3\nB,C,4\n', [("B", "C", 4), ("New York", "B", 3)]),
+        ('"New York" 5\n"Los Angeles" 6\n', [("Los Angeles", "6", 1), ("New York", "5", 1)]),
+        ('"a,b",B,3\nB,"c,5",4\n', [("B", "c,5", 4), ("a,b", "B", 3)]),
+        ('"a";"b;c";"4"\nb;c;5\n', [("a", "b;c", 4), ("b", "c", 5)]),
+        ('"say ""hi""" B 3\nB " c" 4\n', [("B", " c", 4), ('say "hi"', "B", 3)]),
+        ('"#a",b,4\n"%c",d,4\n', [("#a", "b", 4), ("%c", "d", 4)]),
+        ('"1","2","5"\n"2","3","6"\n', [(1, 2, 5), (2, 3, 6)]),
+        ('"from","to","km"\n"x, y",z,4\n', [("x, y", "z", 4)]),
+        ("1,2,3\n,,\n2,3,4\n", [(1, 2, 3), (2, 3, 4)]),
+    ],
+)
+def test_quoted_fields(file: Any, text: str, wanted: list[tuple[Any, Any, int]]) -> None:
+    assert arcs(file(text)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('"a,B,3\nB,C,4\n', 1),
+        ('"a\nb",B,3\nB,C,4\n', 1),
+        ('5" pipe,B,3\nB,C,4\n', 1),
+        ('a,B,3\n"b,C,4\n', 2),
+        ('a,B,3\nb"x"y,C,4\n', 2),
+        ('a B 3\n"b" "C"D 4\n', 2),
+        ("1,2,3\n" * 200 + '"3,4,5\n', 201),
+    ],
+)
+def test_quotes_that_are_amiss(file: Any, text: str, line: int) -> None:
+    """Nothing of a name is dropped without a word."""
+    with pytest.raises(FormatError, match="a quoted field begins and ends with a quote") as caught:
+        read_graph(file(text))
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "a\rb", "a\x1bb"])
+def test_names_that_no_line_can_hold(tmp_path: Path, name: str) -> None:
     named = Graph(*(np.array(x) for x in ([0, 1], [0])), np.array([3]), ids=np.array([name]))
     with pytest.raises(InputError, match="cannot stand in an edge list"):
         write_graph(named, tmp_path / "g.txt")

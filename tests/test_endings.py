@@ -290,3 +290,40 @@ def test_a_signal_within_a_callback_is_heard(name: str, code: int) -> None:
     assert done.returncode == code
     assert len(done.stderr.splitlines()) == 1
     assert name in done.stderr
+
+
+def test_a_signal_while_mpi_starts(tmp_path: Path) -> None:
+    """No handler runs in there, so a rank that waits for one that has ended must not have one."""
+    (tmp_path / "mpi4py").mkdir()
+    (tmp_path / "mpi4py" / "__init__.py").write_text(
+        "import ctypes\nprint('starts', flush=True)\nctypes.PyDLL(None).sleep(60)\n"
+    )
+    environ = {**os.environ, "PMI_SIZE": "2", "PMI_RANK": "0"}
+    environ["PYTHONPATH"] = f"{tmp_path}:{environ.get('PYTHONPATH', '')}"
+    words = [sys.executable, "-m", "groute_py", "sssp", "road:5x5"]
+    with subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "starts\n"
+        run.terminate()
+        assert run.wait(timeout=20) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_modules_are_imported(name: signal.Signals, tmp_path: Path) -> None:
+    """What a handler raises there may be dropped, and the run goes on; so nothing is raised."""
+    (tmp_path / "click").mkdir()
+    (tmp_path / "click" / "__init__.py").write_text(
+        "import time\nprint('imports', flush=True)\n"
+        "try:\n    time.sleep(60)\nexcept BaseException:\n    pass\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+    words = [sys.executable, "-m", "groute_py", "algorithms"]
+    with subprocess.Popen(
+        words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        assert run.stdout.readline() == "imports\n"
+        run.send_signal(name)
+        assert run.wait(timeout=20) == 130
+        assert run.stderr.read() == ""

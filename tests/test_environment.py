@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pwd
+
 import pytest
 
 from groute_py.environment import Place, hiding, place
@@ -132,3 +134,17 @@ def test_a_silence_that_cannot_be_kept(value: str, monkeypatch: pytest.MonkeyPat
 def test_a_silence(value: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUTE_PY_SILENCE_S", value)
     assert settings.__wrapped__().silence_s == seconds
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is kept then, and nothing fails."""
+
+    def nobody(number: int) -> None:
+        raise KeyError(number)
+
+    for name in ("HOME", "XDG_CACHE_HOME", "GROUTE_PY_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    folder = settings.__wrapped__().cache_folder
+    with pytest.raises(OSError, match="Not a directory"):
+        folder.mkdir(parents=True)

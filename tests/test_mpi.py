@@ -13,7 +13,7 @@ import pytest
 from graphs import graph_of, scipy_distances
 
 from groute_py import generate, verify, write_graph
-from groute_py.comm.awareness import belongs, library
+from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.launch.mpirun import find_mpirun, flavour, plan
 from groute_py.result import load
 
@@ -133,7 +133,7 @@ def test_doctor(groute: Any) -> None:
 
 
 def test_the_launcher_belongs_to_the_library() -> None:
-    assert belongs(flavour(find_mpirun()), library())
+    assert belongs(flavour(find_mpirun()), mpi_library())
 
 
 SCRIPT = """

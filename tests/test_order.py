@@ -95,6 +95,23 @@ def test_auto_takes_what_helps(scrambled: Graph, coordinates: Path) -> None:
     assert solve(generate("rmat:8"), 0, 2).statistics["order"] == "none"  # has no good one
 
 
+def test_auto_looks_at_where_paths_leave_a_part() -> None:
+    """A hub's arcs are most of the cut in any order; a long path leaves a part elsewhere."""
+    road, leaves = 500, 2000
+    path, ends = np.arange(road), np.arange(road, road + leaves)
+    hub = np.full(leaves, road - 1)
+    tails = np.concatenate([path[:-1], path[1:], hub, ends])
+    heads = np.concatenate([path[1:], path[:-1], ends, ends])
+    number = np.random.default_rng(7).permutation(road + leaves)
+    arcs = number[tails], number[heads]
+    order = np.argsort(arcs[0], kind="stable")
+    offsets = np.searchsorted(arcs[0][order], np.arange(len(number) + 1))
+    graph = Graph.from_arrays(offsets, arcs[1][order], np.ones(len(tails), np.int32))
+    before, after = (solve(graph, int(number[0]), 2, order=o).statistics for o in ("none", "auto"))
+    assert after["order"] == "bfs"
+    assert after["cut"] > before["cut"] / 2
+
+
 @pytest.mark.parametrize("order", ["bfs", "rcm"])
 @pytest.mark.parametrize(("count", "arcs"), [(0, []), (1, []), (5, []), (4, [(0, 1), (2, 3)])])
 def test_every_vertex_has_one_place(order: str, count: int, arcs: list[tuple[int, int]]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from graphs import graph_of
 
-from groute_py import UNREACHED, InputError, Result, sssp
+from groute_py import UNREACHED, InputError, Result, RunError, sssp
 from groute_py import result as results
 from groute_py.result import check_output, load, public_distances
 
@@ -130,7 +130,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
 
     WHOLE.save(tmp_path / "out.npz")
     monkeypatch.setattr(results.np, "savez", full)
-    with pytest.raises(InputError, match=r"out\.npz: cannot be written \(No space left"):
+    with pytest.raises(RunError, match=r"out\.npz: cannot be written: No space left"):
         BARE.save(tmp_path / "out.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["out.npz"]
     assert load(tmp_path / "out.npz").source == 1
@@ -184,10 +184,10 @@ def not_results(folder: Path) -> dict[Path, str]:
         folder / "e.npz": "not a saved result",
         folder / "f.npy": "not a saved result",
         folder / "g.npz": "not a saved result",
-        folder / "h.npz": "not a saved result",
+        folder / "h.npz": "cannot be read: No such file",
         folder / "i.npz": "not a saved result",
         folder / "j.npz": "not a saved result",
-        folder: "not a saved result",
+        folder: "cannot be read: Is a directory",
     }
 
 

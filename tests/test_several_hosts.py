@@ -16,7 +16,7 @@ from graphs import scipy_distances
 from several_hosts import NAMES, Hosts, running_hosts, why_not
 
 from groute_py import generate, verify, write_graph
-from groute_py.comm.awareness import belongs, library
+from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.result import load
 
 NO_HOSTS = why_not()
@@ -33,8 +33,8 @@ FIRST, OTHER = NAMES
 
 @pytest.fixture(scope="module")
 def hosts() -> Iterator[Hosts]:
-    if not belongs("mpich", library()):
-        pytest.skip(f"the way to a host is given to MPICH's mpirun, and this is {library()}")
+    if not belongs("mpich", mpi_library()):
+        pytest.skip(f"the way to a host is given to MPICH's mpirun, and this is {mpi_library()}")
     with running_hosts() as hosts:
         yield hosts
 

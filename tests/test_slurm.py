@@ -16,7 +16,7 @@ from graphs import scipy_distances
 from slurm_cluster import Cluster, running_cluster, why_not
 
 from groute_py import generate
-from groute_py.comm.awareness import belongs, library
+from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.launch.slurm import TEMPLATE, Job, script
 from groute_py.result import load
 
@@ -60,8 +60,8 @@ main()
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    if not belongs("mpich", library()):
-        pytest.skip(f"Debian's Slurm starts ranks of MPICH as it is, and this is {library()}")
+    if not belongs("mpich", mpi_library()):
+        pytest.skip(f"Debian's Slurm starts ranks of MPICH as it is, and this is {mpi_library()}")
     with running_cluster() as cluster:
         program = cluster.folder / "groute-py"
         program.write_text(PROGRAM.format(python=sys.executable, folder=cluster.folder))

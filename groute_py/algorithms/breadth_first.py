@@ -12,7 +12,7 @@ graphs, where a level is too little work for a GPU, and several ranks go by near
 from __future__ import annotations
 
 from groute_py.algorithms.base import Algorithm
-from groute_py.algorithms.delta_stepping import DENSE, automatic_delta
+from groute_py.algorithms.delta_stepping import BUSY_DEGREE, automatic_delta
 from groute_py.device.choose import on_cpu, on_gpu
 from groute_py.graph.facts import Facts
 
@@ -23,7 +23,7 @@ docs/performance.md."""
 
 def window(facts: Facts, device: str, ranks: int) -> float:
     """Δ for near–far relaxation."""
-    in_order = ranks == 1 or facts.mean_degree < DENSE
+    in_order = ranks == 1 or facts.mean_degree < BUSY_DEGREE
     if device == "cuda" and in_order:
         return LEVELS_AHEAD
     return automatic_delta(facts, device, ranks)

@@ -18,7 +18,7 @@ from groute_py.device.choose import NEAR_FAR, Makers
 from groute_py.errors import InputError
 from groute_py.graph.facts import FULL_ROWS, Facts
 
-DENSE = 0.25
+DENSE_SHARE = 0.25
 """Share of pairs with an arc from which a GPU relaxes everything at once."""
 
 FEW_VERTICES, EVEN = 1 << 14, 4.0
@@ -96,7 +96,7 @@ def automatic(facts: Facts, device: str, ranks: int) -> Choice:
         return Choice(bellman_ford.ALGORITHM, "a weight is negative")
     if _is_unit(facts) and facts.weight_type.kind != "f":
         return Choice(breadth_first.ALGORITHM, "every arc weighs 1")
-    if device == "cuda" and ranks == 1 and facts.mean_degree >= DENSE * facts.vertex_count:
+    if device == "cuda" and ranks == 1 and facts.mean_degree >= DENSE_SHARE * facts.vertex_count:
         return Choice(bellman_ford.ALGORITHM, "most pairs have an arc, so that few turns do")
     if device == "cuda" and ranks == 1 and _has_full_even_rows(facts):
         return Choice(pull_bellman_ford.CSR, "few vertices, each with many arcs")

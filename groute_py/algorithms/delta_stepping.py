@@ -10,9 +10,9 @@ has been settled by each arc of the frontier (the form of Davidson et al. and of
 with how much work a device can take at once. Two things are known besides, both from sweeps
 (docs/performance.md):
 
-* Where vertices have more than `DENSE` arcs a frontier keeps a device busy, and Δ shrinks with the
-  degree once more, for fewer relaxations. Not on one GPU that the graph does not fill: there a turn
-  takes its time whatever is relaxed in it.
+* Where vertices have more than `BUSY_DEGREE` arcs a frontier keeps a device busy, and Δ shrinks
+  with the degree once more, for fewer relaxations. Not on one GPU that the graph does not fill: a
+  turn there takes its time whatever is relaxed in it.
 * Where they have fewer, such a GPU has room for more work, and several GPUs have: Δ grows with the
   room that the vertices leave, and with the root of the number of GPUs.
 """
@@ -27,7 +27,7 @@ from groute_py.graph.facts import Facts
 PARALLELISM = {"cpu": 8.0, "cuda": 128.0}
 """c by device; measured, see docs/performance.md."""
 
-DENSE = 16.0
+BUSY_DEGREE = 16.0
 """Mean degree beyond which Δ shrinks with its square."""
 
 FILLS_GPU, MOST_ROOM = 1 << 22, 4.0
@@ -39,16 +39,16 @@ def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
     if device != "cuda":
         return stride(facts, device)
     delta = _plain(facts, device)
-    if _degree(facts) <= DENSE:
+    if _degree(facts) <= BUSY_DEGREE:
         delta *= _room(facts) * math.sqrt(ranks)
     elif ranks > 1 or _room(facts) == 1.0:
-        delta *= DENSE / _degree(facts)
+        delta *= BUSY_DEGREE / _degree(facts)
     return _usable(delta, facts)
 
 
 def stride(facts: Facts, device: str) -> float:
     """How far to go at once towards targets: Δ whatever room is left, since less may be enough."""
-    return _usable(_plain(facts, device) * min(DENSE / _degree(facts), 1.0), facts)
+    return _usable(_plain(facts, device) * min(BUSY_DEGREE / _degree(facts), 1.0), facts)
 
 
 def _degree(facts: Facts) -> float:

@@ -16,10 +16,14 @@ from groute_py.cli.options import (
     undirected_option,
 )
 
+MOST_PARTS = 1 << 16
+
 
 @click.command()
 @graph_argument
-@click.option("--parts", type=click.IntRange(min=1), help="Show the cut into so many parts.")
+@click.option(
+    "--parts", type=click.IntRange(1, MOST_PARTS), help="Show the cut into so many parts."
+)
 @undirected_option
 @cache_options
 @json_option

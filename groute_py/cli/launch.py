@@ -12,7 +12,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.environment import refuse_inside_a_job
-from groute_py.errors import InputError, SetupError
+from groute_py.errors import InputError, SetupError, everywhere
 
 _positive = click.IntRange(min=1)
 _command = click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -29,13 +29,13 @@ def launch() -> None:
 
 
 @launch.command()
-@click.option("--hosts", default="", help="Names, with commas between.  [this machine]")
+@click.option("--hosts", help="Names, with commas between.  [this machine]")
 @click.option("--gpus-per-node", type=_positive, help="One rank a GPU.  [--ntasks-per-node]")
 @click.option("--ntasks-per-node", type=_positive, help="Ranks a host.  [--gpus-per-node]")
 @click.option("--submit", is_flag=True, help="Start it instead of printing it.")
 @_command
 def mpirun(
-    hosts: str,
+    hosts: str | None,
     gpus_per_node: int | None,
     ntasks_per_node: int | None,
     submit: bool,
@@ -44,16 +44,20 @@ def mpirun(
     """The mpirun line of `groute-py ARGV`."""
     from groute_py.launch.mpirun import command, plan
 
+    if submit:
+        refuse_inside_a_job()
+    _check_command(argv)
     each = ntasks_per_node or gpus_per_node
     if each is None:
         raise InputError("how many ranks? say --gpus-per-node or --ntasks-per-node")
-    names = tuple(name for name in hosts.split(",") if name)
+    names = () if hosts is None else tuple(hosts.split(","))
+    for name in names:
+        _check_word("--hosts", name)
     words = command(plan(each * max(len(names), 1), argv, names))
     show.note(f"{each * max(len(names), 1)} ranks on {', '.join(names) or 'this machine'}")
     if not submit:
         click.echo(shlex.join(words))
         return
-    refuse_inside_a_job()
     sys.stdout.flush()
     os.execv(words[0], words)
 
@@ -91,6 +95,12 @@ def slurm(
     """The Slurm batch script of `groute-py ARGV`."""
     from groute_py.launch import slurm as launching
 
+    _check_command(plan["argv"])
+    for name in ("account", "partition"):
+        if plan[name] is not None:
+            _check_word(f"--{name}", plan[name])
+    if plan["at_once"] and each is None:
+        raise everywhere(InputError("--at-once is of the tasks that --each makes; name its FILE"))
     job = launching.Job(
         **plan,
         ranks_per_node=ntasks_per_node,
@@ -101,6 +111,21 @@ def slurm(
     text = launching.script(job)
     show.note(launching.summary(job))
     click.echo(launching.submit(text) if submit else text, nl=submit)
+
+
+def _check_command(argv: tuple[str, ...]) -> None:
+    """A mistake is told now, and not when the job's turn has come."""
+    known = click.get_current_context().find_root().command
+    assert isinstance(known, click.Group)
+    if argv[0] not in known.commands:
+        names = ", ".join(known.commands)
+        raise everywhere(InputError(f"there is no command {argv[0]!r}; there are {names}"))
+
+
+def _check_word(option: str, value: str) -> None:
+    """In the script a blank would end it, and a line of its own begin something else."""
+    if value.split() != [value] or not value.isprintable():
+        raise everywhere(InputError(f"{option}: expected a name, got {value!r}"))
 
 
 def _srun_type() -> str:

@@ -5,7 +5,6 @@ Heavy imports (MPI, Numba, CuPy, rich) happen inside commands, so that ``--help`
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -30,19 +29,20 @@ from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, signalled
+from groute_py.graph.atomic import FULL
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
 much longer each lets those before it (all from number LAST_TURN speak together)."""
-
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What a disk or standard output says that takes no more."""
 
 AGAIN_S = 0.05
 """After so long a handler's error that native code has dropped is raised again."""
 
 STDOUT = 1
 """The file descriptor of standard output."""
+
+_heard: list[GrouteError] = []
+"""What a signal has raised."""
 
 _CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
 
@@ -67,6 +67,7 @@ for command in (
 
 def main() -> NoReturn:
     """Run the command line; ends the process with a documented exit code, the same on all ranks."""
+    _open_what_is_closed()
     if place().rank > 0:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the end
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -80,10 +81,10 @@ def main() -> NoReturn:
     except click.ClickException as error:
         _end_in_order(error.format_message(), 2, _usage(error))
     except GrouteError as error:
-        if error.on_all_ranks or place().size == 1:
-            _end_in_order(str(error), error.exit_code)
-        _end_all_ranks(str(error), error.exit_code)
+        _end(error)
     except Exception as error:  # noqa: BLE001 - the wall
+        if _heard:  # native code, as an import, has made an error of its own of a signal's
+            _end(_heard[0])
         if isinstance(error, OSError) and error.errno in FULL:
             _end_all_ranks(f"cannot write: {error.strerror}; make room, or write elsewhere", 1)
         # a defect, or something the machine did: show where, and leave no rank waiting
@@ -92,21 +93,50 @@ def main() -> NoReturn:
     sys.exit(0)
 
 
+def _end(error: GrouteError) -> NoReturn:
+    if error.on_all_ranks or place().size == 1 or (error.by_signal and not _has_mpi()):
+        _end_in_order(str(error), error.exit_code)
+    _end_all_ranks(str(error), error.exit_code)
+
+
+def _has_mpi() -> bool:
+    """Before MPI runs no rank waits for another, and launchers tell all of them of a signal."""
+    from groute_py.comm.connect import running
+
+    return running()
+
+
+def _open_what_is_closed() -> None:
+    """Where a shell has closed a standard stream, the next file opened would take its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the least number that is free
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the end
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     _be_deaf()
     name = signal.Signals(number).name
-    raise signalled(InterruptedRun(f"interrupted by {name}; nothing was written"))
+    raise _remembered(InterruptedRun(f"interrupted by {name}; nothing was written"))
 
 
 def _warned(number: int, frame: FrameType | None) -> NoReturn:
     """Batch systems announce the end of a job's time to every rank by this signal."""
     _be_deaf()
-    raise signalled(
+    raise _remembered(
         TimeLimitError(
             "SIGUSR1: the batch system says that the time limit is near; nothing was written; "
             "ask for more time (sbatch --time)"
         )
     )
+
+
+def _remembered(error: GrouteError) -> GrouteError:
+    _heard.append(signalled(error))
+    return error
 
 
 def _raise_later(dropped: sys.UnraisableHookArgs) -> None:

@@ -40,6 +40,13 @@ undirected_option = click.option(
 )
 
 
+def _named(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """As of an empty variable of a shell: it would be the folder one is in."""
+    if value == "":
+        raise click.BadParameter("names no folder", context, parameter)
+    return value
+
+
 def cache_options(command: F) -> F:
     """``--cache FOLDER`` and ``--no-cache``, given to the command as one value ``cache``."""
     command = click.option(
@@ -53,6 +60,7 @@ def cache_options(command: F) -> F:
         "--cache",
         "cache",
         type=click.UNPROCESSED,
+        callback=_named,
         metavar="FOLDER",
         default=None,
         help="Keep the binary copy of a large text graph in FOLDER, not in the user's cache.",

@@ -169,6 +169,8 @@ def _check_before_reading(
     from groute_py.result import check_output
 
     options.check()
+    if options.coordinates is not None and not Path(options.coordinates).is_file():
+        raise InputError(f"{options.coordinates}: no such file of coordinates")
     if output is not None:
         check_output(output, form)
     elif form is not None:
@@ -192,11 +194,11 @@ def _indices_of(session: Session, targets: tuple[str, ...]) -> list[int]:
 
 def _say_negative_cycle(output: str | None, form: str | None) -> None:
     """Programs that read ``matrix-distances`` look for this line."""
-    from groute_py.graph.atomic import replacing
+    from groute_py.graph.atomic import replacing, told
     from groute_py.result_files import NEGATIVE_CYCLE
 
     if output is not None and form == "matrix-distances":
-        with replacing(Path(output)) as file:
+        with told(Path(output)), replacing(Path(output)) as file:
             file.write(NEGATIVE_CYCLE.encode())
 
 

@@ -7,8 +7,6 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groute_py.errors import InputError
-
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.device.telemetry import Record
@@ -37,14 +35,11 @@ def report(channel: Channel, record: Record, file: str | None) -> dict[str, Any]
 
 def _write(samples: list[Any], path: Path) -> None:
     from groute_py.device.telemetry import COLUMNS, rows
-    from groute_py.graph.atomic import replacing
+    from groute_py.graph.atomic import replacing, told
 
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
     table.writerows(rows(samples))
-    try:
-        with replacing(path) as file:
-            file.write(text.getvalue().encode())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    with told(path), replacing(path) as file:
+        file.write(text.getvalue().encode())

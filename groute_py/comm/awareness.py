@@ -12,7 +12,7 @@ FLAVOURS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel"}
 """How a library of each launcher's kind names itself."""
 
 
-def library() -> str:
+def mpi_library() -> str:
     """The MPI library's own name and version.
 
     Raises:

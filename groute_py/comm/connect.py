@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.environment import place
-from groute_py.errors import SetupError, everywhere
+from groute_py.errors import InputError, SetupError, everywhere
+from groute_py.settings import settings
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -17,6 +22,9 @@ if TYPE_CHECKING:
 
 NOTICE = 32767
 """Tag of the message that says who ends all ranks; the largest that every MPI has."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+"""What a user, a launcher and a batch system end a rank by."""
 
 NOTICE_S, POLL_S = 0.2, 2e-3
 """How long a rank that ends all waits for its notices to leave, and how often it looks. The mpirun
@@ -31,6 +39,7 @@ def connect(comm: MPI.Intracomm | None = None) -> Channel:
 
     Raises:
         SetupError: no MPI library can be loaded, or it is not the one that ``mpirun`` belongs to.
+        InputError: a setting in the environment of any rank is wrong.
     """
     if comm is None:
         if place().size == 1:
@@ -40,7 +49,19 @@ def connect(comm: MPI.Intracomm | None = None) -> Channel:
         return SoloChannel()
     from groute_py.comm.mpi import MpiChannel
 
+    for problem in comm.allgather(_wrong_setting()):
+        if problem is not None:
+            raise everywhere(problem)
     return MpiChannel(comm)
+
+
+def _wrong_setting() -> InputError | None:
+    """Later each rank would find it by itself, and end while others wait."""
+    try:
+        settings()
+    except InputError as problem:
+        return problem
+    return None
 
 
 def world() -> MPI.Intracomm:
@@ -50,7 +71,8 @@ def world() -> MPI.Intracomm:
         SetupError: as for `connect`.
     """
     try:
-        from mpi4py import MPI
+        with _mortal():
+            from mpi4py import MPI
     except (ImportError, RuntimeError) as problem:
         raise everywhere(
             SetupError(
@@ -72,9 +94,27 @@ def world() -> MPI.Intracomm:
     return MPI.COMM_WORLD
 
 
+@contextmanager
+def _mortal() -> Iterator[None]:
+    """While MPI starts, a signal ends this process at once, as it does those without a handler.
+
+    No handler runs within native code, and a rank that waits there for one that the same signal has
+    ended already would wait for ever.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # others cannot change this, and hear no signal
+        return
+    before = {name: signal.signal(name, signal.SIG_DFL) for name in SIGNALS}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, signal.SIG_DFL if handler is None else handler)
+
+
 def abort_all(exit_code: int) -> None:
     """End every rank of the job at once, if MPI has been started; else return."""
-    if not _running():
+    if not running():
         return
     from mpi4py import MPI
 
@@ -91,7 +131,7 @@ def abort_all(exit_code: int) -> None:
 def peer_aborts(within_s: float) -> bool:
     """Wait so long for another rank to end all; it has said why, and mpirun may send us SIGTERM."""
     end = time.monotonic() + within_s
-    while _running():
+    while running():
         from mpi4py import MPI
 
         if MPI.COMM_WORLD.Iprobe(MPI.ANY_SOURCE, NOTICE):
@@ -105,14 +145,15 @@ def peer_aborts(within_s: float) -> bool:
 
 def is_whole() -> bool:
     """Whether MPI has been started and sees all ranks that the launcher has."""
-    if not _running():
+    if not running():
         return False
     from mpi4py import MPI
 
     return bool(MPI.COMM_WORLD.size == place().size)
 
 
-def _running() -> bool:
+def running() -> bool:
+    """Whether MPI has been started, and not ended."""
     if "mpi4py.MPI" not in sys.modules:
         return False
     from mpi4py import MPI

@@ -19,7 +19,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 """SciPy's letters."""
 
-DENSE = 0.25
+DENSE_SHARE = 0.25
 """With more arcs than this share of all pairs, Floyd–Warshall is chosen, as in SciPy."""
 
 
@@ -73,6 +73,6 @@ def shortest_path(
 def _choice(csgraph: Any, indices: Any) -> str:
     weights = csgraph.tocsr().data if hasattr(csgraph, "tocsr") else np.asanyarray(csgraph)
     arcs = weights.size if hasattr(csgraph, "tocsr") else np.count_nonzero(weights > 0)
-    if indices is None and arcs > DENSE * np.shape(csgraph)[0] ** 2:
+    if indices is None and arcs > DENSE_SHARE * np.shape(csgraph)[0] ** 2:
         return "FW"
     return "J" if bool((weights < 0).any()) else "D"

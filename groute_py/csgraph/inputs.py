@@ -15,7 +15,7 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.build import csr_from_arcs
 
-Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+Csr = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """Offsets, heads, weights."""
 
 NAME = "csgraph"
@@ -96,7 +96,7 @@ def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:
     return vertices
 
 
-def _rows_of(csgraph: Any) -> Rows:
+def _rows_of(csgraph: Any) -> Csr:
     rows = csgraph.tocsr()
     count = _side(rows.shape)
     there = np.isfinite(rows.data)
@@ -106,7 +106,7 @@ def _rows_of(csgraph: Any) -> Rows:
     return csr_from_arcs(count, tails, rows.indices[there], rows.data[there])
 
 
-def _rows_of_dense(matrix: Any) -> Rows:
+def _rows_of_dense(matrix: Any) -> Csr:
     tails, heads = np.nonzero(_has_arc(matrix))
     return csr_from_arcs(len(matrix), tails, heads, np.ma.getdata(matrix)[tails, heads])
 

@@ -30,7 +30,7 @@ from groute_py.graph.threads import thread_count
 PIECE_BYTES = 4 << 20
 """Of a buffer; measured, see docs/performance.md."""
 
-MOST_LANES = 4
+MOST_COPIERS = 4
 """Threads; twice as many copy a fifth faster, and take twice as long to get their buffers."""
 
 SMALL_BYTES = 4 << 20
@@ -52,8 +52,8 @@ def to_device(values: Any, dtype: Any) -> Any:
     found = cp.empty(len(values), dtype)
     step = PIECE_BYTES // dtype.itemsize
 
-    def take(lane: Lane, first: int) -> None:
-        lane.send(values[first : first + step], found[first : first + step])
+    def take(copier: Copier, first: int) -> None:
+        copier.send(values[first : first + step], found[first : first + step])
 
     _share_out(range(0, len(values), step), take)
     return found
@@ -67,14 +67,14 @@ def to_host(values: Any) -> NDArray[Any]:
     found = np.empty(len(values), values.dtype)
     step = PIECE_BYTES // values.itemsize
 
-    def take(lane: Lane, first: int) -> None:
-        lane.fetch(values[first : first + step], found[first : first + step])
+    def take(copier: Copier, first: int) -> None:
+        copier.fetch(values[first : first + step], found[first : first + step])
 
     _share_out(range(0, len(values), step), take)
     return found
 
 
-class Lane:
+class Copier:
     """A thread's own stream, and two page-locked buffers that take turns.
 
     Args:
@@ -84,39 +84,39 @@ class Lane:
     def __init__(self, gpu: int) -> None:
         self._gpu = cp.cuda.Device(gpu)
         self._stream = cp.cuda.Stream(non_blocking=True)
-        self._sides = cycle([Side(), Side()])
+        self._stagings = cycle([Staging(), Staging()])
 
     def use(self) -> None:
-        """Make this thread work on the lane's GPU."""
+        """Make this thread work on the copier's GPU."""
         self._gpu.use()
 
     def send(self, piece: NDArray[Any], place: Any) -> None:
         """Begin a copy to the device, converted to the type there."""
-        side = next(self._sides)
-        side.arrive()
-        staged = side.buffer[: place.nbytes].view(place.dtype)
+        staging = next(self._stagings)
+        staging.arrive()
+        staged = staging.buffer[: place.nbytes].view(place.dtype)
         np.copyto(staged, piece, casting="unsafe")
-        self._copy(side, place.data.ptr, staged.ctypes.data, place.nbytes)
+        self._copy(staging, place.data.ptr, staged.ctypes.data, place.nbytes)
 
     def fetch(self, piece: Any, place: NDArray[Any]) -> None:
         """Begin a copy to the host; it ends when its buffer is wanted again."""
-        side = next(self._sides)
-        side.arrive()
-        staged = side.buffer[: piece.nbytes].view(piece.dtype)
-        self._copy(side, staged.ctypes.data, piece.data.ptr, piece.nbytes)
-        side.arriving = place, staged
+        staging = next(self._stagings)
+        staging.arrive()
+        staged = staging.buffer[: piece.nbytes].view(piece.dtype)
+        self._copy(staging, staged.ctypes.data, piece.data.ptr, piece.nbytes)
+        staging.arriving = place, staged
 
     def finish(self) -> None:
         """End all copies."""
         for _ in range(2):
-            next(self._sides).arrive()
+            next(self._stagings).arrive()
 
-    def _copy(self, side: Side, to: int, source: int, nbytes: int) -> None:
+    def _copy(self, staging: Staging, to: int, source: int, nbytes: int) -> None:
         runtime.memcpyAsync(to, source, nbytes, runtime.memcpyDefault, self._stream.ptr)
-        side.done.record(self._stream)
+        staging.done.record(self._stream)
 
 
-class Side:
+class Staging:
     """A page-locked buffer, and where what has been fetched to it belongs."""
 
     def __init__(self) -> None:
@@ -132,30 +132,30 @@ class Side:
         self.arriving = None
 
 
-_LANES_IN_USE = Lock()
+_IN_USE = Lock()
 
 
 @cache
-def _lanes(gpu: int) -> list[Lane]:
-    return [Lane(gpu) for _ in range(min(thread_count(), MOST_LANES))]
+def _copiers(gpu: int) -> list[Copier]:
+    return [Copier(gpu) for _ in range(min(thread_count(), MOST_COPIERS))]
 
 
-def _share_out(firsts: range, take: Callable[[Lane, int], None]) -> None:
-    """Let lanes take the pieces in turn; all copies have ended afterwards.
+def _share_out(firsts: range, take: Callable[[Copier, int], None]) -> None:
+    """Let copiers take the pieces in turn; all copies have ended afterwards.
 
     What the current stream was given before comes first: it may still write what is to be copied,
     or read what lay in the same memory.
     """
     cp.cuda.get_current_stream().synchronize()
 
-    def work(lane: Lane, mine: range) -> None:
-        lane.use()
+    def work(copier: Copier, mine: range) -> None:
+        copier.use()
         for first in mine:
-            take(lane, first)
-        lane.finish()
+            take(copier, first)
+        copier.finish()
 
-    with _LANES_IN_USE:
-        lanes = _lanes(cp.cuda.Device().id)
-        parts = [firsts[number :: len(lanes)] for number in range(len(lanes))]
-        with ThreadPoolExecutor(len(lanes)) as pool:
-            list(pool.map(work, lanes, parts))
+    with _IN_USE:
+        copiers = _copiers(cp.cuda.Device().id)
+        parts = [firsts[number :: len(copiers)] for number in range(len(copiers))]
+        with ThreadPoolExecutor(len(copiers)) as pool:
+            list(pool.map(work, copiers, parts))

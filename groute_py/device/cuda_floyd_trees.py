@@ -10,7 +10,7 @@ import numpy as np
 from groute_py.device.cuda_floyd_steps import SQUARE, TILE, Steps
 from groute_py.device.cuda_graph import BLOCK
 
-DENSE = 48
+STAGES_DEGREE = 48
 """Arcs a vertex from which this is faster than a look at all arcs for each row: measured is 35 with
 40,000 vertices, 70 with 5,760."""
 
@@ -35,7 +35,7 @@ class Stages:
         """Whether there are so many arcs, and room beside the matrix."""
         graph = steps.graph
         beside = 3 * steps.pitch**2 + COLUMNS * steps.row_bytes + TILE * steps.pitch
-        dense = graph.arc_count > DENSE * graph.vertex_count
+        dense = graph.arc_count > STAGES_DEGREE * graph.vertex_count
         return dense and steps.matrix_bytes + beside <= graph.free_bytes
 
     def find_middles(self, matrix: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -11,7 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from groute_py.errors import InputError
+from groute_py.errors import GrouteError, InputError, RunError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a disk says that takes no more, or fails."""
 
 
 @contextmanager
@@ -37,11 +41,38 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         draft.unlink(missing_ok=True)
 
 
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Let what the system says of a file that is written be an error of ours.
+
+    Raises:
+        RunError: the disk is full or fails, or who reads the pipe has gone.
+        InputError: no file can be written there.
+    """
+    try:
+        yield
+    except OSError as problem:
+        raise _not_written(path, problem) from problem
+
+
+def _not_written(path: Path, problem: OSError) -> GrouteError:
+    what = f"{path}: cannot be written: {problem.strerror or problem}"
+    # NumPy says of a file that took only a part how much that was, and no more
+    if problem.errno in FULL or problem.errno is None:
+        return RunError(f"{what}; make room, or name another disk")
+    return RunError(what) if problem.errno == errno.EPIPE else InputError(what)
+
+
 def check_writable(path: Path) -> None:
-    """Raise `InputError` now if a file could not be put at `path` later."""
+    """Raise an error now if a file could not be put at `path` later.
+
+    Raises:
+        InputError: no file can be written there.
+        RunError: the disk is full.
+    """
     if path.is_dir():
         raise InputError(f"{path}: is a directory; name a file in it")
-    try:
+    with told(path):
         if is_stream(path):
             return
         folder = path.resolve().parent
@@ -49,8 +80,6 @@ def check_writable(path: Path) -> None:
             raise InputError(f"{path}: the folder {folder} does not exist; create it first")
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be written ({problem.strerror})") from problem
 
 
 def is_stream(path: Path) -> bool:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from groute_py.errors import FormatError, InputError
 from groute_py.graph import cache as cached
+from groute_py.graph.atomic import told
 from groute_py.graph.compression import SUFFIXES, bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats import (
@@ -202,17 +203,16 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
     """Write a graph in the format that the suffix names; ``.gz .xz .zst .bz2`` may follow it.
 
     Raises:
-        InputError: the suffix is unknown, the format cannot hold the graph, or the file cannot be
-            written.
+        InputError: the suffix is unknown, the format cannot hold the graph, or no file can be
+            written there.
+        RunError: the disk is full, or fails.
         SetupError: the format needs a library that is not installed.
     """
     path = Path(path)
     write = written_form(path).write
     assert write is not None
-    try:
+    with told(path):
         write(graph, path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def written_form(path: Path) -> Format:

@@ -84,7 +84,7 @@ def _as_integer(vertex: int | str, what: str) -> int:
     raise InputError(f"{what} {vertex!r} is no integer, but the graph's ids are")
 
 
-def is_dense(span: int, count: int) -> bool:
+def fits_table(span: int, count: int) -> bool:
     """Whether a table of all numbers in a span is not much larger than `count` ids of it."""
     return span < 8 * count + 1024
 
@@ -108,7 +108,7 @@ def numbered(
     low, high = min(int(ids.min()) for ids in known), max(int(ids.max()) for ids in known)
     if low < 0 or high > np.iinfo(np.int32).max:  # differences may not fit in 32 bits
         tails, heads = tails.astype(np.int64, copy=False), heads.astype(np.int64, copy=False)
-    if is_dense(high - low, sum(map(len, known))):
+    if fits_table(high - low, sum(map(len, known))):
         seen = np.zeros(high - low + 1, np.bool_)
         for ids in known:
             seen[ids.astype(np.int64) - low] = True

@@ -18,7 +18,7 @@ from groute_py.kernels.cpu.scan import kinds_of, scan_rows
 LONGEST_ROW = 1 << 30
 
 
-class Rows(NamedTuple):
+class NumberRows(NamedTuple):
     """Some rows.
 
     Attributes:
@@ -32,7 +32,9 @@ class Rows(NamedTuple):
     lines: NDArray[np.int64]
 
 
-def number_rows(path: Path, comments: bytes, progress: Progress | None = None) -> Iterator[Rows]:
+def number_rows(
+    path: Path, comments: bytes, progress: Progress | None = None
+) -> Iterator[NumberRows]:
     """Read a file block by block; an empty line is a row without numbers.
 
     Args:
@@ -51,7 +53,7 @@ def number_rows(path: Path, comments: bytes, progress: Progress | None = None) -
             numbers = np.empty(len(part) // 2 + 1, np.int64)
             ends, lines = np.empty((2, text.count(b"\n", position)), np.int64)
             taken, seen, rows, filled = scan_rows(part, kinds, numbers, ends, lines)
-            yield Rows(numbers[:filled], ends[:rows], lines[:rows] + line)
+            yield NumberRows(numbers[:filled], ends[:rows], lines[:rows] + line)
             position, line = position + int(taken), line + seen
             if position < len(text):
                 end = text.index(b"\n", position)
@@ -61,7 +63,7 @@ def number_rows(path: Path, comments: bytes, progress: Progress | None = None) -
             progress(done, total)
 
 
-def _careful_row(path: Path, text: bytes, line: int) -> Rows:
+def _careful_row(path: Path, text: bytes, line: int) -> NumberRows:
     """A row with numbers that may be too long for the compiled loop."""
     fields = text.split()
     for field in fields:
@@ -70,4 +72,4 @@ def _careful_row(path: Path, text: bytes, line: int) -> Rows:
         if not INT64.min <= int(field) <= INT64.max:
             raise FormatError(path, f"{shown(field)} does not fit in 64-bit integers", line=line)
     numbers = np.array([int(field) for field in fields], np.int64)
-    return Rows(numbers, np.array([len(numbers)]), np.array([line]))
+    return NumberRows(numbers, np.array([len(numbers)]), np.array([line]))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError
-from groute_py.graph.atomic import replacing
+from groute_py.graph.atomic import check_writable, replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.libraries import library
 
@@ -48,10 +48,7 @@ def check_output(path: Path, *, predecessors: bool) -> None:
         library("zarr", "writing Zarr")
         if path.exists():
             raise InputError(f"{path} is there already; remove it, or name another")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.absolute().parent}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder")
+    check_writable(path)
 
 
 def run_of(graph: Graph, sources: NDArray[np.int64], choices: dict[str, Any]) -> dict[str, Any]:
@@ -79,8 +76,8 @@ class KeptRows:
         resume: go on with what is there; else begin anew.
 
     Raises:
-        InputError: there is nothing to go on with, or it is of something else; or the disk has not
-            room enough.
+        InputError: there is nothing to go on with, or it is of something else.
+        RunError: the disk has not room enough.
     """
 
     def __init__(
@@ -165,7 +162,7 @@ class KeptRows:
         )  # once row by row, once in the form asked for
         free = shutil.disk_usage(self.path.absolute().parent).free
         if twice * needed > free:
-            raise InputError(
+            raise RunError(
                 f"{self._shape[0]:,} rows of {self._shape[1]:,} vertices take {twice * needed:,} "
                 f"bytes while they are written, and {free:,} are free at {self.path}; name another "
                 "disk, fewer sources, or --reduce"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 WHOLE = "Paths to all nodes are computed, also where only one is asked for."
-DENSE = "Computed on the CPU, in a matrix of all pairs."
+IN_A_MATRIX = "Computed on the CPU, in a matrix of all pairs."
 
 FUNCTIONS = {
     "all_pairs_bellman_ford_path": "",
@@ -23,9 +23,9 @@ FUNCTIONS = {
     "dijkstra_path": WHOLE,
     "dijkstra_path_length": WHOLE,
     "dijkstra_predecessor_and_distance": "",
-    "floyd_warshall": DENSE,
-    "floyd_warshall_numpy": DENSE,
-    "floyd_warshall_predecessor_and_distance": DENSE,
+    "floyd_warshall": IN_A_MATRIX,
+    "floyd_warshall_numpy": IN_A_MATRIX,
+    "floyd_warshall_predecessor_and_distance": IN_A_MATRIX,
     "has_path": WHOLE,
     "johnson": "",
     "multi_source_dijkstra": "",

@@ -35,7 +35,7 @@ ORDERS = ("auto", "none", "bfs", "rcm", "hilbert")
 GOOD_CUT = 0.02
 """Share of arcs between parts below which a numbering is left alone."""
 
-DENSE = 16.0
+NO_ORDER_DEGREE = 16.0
 """Mean degree from which no order is expected to help."""
 
 
@@ -108,12 +108,14 @@ def _best(
         return unchanged
     better = _renumbered(graph, "bfs" if coordinates is None else "hilbert", coordinates)
     after = quality(better[0], cut(better[0]))
-    return better if after.cut < before.cut / 2 else unchanged
+    # one hub's arcs may be most of the cut, but a long path crosses at other vertices
+    halved = after.cut < before.cut / 2 or after.border < before.border / 2
+    return better if halved else unchanged
 
 
 def is_dense(vertex_count: int, arc_count: int) -> bool:
     """Whether no order is expected to help."""
-    return arc_count >= DENSE * vertex_count
+    return arc_count >= NO_ORDER_DEGREE * vertex_count
 
 
 def is_good(found: Quality, arc_count: int) -> bool:

@@ -1,4 +1,4 @@
-"""How good a partition is: the cut and the imbalance."""
+"""How good a partition is: the cut, the border and the imbalance."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from groute_py.partition.share import Rows, rows_of
 class Quality:
     """Attributes:
     cut: arcs whose tail and head have different owners.
+    border: vertices that are tails of such arcs, each of which a path can leave a part at once.
     imbalance: the largest part's arcs over the mean, 1.0 at best.
     """
 
     cut: int
+    border: int
     imbalance: float
 
 
@@ -28,17 +30,20 @@ def quality(graph: Graph, partition: Partition) -> Quality:
     return quality_of([cost_of(rows_of(graph, partition, p), partition, p) for p in parts])
 
 
-def cost_of(rows: Rows, partition: Partition, part: int) -> tuple[int, int]:
-    """A part's arcs, and those that lead to other parts."""
+def cost_of(rows: Rows, partition: Partition, part: int) -> tuple[int, int, int]:
+    """A part's arcs, those that lead to other parts, and their tails."""
     if partition.part_count == 1:
-        return len(rows.heads), 0
+        return len(rows.heads), 0, 0
     low, high = partition.bounds[part], partition.bounds[part + 1]
     leaving = (rows.heads < low) | (rows.heads >= high)
-    return len(rows.heads), int(np.count_nonzero(leaving))
+    starts = rows.offsets[:-1][np.diff(rows.offsets) > 0]
+    tails = np.logical_or.reduceat(leaving, starts) if len(starts) else leaving
+    return len(rows.heads), int(np.count_nonzero(leaving)), int(np.count_nonzero(tails))
 
 
-def quality_of(costs: list[tuple[int, int]]) -> Quality:
+def quality_of(costs: list[tuple[int, int, int]]) -> Quality:
     """What all parts' costs make together."""
     arcs = np.array([cost[0] for cost in costs])
     mean = arcs.sum() / len(arcs)
-    return Quality(sum(cost[1] for cost in costs), float(arcs.max() / mean) if mean else 1.0)
+    cut, border = (sum(cost[which] for cost in costs) for which in (1, 2))
+    return Quality(cut, border, float(arcs.max() / mean) if mean else 1.0)

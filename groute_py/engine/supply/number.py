@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.graph.arcs import INT32, INT64
-from groute_py.graph.ids import Numbering, is_dense
+from groute_py.graph.ids import Numbering, fits_table
 from groute_py.graph.piece import Piece
 from groute_py.kernels.cpu.build import index_type
 
@@ -38,7 +38,7 @@ def number_together(channel: Channel, piece: Piece) -> Numbered | None:
     if vertices is not None:
         inside = vertices.start <= low and high < vertices.stop
         return _counted(piece, vertices) if inside else None
-    if high - low > INT32.max or not is_dense(high - low, 2 * arcs):
+    if high - low > INT32.max or not fits_table(high - low, 2 * arcs):
         return None
     seen = _seen_by_any(channel, piece, range(low, high + 1))
     return _counted(piece, range(low, high + 1)) if seen.all() else _listed(piece, low, seen)

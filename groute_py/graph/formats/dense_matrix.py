@@ -21,8 +21,8 @@ from groute_py.graph.arcs import Arcs
 from groute_py.graph.atomic import replacing
 from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
+from groute_py.graph.formats.edge_dialect import dialect_of
 from groute_py.graph.formats.edge_list import SUFFIX_OF_NAMES
-from groute_py.graph.formats.edge_plan import plan_of
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
 from groute_py.graph.number_rows import number_rows
@@ -37,7 +37,7 @@ def sniff(head: Head) -> bool:
 
     Where both would do, as for a single vertex, the suffix of an edge list decides.
     """
-    if head.name.endswith(SUFFIX_OF_NAMES) and plan_of(head) is not None:
+    if head.name.endswith(SUFFIX_OF_NAMES) and dialect_of(head) is not None:
         return False
     fields = [line.split() for line in head.text.split(b"\n") if line.strip()][:2]
     if not fields or len(fields[0]) != 1 or not fields[0][0].isdigit():

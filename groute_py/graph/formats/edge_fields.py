@@ -11,9 +11,12 @@ from groute_py.graph.lines import shown
 
 SEPARATORS = (b",", b";", b"|")
 """What may part fields besides blanks and tabs."""
+QUOTE = b'"'
+QUOTED = re.compile(rb'((?:"[^"]*")+)')
+HINT = "; a quoted field begins and ends with a quote in its line, and doubles those within"
 
 Lines = list[tuple[int, bytes]]
-Rows = list[tuple[int, list[bytes]]]
+Records = list[tuple[int, list[bytes]]]
 """Lines, or their fields, with their numbers."""
 
 
@@ -22,10 +25,42 @@ def as_integer(field: bytes) -> int | None:
     return int(field) if INTEGER.fullmatch(field) else None
 
 
+def is_comment(line: bytes) -> bool:
+    """Whether a line begins as comments do; a name in quotes may begin so too."""
+    return line.lstrip()[:1] in (b"#", b"%")
+
+
 def fields_of(line: bytes, separator: bytes) -> list[bytes]:
-    """The fields of a line, without the blanks and quotes around them."""
-    parts = line.split(separator) if separator else line.split()
-    return [part.strip().removeprefix(b'"').removesuffix(b'"') for part in parts]
+    """The fields of a line, without the blanks and quotes around them.
+
+    Quotes are as RFC 4180 has them: around a whole field, and doubled within. Where they are not,
+    the line is one field.
+
+    >>> fields_of(b'"Paris, Texas", Rome, 5', b","), fields_of(b'5" pipe,Rome,5', b",")
+    ([b'Paris, Texas', b'Rome', b'5'], [b'5" pipe,Rome,5'])
+    """
+    if QUOTE not in line:
+        return _parted(line, separator)
+    pieces = QUOTED.split(line)
+    outside, inside = pieces[::2], iter(pieces[1::2])
+    fields = _parted(QUOTE.join(outside), separator)  # each quote stands for what was in a pair
+    if any(QUOTE in piece for piece in outside) or any(
+        QUOTE in field and field != QUOTE for field in fields
+    ):
+        return [line.strip()]
+    return [next(inside)[1:-1].replace(b'""', QUOTE) if f == QUOTE else f for f in fields]
+
+
+def quoted(name: str) -> str:
+    """A name as a field, in quotes where it needs them."""
+    parted = name.split() != [name] or any(other.decode() in name for other in SEPARATORS)
+    if parted or name[0] in "#%" or '"' in name:
+        return '"' + name.replace('"', '""') + '"'
+    return name
+
+
+def _parted(line: bytes, separator: bytes) -> list[bytes]:
+    return [part.strip() for part in line.split(separator)] if separator else line.split()
 
 
 def separator_of(head: Head, data: Lines) -> bytes | None:
@@ -52,7 +87,7 @@ def separator_of(head: Head, data: Lines) -> bytes | None:
     return None
 
 
-def parted_counts(rows: Rows) -> tuple[Rows, Rows]:
+def parted_counts(rows: Records) -> tuple[Records, Records]:
     """The lines of counts, ``n m`` or ``n`` and ``m``, and the others."""
     widths = [len(fields) for _, fields in rows[:3]]
     lines = 1 if widths[:2] == [2, 3] else 2 if widths == [1, 1, 3] else 0
@@ -62,24 +97,38 @@ def parted_counts(rows: Rows) -> tuple[Rows, Rows]:
     return [], rows
 
 
-def _rows(lines: Lines, separator: bytes) -> Rows:
-    return parted_counts([(number, fields_of(line, separator)) for number, line in lines])[1]
+def records_of(lines: Lines, separator: bytes) -> Records:
+    """The fields of lines, without rows of empty fields."""
+    rows = [(number, fields_of(line, separator)) for number, line in lines]
+    return [(number, fields) for number, fields in rows if any(fields)]
+
+
+def hint_of(line: bytes) -> str:
+    """What to say of quotes behind a complaint about a line."""
+    return HINT if QUOTE in line else ""
+
+
+def _records(lines: Lines, separator: bytes) -> Records:
+    return parted_counts(records_of(lines, separator))[1]
 
 
 def _parts(lines: Lines, separator: bytes) -> bool:
-    widths = {len(fields) for _, fields in _rows(lines, separator)}
+    widths = {len(fields) for _, fields in _records(lines, separator)}
     return len(widths) == 1 and widths <= {2, 3}
 
 
 def _leaves_none(lines: Lines, separator: bytes, found: list[bytes]) -> bool:
     """Whether the ids hold none of the other separators that would do."""
     others = [other for other in found if other and other != separator]
-    ends = [end for _, fields in _rows(lines, separator) for end in fields[:2]]
+    ends = [end for _, fields in _records(lines, separator) for end in fields[:2]]
     return not any(other in end for other in others for end in ends)
 
 
 def _check_columns(head: Head, data: Lines) -> None:
     number, line = data[0]
+    if line.count(QUOTE) % 2:
+        problem = f"a quote is not closed in {shown(line)}{HINT}"
+        raise FormatError(head.path, problem, line=number)
     for separator in (*SEPARATORS, b""):
         fields = fields_of(line, separator)
         if len(fields) > 1 and as_integer(fields[0]) is not None:

@@ -2,7 +2,8 @@
 
     # SNAP: a comment; so is a line that begins with %
     1,2,803           parted by blanks, tabs, commas, semicolons or bars
-    home,work,1.5     ids are any integers, or else any names without a separator
+    home,work,1.5     ids are any integers, or else any names
+    "a, b",work,2     in quotes where they hold a separator; a quote within is doubled
 
 Ids are integers where all of the first lines' are: 007 is then 7. A comment ``# ids are names``
 makes names of all; we write it where names look like integers.
@@ -15,6 +16,8 @@ and so does a comment ``# vertices 1..n``, which we write where some have no arc
 
 from __future__ import annotations
 
+import re
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -28,9 +31,9 @@ from groute_py.graph.arcs import INT64
 from groute_py.graph.columns import PAIRS
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
-from groute_py.graph.formats.edge_fields import SEPARATORS, as_integer, fields_of
-from groute_py.graph.formats.edge_plan import COMMENTS, NAMES, Plan, plan_of
-from groute_py.graph.formats.ldbc_vertices import vertices_beside, write_vertices
+from groute_py.graph.formats.edge_dialect import COMMENTS, IDS_ARE_NAMES, Dialect, dialect_of
+from groute_py.graph.formats.edge_fields import as_integer, fields_of, hint_of, is_comment, quoted
+from groute_py.graph.formats.ldbc_vertices import vertices_beside, vertices_written
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.lines import Progress, shown, whole_lines
@@ -38,13 +41,14 @@ from groute_py.graph.memory import check_name_lengths
 from groute_py.graph.piece import Piece
 
 SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
+UNPRINTABLE = re.compile(r"[\x00-\x08\n-\x1f]")
 SMALL_IDS, USUAL_IDS = (0, 2**31), (0, 10**18)
 """Ids that the compiled loop takes, first in 32 bits."""
 
 
 def sniff(head: Head) -> bool:
     """Whether it is text whose first line that is no comment has two or three fields."""
-    return plan_of(head) is not None
+    return dialect_of(head) is not None
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
@@ -56,16 +60,16 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     Raises:
         FormatError: with the line and what was expected there.
     """
-    plan = plan_of(Head(path))
-    if plan is None:
+    dialect = dialect_of(Head(path))
+    if dialect is None:
         raise FormatError(path, "is not an edge list: no line of two or three fields")
-    if plan.names:
-        return _read_names(path, plan, progress)
-    lines = _Lines(path, plan)
+    if dialect.names:
+        return _read_names(path, dialect, progress)
+    lines = _Lines(path, dialect)
     try:
         lines.read(progress)
     except _LargeIdError:
-        return _read_names(path, plan, progress)
+        return _read_names(path, dialect, progress)
     return lines.numbered_graph()
 
 
@@ -75,16 +79,16 @@ def read_piece(path: Path, span: range, progress: Progress | None = None) -> Pie
     Raises:
         FormatError: something is wrong; the line that it names is not that of the file.
     """
-    plan = plan_of(Head(path))
-    if plan is None or plan.names or vertices_beside(path) is not None:
+    dialect = dialect_of(Head(path))
+    if dialect is None or dialect.names or vertices_beside(path) is not None:
         return None
-    lines = _Lines(path, plan._replace(skipped=frozenset()) if span.start else plan)
+    lines = _Lines(path, dialect._replace(skipped=frozenset()) if span.start else dialect)
     try:
         lines.read(progress, span)
     except _LargeIdError:
         return None
-    columns, known = lines.arcs.columns(), (plan.vertices, plan.vertex_count, plan.arc_count)
-    return Piece(_name(path), *columns, 0, *known)
+    known = dialect.vertices, dialect.vertex_count, dialect.arc_count
+    return Piece(_name(path), *lines.arcs.columns(), 0, *known)
 
 
 class _LargeIdError(Exception):
@@ -94,14 +98,14 @@ class _LargeIdError(Exception):
 class _Lines(ArcLines):
     """Arcs whose ids are integers; `arcs` has the ids as they are."""
 
-    def __init__(self, path: Path, plan: Plan) -> None:
-        super().__init__(path, COMMENTS, separator=plan.separator)
-        self._plan = plan
-        self.columns, self.promised, self.ids = plan.columns, plan.arc_count, SMALL_IDS
+    def __init__(self, path: Path, dialect: Dialect) -> None:
+        super().__init__(path, COMMENTS, separator=dialect.separator)
+        self._dialect = dialect
+        self.columns, self.promised, self.ids = dialect.columns, dialect.arc_count, SMALL_IDS
 
     def take_line(self, line: bytes) -> None:
-        fields = fields_of(line, self._plan.separator)
-        if not any(fields) or self.line in self._plan.skipped or fields[0][:1] in (b"#", b"%"):
+        fields = fields_of(line, self._dialect.separator)
+        if not any(fields) or self.line in self._dialect.skipped or is_comment(line):
             return
         if len(fields) != self.columns:
             refuse_line(self, line)
@@ -129,10 +133,10 @@ class _Lines(ArcLines):
         self,
     ) -> tuple[int, NDArray[np.int64] | None, int, NDArray[np.int64], NDArray[np.int64]]:
         tails, heads, _ = self.arcs.columns()
-        span = self._plan.vertices
-        if span is None and self._plan.vertex_count is not None:
+        span = self._dialect.vertices
+        if span is None and self._dialect.vertex_count is not None:
             least = int(min(tails.min(), heads.min())) if len(tails) else 1
-            span = range(min(1, least), min(1, least) + self._plan.vertex_count)
+            span = range(min(1, least), min(1, least) + self._dialect.vertex_count)
         if span is None:
             return numbered(tails, heads, vertices_beside(self.path))
         for ends in (tails, heads):
@@ -143,21 +147,21 @@ class _Lines(ArcLines):
         return span.start, None, len(span), tails - span.start, heads - span.start
 
 
-def _read_names(path: Path, plan: Plan, progress: Progress | None) -> Graph:
+def _read_names(path: Path, dialect: Dialect, progress: Progress | None) -> Graph:
     """Read arcs between names, line by line."""
-    lines, number, total = _Lines(path, plan), dict[bytes, int](), path.stat().st_size
+    lines, number, total = _Lines(path, dialect), dict[bytes, int](), path.stat().st_size
     for text, done in whole_lines(path):
         for line in text.split(b"\n")[:-1]:
-            fields = fields_of(line, plan.separator)
-            if any(fields) and fields[0][:1] not in (b"#", b"%") and lines.line not in plan.skipped:
-                if len(fields) != plan.columns or not (fields[0] and fields[1]):
+            fields = fields_of(line, dialect.separator)
+            if any(fields) and not is_comment(line) and lines.line not in dialect.skipped:
+                if len(fields) != dialect.columns or not (fields[0] and fields[1]):
                     refuse_line(lines, line)
-                if not plan.names:
+                if not dialect.names:
                     for end in fields[:2]:
                         if as_integer(end) is None:
                             refuse_name(lines, end)
                 tail, head = (number.setdefault(end, len(number)) for end in fields[:2])
-                weight = lines.weight(fields[2]) if plan.columns == 3 else 1
+                weight = lines.weight(fields[2]) if dialect.columns == 3 else 1
                 lines.arcs.append(tail, head, weight)
             lines.line += 1
         if progress:
@@ -176,13 +180,15 @@ def _read_names(path: Path, plan: Plan, progress: Progress | None) -> Graph:
 def refuse_line(lines: ArcLines, line: bytes) -> NoReturn:
     """Say that a line does not have the fields of the others."""
     wanted = "`TAIL HEAD WEIGHT`" if lines.columns == 3 else "`TAIL HEAD`"
-    lines.refuse(f"expected {wanted} as in the lines before, got {shown(line)}")
+    lines.refuse(f"expected {wanted} as in the lines before, got {shown(line)}{hint_of(line)}")
 
 
 def refuse_name(lines: ArcLines, field: bytes) -> NoReturn:
     """Say that an id is a name in a file that began with integers."""
     problem = f"expected an integer id as in the first lines, got {shown(field)}"
-    lines.refuse(f"{problem}; where ids are names, begin the file with `{NAMES.decode().strip()}`")
+    lines.refuse(
+        f"{problem}; where ids are names, begin the file with `{IDS_ARE_NAMES.decode().strip()}`"
+    )
 
 
 def _with_ids(graph: Graph, ids: NDArray[np.int64] | NDArray[np.str_]) -> Graph:
@@ -209,25 +215,33 @@ def write(graph: Graph, path: Path) -> None:
     if columns == 2 and (graph.weights != 1).any():
         raise InputError(f"{path}: an .el file has no weights; write .wel")
     names = graph.ids if graph.ids is not None and graph.ids.dtype.kind == "U" else None
+    beside: AbstractContextManager[None] = nullcontext()
     if name.endswith(".e") and names is None:
-        write_vertices(graph, path)
+        beside = vertices_written(graph, path)
         header = b"" if graph.arc_count else b"# no edges\n"
     else:
         header = _comment_on_vertices(graph, path)
-    if names is not None and _check_names(names, path):
-        header += NAMES
+    ids = graph.ids
+    if names is not None:
+        ids = np.array(_written(names, path), dtype=np.str_)
+        header += (
+            IDS_ARE_NAMES
+            if any(as_integer(n.encode()) is not None for n in names.tolist())
+            else b""
+        )
     if names is not None or separator == b",":
         titles = (*_titles(set() if names is None else set(names.tolist())), "weight")
         header += separator.join(title.encode() for title in titles[:columns]) + b"\n"
-    write_arcs(
-        graph,
-        path,
-        header,
-        separator=separator,
-        columns=columns,
-        first_id=graph.first_id,
-        ids=graph.ids,
-    )
+    with beside:
+        write_arcs(
+            graph,
+            path,
+            header,
+            separator=separator,
+            columns=columns,
+            first_id=graph.first_id,
+            ids=ids,
+        )
 
 
 def _titles(names: set[str]) -> tuple[str, str]:
@@ -247,12 +261,10 @@ def _comment_on_vertices(graph: Graph, path: Path) -> bytes:
     return f"# vertices {graph.numbering}\n".encode()
 
 
-def _check_names(ids: NDArray[np.str_], path: Path) -> bool:
-    """Refuse names that would be parted; returns whether some look like integers."""
-    parting = [other.decode() for other in SEPARATORS]
-    for name in ids.tolist():
-        parted = name.split() != [name] or any(other in name for other in parting)
-        if parted or name[0] in "#%" or '"' in name:
+def _written(names: NDArray[np.str_], path: Path) -> list[str]:
+    """Names as fields; those that no line can hold are refused."""
+    for name in names.tolist():
+        if not name or UNPRINTABLE.search(name):
             problem = f"vertex {name!r} cannot stand in an edge list; write .parquet or .csr"
             raise InputError(f"{path}: {problem}")
-    return any(as_integer(name.encode()) is not None for name in ids.tolist())
+    return [quoted(name) for name in names.tolist()]

@@ -6,7 +6,7 @@ import re
 
 from groute_py.errors import FormatError
 from groute_py.graph.columns import HEADS, PAIRS, TAILS, WEIGHTS, is_weight_title
-from groute_py.graph.formats.edge_fields import Rows, as_integer
+from groute_py.graph.formats.edge_fields import Records, as_integer
 from groute_py.graph.head import Head
 
 WORD = re.compile(r"[^\W\d]\w*([ _().:/-]+\w+)*[ )]*")
@@ -14,7 +14,7 @@ NO_TITLES = ("nan", "inf", "infinity", "null", "none", "na")
 """What a third field may say in the place of a number."""
 
 
-def are_titles(head: Head, rows: Rows) -> bool:
+def are_titles(head: Head, rows: Records) -> bool:
     """Whether the first row is titles: never where it could be an arc.
 
     That is words above integers, or a known pair such as ``from to``; behind it stands nothing, or

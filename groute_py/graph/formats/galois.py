@@ -27,7 +27,7 @@ from groute_py.graph.size import Size
 from groute_py.kernels.cpu.build import index_type
 
 HEADS = {1: "<u4", 2: "<u8"}
-WEIGHTS = {0: None, 4: "<i4", 8: "<i8"}
+WEIGHT_TYPES = {0: None, 4: "<i4", 8: "<i8"}
 
 
 def sniff(head: Head) -> bool:
@@ -53,14 +53,14 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     """
     arrays = Arrays(path, progress)
     version, size = arrays.count("the version"), arrays.count("the size of a weight")
-    if size not in WEIGHTS:
+    if size not in WEIGHT_TYPES:
         raise FormatError(path, f"has weights of {size} bytes at byte 8; 0, 4 and 8 are read")
     vertex_count, arc_count = arrays.count("the vertices"), arrays.count("the arcs")
     ends = arrays.take("<u8", vertex_count, "the ends")
     heads = arrays.take(HEADS[version], arc_count, "the heads")
     if version == 1 and arc_count % 2 and size:
         arrays.take("<u4", 1, "the padding")
-    kind = WEIGHTS[size]
+    kind = WEIGHT_TYPES[size]
     weights = (
         np.ones(arc_count, np.int32)
         if kind is None
@@ -96,4 +96,4 @@ def write(graph: Graph, path: Path) -> None:
         packed.write(graph.offsets[1:].astype("<u8").tobytes())
         packed.write(graph.heads.astype(HEADS[version]).tobytes())
         packed.write(bytes(4 * (graph.arc_count % 2)) if version == 1 else b"")
-        packed.write(graph.weights.astype(WEIGHTS[size]).tobytes())
+        packed.write(graph.weights.astype(WEIGHT_TYPES[size]).tobytes())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -44,8 +46,9 @@ def _read_vertices(path: Path) -> NDArray[np.int64]:
     return np.array(ids, np.int64)
 
 
-def write_vertices(graph: Graph, path: Path) -> None:
-    """Write ``x.v`` beside ``x.e`` atomically, compressed like it.
+@contextmanager
+def vertices_written(graph: Graph, path: Path) -> Iterator[None]:
+    """Write ``x.v``, compressed like ``x.e``; it is there once the block has written that.
 
     Raises:
         InputError: there is an ``x.v`` already that does not belong to an ``x.e``.
@@ -56,8 +59,11 @@ def write_vertices(graph: Graph, path: Path) -> None:
         problem = f"{beside} is there already and would be overwritten; write another name"
         raise InputError(f"{path}: {problem}")
     ids = graph.numbering.ids_of(np.arange(graph.vertex_count))
-    with replacing(beside) as file, packing(beside, file) as packed:
-        packed.write("".join(f"{vertex}\n" for vertex in ids.tolist()).encode())
+    with replacing(beside) as file:
+        with packing(beside, file) as packed:
+            packed.write("".join(f"{vertex}\n" for vertex in ids.tolist()).encode())
+        file.flush()  # a full disk says so before the edges are there
+        yield
 
 
 def _holds_vertices(path: Path) -> bool:

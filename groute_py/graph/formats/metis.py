@@ -28,7 +28,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
 from groute_py.graph.mirror import is_symmetric
-from groute_py.graph.number_rows import Rows, number_rows
+from groute_py.graph.number_rows import NumberRows, number_rows
 from groute_py.graph.size import Size
 
 SUFFIXES = (".graph", ".metis")
@@ -105,12 +105,12 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     return graph
 
 
-def _without_first(rows: Rows) -> Rows:
+def _without_first(rows: NumberRows) -> NumberRows:
     first = rows.ends[0]
-    return Rows(rows.numbers[first:], rows.ends[1:] - first, rows.lines[1:])
+    return NumberRows(rows.numbers[first:], rows.ends[1:] - first, rows.lines[1:])
 
 
-def _header(path: Path, rows: Rows) -> Header:
+def _header(path: Path, rows: NumberRows) -> Header:
     numbers, line = rows.numbers[: rows.ends[0]].tolist(), int(rows.lines[0])
     if not 2 <= len(numbers) <= 4 or min(numbers) < 0:
         raise FormatError(path, "expected `VERTICES EDGES [FORMAT [WEIGHTS]]`", line=line)
@@ -122,7 +122,7 @@ def _header(path: Path, rows: Rows) -> Header:
     return Header(numbers[0], numbers[1], skipped, form % 10 == 1)
 
 
-def _take(path: Path, rows: Rows, header: Header, vertex: int, arcs: Arcs) -> int:
+def _take(path: Path, rows: NumberRows, header: Header, vertex: int, arcs: Arcs) -> int:
     """Take the lines of the vertices from `vertex` on; returns the one after the last."""
     room = header.vertex_count - vertex
     if len(rows.ends) > room:
@@ -130,7 +130,7 @@ def _take(path: Path, rows: Rows, header: Header, vertex: int, arcs: Arcs) -> in
         if len(extra):
             problem = f"a line more than for the {header.vertex_count:,} vertices"
             raise FormatError(path, problem, line=int(rows.lines[extra[0]]))
-        rows = Rows(rows.numbers, rows.ends[:room], rows.lines[:room])
+        rows = NumberRows(rows.numbers, rows.ends[:room], rows.lines[:room])
     sizes = np.diff(rows.ends, prepend=0)
     step = 2 if header.weighted else 1
     odd = (sizes < header.skipped) | ((sizes - header.skipped) % step != 0)
@@ -155,7 +155,7 @@ def _take(path: Path, rows: Rows, header: Header, vertex: int, arcs: Arcs) -> in
 
 
 def _columns(
-    rows: Rows, sizes: NDArray[np.int64], header: Header, step: int
+    rows: NumberRows, sizes: NDArray[np.int64], header: Header, step: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Heads and weights of all rows, without what stands before them."""
     numbers = rows.numbers[: rows.ends[-1]] if len(rows.ends) else rows.numbers[:0]

@@ -65,7 +65,7 @@ def tight_parents(offsets: Any, heads: Any, weights: Any, distances: Any, parent
 
 
 @njit(cache=True, nogil=True)
-def rooted(parents: Any, source: Any) -> Any:
+def is_rooted(parents: Any, source: Any) -> Any:
     """bool, shape (n,): whose chain of predecessors ends at the source."""
     unknown, good, bad = 0, 1, 2
     state = np.zeros(len(parents), np.uint8)

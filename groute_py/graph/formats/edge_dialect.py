@@ -9,10 +9,11 @@ from groute_py.errors import FormatError
 from groute_py.graph.arc_lines import DECIMAL
 from groute_py.graph.formats.edge_fields import (
     Lines,
-    Rows,
+    Records,
     as_integer,
-    fields_of,
+    is_comment,
     parted_counts,
+    records_of,
     separator_of,
 )
 from groute_py.graph.formats.edge_titles import are_titles
@@ -21,7 +22,7 @@ from groute_py.graph.lines import shown
 
 COMMENTS = b"#%"
 VERTICES = re.compile(rb"# vertices (-?\d{1,18})\.\.(-?\d{1,18})\s*")
-NAMES = b"# ids are names\n"
+IDS_ARE_NAMES = b"# ids are names\n"
 """We write this where ids that look like integers are names."""
 TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1f]*")
 SAMPLE = 100
@@ -29,7 +30,7 @@ RARE = 10
 """One of so many ids may be a mistake."""
 
 
-class Plan(NamedTuple):
+class Dialect(NamedTuple):
     """How to read an edge list.
 
     Attributes:
@@ -50,7 +51,7 @@ class Plan(NamedTuple):
     vertices: range | None = None
 
 
-def plan_of(head: Head) -> Plan | None:
+def dialect_of(head: Head) -> Dialect | None:
     """How to read a file that begins like this, or None if it is no edge list.
 
     Raises:
@@ -61,11 +62,11 @@ def plan_of(head: Head) -> Plan | None:
     comments, data = _sample(head)
     vertices = _vertices(comments)
     if not data:
-        return Plan(b"", 3, False, frozenset(), vertices=vertices) if comments else None
+        return Dialect(b"", 3, False, frozenset(), vertices=vertices) if comments else None
     separator = separator_of(head, data)
     if separator is None:
         return None
-    counts, rows = parted_counts([(number, fields_of(line, separator)) for number, line in data])
+    counts, rows = parted_counts(records_of(data, separator))
     skipped = {number for number, _ in counts}
     columns = len(rows[0][1]) if rows else 3
     if rows and are_titles(head, rows):
@@ -74,10 +75,10 @@ def plan_of(head: Head) -> Plan | None:
     elif not _plausible(rows, columns, separator):
         return None
     numbers = [int(field) for _, fields in counts for field in fields]
-    named = NAMES.strip() in comments
+    named = IDS_ARE_NAMES.strip() in comments
     if not named:
         _check_typos(head, rows)
-    return Plan(
+    return Dialect(
         separator,
         columns,
         named or any(as_integer(end) is None for _, fields in rows for end in fields[:2]),
@@ -92,7 +93,7 @@ def _sample(head: Head) -> tuple[list[bytes], Lines]:
     """The comments, and some other lines with their numbers."""
     comments, data = [], []
     for number, line in enumerate(head.lines, 1):
-        if line.lstrip()[:1] in (b"#", b"%"):
+        if is_comment(line):
             comments.append(line.strip())
         elif line.strip():
             data.append((number, line))
@@ -108,7 +109,7 @@ def _vertices(comments: list[bytes]) -> range | None:
     return None
 
 
-def _plausible(rows: Rows, columns: int, separator: bytes) -> bool:
+def _plausible(rows: Records, columns: int, separator: bytes) -> bool:
     """Whether this is more than two words of prose: numbers somewhere, or a separator."""
     if not rows or separator:
         return True
@@ -120,7 +121,7 @@ def _plausible(rows: Rows, columns: int, separator: bytes) -> bool:
     return integers >= max(1, len(fields) - 2) or named
 
 
-def _check_typos(head: Head, rows: Rows) -> None:
+def _check_typos(head: Head, rows: Records) -> None:
     """Refuse an id like ``1O`` among integers: it begins as one of them and goes on otherwise."""
     ends = [(number, end) for number, fields in rows for end in fields[:2]]
     names = [(number, end) for number, end in ends if as_integer(end) is None]
@@ -128,7 +129,7 @@ def _check_typos(head: Head, rows: Rows) -> None:
         return
     number, end = names[0]
     problem = f"expected an integer id as in the other lines, got {shown(end)}"
-    hint = f"where ids are names, begin the file with `{NAMES.decode().strip()}`"
+    hint = f"where ids are names, begin the file with `{IDS_ARE_NAMES.decode().strip()}`"
     raise FormatError(head.path, f"{problem}; {hint}", line=number)
 
 
