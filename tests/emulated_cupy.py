@@ -137,13 +137,16 @@ class Stream:
     def synchronize(self) -> None:
         """Wait."""
 
+    def wait_event(self, event: Event) -> None:
+        """Let what comes next wait."""
+
 
 class Event:
     """Over."""
 
     def __init__(self, *, disable_timing: bool = False) -> None: ...
 
-    def record(self, stream: Stream) -> None:
+    def record(self, stream: Stream | None = None) -> None:
         """Note."""
 
     def synchronize(self) -> None:
@@ -197,10 +200,13 @@ def install() -> None:
         "cupy.cuda.runtime",
         CUDARuntimeError=RuntimeError,
         getDeviceCount=lambda: 1,
+        getDevice=lambda: 0,
+        setDevice=lambda _: None,
         deviceGetPCIBusId=lambda _: "0000:00:00.0",
         getDeviceProperties=lambda _: properties | {"major": 9, "minor": 0},
         memcpyAsync=_copy,
         memcpyDefault=4,
+        memcpyDeviceToHost=2,
         memcpyHostToDevice=1,
         memGetInfo=lambda: Device.mem_info,
     )
