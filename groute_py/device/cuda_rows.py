@@ -76,7 +76,7 @@ def batch_method(graph: CudaGraph) -> Method:
 
 
 def heap_method(graph: CudaGraph) -> Method:
-    """Dijkstra by a heap for each source, whose first children begin a line of memory, and a table."""
+    """Dijkstra by a heap and a table for each source; children begin a line of memory."""
     lines = -(-(graph.vertex_count + BRANCHES - 1) // BRANCHES)
     width = 2 * graph.type.itemsize
     scratch = BRANCHES * lines * width, graph.vertex_count * width
