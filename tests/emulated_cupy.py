@@ -214,7 +214,7 @@ def install() -> None:
     memory = SimpleNamespace(OutOfMemoryError=MemoryError)
     cuda = _module("cupy.cuda", runtime=runtime, driver=driver, memory=memory)
     cuda.__dict__.update(Device=Device, Stream=Stream, Event=Event, get_current_stream=Stream)
-    pool = SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
+    pool = SimpleNamespace(free_bytes=lambda: 0, used_bytes=lambda: 0, free_all_blocks=lambda: None)
     _module(
         "cupy",
         __version__="14.0.0",

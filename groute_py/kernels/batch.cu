@@ -8,6 +8,7 @@
 
 #define CREW blockDim.x  // few sources get more threads each: 256 to 1024
 #define HANDS 4          // lanes that share a row
+#define AT_ONCE 2        // arcs that a lane asks for at once
 #define LONG_ROW 256     // arcs from which the whole block shares a row
 #define LONG_ROWS 64     // such rows put off at once
 #define FULL 0xffffffffu
@@ -28,7 +29,6 @@ __device__ __forceinline__ bool set_bit(u32* bits, u32 v) {
 
 // Returns the distance if the vertex went to far, else NOTHING.
 __device__ __forceinline__ Distance reach(const Source& source, u32 vertex, Distance distance) {
-    if (distance >= current(source.distance + vertex)) return NOTHING;
     if (distance >= atomic_min(source.distance + vertex, distance)) return NOTHING;
     if (distance < source.threshold) {
         if (set_bit(source.near_bits, vertex)) source.next[atomicAdd(source.next_count, 1)] = vertex;
@@ -52,42 +52,68 @@ __device__ __forceinline__ Distance beyond(Distance distance, Distance delta) {
     return sum <= distance ? NOTHING : sum;  // also where rounding takes all of delta
 }
 
+struct Row {
+    u32 vertex;
+    Offset begin, end;
+};
+
+__device__ __forceinline__ Row row_of(const Offset* offsets, u32 vertex) {
+    return {vertex, offsets[vertex], offsets[vertex + 1]};
+}
+
 // Relax arcs begin, begin + step, ... of a row; returns the least distance that went to far.
-__device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source& source,
-                                              Distance distance, Offset begin, Offset end, u32 step,
-                                              u32* overflowed) {
-    Distance least = NOTHING;
-    for (Offset a = begin; a < end; a += step) {
-        Arc arc = load(arcs + a);
-        Distance sum = plus(distance, arc.weight);
-        if (sum < distance || sum >= NOTHING) {
-            *overflowed = 1;
-        } else {
-            least = min(least, reach(source, arc.head, sum));
+__device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source& source, const Row& row,
+                                              u32 step, u32* overflowed) {
+    Distance distance = current(source.distance + row.vertex), least = NOTHING;
+    for (Offset a = row.begin; a < row.end; a += AT_ONCE * step) {
+        Arc arc[AT_ONCE];
+        Distance known[AT_ONCE];
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            if (a + k * step < row.end) arc[k] = load(arcs + a + k * step);
+        }
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            if (a + k * step < row.end) known[k] = current(source.distance + arc[k].head);
+        }
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            if (a + k * step >= row.end) continue;
+            Distance sum = plus(distance, arc[k].weight);
+            if (sum < distance || sum >= NOTHING) {
+                *overflowed = 1;
+            } else if (sum < known[k]) {
+                least = min(least, reach(source, arc[k].head, sum));
+            }
         }
     }
     return least;
 }
 
-// Take what is pending below the new threshold into near; returns the least distance that stays.
-__device__ __forceinline__ Distance split_far(const Source& source, u32 words, Distance before) {
-    Distance least = NOTHING;
+// List who is in far, which is empty then.
+__device__ __forceinline__ void list_far(const Source& source, u32 words, u32* pending,
+                                         u32* pending_count) {
     for (u32 word = threadIdx.x; word < words; word += CREW) {
-        u32 bits = *(volatile u32*)(source.far_bits + word), stay = 0;
-        while (bits) {
-            u32 bit = bits & -bits, vertex = 32 * word + __ffs(bits) - 1;
-            bits ^= bit;
-            Distance distance = current(source.distance + vertex);
-            if (distance < before) continue;  // relaxed since
-            if (distance < source.threshold) {
-                atomicOr(source.near_bits + word, bit);
-                source.next[atomicAdd(source.next_count, 1)] = vertex;
-            } else {
-                stay |= bit;
-                least = min(least, distance);
-            }
+        u32 bits = *(volatile u32*)(source.far_bits + word);
+        if (!bits) continue;
+        source.far_bits[word] = 0;
+        u32 place = atomicAdd(pending_count, __popc(bits));
+        for (; bits; bits &= bits - 1) pending[place++] = 32 * word + __ffs(bits) - 1;
+    }
+}
+
+// Take what is pending below the new threshold into near; returns the least distance that stays.
+__device__ __forceinline__ Distance split_far(const Source& source, const u32* pending, u32 count,
+                                              Distance before) {
+    Distance least = NOTHING;
+    for (u32 i = threadIdx.x; i < count; i += CREW) {
+        u32 vertex = pending[i];
+        Distance distance = current(source.distance + vertex);
+        if (distance < before) continue;  // relaxed since
+        if (distance < source.threshold) {
+            set_bit(source.near_bits, vertex);
+            source.next[atomicAdd(source.next_count, 1)] = vertex;
+        } else {
+            set_bit(source.far_bits, vertex);
+            least = min(least, distance);
         }
-        source.far_bits[word] = stay;
     }
     return least;
 }
@@ -98,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources,
           u32 count, Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
     extern __shared__ u32 shared_marks[];
-    __shared__ u32 job, sizes[2], long_count, long_rows[LONG_ROWS];
+    __shared__ u32 job, sizes[3], long_count, long_rows[LONG_ROWS];
     __shared__ Distance shared_least;
     u32 words = (vertices + 31) / 32;
     Source source;
@@ -124,20 +150,21 @@ extern "C" __global__ void __launch_bounds__(1024)
         if (threadIdx.x == 0) __stcg(source.distance + sources[job], (Distance)0);
         source.threshold = delta;
         Distance least = NOTHING;  // this thread's, of what is in far
-        u32 side = 0;
         __syncthreads();
-        for (;;) {
-            u32 size = sizes[side];
-            const u32* near = own_lists + (u64)side * vertices;
-            source.next = own_lists + (u64)(side ^ 1) * vertices;
-            source.next_count = &sizes[side ^ 1];
+        for (u32 level = 0;; level++) {  // sizes: its own, the next one's, and one set to none
+            u32 size = sizes[level % 3];
+            u32* near = own_lists + (u64)(level % 2) * vertices;
+            source.next = own_lists + (u64)((level + 1) % 2) * vertices;
+            source.next_count = &sizes[(level + 1) % 3];
+            if (threadIdx.x == 0) sizes[(level + 2) % 3] = 0;
             if (size == 0) {
                 Distance nearest = least_of_block(least, &shared_least);
                 if (nearest == NOTHING) break;
                 Distance before = source.threshold;
                 source.threshold = beyond(nearest, delta);
-                least = split_far(source, words, before);
-                side ^= 1;
+                list_far(source, words, near, &sizes[level % 3]);  // both were empty
+                __syncthreads();
+                least = split_far(source, near, sizes[level % 3], before);
                 __syncthreads();
                 continue;
             }
@@ -147,31 +174,28 @@ extern "C" __global__ void __launch_bounds__(1024)
             }
             __syncthreads();
             for (u32 i = threadIdx.x / HANDS; i < size; i += CREW / HANDS) {
-                u32 vertex = near[i];
-                Offset begin = offsets[vertex], end = offsets[vertex + 1];
-                if (end - begin > LONG_ROW) {
+                Row row = row_of(offsets, near[i]);
+                if (row.end - row.begin > LONG_ROW) {
                     u32 place = hand == 0 ? atomicAdd(&long_count, 1) : 0;
                     place = __shfl_sync(together, place, lane - hand);
                     if (place < LONG_ROWS) {
-                        if (hand == 0) long_rows[place] = vertex;
+                        if (hand == 0) long_rows[place] = row.vertex;
                         continue;
                     }
                 }
-                Distance distance = current(source.distance + vertex);
-                begin += hand;
-                least = min(least, relax_row(arcs, source, distance, begin, end, HANDS, overflowed));
+                row.begin += hand;
+                least = min(least, relax_row(arcs, source, row, HANDS, overflowed));
             }
             __syncthreads();
-            for (u32 i = 0; i < min(long_count, (u32)LONG_ROWS); i++) {
-                u32 vertex = long_rows[i];
-                Offset begin = offsets[vertex] + threadIdx.x, end = offsets[vertex + 1];
-                Distance distance = current(source.distance + vertex);
-                least = min(least, relax_row(arcs, source, distance, begin, end, CREW, overflowed));
+            u32 put_off = min(long_count, (u32)LONG_ROWS);
+            if (put_off == 0) continue;
+            for (u32 i = 0; i < put_off; i++) {
+                Row row = row_of(offsets, long_rows[i]);
+                row.begin += threadIdx.x;
+                least = min(least, relax_row(arcs, source, row, CREW, overflowed));
             }
             __syncthreads();
-            if (threadIdx.x == 0) sizes[side] = long_count = 0;
-            side ^= 1;
-            __syncthreads();
+            if (threadIdx.x == 0) long_count = 0;
         }
         __syncthreads();
     }
