@@ -149,11 +149,10 @@ class CudaRows:
         return lanes, min(blocks // lanes, most) * method.together
 
     def _chunk_rows(self, count: int) -> int:
-        """Rows of a lane: all lanes get some, so that the first leave while the last are found."""
+        """Rows of a lane: one for each slot, or more where rows are short and memory allows."""
         spare = self._graph.free_bytes // self._lanes - self._slots * sum(self._method.scratch)
-        least = max(min(CHUNK_BYTES, spare) // self._row_bytes(), 1)
-        share = max(-(-count // self._lanes), least)
-        return min(max(least, self._slots), share, count)
+        rows = min(CHUNK_BYTES // self._row_bytes(), spare // self._row_bytes())
+        return min(max(int(rows), self._slots), count)
 
     def _launch(self, lane: Lane, sources: NDArray[np.int64]) -> None:
         graph, method = self._graph, self._method
