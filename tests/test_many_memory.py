@@ -16,14 +16,14 @@ from groute_py import InputError, Result, apsp, verify
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
 
-GRAPH = random_graph(800, 3200, seed=1, greatest=1000)
+GRAPH = random_graph(300, 600, seed=1, greatest=1000)
 
 
 @pytest.mark.parametrize("method", ["heap", "batch"])
 def test_fewer_sources_at_once(method: str) -> None:
     gc.collect()
-    sources = np.array([5, 799, 0, 5, 17, 18, 400])
-    more: dict[str, Any] = {"predecessors": True, "memory_limit": 100_000}
+    sources = np.array([5, 299, 0, 5])
+    more: dict[str, Any] = {"predecessors": True, "memory_limit": 37_000}
     rows = apsp(GRAPH, sources=sources, algorithm=method, device="cuda", **more)
     assert rows is not None
     assert rows.predecessors is not None
@@ -39,7 +39,7 @@ def test_fewer_sources_at_once(method: str) -> None:
 def test_not_even_one_block(method: str, at_once: int) -> None:
     problem = rf"{at_once} sources? at once, .* {method} takes, do not fit .* each needs [\d,]+"
     with pytest.raises(InputError, match=problem):
-        apsp(GRAPH, sources=[0], algorithm=method, device="cuda", memory_limit=10_000)
+        apsp(GRAPH, sources=[0], algorithm=method, device="cuda", memory_limit=2_000)
 
 
 def test_a_matrix_has_room_for_the_arcs_turned_round() -> None:
