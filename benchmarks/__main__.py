@@ -76,8 +76,7 @@ def main(
         if many:
             if quick or every or ranks or series or delta is not None or mode != "auto":
                 raise InputError("--many goes with --device, --case, --repeat, --output, --commit")
-            measure_many(device, names, repeat, output, commit)
-            return
+            context.exit(measure_many(device, names, repeat, output, commit))
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
         book = Book(output, cases, device, repeat, commit)

@@ -10,6 +10,8 @@ lets the matrix have half of its size on the GPU. Measured is, on the slowest ra
 on the device to the last complete row in the host memory that the device writes to (page-locked for
 a GPU); a matrix is filled, closed and read out within it. The first solve warms up, and some of its
 rows (all up to 2,000) are verified: distances against a serial Dijkstra, trees by the certificate.
+
+A case that fails does not keep the others from running, but the command ends with its exit code.
 """
 
 from __future__ import annotations
@@ -18,20 +20,21 @@ import json
 import re
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import numpy as np
 
 from benchmarks.cases import KINDS, SkippedError, data_file
 from benchmarks.environment import environment
-from groute_py import Graph, InputError, Result, VerificationError, verify
+from groute_py import Graph, GrouteError, InputError, Result, VerificationError, verify
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
-from groute_py.device.rows import RowBlock
+from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.engine.agree import on_all
 from groute_py.graph.problems import read_sources
 from groute_py.many.apsp import Job, part_of, prepare
@@ -40,6 +43,8 @@ from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
 from groute_py.result import public_distances
 from groute_py.verification import reference_distances
+
+T = TypeVar("T")
 
 SETS = {
     "cuda": [
@@ -107,45 +112,62 @@ class Case:
 
 def measure_many(
     device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
-) -> None:
+) -> int:
     """Measure cases one after the other; collective. The numbers go to a file.
 
+    Returns:
+        The exit code of the first case that failed, else 0.
+
     Raises:
-        GrouteError: a case is unknown, cannot be solved, or a row is wrong.
+        InputError: a case is unknown.
+        GrouteError: this rank cannot go on, and the others do not know of it.
     """
     channel = connect()
     path = output / f"many-{device}-{channel.size}-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
-    records = []
-    for name in names or SETS[device]:
-        record = measure(channel, Case.parse(name), device, repeat)
+    records: list[dict[str, Any]] = []
+    for case in [Case.parse(name) for name in names or SETS[device]]:
+        records.append(attempt(channel, case, device, repeat))
         if channel.rank > 0:
             continue
-        records.append(record)
-        click.echo(_shown(record))
+        click.echo(_shown(records[-1]))
         path.parent.mkdir(parents=True, exist_ok=True)
         content = environment(device, commit) | {"repeat": repeat, "records": records}
         path.write_text(json.dumps(content, indent=1) + "\n")
+    return next((record["exit_code"] for record in records if "failed" in record), 0)
+
+
+def attempt(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
+    """The record of a case; where it failed, why. Collective."""
+    record: dict[str, Any] = {"case": case.name, "ranks": channel.size}
+    try:
+        return record | measure(channel, case, device, repeat)
+    except SkippedError as reason:
+        return record | {"skipped": str(reason)}
+    except GrouteError as error:
+        if channel.size > 1 and not error.on_all_ranks:
+            raise
+        return record | {"failed": str(error), "exit_code": error.exit_code}
 
 
 def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
     """Measure a case on all ranks; collective.
 
     Raises:
+        SkippedError: there is nothing to measure.
         VerificationError: a row is wrong.
+        GrouteError: it cannot be solved.
     """
-    try:
-        job = prepare(channel, case.load, Request(case.method, device, case.paths))
-    except SkippedError as reason:
-        return {"case": case.name, "ranks": channel.size, "skipped": str(reason)}
+    job = prepare(channel, case.load, Request(case.method, device, case.paths))
     types = distance_types(job.facts)
     kind = types[0] if device == "cuda" else types[-1]
     request = Request(case.method, device, case.paths, _limit(case, job, kind))
     positions = np.arange(len(job.sources))
     own = job.sources[part_of(job, positions, channel.rank, channel.size)]
+    solving = Solving(job.graph, None, request, job.choice, channel)
     start = time.perf_counter()
-    solver = Solving(job.graph, None, request, job.choice, channel).opened(kind)
+    solver = on_all(channel, lambda: _fitting(lambda: solving.opened(kind)))
     opened_s = time.perf_counter() - start
-    verified = on_all(channel, lambda: _verify(job, solver.blocks(own), own))
+    verified = on_all(channel, lambda: _fitting(lambda: _verify(job, solver.blocks(own), own)))
     seconds = []
     for _ in range(repeat):
         channel.gather(None)
@@ -155,8 +177,6 @@ def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str,
         seconds.append(max(channel.gather(time.perf_counter() - start)))
     median = statistics.median(seconds)
     record = {
-        "case": case.name,
-        "ranks": channel.size,
         "vertices": job.graph.vertex_count,
         "arcs": job.graph.arc_count,
         "sources": len(job.sources),
@@ -175,6 +195,16 @@ def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str,
 
 def _limit(case: Case, job: Job, kind: np.dtype[Any]) -> int | None:
     return job.graph.vertex_count**2 * kind.itemsize // 2 if case.half else None
+
+
+def _fitting(action: Callable[[], T]) -> T:
+    """Its result; InputError where memory, or the type of distances, does not do."""
+    try:
+        return action()
+    except MemoryError as problem:
+        raise InputError(f"does not fit in memory: {problem}") from problem
+    except NarrowError as problem:
+        raise InputError("a distance does not fit in the type that is measured") from problem
 
 
 def _verify(job: Job, blocks: Any, own: Any) -> int:
@@ -198,10 +228,13 @@ def _check(graph: Graph, source: int, block: RowBlock, row: int) -> None:
 
 
 def _shown(record: dict[str, Any]) -> str:
+    name = f"{record['case']}@{record['ranks']}"
+    if "failed" in record:
+        return f"{name}: FAILED: {record['failed']}"
     if "skipped" in record:
-        return f"{record['case']}@{record['ranks']}: skipped: {record['skipped']}"
+        return f"{name}: skipped: {record['skipped']}"
     return (
-        f"{record['case']}@{record['ranks']}: {1e3 * record['median_s']:.1f} ms, "
+        f"{name}: {1e3 * record['median_s']:.1f} ms, "
         f"{record['sources_per_s']:,.0f} sources/s, {record['rows_verified']} rows verified "
         f"({record['on']})"
     )

@@ -138,13 +138,16 @@ class Stream:
     def synchronize(self) -> None:
         """Wait."""
 
+    def wait_event(self, event: Event) -> None:
+        """Let what comes next wait."""
+
 
 class Event:
     """Over."""
 
     def __init__(self, *, disable_timing: bool = False) -> None: ...
 
-    def record(self, stream: Stream) -> None:
+    def record(self, stream: Stream | None = None) -> None:
         """Note."""
 
     def synchronize(self) -> None:
@@ -225,6 +228,8 @@ def install(gpus: int) -> None:
         "cupy.cuda.runtime",
         CUDARuntimeError=RuntimeError,
         getDeviceCount=lambda: gpus,
+        getDevice=lambda: 0,
+        setDevice=lambda _: None,
         deviceGetPCIBusId=lambda gpu: f"0000:{gpu:02}:00.0",
         deviceGetByPCIBusId=lambda bus: int(bus[5:7]),
         deviceCanAccessPeer=lambda *_: 1,
@@ -236,6 +241,7 @@ def install(gpus: int) -> None:
         getDeviceProperties=lambda _: properties | {"major": 9, "minor": 0},
         memcpyAsync=_copy,
         memcpyDefault=4,
+        memcpyDeviceToHost=2,
         memcpyHostToDevice=1,
         memGetInfo=lambda: Device.mem_info,
     )
@@ -244,7 +250,7 @@ def install(gpus: int) -> None:
     cuda = _module("cupy.cuda", runtime=runtime, driver=driver, memory=memory)
     cuda.__dict__.update(Device=Device, Stream=Stream, Event=Event, get_current_stream=Stream)
     cuda.__dict__.update(MemoryPool=MemoryPool)
-    pool = SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
+    pool = SimpleNamespace(free_bytes=lambda: 0, used_bytes=lambda: 0, free_all_blocks=lambda: None)
     _module(
         "cupy",
         __version__="14.0.0",

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from groute_py import generate, write_graph
+from groute_py.device.rows import NarrowError
 from groute_py.engine.session import Session
 
 ROOT = Path(__file__).parents[1]
@@ -244,13 +245,34 @@ class TestMany:
         monkeypatch.setattr(
             "groute_py.kernels.cpu.heap.relax", lambda *arguments: arguments[3].fill(1)
         )
-        done, records = run("heap:random:60,200")
+        done, records = run("heap:random:60,200", "floyd:random:60,200")
         assert done.exit_code == 3
-        assert "are wrong" in done.output
-        assert not records
+        assert "heap:random:60,200@1: FAILED: the distances from 0 are wrong" in done.output
+        assert records[0]["exit_code"] == 3
+        assert records[1]["rows_verified"] == 60
+
+    @pytest.mark.parametrize(
+        ("problem", "said"),
+        [
+            (MemoryError("17 bytes"), "does not fit in memory: 17 bytes"),
+            (NarrowError(), "a distance does not fit in the type"),
+        ],
+    )
+    def test_a_case_that_does_not_fit(
+        self, run: Bench, monkeypatch: pytest.MonkeyPatch, problem: Exception, said: str
+    ) -> None:
+        def fail(*_: Any, **__: Any) -> None:
+            raise problem
+
+        monkeypatch.setattr("groute_py.many.floyd_rows.close", fail)
+        done, records = run("floyd:random:60,200", "heap:random:60,200")
+        assert done.exit_code == 2
+        assert f"FAILED: {said}" in done.output
+        assert "failed" in records[0]
+        assert records[1]["rows_verified"] == 60
 
     def test_no_such_case(self, run: Bench) -> None:
-        done, _ = run("dijkstra:NY")
+        done, _ = run("heap:random:60,200", "dijkstra:NY")
         assert done.exit_code == 2
         assert "METHOD:GRAPH" in done.output
 

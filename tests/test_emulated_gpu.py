@@ -13,17 +13,28 @@ import pytest
 
 HERE = Path(__file__).parent
 
-WHICH = "(distances_and_tree or TestShapes) and not sinking"
+SOLVERS = "(distances_and_tree or TestShapes) and not sinking"
+MANY = (
+    "no_arcs or cycle_of_weight or beyond_32 or beyond_64_bits or float32_sums or sources_of_sssp "
+    "or on_ranks or test_many_memory"
+)
 """All but what takes a GPU long: it would take minutes here."""
 
 
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-def test_solvers() -> None:
+@pytest.mark.parametrize(
+    ("files", "which", "least"),
+    [
+        (["test_solvers.py"], SOLVERS, 60),
+        (["test_apsp.py", "test_many_memory.py"], MANY, 24),
+    ],
+)
+def test_in_emulation(files: list[str], which: str, least: int) -> None:
     words = ["-m", "pytest", "-q", "-p", "emulated_gpu", "-p", "no:cacheprovider", "-m", "gpu"]
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
-        [sys.executable, *words, "-k", WHICH, str(HERE / "test_solvers.py")],
+        [sys.executable, *words, "-k", which, *(str(HERE / name) for name in files)],
         cwd=HERE.parent,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
@@ -32,7 +43,7 @@ def test_solvers() -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     said = re.search(r"(\d+) passed, \d+ deselected", done.stdout)
     assert said is not None, done.stdout[-1000:]
-    assert int(said[1]) >= 60
+    assert int(said[1]) >= least
 
 
 @pytest.mark.timeout(1800)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
 TILE, SQUARE, NONE_SPARED = 128, 256, 0xFFFFFFFF
 
-PATROL, BRANCHES = 64, 16
+PATROL, BRANCHES = 64, 32
 
 
 def heap_rows(graph: Graph, sources: Any, name: str) -> Any:
@@ -29,36 +29,40 @@ def heap_rows(graph: Graph, sources: Any, name: str) -> Any:
     run, kind, count = emulated(name), np.dtype(name), graph.vertex_count
     rows = np.full((len(sources), count), 7, kind)
     lines = -(-(count + BRANCHES - 1) // BRANCHES)
-    entries = np.zeros(2 * PATROL * lines * 2, kind)
+    warps = 2 * PATROL // 32
+    entries, table = (np.zeros(2 * warps * n, kind) for n in (BRANCHES * lines, count))
     counter, overflowed = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
     wanted = np.array(sources, np.uint32)
     inputs = *arcs_of(graph, kind), count, wanted, len(wanted)
-    run("heap", (2,), PATROL, *inputs, rows, entries, counter, overflowed)
+    run("heap", (2,), PATROL, *inputs, rows, entries, table, counter, overflowed)
     assert not overflowed
     return public_distances(rows)
 
 
-def batch_rows(graph: Graph, sources: Any, name: str, delta: int) -> Any:
-    """Distances by two small blocks, with their marks in global memory."""
+def batch_rows(graph: Graph, sources: Any, name: str, delta: int, *, nearby: bool) -> Any:
+    """Distances by two small blocks, with their marks in shared or in global memory."""
     run, kind, count = emulated(name), np.dtype(name), graph.vertex_count
     rows = np.full((len(sources), count), 7, kind)
     lists, marks = np.zeros(4 * count, np.uint32), np.zeros(4 * (count // 32 + 1), np.uint32)
     counter, overflowed = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
     wanted = np.array(sources, np.uint32)
     inputs = *arcs_of(graph, kind), count, delta, wanted, len(wanted)
-    run("batch", (2,), 64, *inputs, rows, lists, marks, counter, overflowed)
+    where = 0 if nearby else marks
+    run("batch", (2,), 64, *inputs, rows, lists, where, counter, overflowed)
     assert not overflowed
     return public_distances(rows)
 
 
 @pytest.mark.parametrize("name", ["int32", "int64"])
 @pytest.mark.parametrize("delta", [1, 40, 5000])
-def test_batches(name: str, delta: int) -> None:
+@pytest.mark.parametrize("nearby", [True, False])
+def test_batches(name: str, delta: int, nearby: bool) -> None:
     rays = [(0, v, v % 50) for v in range(400)]  # a row that the whole block shares
     random = np.random.default_rng(1).integers(0, (400, 400, 90), (900, 3)).tolist()
     graph = graph_of(400, rays + random)
     sources = [0, 399, 7, 7, 30]
-    for row, source in zip(batch_rows(graph, sources, name, delta), sources, strict=True):
+    rows = batch_rows(graph, sources, name, delta, nearby=nearby)
+    for row, source in zip(rows, sources, strict=True):
         np.testing.assert_array_equal(row, scipy_distances(graph, source))
 
 
@@ -80,6 +84,16 @@ def test_heaps(name: str, count: int, arcs: int) -> None:
     rows = heap_rows(graph, sources, name)
     for row, source in zip(rows, sources, strict=True):
         np.testing.assert_array_equal(row, scipy_distances(graph, source))
+
+
+def test_a_heap_three_levels_deep() -> None:
+    """A hub opens 1,500 vertices, and each that leaves brings others nearer from where they are."""
+    random = np.random.default_rng(3)
+    count = 1501
+    arcs = [(0, v, int(w)) for v, w in enumerate(random.integers(500, 1000, count)) if v]
+    arcs += [(u, v, w) for u, v, w in random.integers(1, (count, count, 300), (4000, 3)).tolist()]
+    graph = graph_of(count, arcs)
+    np.testing.assert_array_equal(heap_rows(graph, [0], "int32")[0], scipy_distances(graph, 0))
 
 
 def matrix_with_trees(graph: Graph, name: str) -> tuple[Any, Any]:

@@ -178,3 +178,11 @@ def test_doctor_gives_up(how: str, says: str) -> None:
     assert done.returncode == 1
     assert says in done.stderr
     assert done.stdout == ""
+
+
+def test_a_uuid_that_cupy_cuts_short() -> None:
+    inventory = pytest.importorskip("groute_py.device.inventory")
+    whole = bytes(range(1, 17))
+    assert inventory.uuid_of({"uuid": whole}) == "GPU-01020304-0506-0708-090a-0b0c0d0e0f10"
+    short = inventory.uuid_of({"uuid": whole[:3]})
+    assert short == "GPU-01020300-0000-0000-0000-000000000000"

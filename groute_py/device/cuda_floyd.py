@@ -37,9 +37,12 @@ class CudaFloyd:
         self.label = f"{graph.label}, whole matrix"
 
     @staticmethod
-    def fits(graph: CudaGraph) -> bool:
-        """Whether there is room for it."""
-        return Steps(graph, None).matrix_bytes <= graph.free_bytes
+    def fits(graph: CudaGraph, *, predecessors: bool) -> bool:
+        """Whether there is room for it, with what finds predecessors if they are wanted."""
+        steps = Steps(graph, None)
+        by_arcs = predecessors and not Stages.pay(steps)
+        beside = graph.incoming_bytes if by_arcs else 0
+        return steps.matrix_bytes + beside <= graph.free_bytes
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
         steps = self._steps

@@ -43,7 +43,6 @@ class CudaGraph:
         self.gpu.use()
         properties = runtime.getDeviceProperties(self.gpu.id)
         self.processors = int(properties["multiProcessorCount"])
-        self.shared_bytes = int(properties["sharedMemPerBlockOptin"])
         self.label = f"cuda: {properties['name'].decode()} #{self.gpu.id}"
         self.vertex_count, self.arc_count = graph.vertex_count, graph.arc_count
         self.type = distance_type
@@ -60,6 +59,11 @@ class CudaGraph:
         pool = cp.get_default_memory_pool()
         free = int(KEPT * runtime.memGetInfo()[0]) + int(pool.free_bytes())
         return free if self._limit is None else min(free, self._limit - int(pool.used_bytes()))
+
+    @property
+    def incoming_bytes(self) -> int:
+        """What `incoming` takes: as much as the graph itself."""
+        return int(self.offsets.nbytes + self.arcs.nbytes)
 
     @cached_property
     def incoming(self) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Rows from many sources on one GPU: each by a block or half a warp, hundreds at once.
+"""Rows from many sources on one GPU: each by a block or a warp, hundreds at once.
 
 Sources go in chunks through several lanes, each with a stream and rows of its own. While the rows
 of one lane travel to page-locked host memory, piece by piece, the others compute; blocks of a lane
@@ -25,14 +25,16 @@ from groute_py.errors import InputError
 SMALL_CREW, CREW, PATROL = 512, 1024, 64
 """Threads of a block that has a source, on a small graph and else; and of one that has heaps."""
 
-BRANCHES = 16
-"""Of a heap, and lanes that share it."""
+WARP = 32
+
+BRANCHES = 32
+"""Of a heap, which has a warp to itself."""
 
 SMALL = 1 << 14
 """Vertices up to which a graph is small: its frontiers do not fill a large block."""
 
 LANES = 8
-"""Chunks under way at once."""
+"""Chunks under way at once, where memory allows."""
 
 SHARED_MARKS = 100 << 10
 """Bytes of marks up to which they lie in shared memory, so that two blocks fit."""
@@ -74,10 +76,11 @@ def batch_method(graph: CudaGraph) -> Method:
 
 
 def heap_method(graph: CudaGraph) -> Method:
-    """Dijkstra by a heap for each source; its first children begin a line of memory."""
+    """Dijkstra by a heap and a table for each source; children begin a line of memory."""
     lines = -(-(graph.vertex_count + BRANCHES - 1) // BRANCHES)
-    entry_bytes = 2 * graph.type.itemsize
-    return Method("heap", PATROL, PATROL // BRANCHES, (BRANCHES * lines * entry_bytes,))
+    width = 2 * graph.type.itemsize
+    scratch = BRANCHES * lines * width, graph.vertex_count * width
+    return Method("heap", PATROL, PATROL // WARP, scratch)
 
 
 class CudaRows:
@@ -103,8 +106,8 @@ class CudaRows:
             self._kernel.max_dynamic_shared_size_bytes = method.shared
         if predecessors:
             _ = graph.incoming
-        self._slots = self._fitting_slots()
-        self.label = f"{graph.label}, {LANES} times {self._slots} sources under way"
+        self._lanes, self._slots = self._fitting_slots()
+        self.label = f"{graph.label}, {self._lanes} times {self._slots} sources under way"
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
         if len(sources) == 0:
@@ -112,40 +115,42 @@ class CudaRows:
         rows = self._chunk_rows(len(sources))
         starts = range(0, len(sources), rows)
         slots = -(-min(self._slots, rows) // self._method.together) * self._method.together
-        lanes = [Lane(self._graph, self._method, slots, rows) for _ in starts[:LANES]]
+        lanes = [Lane(self._graph, self._method, slots, rows) for _ in starts[: self._lanes]]
         self._graph.gpu.synchronize()
-        for number, start in enumerate(starts[:LANES]):
-            self._launch(lanes[number], sources[start : start + rows])
+        for lane, start in zip(lanes, starts, strict=False):
+            self._launch(lane, sources[start : start + rows])
         for number, start in enumerate(starts):
-            lane = lanes[number % LANES]
+            lane = lanes[number % len(lanes)]
             yield from self._drain(lane, start)
-            for following in starts[number + LANES : number + LANES + 1]:
+            for following in starts[number + len(lanes) : number + len(lanes) + 1]:
                 self._launch(lane, sources[following : following + rows])
 
     def _row_bytes(self) -> int:
         width = self._graph.type.itemsize + 4 * self._predecessors
         return int(self._graph.vertex_count * width)
 
-    def _fitting_slots(self) -> int:
-        """Sources that a lane has in flight, as processors take them and memory has room for."""
-        method = self._method
+    def _fitting_slots(self) -> tuple[int, int]:
+        """Lanes, and sources that each has in flight, as processors take them and memory allows."""
+        method, free = self._method, self._graph.free_bytes
         each = sum(method.scratch) + self._row_bytes()
-        fitting = self._graph.free_bytes // (LANES * each) // method.together * method.together
-        if fitting < method.together:
+        blocks = free // each // method.together
+        if blocks < 1:
             raise InputError(
-                f"not even {LANES * method.together} sources fit on {self._graph.label}: each "
-                f"needs {each:,} bytes beside the graph, and {self._graph.free_bytes:,} are free"
+                f"{method.together} sources at once, the fewest that {method.kernel} takes, do not "
+                f"fit on {self._graph.label}: each needs {each:,} bytes beside the graph, and "
+                f"{max(free, 0):,} are free"
             )
+        lanes = min(blocks, LANES)
         resident: int = driver.occupancyMaxActiveBlocksPerMultiprocessor(
             self._kernel.kernel.ptr, method.threads, method.shared
         )
         # half of the lanes fill the processors, so that others are there when their blocks end
-        most = -(-resident * self._graph.processors // (LANES // 2)) * method.together
-        return min(int(fitting), most)
+        most = -(-resident * self._graph.processors // (LANES // 2))
+        return lanes, min(blocks // lanes, most) * method.together
 
     def _chunk_rows(self, count: int) -> int:
         """Rows of a lane: one for each slot, or more where rows are short and memory allows."""
-        spare = self._graph.free_bytes // LANES - self._slots * sum(self._method.scratch)
+        spare = self._graph.free_bytes // self._lanes - self._slots * sum(self._method.scratch)
         rows = min(CHUNK_BYTES // self._row_bytes(), spare // self._row_bytes())
         return min(max(int(rows), self._slots), count)
 

@@ -48,8 +48,12 @@ def gpus() -> list[Gpu]:
 
 
 def uuid_of(properties: dict[str, Any]) -> str:
-    """A GPU's name in the whole world, written as NVML and ``nvidia-smi`` do."""
-    return f"GPU-{UUID(bytes=properties['uuid'])}"
+    """A GPU's name in the whole world, written as NVML and ``nvidia-smi`` do.
+
+    CuPy takes the sixteen bytes for text, which ends at the first that is zero: what it leaves out
+    is zero here, so that such a GPU is told apart by what is known of it.
+    """
+    return f"GPU-{UUID(bytes=properties['uuid'].ljust(16, bytes(1)))}"
 
 
 def peer_access() -> list[list[bool]]:

@@ -8,33 +8,57 @@
 
 #define CREW blockDim.x  // few sources get more threads each: 256 to 1024
 #define HANDS 4          // lanes that share a row
+#define AT_ONCE 2        // arcs that a lane asks for at once
 #define LONG_ROW 256     // arcs from which the whole block shares a row
 #define LONG_ROWS 64     // such rows put off at once
 #define FULL 0xffffffffu
 
+extern __shared__ u32 shared_marks[];
+
+// Where marks lie has to be known to the compiler: an atomic on an address that may be of shared or
+// of global memory is many times as slow as one on shared memory.
+struct NearbyMarks {
+    __device__ __forceinline__ u32* at(u32 word) const { return shared_marks + word; }
+};
+
+struct DistantMarks {
+    u32* first;
+
+    __device__ __forceinline__ u32* at(u32 word) const { return first + word; }
+};
+
+template <class Marks>
 struct Source {
     Distance* distance;
-    u32* near_bits;
-    u32* far_bits;
+    Marks marks;       // near's, then far's
+    u32 words;         // of each
     u32* next;         // near, for the level to come
     u32* next_count;
     Distance threshold;
+
+    // Whether it was not there yet.
+    __device__ __forceinline__ bool mark_near(u32 v) const { return set(v / 32, v); }
+    __device__ __forceinline__ bool mark_far(u32 v) const { return set(words + v / 32, v); }
+    __device__ __forceinline__ void unmark_near(u32 v) const {
+        atomicAnd(marks.at(v / 32), ~(1u << (v % 32)));
+    }
+
+  private:
+    __device__ __forceinline__ bool set(u32 word, u32 v) const {
+        u32 bit = 1u << (v % 32);
+        return !(atomicOr(marks.at(word), bit) & bit);
+    }
 };
 
-__device__ __forceinline__ bool set_bit(u32* bits, u32 v) {
-    u32 bit = 1u << (v % 32);
-    return !(atomicOr(bits + v / 32, bit) & bit);
-}
-
 // Returns the distance if the vertex went to far, else NOTHING.
-__device__ __forceinline__ Distance reach(const Source& source, u32 vertex, Distance distance) {
-    if (distance >= current(source.distance + vertex)) return NOTHING;
+template <class Marks>
+__device__ __forceinline__ Distance reach(const Source<Marks>& source, u32 vertex, Distance distance) {
     if (distance >= atomic_min(source.distance + vertex, distance)) return NOTHING;
     if (distance < source.threshold) {
-        if (set_bit(source.near_bits, vertex)) source.next[atomicAdd(source.next_count, 1)] = vertex;
+        if (source.mark_near(vertex)) source.next[atomicAdd(source.next_count, 1)] = vertex;
         return NOTHING;
     }
-    set_bit(source.far_bits, vertex);
+    source.mark_far(vertex);
     return distance;
 }
 
@@ -52,59 +76,87 @@ __device__ __forceinline__ Distance beyond(Distance distance, Distance delta) {
     return sum <= distance ? NOTHING : sum;  // also where rounding takes all of delta
 }
 
+struct Row {
+    u32 vertex;
+    Offset begin, end;
+};
+
+__device__ __forceinline__ Row row_of(const Offset* offsets, u32 vertex) {
+    return {vertex, offsets[vertex], offsets[vertex + 1]};
+}
+
 // Relax arcs begin, begin + step, ... of a row; returns the least distance that went to far.
-__device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source& source,
-                                              Distance distance, Offset begin, Offset end, u32 step,
-                                              u32* overflowed) {
-    Distance least = NOTHING;
-    for (Offset a = begin; a < end; a += step) {
-        Arc arc = load(arcs + a);
-        Distance sum = plus(distance, arc.weight);
-        if (sum < distance || sum >= NOTHING) {
-            *overflowed = 1;
-        } else {
-            least = min(least, reach(source, arc.head, sum));
+template <class Marks>
+__device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Marks>& source,
+                                              const Row& row, u32 step, u32* overflowed) {
+    Distance distance = current(source.distance + row.vertex), least = NOTHING;
+    for (Offset a = row.begin; a < row.end; a += AT_ONCE * step) {
+        Arc arc[AT_ONCE];
+        Distance known[AT_ONCE];
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            if (a + k * step < row.end) arc[k] = load(arcs + a + k * step);
+        }
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            if (a + k * step < row.end) known[k] = current(source.distance + arc[k].head);
+        }
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            if (a + k * step >= row.end) continue;
+            Distance sum = plus(distance, arc[k].weight);
+            if (sum < distance || sum >= NOTHING) {
+                *overflowed = 1;
+            } else if (sum < known[k]) {
+                least = min(least, reach(source, arc[k].head, sum));
+            }
         }
     }
     return least;
+}
+
+// List who is in far, which is empty then.
+template <class Marks>
+__device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pending,
+                                         u32* pending_count) {
+    for (u32 word = threadIdx.x; word < source.words; word += CREW) {
+        volatile u32* place = source.marks.at(source.words + word);
+        u32 bits = *place;
+        if (!bits) continue;
+        *place = 0;
+        u32 next = atomicAdd(pending_count, __popc(bits));
+        for (; bits; bits &= bits - 1) pending[next++] = 32 * word + __ffs(bits) - 1;
+    }
 }
 
 // Take what is pending below the new threshold into near; returns the least distance that stays.
-__device__ __forceinline__ Distance split_far(const Source& source, u32 words, Distance before) {
+template <class Marks>
+__device__ __forceinline__ Distance split_far(const Source<Marks>& source, const u32* pending,
+                                              u32 count, Distance before) {
     Distance least = NOTHING;
-    for (u32 word = threadIdx.x; word < words; word += CREW) {
-        u32 bits = *(volatile u32*)(source.far_bits + word), stay = 0;
-        while (bits) {
-            u32 bit = bits & -bits, vertex = 32 * word + __ffs(bits) - 1;
-            bits ^= bit;
-            Distance distance = current(source.distance + vertex);
-            if (distance < before) continue;  // relaxed since
-            if (distance < source.threshold) {
-                atomicOr(source.near_bits + word, bit);
-                source.next[atomicAdd(source.next_count, 1)] = vertex;
-            } else {
-                stay |= bit;
-                least = min(least, distance);
-            }
+    for (u32 i = threadIdx.x; i < count; i += CREW) {
+        u32 vertex = pending[i];
+        Distance distance = current(source.distance + vertex);
+        if (distance < before) continue;  // relaxed since
+        if (distance < source.threshold) {
+            source.mark_near(vertex);
+            source.next[atomicAdd(source.next_count, 1)] = vertex;
+        } else {
+            source.mark_far(vertex);
+            least = min(least, distance);
         }
-        source.far_bits[word] = stay;
     }
     return least;
 }
 
-// marks: 2 · words for each block, or null where they fit in shared memory; lists: 2 · vertices for
-// each block; counter: the next source.
-extern "C" __global__ void __launch_bounds__(1024)
-    batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources,
-          u32 count, Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
-    extern __shared__ u32 shared_marks[];
-    __shared__ u32 job, sizes[2], long_count, long_rows[LONG_ROWS];
+// Solve for one source after the other. lists: 2 · vertices, this block's.
+template <class Marks>
+__device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices,
+                                              Distance delta, const u32* sources, u32 count,
+                                              Distance* rows, u32* lists, Marks marks, u32* counter,
+                                              u32* overflowed) {
+    __shared__ u32 job, sizes[3], long_count, long_rows[LONG_ROWS];
     __shared__ Distance shared_least;
-    u32 words = (vertices + 31) / 32;
-    Source source;
-    source.near_bits = marks ? marks + 2ull * words * blockIdx.x : shared_marks;
-    source.far_bits = source.near_bits + words;
-    u32* own_lists = lists + 2ull * vertices * blockIdx.x;
+    Source<Marks> source;
+    source.marks = marks;
+    source.words = (vertices + 31) / 32;
     u32 lane = threadIdx.x % 32, hand = threadIdx.x % HANDS;
     u32 together = ((1u << HANDS) - 1) << (lane - hand);
 
@@ -114,65 +166,78 @@ extern "C" __global__ void __launch_bounds__(1024)
         if (job >= count) return;
         source.distance = rows + (u64)job * vertices;
         for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = NOTHING;
-        for (u32 w = threadIdx.x; w < 2 * words; w += CREW) source.near_bits[w] = 0;
+        for (u32 w = threadIdx.x; w < 2 * source.words; w += CREW) *marks.at(w) = 0;
         if (threadIdx.x == 0) {
             sizes[0] = 1;
             sizes[1] = long_count = 0;
-            own_lists[0] = sources[job];
+            lists[0] = sources[job];
         }
         __syncthreads();
         if (threadIdx.x == 0) __stcg(source.distance + sources[job], (Distance)0);
         source.threshold = delta;
         Distance least = NOTHING;  // this thread's, of what is in far
-        u32 side = 0;
         __syncthreads();
-        for (;;) {
-            u32 size = sizes[side];
-            const u32* near = own_lists + (u64)side * vertices;
-            source.next = own_lists + (u64)(side ^ 1) * vertices;
-            source.next_count = &sizes[side ^ 1];
+        for (u32 level = 0;; level++) {  // sizes: its own, the next one's, and one set to none
+            u32 size = sizes[level % 3];
+            u32* near = lists + (u64)(level % 2) * vertices;
+            source.next = lists + (u64)((level + 1) % 2) * vertices;
+            source.next_count = &sizes[(level + 1) % 3];
+            if (threadIdx.x == 0) sizes[(level + 2) % 3] = 0;
             if (size == 0) {
                 Distance nearest = least_of_block(least, &shared_least);
                 if (nearest == NOTHING) break;
                 Distance before = source.threshold;
                 source.threshold = beyond(nearest, delta);
-                least = split_far(source, words, before);
-                side ^= 1;
+                list_far(source, near, &sizes[level % 3]);  // both were empty
+                __syncthreads();
+                least = split_far(source, near, sizes[level % 3], before);
                 __syncthreads();
                 continue;
             }
             // marks first: who is improved from here on is listed again
             for (u32 i = threadIdx.x; i < size; i += CREW) {
-                atomicAnd(source.near_bits + near[i] / 32, ~(1u << (near[i] % 32)));
+                source.unmark_near(near[i]);
             }
             __syncthreads();
             for (u32 i = threadIdx.x / HANDS; i < size; i += CREW / HANDS) {
-                u32 vertex = near[i];
-                Offset begin = offsets[vertex], end = offsets[vertex + 1];
-                if (end - begin > LONG_ROW) {
+                Row row = row_of(offsets, near[i]);
+                if (row.end - row.begin > LONG_ROW) {
                     u32 place = hand == 0 ? atomicAdd(&long_count, 1) : 0;
                     place = __shfl_sync(together, place, lane - hand);
                     if (place < LONG_ROWS) {
-                        if (hand == 0) long_rows[place] = vertex;
+                        if (hand == 0) long_rows[place] = row.vertex;
                         continue;
                     }
                 }
-                Distance distance = current(source.distance + vertex);
-                begin += hand;
-                least = min(least, relax_row(arcs, source, distance, begin, end, HANDS, overflowed));
+                row.begin += hand;
+                least = min(least, relax_row(arcs, source, row, HANDS, overflowed));
             }
             __syncthreads();
-            for (u32 i = 0; i < min(long_count, (u32)LONG_ROWS); i++) {
-                u32 vertex = long_rows[i];
-                Offset begin = offsets[vertex] + threadIdx.x, end = offsets[vertex + 1];
-                Distance distance = current(source.distance + vertex);
-                least = min(least, relax_row(arcs, source, distance, begin, end, CREW, overflowed));
+            u32 put_off = min(long_count, (u32)LONG_ROWS);
+            if (put_off == 0) continue;
+            for (u32 i = 0; i < put_off; i++) {
+                Row row = row_of(offsets, long_rows[i]);
+                row.begin += threadIdx.x;
+                least = min(least, relax_row(arcs, source, row, CREW, overflowed));
             }
             __syncthreads();
-            if (threadIdx.x == 0) sizes[side] = long_count = 0;
-            side ^= 1;
-            __syncthreads();
+            if (threadIdx.x == 0) long_count = 0;
         }
         __syncthreads();
     }
+}
+
+// marks: 2 · words for each block, or null where they fit in shared memory; lists: 2 · vertices for
+// each block; counter: the next source.
+extern "C" __global__ void __launch_bounds__(1024)
+    batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources,
+          u32 count, Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
+    u64 words = (vertices + 31) / 32;
+    lists += 2ull * vertices * blockIdx.x;
+    auto solve = [=](auto where) {
+        solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, where, counter,
+                      overflowed);
+    };
+    if (marks) solve(DistantMarks{marks + 2 * words * blockIdx.x});
+    else solve(NearbyMarks{});
 }

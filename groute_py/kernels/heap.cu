@@ -1,213 +1,194 @@
-// Many sources, sixteen lanes each: Dijkstra with a heap of sixteen branches, and decrease-key (S15).
+// Many sources, a warp each: Dijkstra with a heap of 32 branches, and decrease-key (S15).
 //
-// The children of an entry lie side by side, sixteen entries in one or two lines of memory, and the
-// lanes look at all of them at once; so a heap of 2^16 entries is four steps deep and not sixteen.
-// What bounds this method is the latency of memory, for each step waits for the one before. So the
-// two heaps of a warp take each step together, and the arcs of the vertex that leaves are on their
-// way while the heap closes over it.
+// The children of an entry lie side by side, and the lanes look at all of them at once: so a heap
+// of 2^15 entries is three steps deep and not fifteen. What bounds this method is memory, for each
+// step waits for the one before. So what the arcs of the vertex that leaves need is on its way
+// while the heap closes over it.
 //
-// A row has all that is known of a vertex in one word: NOTHING; or, while it waits, its place in
-// the heap, as the complement, which is negative; or, once it has left, its distance. A vertex
-// leaves once, so with weights that are not negative the work is Dijkstra's, whatever they are.
+// Of each vertex a table has its distance so far and the place where its entry was put down last.
+// While the heap closes, entries only move up, and the table is not told: an entry lies somewhere
+// on the way from that place to the root. Whoever brings a vertex nearer looks at all of that way
+// at once, which it has to do anyhow to find how far up the entry belongs.
+//
+// A vertex leaves once, so with weights that are not negative the work is Dijkstra's, whatever they
+// are.
 #pragma once
 
-#define PATROL 64     // threads of a block
-#define BRANCHES 16   // children of an entry, and lanes of a heap
+#define PATROL 64    // threads of a block
+#define BRANCHES 32  // children of an entry, one for each lane
 
+// What is known of a vertex, in one load.
+struct alignas(2 * sizeof(Distance)) Known {
+    Distance distance;  // NOTHING: not reached yet
+    u32 place;          // of its entry, which lies there or above until it leaves
+};
+
+// The least of all lanes. Distances are not negative, so those of floats are in the order of bits.
+__device__ __forceinline__ Distance least_of_warp(Distance mine) {
 #if DISTANCE == 0
-typedef int Word;
-#define word_of(distance) (distance)
-#elif DISTANCE == 1
-typedef i64 Word;
-#define word_of(distance) (distance)
+    return __reduce_min_sync(FULL, mine);
 #elif DISTANCE == 2
-typedef int Word;
-#define word_of(distance) __float_as_int(distance)
+    return __int_as_float(__reduce_min_sync(FULL, __float_as_int(mine)));
 #else
-typedef i64 Word;
-#define word_of(distance) __double_as_longlong(distance)
+    for (u32 apart = 16; apart; apart /= 2) mine = min(mine, __shfl_xor_sync(FULL, mine, apart));
+    return mine;
 #endif
+}
 
-// As each of its lanes knows it. All lanes of a warp call what is below together, whether their
-// heaps have something to do or not.
+// All lanes of a warp call what is below together, and know the same of it but for `lane`.
 struct Heap {
     Entry* entries;  // number 0 is the root, at entries[BRANCHES - 1]: so children begin a line
-    Word* row;
-    u32 size;
-    u32 hand, lanes;  // which of the heap's lanes this is, and all of them as bits of the warp
+    Known* table;
+    u32 size, lane;
 
-    __device__ __forceinline__ Entry* at(u32 number) const {
+    __device__ __forceinline__ Entry* at(u64 number) const {
         return entries + number + BRANCHES - 1;
     }
 
+    // By one lane.
     __device__ __forceinline__ void put(u32 number, const Entry& entry) {
+        Known known;
+        known.distance = entry.distance;
+        known.place = number;
         *at(number) = entry;
-        row[entry.vertex] = ~(Word)number;
+        table[entry.vertex] = known;
     }
 
-    // Whether a sum is news of a vertex.
-    __device__ __forceinline__ bool improves(u32 vertex, Distance sum) const {
-        Word known = row[vertex];
-        if (known < 0) return sum < at((u32)~known)->distance;
-        return known == word_of(NOTHING);
-    }
-
-    // Insert a vertex or bring it nearer, if `wanted` and still news: towards the root, to where it
-    // belongs.
-    __device__ __forceinline__ void lower(bool wanted, const Entry& entry) {
-        u32 free = 0;
-        if (wanted) wanted = improves(entry.vertex, entry.distance);
-        if (wanted) {
-            Word known = row[entry.vertex];
-            free = known < 0 ? (u32)~known : size++;
-        }
-        bool rising = wanted;
-        while (__any_sync(FULL, rising)) {
-            rising = rising && free > 0;
-            if (rising) {
-                u32 up = (free - 1) / BRANCHES;
-                Entry parent = *at(up);
-                rising = entry.distance < parent.distance;
-                if (rising && hand == 0) put(free, parent);
-                if (rising) free = up;
-            }
-            __syncwarp();
-        }
-        if (wanted && hand == 0) put(free, entry);
+    // Insert a vertex or bring it nearer, if that is still news. Lane k has the entry k steps above
+    // the place; those above the vertex that are farther move down by one.
+    __device__ __forceinline__ void lower(const Entry& entry) {
+        Known known = table[entry.vertex];
+        if (entry.distance >= known.distance) return;
+        bool fresh = known.distance == NOTHING;
+        u32 number = fresh ? size : known.place, up = 0;
+        for (; up < lane && number > 0; up++) number = (number - 1) / BRANCHES;
+        Entry mine;
+        mine.vertex = NO_VERTEX;
+        bool there = up == lane && number < size;
+        if (there) mine = *at(number);
+        u32 found = __ballot_sync(FULL, there && mine.vertex == entry.vertex);
+        u32 from = fresh ? 0 : __ffs(found) - 1;
+        u32 farther = __ballot_sync(FULL, there && lane > from && entry.distance < mine.distance);
+        u32 below = __shfl_up_sync(FULL, number, 1);
+        __syncwarp();
+        if (farther >> lane & 1) put(below, mine);
+        if (lane == from + __popc(farther)) put(number, entry);
+        size += fresh;
         __syncwarp();
     }
 };
 
 // The last entry on its way from the root, which has left, to where it belongs.
 struct Sinking {
-    Entry last;
+    Entry last, child;  // `child` is this lane's, of the hole
     u32 hole;
-    bool on;
 
-    __device__ __forceinline__ void begin(const Heap& heap) {
+    __device__ __forceinline__ void begin(Heap& heap) {
+        last = *heap.at(--heap.size);
         hole = 0;
-        on = heap.size > 0;
-        if (on) last = *heap.at(heap.size);
+        look(heap);
     }
 
-    // One step: the least child moves up, if it is nearer.
-    __device__ __forceinline__ void step(Heap& heap) {
-        u32 child = hole * BRANCHES + 1 + heap.hand;
-        Entry mine;
-        mine.distance = NOTHING;
-        mine.vertex = NO_VERTEX;
-        if (on && child < heap.size) mine = *heap.at(child);
-        Distance least = mine.distance;
-        for (u32 apart = BRANCHES / 2; apart; apart /= 2) {
-            least = min(least, __shfl_xor_sync(FULL, least, apart));
-        }
-        on = on && least < last.distance;
-        u32 holders = __ballot_sync(FULL, on && mine.distance == least) & heap.lanes;
-        if (on) {
-            u32 holder = (__ffs(holders) - 1) % BRANCHES;
-            if (heap.hand == holder) heap.put(hole, mine);
-            hole = hole * BRANCHES + 1 + holder;
-        }
-        __syncwarp();
+    // One step: the least child moves up, if it is nearer, and those of its place are asked for.
+    // Whether it was.
+    __device__ __forceinline__ bool step(const Heap& heap) {
+        Distance least = least_of_warp(child.distance);
+        if (least >= last.distance) return false;
+        u32 holder = __ffs(__ballot_sync(FULL, child.distance == least)) - 1;
+        if (heap.lane == holder) *heap.at(hole) = child;
+        hole = hole * BRANCHES + 1 + holder;
+        look(heap);
+        return true;
     }
 
     __device__ __forceinline__ void end(Heap& heap) {
-        while (__any_sync(FULL, on)) step(heap);
-        if (heap.size > 0 && heap.hand == 0) heap.put(hole, last);
+        while (step(heap)) continue;
+        if (heap.size > 0 && heap.lane == 0) heap.put(hole, last);
         __syncwarp();
+    }
+
+  private:
+    __device__ __forceinline__ void look(const Heap& heap) {
+        u64 number = (u64)hole * BRANCHES + 1 + heap.lane;
+        child.distance = NOTHING;
+        child.vertex = NO_VERTEX;
+        if (number < heap.size) child = *heap.at(number);
     }
 };
 
-// Give the heaps of a warp that are empty their next sources; whether there was one for any.
-__device__ __forceinline__ bool begin_sources(Heap& heap, bool& more, u32 vertices,
-                                              const u32* sources, u32 count, Distance* rows,
-                                              u32* counter) {
-    u32 lane = threadIdx.x % 32;
-    u32 empty = __ballot_sync(FULL, more && heap.size == 0 && heap.hand == 0);
-    for (; empty; empty &= empty - 1) {
-        u32 first = __ffs(empty) - 1;
-        u32 job = lane == first ? atomicAdd(counter, 1) : 0;
-        job = __shfl_sync(FULL, job, first);
-        bool own = lane - heap.hand == first;
-        if (job >= count) {
-            if (own) more = false;
-            continue;
-        }
-        Word* row = (Word*)rows + (u64)job * vertices;
-        for (u32 v = lane; v < vertices; v += 32) row[v] = word_of(NOTHING);
-        __syncwarp();
-        if (own) {
-            heap.row = row;
-            heap.size = 1;
-            Entry entry;
-            entry.distance = 0;
-            entry.vertex = sources[job];
-            if (heap.hand == 0) heap.put(0, entry);
-        }
-        __syncwarp();
-    }
-    return __any_sync(FULL, heap.size > 0);
+__device__ __forceinline__ void begin_source(Heap& heap, u32 vertices, u32 source) {
+    Known unknown;
+    unknown.distance = NOTHING;
+    unknown.place = 0;
+    for (u32 v = heap.lane; v < vertices; v += 32) heap.table[v] = unknown;
+    __syncwarp();
+    Entry entry;
+    entry.distance = 0;
+    entry.vertex = source;
+    heap.size = 1;
+    if (heap.lane == 0) heap.put(0, entry);
+    __syncwarp();
 }
 
-// entries: whole lines for each heap, BRANCHES - 1 and the vertices; counter: the next source.
+// The nearest vertex leaves, and brings the heads of its arcs nearer.
+__device__ __forceinline__ void settle_one(Heap& heap, const Offset* offsets, const Arc* arcs,
+                                           u32* overflowed) {
+    Entry top = *heap.at(0);
+    Offset arc_number = offsets[top.vertex] + heap.lane, end = offsets[top.vertex + 1];
+    Sinking sinking;
+    sinking.begin(heap);
+    __syncwarp();
+    sinking.step(heap);
+    Arc arc;
+    arc.weight = 0;
+    arc.head = 0;
+    if (arc_number < end) arc = load(arcs + arc_number);
+    sinking.step(heap);
+    Distance known = 0;  // no sum is less
+    if (arc_number < end) known = heap.table[arc.head].distance;
+    sinking.end(heap);
+
+    while (__any_sync(FULL, arc_number < end)) {
+        Entry reached;
+        reached.distance = plus(top.distance, arc.weight);
+        reached.vertex = arc.head;
+        bool fits = reached.distance >= top.distance && reached.distance < NOTHING;
+        if (arc_number < end && !fits) *overflowed = 1;
+        u32 news = __ballot_sync(FULL, arc_number < end && fits && reached.distance < known);
+        for (; news; news &= news - 1) {
+            u32 from = __ffs(news) - 1;
+            Entry entry;
+            entry.distance = __shfl_sync(FULL, reached.distance, from);
+            entry.vertex = __shfl_sync(FULL, reached.vertex, from);
+            heap.lower(entry);
+        }
+        arc_number += 32;
+        if (arc_number < end) {
+            arc = load(arcs + arc_number);
+            known = heap.table[arc.head].distance;
+        }
+    }
+}
+
+// entries: whole lines for each warp, BRANCHES - 1 and the vertices; table: the vertices, for each
+// warp; counter: the next source.
 extern "C" __global__ void __launch_bounds__(PATROL)
     heap(const Offset* offsets, const Arc* arcs, u32 vertices, const u32* sources, u32 count,
-         Distance* rows, Entry* entries, u32* counter, u32* overflowed) {
-    u64 number = ((u64)blockIdx.x * PATROL + threadIdx.x) / BRANCHES;
+         Distance* rows, Entry* entries, Known* table, u32* counter, u32* overflowed) {
+    u64 number = ((u64)blockIdx.x * PATROL + threadIdx.x) / 32;
     u64 room = ((u64)vertices + 2 * BRANCHES - 2) / BRANCHES * BRANCHES;
     Heap heap;
-    heap.hand = threadIdx.x % BRANCHES;
-    heap.lanes = ((1u << BRANCHES) - 1) << (threadIdx.x % 32 - heap.hand);
+    heap.lane = threadIdx.x % 32;
     heap.entries = entries + number * room;
-    heap.row = 0;
-    heap.size = 0;
-    bool more = true;
-
-    while (begin_sources(heap, more, vertices, sources, count, rows, counter)) {
-        Entry top;
-        top.distance = 0;
-        top.vertex = 0;
-        Offset first = 0, end = 0;
-        if (heap.size > 0) {
-            top = *heap.at(0);
-            heap.size--;
-            if (heap.hand == 0) heap.row[top.vertex] = word_of(top.distance);
-            first = offsets[top.vertex];
-            end = offsets[top.vertex + 1];
-        }
-        Sinking sinking;
-        sinking.begin(heap);
+    heap.table = table + number * vertices;
+    for (;;) {
+        u32 job = heap.lane == 0 ? atomicAdd(counter, 1) : 0;
+        job = __shfl_sync(FULL, job, 0);
+        if (job >= count) return;
+        begin_source(heap, vertices, sources[job]);
+        while (heap.size > 0) settle_one(heap, offsets, arcs, overflowed);
+        Distance* row = rows + (u64)job * vertices;
+        for (u32 v = heap.lane; v < vertices; v += 32) row[v] = heap.table[v].distance;
         __syncwarp();
-        sinking.step(heap);
-        Arc arc;
-        arc.weight = 0;
-        arc.head = 0;
-        if (first + heap.hand < end) arc = load(arcs + first + heap.hand);
-        sinking.step(heap);
-        if (first + heap.hand < end) fetch_ahead(heap.row + arc.head);
-        sinking.end(heap);
-
-        while (__any_sync(FULL, first < end)) {
-            Entry reached;
-            reached.distance = NOTHING;
-            reached.vertex = arc.head;
-            bool news = false;
-            if (first + heap.hand < end) {
-                reached.distance = plus(top.distance, arc.weight);
-                bool fits = reached.distance >= top.distance && reached.distance < NOTHING;
-                if (!fits) *overflowed = 1;
-                news = fits && heap.improves(arc.head, reached.distance);
-            }
-            u32 ready = __ballot_sync(FULL, news) & heap.lanes;
-            for (; __any_sync(FULL, ready != 0); ready &= ready - 1) {
-                u32 from = ready ? __ffs(ready) - 1 : threadIdx.x % 32;
-                Entry entry;
-                entry.distance = __shfl_sync(FULL, reached.distance, from);
-                entry.vertex = __shfl_sync(FULL, reached.vertex, from);
-                heap.lower(ready != 0, entry);
-            }
-            first += BRANCHES;
-            if (first + heap.hand < end) arc = load(arcs + first + heap.hand);
-        }
     }
 }

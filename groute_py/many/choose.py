@@ -15,7 +15,7 @@ from groute_py.graph.memory import available_bytes
 
 METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",
-    "heap": "Dijkstra with a heap and decrease-key, a source for each half of a warp or core",
+    "heap": "Dijkstra with a heap and decrease-key, a source for each warp or core",
     "batch": "near-far Δ-stepping, a source for each block or core",
 }
 """The methods by name."""
@@ -34,7 +34,7 @@ FLOYD_RATE = {
 ARC_S = {("cuda", "batch"): 3.5e-11, ("cpu", "batch"): 2.0e-8, ("cpu", "heap"): 1.0e-8}
 """Seconds for each source and each arc or vertex; where cores share the sources, of one core."""
 
-SETTLE_S = {("cuda", "heap"): 9.0e-10, ("cpu", "heap"): 1.5e-7}
+SETTLE_S = {("cuda", "heap"): 5.7e-10, ("cpu", "heap"): 1.5e-7}
 """Seconds for each source and each vertex that a heap of 2¹⁶ settles."""
 
 READY_S = 0.3

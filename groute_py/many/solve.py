@@ -129,7 +129,7 @@ class Solving:
         greatest, trees = float(self._facts.greatest), self._request.predecessors
         if self._channel.size > 1:
             return CudaRankFloyd(graph, self._channel, greatest, predecessors=trees)
-        if CudaFloyd.fits(graph):
+        if CudaFloyd.fits(graph, predecessors=trees):
             return CudaFloyd(graph, greatest, predecessors=trees)
         return CudaStripFloyd(graph, greatest, predecessors=trees)
 
