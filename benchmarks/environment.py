@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import groute_py
-from groute_py.comm.awareness import library
+from groute_py.comm.awareness import mpi_library
 from groute_py.device.choose import gpu_problem
 from groute_py.environment import place
 from groute_py.errors import SetupError
@@ -21,7 +21,7 @@ PACKAGES = ("numpy", "numba", "scipy", "mpi4py", "cupy-cuda12x", "cupy-cuda13x",
 
 MPI_VERSION = (
     "import mpi4py; mpi4py.rc.initialize = False; "
-    "from groute_py.comm.awareness import library; print(library())"
+    "from groute_py.comm.awareness import mpi_library; print(mpi_library())"
 )
 
 
@@ -85,7 +85,7 @@ def _mpi_library() -> str | None:
     """Asked in a process of its own where MPI is not needed, so that it is not started here."""
     try:
         if place().size > 1:
-            return library()
+            return mpi_library()
         command = [sys.executable, "-c", MPI_VERSION]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (SetupError, subprocess.CalledProcessError):
