@@ -2,6 +2,9 @@
 
 `install` puts it where ``import cupy`` finds it. The persistent kernel runs as a grid of one block:
 its barrier then waits for nobody. See emulation.cuh for what this shows and what not.
+
+Memory is counted, and ends where `Memory` says: arrays that are asked for, and results of functions
+(`cupy.where`, `cupy.argsort`), raise what CuPy raises. Temporary arrays of operators are not counted.
 """
 
 from __future__ import annotations
@@ -14,9 +17,10 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from threading import Lock
+from threading import Lock, RLock
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 from emulated import REWRITTEN
@@ -43,6 +47,65 @@ ONE_AT_A_TIME = Lock()
 """Ranks may be threads, and there is one set of fibers."""
 
 
+class CUDARuntimeError(RuntimeError):
+    """A call of the runtime that failed."""
+
+    status = 2
+
+
+class CUDADriverError(CUDARuntimeError):
+    """A call of the driver that failed."""
+
+
+class Memory:
+    """The GPU's."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.taken = size, 0
+        self._lock, self._given, self._next = RLock(), dict[int, int](), 1
+        # memory may come back while some is being taken: the lock is the same thread's
+
+    def take(self, nbytes: int) -> None:
+        """Count memory, or raise."""
+        with self._lock:
+            if self.taken + nbytes > self.size:
+                raise MemoryError(f"{nbytes} bytes of {self.size - self.taken}")
+            self.taken += nbytes
+
+    def give(self, nbytes: int) -> None:
+        """Count it back."""
+        with self._lock:
+            self.taken -= nbytes
+
+    def malloc(self, nbytes: int) -> int:
+        """Beside all arrays; an address that nobody looks at."""
+        try:
+            self.take(nbytes)
+        except MemoryError as problem:
+            raise CUDARuntimeError(str(problem)) from None
+        self._next += 1
+        self._given[self._next] = nbytes
+        return self._next
+
+    def free(self, address: int) -> None:
+        """Give it back."""
+        self.give(self._given.pop(address))
+
+    def holding(self, array: Any) -> Any:
+        """An array on the device, counted until nobody has it."""
+        self.take(array.nbytes)
+        finalize(array, self.give, array.nbytes)
+        return array.view(Array)
+
+    @property
+    def info(self) -> tuple[int, int]:
+        """Free, and in all."""
+        return self.size - self.taken, self.size
+
+
+MEMORY = Memory(1 << 34)
+
+
 class Array(np.ndarray[Any, Any]):
     """An array that says where it lies."""
 
@@ -53,20 +116,24 @@ class Array(np.ndarray[Any, Any]):
     def get(self, out: Any = None, *, blocking: bool = True) -> Any:
         """A copy on the host."""
         if out is None:
-            return np.array(self)
+            return np.array(self, subok=False)
         np.copyto(out.view(self.dtype), np.asarray(self))
         return out
+
+    def set(self, values: Any) -> None:
+        """Copy from the host."""
+        np.copyto(self, values.view(self.dtype))
 
 
 def as_array(values: Any) -> Any:
     """A copy on the device."""
-    return np.array(values).view(Array)
+    return MEMORY.holding(np.array(values, subok=False))
 
 
 class Kernel:
     """A kernel, as CuPy calls it."""
 
-    ptr = 0
+    ptr = max_dynamic_shared_size_bytes = 0
 
     def __init__(self, library: Any, name: str) -> None:
         self._launch, self._entry = library.launch, getattr(library, f"{name}_by_place")
@@ -153,10 +220,13 @@ class Event:
 class Device(Stream):
     """The only one."""
 
-    mem_info = (1 << 34, 1 << 34)
-
     def __init__(self, number: int = 0) -> None:
         self.id = number
+
+    @property
+    def mem_info(self) -> tuple[int, int]:
+        """Free, and in all."""
+        return MEMORY.info
 
     def use(self) -> None:
         """Make it current."""
@@ -174,7 +244,7 @@ def _module(name: str, **members: Any) -> ModuleType:
 
 
 def _new(make: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *sizes: make(*sizes).view(Array)
+    return lambda *sizes: MEMORY.holding(make(*sizes))
 
 
 def _like_numpy(name: str) -> Any:
@@ -185,7 +255,7 @@ def _like_numpy(name: str) -> Any:
 
     def on_device(*words: Any, **named: Any) -> Any:
         result = found(*words, **named)
-        return result.view(Array) if isinstance(result, np.ndarray) else result
+        return MEMORY.holding(np.asarray(result)) if isinstance(result, np.ndarray) else result
 
     return on_device
 
@@ -193,18 +263,25 @@ def _like_numpy(name: str) -> Any:
 def install() -> None:
     """Let ``import cupy`` find it."""
     properties = {"name": b"emulated", "multiProcessorCount": PROCESSORS, "uuid": bytes(16)}
+    properties["sharedMemPerBlockOptin"] = 1 << 16
     runtime = _module(
         "cupy.cuda.runtime",
-        CUDARuntimeError=RuntimeError,
+        CUDARuntimeError=CUDARuntimeError,
         getDeviceCount=lambda: 1,
         deviceGetPCIBusId=lambda _: "0000:00:00.0",
         getDeviceProperties=lambda _: properties | {"major": 9, "minor": 0},
         memcpyAsync=_copy,
         memcpyDefault=4,
         memcpyHostToDevice=1,
-        memGetInfo=lambda: Device.mem_info,
+        memGetInfo=lambda: MEMORY.info,
+        malloc=MEMORY.malloc,
+        free=MEMORY.free,
     )
-    driver = _module("cupy.cuda.driver", occupancyMaxActiveBlocksPerMultiprocessor=lambda *_: 1)
+    driver = _module(
+        "cupy.cuda.driver",
+        CUDADriverError=CUDADriverError,
+        occupancyMaxActiveBlocksPerMultiprocessor=lambda *_: 1,
+    )
     memory = SimpleNamespace(OutOfMemoryError=MemoryError)
     cuda = _module("cupy.cuda", runtime=runtime, driver=driver, memory=memory)
     cuda.__dict__.update(Device=Device, Stream=Stream, Event=Event, get_current_stream=Stream)
@@ -218,7 +295,11 @@ def install() -> None:
         asarray=as_array,
         empty=_new(np.empty),
         zeros=_new(np.zeros),
+        full=_new(np.full),
         diff=np.diff,
+        argsort=lambda keys: MEMORY.holding(np.argsort(np.asarray(keys), kind="stable")),
+        add=SimpleNamespace(at=np.add.at),
+        memory=MEMORY,
         get_default_memory_pool=lambda: pool,
     )
     sys.modules["cupy"].__getattr__ = _like_numpy  # type: ignore[method-assign]

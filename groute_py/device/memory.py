@@ -96,6 +96,18 @@ def ring_entries(halo: int) -> int:
     return 1 << min(max(halo.bit_length() + 1, SMALLEST_RING), LARGEST_RING)
 
 
+def ring_that_fits(halo: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
+    """The same, no longer than there is room for: a full ring only delays what it has no place for.
+
+    It is as long for all ranks of a team, so ``free`` is what the fullest of their GPUs has left;
+    0 where not even the smallest fits.
+    """
+    entry, ring = entry_type(distance_type).itemsize, ring_entries(halo)
+    while ring >= 1 << SMALLEST_RING and peers * ring * entry + SPARE_BYTES > free:
+        ring //= 2
+    return ring if ring >= 1 << SMALLEST_RING else 0
+
+
 def work_bytes(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], entries: int
 ) -> int:
@@ -110,12 +122,20 @@ def inbox_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
     return rings * ring_entries(halo) * entry_type(distance_type).itemsize
 
 
+def message_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
+    """What messages take that lie on the device: claims on all of the halo, and as many from peers.
+
+    Where there is less they go through the host.
+    """
+    return 2 * halo * (8 + distance_type.itemsize + 4) if peers > 1 else 0
+
+
 def gpu_bytes(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], *, short: bool = False
 ) -> int:
     """What a share takes at the most, while it is uploaded and afterwards.
 
-    With ``short`` its worklists are as short as can be.
+    With ``short`` its worklists are as short as can be, and its messages lie on the host.
 
     A rank alone takes 16 bytes a vertex more to record predecessors, if they are left.
 
@@ -128,4 +148,5 @@ def gpu_bytes(
     entries = shortest(own) if short else capacity(own)
     work = work_bytes(own, halo, arcs, peers, distance_type, entries)
     uploading = arcs * (distance_type.itemsize + 4) + 8 * (own + 1)
-    return graph + max(work, uploading) + inbox_bytes(halo, peers, distance_type)
+    messages = 0 if short else message_bytes(halo, peers, distance_type)
+    return graph + max(work + messages, uploading) + inbox_bytes(halo, peers, distance_type)

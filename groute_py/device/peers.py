@@ -21,6 +21,9 @@ from groute_py.environment import hiding
 INBOX_AT = 512
 """Where the inbox begins behind the mailbox: entries are loaded 16 bytes at a time."""
 
+FULL = "a GPU has no memory left for inboxes"
+"""Why ranks that could exchange inside the kernel do not."""
+
 
 def why_not(channel: Channel, gpu: int, first: int = 0) -> str | None:
     """Why the ranks cannot exchange inside the kernel, or None when they can; collective.
@@ -73,21 +76,40 @@ def _unreachable(gpu: int, buses: list[str]) -> list[int]:
     ]
 
 
-class Link:
-    """This rank's mailbox and inbox, and the mapped ones of its peers; collective.
+def linked(team: Team, entry_bytes: int, capacity: int) -> Link | str:
+    """The link of a team, or why there is none, the same on every rank; collective.
 
     Args:
         team: the peers.
         entry_bytes: of a worklist entry.
         capacity: entries of a ring, a power of two.
     """
+    ring_bytes = capacity * entry_bytes
+    try:
+        memory = runtime.malloc(INBOX_AT + team.channel.size * ring_bytes)
+    except runtime.CUDARuntimeError:
+        memory = None  # the others are not to wait for it
+    if None not in team.channel.gather(memory):
+        return Link(team, memory, ring_bytes, capacity)
+    if memory is not None:
+        runtime.free(memory)
+    return FULL
 
-    def __init__(self, team: Team, entry_bytes: int, capacity: int) -> None:
+
+class Link:
+    """This rank's mailbox and inbox, and the mapped ones of its peers; collective.
+
+    Args:
+        team: the peers.
+        memory: the address of a mailbox, and an inbox with a ring for each rank of the team.
+        ring_bytes, capacity: of a ring, in bytes and in entries.
+    """
+
+    def __init__(self, team: Team, memory: int, ring_bytes: int, capacity: int) -> None:
         channel = self._channel = team.channel
         self._me, self._count, self._capacity = channel.rank, channel.size, capacity
         self.first = team.first
-        self._ring_bytes = capacity * entry_bytes
-        self._memory = runtime.malloc(INBOX_AT + self._count * self._ring_bytes)
+        self._ring_bytes, self._memory = ring_bytes, memory
         handles = channel.gather(bytes(runtime.ipcGetMemHandle(self._memory)))
         self._mapped = {
             rank: runtime.ipcOpenMemHandle(handle)

@@ -192,6 +192,8 @@ class Session:
 
     def _check_room(self) -> None:
         facts, rooms = self.facts, self._channel.gather(self._device.room())
+        if not self._method.distributed:
+            rooms = rooms[:1]
         size = Size(facts.vertex_count, facts.arc_count)
         on_root(
             self._channel,
@@ -218,6 +220,7 @@ class Session:
             # rank 0 first, so that the others read from the cache what it has compiled
             on_root(self._channel, lambda: self._device.rehearse(self._type))
             on_all(self._channel, lambda: self._device.rehearse(self._type))
+        self._device.unlink()  # its inboxes lie where the next share may want to
         with self._watch.phase("upload"):
             on_all(
                 self._channel,

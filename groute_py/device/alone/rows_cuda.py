@@ -25,6 +25,18 @@ class Incoming(NamedTuple):
     tails: Any
 
 
+def ascending(keys: Any) -> Any:
+    """int64, shape (m,): the order of some keys, shape (m,), in which equal ones keep theirs.
+
+    CuPy's sort gets memory on the way, and where it finds none some of its versions return a wrong
+    order without a word (issue 9894 of CuPy). So all of it is asked for beforehand, at once, and
+    dropped: it stays in the pool, whatever the parts in which it is taken again.
+    """
+    copies, places, counters = 2 * keys.itemsize, 2 * 8, len(keys) // 4 + (1 << 20)
+    cp.empty(len(keys) * (copies + places) + counters, np.uint8)
+    return cp.argsort(keys)
+
+
 def tails_of(share: Share) -> Any:
     """uint32, shape (m,): the row that each arc lies in."""
     count = len(share.heads)
@@ -40,5 +52,6 @@ def incoming(share: Share, offset_type: Any) -> Incoming:
     counts = cp.bincount(heads, minlength=share.own_count)[: share.own_count]
     offsets = cp.zeros(share.own_count + 1, offset_type)
     offsets[1:] = cp.cumsum(counts)
-    arcs = cp.argsort(heads)  # which is stable
+    arcs = ascending(heads)
+    del heads, counts  # before more is made
     return Incoming(offsets, arcs, tails_of(share)[arcs])
