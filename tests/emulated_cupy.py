@@ -3,8 +3,9 @@
 `install` puts it where ``import cupy`` finds it. The persistent kernel runs as a grid of one block:
 its barrier then waits for nobody. See emulation.cuh for what this shows and what not.
 
-Memory is counted, and ends where `Memory` says: arrays that are asked for, and results of functions
-(`cupy.where`, `cupy.argsort`), raise what CuPy raises. Temporary arrays of operators are not counted.
+Memory is counted, and ends where `Memory` says: arrays that are asked for, and the results of
+functions (`cupy.where`, `cupy.argsort`), raise what CuPy raises. What operators make on the way is
+not counted.
 """
 
 from __future__ import annotations
@@ -119,6 +120,14 @@ class Array(np.ndarray[Any, Any]):
             return np.array(self, subok=False)
         np.copyto(out.view(self.dtype), np.asarray(self))
         return out
+
+    def copy(self, order: Any = "C") -> Any:
+        """Another one on the device."""
+        return MEMORY.holding(np.array(self, subok=False))
+
+    def astype(self, dtype: Any, *, copy: bool = True) -> Any:  # type: ignore[override]
+        """Of another type, on the device."""
+        return self if not copy and self.dtype == dtype else as_array(np.asarray(self, dtype))
 
     def set(self, values: Any) -> None:
         """Copy from the host."""
@@ -285,7 +294,9 @@ def install() -> None:
     memory = SimpleNamespace(OutOfMemoryError=MemoryError)
     cuda = _module("cupy.cuda", runtime=runtime, driver=driver, memory=memory)
     cuda.__dict__.update(Device=Device, Stream=Stream, Event=Event, get_current_stream=Stream)
-    pool = SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
+    pool = SimpleNamespace(
+        free_bytes=lambda: 0, free_all_blocks=lambda: None, total_bytes=lambda: MEMORY.taken
+    )
     _module(
         "cupy",
         __version__="14.0.0",

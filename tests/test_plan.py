@@ -24,9 +24,12 @@ from groute_py.device.memory import (
     entries_that_fit,
     gpu_bytes,
     inbox_bytes,
+    ring_entries,
+    ring_that_fits,
     shortest,
     work_bytes,
 )
+from groute_py.engine import session
 from groute_py.engine.options import Options
 from groute_py.engine.room import estimate, fewest, refuse_what_cannot_fit, verdict
 from groute_py.engine.session import Session
@@ -213,3 +216,40 @@ def test_ranks_whose_room_is_not_known_are_let_go_on() -> None:
     refuse_what_cannot_fit("a", Size(1 << 30, 1 << 40), INT32, [None, 1])
     with pytest.raises(InputError, match="use GPUs with more memory"):
         refuse_what_cannot_fit("a", Size(1 << 30, 1 << 40), INT32, [1, CONTEXT_BYTES])
+
+
+@given(halo=st.integers(0, 1 << 26), peers=st.integers(2, 8), free=st.integers(0, 1 << 32))
+def test_rings_are_as_long_as_there_is_room_for(halo: int, peers: int, free: int) -> None:
+    ring = ring_that_fits(halo, peers, INT32, free)
+    least, most = ring_that_fits(0, peers, INT32, 1 << 40), ring_entries(halo)
+    if free >= inbox_bytes(halo, peers, INT32) + SPARE_BYTES:
+        assert ring == most
+    if ring:
+        assert least <= ring <= most
+        assert peers * 8 * ring + SPARE_BYTES <= free
+        assert ring == most or peers * 8 * 2 * ring + SPARE_BYTES > free
+    else:
+        assert peers * 8 * least + SPARE_BYTES > free
+
+
+@pytest.mark.parametrize("method", ["delta-stepping", "frontier-dijkstra"])
+def test_what_one_rank_holds_is_not_shared_out(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A method that one rank solves by needs the room on that one's GPU."""
+    graph = generate("road:100x100")
+    size = Size(graph.vertex_count, graph.arc_count)
+    rooms = [estimate(size, 1, INT32).tight - 1, 1 << 40]
+    seen = {}
+
+    def refuse(name: str, size: Size, kind: Any, rooms: list[int | None]) -> None:
+        seen.update(rooms=rooms)
+
+    def opened(channel: LocalChannel) -> None:
+        monkeypatch.setattr(CpuDevice, "room", lambda _: rooms[0])
+        supply = Whole(graph if channel.rank == 0 else None)
+        Session(supply, channel, Options(device="cpu", algorithm=method))
+
+    monkeypatch.setattr(session, "refuse_what_cannot_fit", refuse)
+    on_ranks(2, opened)
+    assert seen["rooms"] == rooms[:1] * (2 if method == "delta-stepping" else 1)

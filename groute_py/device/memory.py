@@ -135,9 +135,10 @@ def gpu_bytes(
 ) -> int:
     """What a share takes at the most, while it is uploaded and afterwards.
 
-    With ``short`` its worklists are as short as can be, and its messages lie on the host.
+    With ``short`` its worklists are as short as can be.
 
-    A rank alone takes 16 bytes a vertex more to record predecessors, if they are left.
+    Two things take memory only where it is left: a rank alone 16 bytes a vertex more to record
+    predecessors, and ranks that send device memory `message_bytes`.
 
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     85
@@ -148,5 +149,4 @@ def gpu_bytes(
     entries = shortest(own) if short else capacity(own)
     work = work_bytes(own, halo, arcs, peers, distance_type, entries)
     uploading = arcs * (distance_type.itemsize + 4) + 8 * (own + 1)
-    messages = 0 if short else message_bytes(halo, peers, distance_type)
-    return graph + max(work + messages, uploading) + inbox_bytes(halo, peers, distance_type)
+    return graph + max(work, uploading) + inbox_bytes(halo, peers, distance_type)

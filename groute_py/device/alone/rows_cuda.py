@@ -10,6 +10,9 @@ import numpy as np
 from groute_py.device.cuda_crossing import to_device
 from groute_py.partition.share import Share
 
+FEW_BYTES = 1 << 20
+"""What a sort of a few keys takes."""
+
 
 class Incoming(NamedTuple):
     """The arcs of a share by their heads.
@@ -25,6 +28,11 @@ class Incoming(NamedTuple):
     tails: Any
 
 
+def sort_bytes(count: int, itemsize: int) -> int:
+    """What a stable sort by radix takes: keys and places twice, counters, and so much anyhow."""
+    return count * 2 * (itemsize + 8) + count // 4 + FEW_BYTES
+
+
 def ascending(keys: Any) -> Any:
     """int64, shape (m,): the order of some keys, shape (m,), in which equal ones keep theirs.
 
@@ -32,8 +40,7 @@ def ascending(keys: Any) -> Any:
     order without a word (issue 9894 of CuPy). So all of it is asked for beforehand, at once, and
     dropped: it stays in the pool, whatever the parts in which it is taken again.
     """
-    copies, places, counters = 2 * keys.itemsize, 2 * 8, len(keys) // 4 + (1 << 20)
-    cp.empty(len(keys) * (copies + places) + counters, np.uint8)
+    cp.empty(sort_bytes(len(keys), keys.itemsize), np.uint8)
     return cp.argsort(keys)
 
 
