@@ -13,23 +13,31 @@ import pytest
 
 HERE = Path(__file__).parent
 
-WHICH = "(distances_and_tree or TestShapes) and not sinking"
-"""All but what takes a GPU long: it would take minutes here."""
+SELECTED = {
+    "test_solvers.py": ("(distances_and_tree or TestShapes) and not sinking", 60),
+    "test_methods.py": ("TestShapes", 50),
+    "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
+    "test_recording.py": ("", 20),
+    "test_first_run.py": ("rehearsed", 12),
+}
+"""All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
 
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-def test_solvers() -> None:
+@pytest.mark.parametrize("file", list(SELECTED))
+def test_in_emulation(file: str) -> None:
+    which, count = SELECTED[file]
     words = ["-m", "pytest", "-q", "-p", "emulated_gpu", "-p", "no:cacheprovider", "-m", "gpu"]
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
-        [sys.executable, *words, "-k", WHICH, str(HERE / "test_solvers.py")],
+        [sys.executable, *words, "-k", which, str(HERE / file)],
         cwd=HERE.parent,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    said = re.search(r"(\d+) passed, \d+ deselected", done.stdout)
+    said = re.search(r"(\d+) passed", done.stdout)
     assert said is not None, done.stdout[-1000:]
-    assert int(said[1]) >= 60
+    assert int(said[1]) >= count

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import NO_GPU, Job
+from conftest import EMULATED, NO_GPU, Job
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
 
@@ -48,6 +48,7 @@ def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.Monke
     assert device._graph == device._arrays == {}
 
 
+@pytest.mark.skipif(EMULATED, reason="in a process of its own, which emulates nothing")
 @pytest.mark.parametrize("method", ["frontier-dijkstra", "csr-bellman-ford"])
 def test_upload_is_short(method: str, groute: Job, tmp_path: Path) -> None:
     words = ["sssp", "road:60x60", "-s", "7", "--algorithm", method, "--device", "cuda", "--json"]

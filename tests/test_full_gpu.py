@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import NO_GPU
+from conftest import EMULATED, NO_GPU
 from graphs import random_graph, scipy_distances
 from local_ranks import on_ranks
 from test_solvers import solve
@@ -44,12 +44,6 @@ SMALL, SMALLER = "random:1200,6000", "random:150,900"
 
 ROOMS = [0.1, 0.5, 0.8, 1.0, 1.3, 1.8, 2.5, 4.0, 8.0]
 """How much is free, in units of what near–far relaxation takes."""
-
-
-def emulated() -> bool:
-    import cupy
-
-    return hasattr(cupy, "memory")
 
 
 @contextmanager
@@ -94,7 +88,7 @@ def solved_or_refused(*arguments: Any, **options: Any) -> Result | InputError:
 @pytest.fixture
 def small_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """In emulation: nothing is spared, and lists are as short as their graphs."""
-    if emulated():
+    if EMULATED:
         from groute_py.device.alone import rows_cuda
 
         monkeypatch.setattr(rows_cuda, "FEW_BYTES", 0)
@@ -110,7 +104,7 @@ def test_right_or_refused(method: str, ranks: int, room: float) -> None:
     if ranks > 1 and method not in ("delta-stepping", "csr-bellman-ford"):
         pytest.skip("as the other methods that one rank solves by")
     near_far = method in ("delta-stepping", "bellman-ford")
-    spec = LARGE[method] if not emulated() else SMALL if near_far else SMALLER
+    spec = LARGE[method] if not EMULATED else SMALL if near_far else SMALLER
     hops = method == "bfs"
     options = {"algorithm": method, "hops": hops, "device": "cuda"}
     graph, source, expected = prepared(spec, hops=hops)
@@ -132,7 +126,7 @@ def test_right_or_refused(method: str, ranks: int, room: float) -> None:
 @pytest.mark.usefixtures("small_lists")
 def test_lists_grow_with_what_is_free() -> None:
     """From a sixteenth of their length to all of it, with the same answers."""
-    spec = SMALL if emulated() else LARGE["frontier-dijkstra-in-out"]
+    spec = SMALL if EMULATED else LARGE["frontier-dijkstra-in-out"]
     graph, source, expected = prepared(spec, hops=False)
     solve(generate("road:9x9"), 0, device="cuda")
     said = []
@@ -152,9 +146,9 @@ def test_lists_grow_with_what_is_free() -> None:
 
 def test_an_answer_that_has_no_room_to_stay() -> None:
     """It is refused; a download needs no room."""
-    graph, source, expected = prepared("road:60x60" if emulated() else "road:1500x1500", hops=False)
+    graph, source, expected = prepared("road:60x60" if EMULATED else "road:1500x1500", hops=False)
     options = Options(device="cuda", download=False)
-    little = 8 * graph.vertex_count if emulated() else 1 << 20
+    little = 8 * graph.vertex_count if EMULATED else 1 << 20
     with Session(Whole(graph), SoloChannel(), options) as session:
         assert session.solve(source) is not None
         with (
@@ -241,7 +235,7 @@ def test_a_sort_takes_what_was_asked_for_and_no_more(dtype: str, step: int) -> N
 
     from groute_py.device.alone.rows_cuda import ascending, sort_bytes
 
-    values = np.random.default_rng(1).integers(0, 1000, 1 << (10 if emulated() else 23))
+    values = np.random.default_rng(1).integers(0, 1000, 1 << (10 if EMULATED else 23))
     keys = cp.asarray(values.astype(dtype))[::step]
     pool = cp.get_default_memory_pool()
     pool.free_all_blocks()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import NO_GPU
+from conftest import EMULATED, NO_GPU
 from graphs import graphs, scipy_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +15,11 @@ from test_solvers import solve
 from groute_py import Graph, generate, verify
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
+
+
+SPECS = ["road:120x90", "rmat:12,16", "random:3000,15000"]
+if EMULATED:
+    SPECS = ["road:9x7", "rmat:8,16", "random:500,2500"]
 
 
 @pytest.fixture
@@ -37,7 +42,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 @pytest.mark.parametrize("delta", [None, 1.0, 1e9])
-@pytest.mark.parametrize("spec", ["road:120x90", "rmat:12,16", "random:3000,15000"])
+@pytest.mark.parametrize("spec", SPECS)
 def test_generated(spec: str, delta: float | None, dtype: str, recorded: list[int]) -> None:
     whole = generate(spec)
     graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))
@@ -52,6 +57,7 @@ def test_generated(spec: str, delta: float | None, dtype: str, recorded: list[in
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 @pytest.mark.parametrize("spec", ["road:1000x1000", "rmat:18"])
 @pytest.mark.slow
+@pytest.mark.skipif(EMULATED, reason="takes emulation long")
 def test_large(spec: str, dtype: str, recorded: list[int]) -> None:
     """As many vertices as a list has places, and all processors at work."""
     whole = generate(spec)

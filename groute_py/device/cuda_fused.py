@@ -46,11 +46,11 @@ class Fused(Messages):
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
         found = team.channel.gather((len(self._share.halo), int(self._gpu.mem_info[0])))
         halos, rooms = zip(*found, strict=True)
-        self._ring = ring_that_fits(max(halos), len(rooms), self._type, min(rooms))
-        link = linked(team, self._arc_type().itemsize, self._ring) if self._ring else FULL
+        ring = ring_that_fits(max(halos), len(rooms), self._type, min(rooms))
+        link = linked(team, self._arc_type().itemsize, ring) if ring else FULL
         if isinstance(link, str):
             return link
-        self._link = link
+        self._link, self._ring = link, ring
         self._peers = self._link.peers(lead=0.0, bound=np.inf)
         self._all_linked = team.hosts == 1
         return self
