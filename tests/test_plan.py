@@ -29,7 +29,6 @@ from groute_py.device.memory import (
     shortest,
     work_bytes,
 )
-from groute_py.engine import session
 from groute_py.engine.options import Options
 from groute_py.engine.room import estimate, fewest, refuse_what_cannot_fit, verdict
 from groute_py.engine.session import Session
@@ -239,17 +238,20 @@ def test_what_one_rank_holds_is_not_shared_out(
     """A method that one rank solves by needs the room on that one's GPU."""
     graph = generate("road:100x100")
     size = Size(graph.vertex_count, graph.arc_count)
-    rooms = [estimate(size, 1, INT32).tight - 1, 1 << 40]
-    seen = {}
+    least = estimate(size, 1, INT32).tight
 
-    def refuse(name: str, size: Size, kind: Any, rooms: list[int | None]) -> None:
-        seen.update(rooms=rooms)
-
-    def opened(channel: LocalChannel) -> None:
-        monkeypatch.setattr(CpuDevice, "room", lambda _: rooms[0])
+    def opened(channel: LocalChannel) -> str:
         supply = Whole(graph if channel.rank == 0 else None)
-        Session(supply, channel, Options(device="cpu", algorithm=method))
+        try:
+            Session(supply, channel, Options(device="cpu", algorithm=method))
+        except InputError as error:
+            return str(error)
+        return ""
 
-    monkeypatch.setattr(session, "refuse_what_cannot_fit", refuse)
-    on_ranks(2, opened)
-    assert seen["rooms"] == rooms[:1] * (2 if method == "delta-stepping" else 1)
+    monkeypatch.setattr(CpuDevice, "room", lambda _: least - 1)
+    said = on_ranks(2, opened)
+    if method == "delta-stepping":
+        assert said == ["", ""]
+    else:
+        assert all("on each of 1 GPUs" in error for error in said)
+        assert all("use a method that GPUs can share" in error for error in said)

@@ -192,12 +192,12 @@ class Session:
 
     def _check_room(self) -> None:
         facts, rooms = self.facts, self._channel.gather(self._device.room())
+        size, remedy = Size(facts.vertex_count, facts.arc_count), None
         if not self._method.distributed:
-            rooms = rooms[:1]
-        size = Size(facts.vertex_count, facts.arc_count)
+            rooms, remedy = rooms[:1], "use a method that GPUs can share, such as bellman-ford"
         on_root(
             self._channel,
-            lambda: refuse_what_cannot_fit(facts.name, size, self._types[0], rooms),
+            lambda: refuse_what_cannot_fit(facts.name, size, self._types[0], rooms, remedy),
         )
 
     def _receive_share(self, supply: Supply) -> None:
