@@ -110,6 +110,9 @@ MEMORY = Memory(1 << 34)
 class Array(np.ndarray[Any, Any]):
     """An array that says where it lies."""
 
+    __cuda_array_interface__ = None
+    """That it is there tells arrays on a GPU from others."""
+
     @property
     def data(self) -> Any:  # type: ignore[override]
         return SimpleNamespace(ptr=self.ctypes.data)
