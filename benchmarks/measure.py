@@ -197,5 +197,5 @@ def _check_alike(graph: Graph, first: Result, other: Result) -> None:
         raise VerificationError("a later run's tree lacks a reached vertex, or has another one")
     arcs = (graph.offsets, graph.heads, graph.weights)
     tight = certificate.tight_parents(*arcs, distances, parents)
-    if not (tight & certificate.rooted(parents, other.source))[needs].all():
+    if not (tight & certificate.is_rooted(parents, other.source))[needs].all():
         raise VerificationError("a later run's tree is not a shortest-path tree")

@@ -29,6 +29,9 @@ settings.load_profile("repeatable")
 
 NO_GPU = gpu_problem()
 
+EMULATED = "emulated_cupy" in sys.modules
+"""Whether GPUs are emulated, where everything but the smallest graphs takes long."""
+
 DEVICES = [
     "cpu",
     pytest.param(

@@ -3,6 +3,10 @@
 `install` puts it where ``import cupy`` finds it. The persistent kernel runs as a grid of one block:
 its barrier then waits for nobody. Ranks are threads, and those that have a GPU each exchange inside
 the kernel. See emulation.cuh for what this shows and what not.
+
+Memory is counted, and ends where `Memory` says: arrays that are asked for, and the results of
+functions (`cupy.where`, `cupy.argsort`), raise what CuPy raises. What operators make on the way is
+not counted.
 """
 
 from __future__ import annotations
@@ -15,9 +19,10 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from threading import Lock
+from threading import Lock, RLock
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 from emulated import REWRITTEN
@@ -44,8 +49,71 @@ ONE_AT_A_TIME = Lock()
 """Ranks compile what others need too."""
 
 
+class CUDARuntimeError(RuntimeError):
+    """A call of the runtime that failed."""
+
+    status = 2
+
+
+class CUDADriverError(CUDARuntimeError):
+    """A call of the driver that failed."""
+
+
+class Memory:
+    """The GPU's."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.taken = size, 0
+        self._lock, self._given = RLock(), dict[int, tuple[int, Any]]()
+        # memory may come back while some is being taken: the lock is the same thread's
+
+    def take(self, nbytes: int) -> None:
+        """Count memory, or raise."""
+        with self._lock:
+            if self.taken + nbytes > self.size:
+                raise MemoryError(f"{nbytes} bytes of {self.size - self.taken}")
+            self.taken += nbytes
+
+    def give(self, nbytes: int) -> None:
+        """Count it back."""
+        with self._lock:
+            self.taken -= nbytes
+
+    def malloc(self, nbytes: int) -> int:
+        """Beside all arrays; the address, aligned as a GPU's. Peers map it at the same one."""
+        try:
+            self.take(nbytes)
+        except MemoryError as problem:
+            raise CUDARuntimeError(str(problem)) from None
+        memory = np.empty(nbytes + 512, np.uint8)
+        address = -(-memory.ctypes.data // 512) * 512
+        self._given[address] = nbytes, memory
+        return int(address)
+
+    def free(self, address: int) -> None:
+        """Give it back."""
+        self.give(self._given.pop(address)[0])
+
+    def holding(self, array: Any) -> Any:
+        """An array on the device, counted until nobody has it."""
+        self.take(array.nbytes)
+        finalize(array, self.give, array.nbytes)
+        return array.view(Array)
+
+    @property
+    def info(self) -> tuple[int, int]:
+        """Free, and in all."""
+        return self.size - self.taken, self.size
+
+
+MEMORY = Memory(1 << 34)
+
+
 class Array(np.ndarray[Any, Any]):
     """An array that says where it lies."""
+
+    __cuda_array_interface__ = None
+    """That it is there tells arrays on a GPU from others."""
 
     @property
     def data(self) -> Any:  # type: ignore[override]
@@ -54,20 +122,32 @@ class Array(np.ndarray[Any, Any]):
     def get(self, out: Any = None, *, blocking: bool = True) -> Any:
         """A copy on the host."""
         if out is None:
-            return np.array(self)
+            return np.array(self, subok=False)
         np.copyto(out.view(self.dtype), np.asarray(self))
         return out
+
+    def copy(self, order: Any = "C") -> Any:
+        """Another one on the device."""
+        return MEMORY.holding(np.array(self, subok=False))
+
+    def astype(self, dtype: Any, *, copy: bool = True) -> Any:  # type: ignore[override]
+        """Of another type, on the device."""
+        return self if not copy and self.dtype == dtype else as_array(np.asarray(self, dtype))
+
+    def set(self, values: Any) -> None:
+        """Copy from the host."""
+        np.copyto(self, values.view(self.dtype))
 
 
 def as_array(values: Any) -> Any:
     """A copy on the device."""
-    return np.array(values).view(Array)
+    return MEMORY.holding(np.array(values, subok=False))
 
 
 class Kernel:
     """A kernel, as CuPy calls it."""
 
-    ptr = 0
+    ptr = max_dynamic_shared_size_bytes = 0
 
     def __init__(self, library: Any, name: str) -> None:
         self._launch, self._entry = library.launch, getattr(library, f"{name}_by_place")
@@ -157,10 +237,13 @@ class Event:
 class Device(Stream):
     """The only one."""
 
-    mem_info = (1 << 34, 1 << 34)
-
     def __init__(self, number: int = 0) -> None:
         self.id = number
+
+    @property
+    def mem_info(self) -> tuple[int, int]:
+        """Free, and in all."""
+        return MEMORY.info
 
     def use(self) -> None:
         """Make it current."""
@@ -171,25 +254,7 @@ class MemoryPool:
 
     def malloc(self, size: int) -> Any:
         """Some, for an array."""
-        return np.empty(size, np.uint8)
-
-
-class Exported:
-    """Memory that other ranks map: they have the same addresses."""
-
-    def __init__(self) -> None:
-        self._held: dict[int, Any] = {}
-
-    def malloc(self, size: int) -> int:
-        """The address of some that is aligned as a GPU's."""
-        memory = np.empty(size + 512, np.uint8)
-        address = -(-memory.ctypes.data // 512) * 512
-        self._held[address] = memory
-        return address
-
-    def free(self, address: int) -> None:
-        """Let it go."""
-        del self._held[address]
+        return MEMORY.holding(np.empty(size, np.uint8))
 
 
 def _copy(to: int, source: int, nbytes: int, *_: object) -> None:
@@ -204,7 +269,7 @@ def _module(name: str, **members: Any) -> ModuleType:
 
 
 def _new(make: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *sizes: make(*sizes).view(Array)
+    return lambda *sizes: MEMORY.holding(make(*sizes))
 
 
 def _like_numpy(name: str) -> Any:
@@ -215,26 +280,24 @@ def _like_numpy(name: str) -> Any:
 
     def on_device(*words: Any, **named: Any) -> Any:
         result = found(*words, **named)
-        return result.view(Array) if isinstance(result, np.ndarray) else result
+        return MEMORY.holding(np.asarray(result)) if isinstance(result, np.ndarray) else result
 
     return on_device
 
 
 def install(gpus: int) -> None:
     """Let ``import cupy`` find it."""
-    exported = Exported()
     properties = {"name": b"emulated", "multiProcessorCount": PROCESSORS, "uuid": bytes(16)}
+    properties["sharedMemPerBlockOptin"] = 1 << 16
     runtime = _module(
         "cupy.cuda.runtime",
-        CUDARuntimeError=RuntimeError,
+        CUDARuntimeError=CUDARuntimeError,
         getDeviceCount=lambda: gpus,
         getDevice=lambda: 0,
         setDevice=lambda _: None,
         deviceGetPCIBusId=lambda gpu: f"0000:{gpu:02}:00.0",
         deviceGetByPCIBusId=lambda bus: int(bus[5:7]),
         deviceCanAccessPeer=lambda *_: 1,
-        malloc=exported.malloc,
-        free=exported.free,
         ipcGetMemHandle=lambda address: int(address).to_bytes(8, "little"),
         ipcOpenMemHandle=lambda handle: int.from_bytes(handle, "little"),
         ipcCloseMemHandle=lambda _: None,
@@ -243,14 +306,25 @@ def install(gpus: int) -> None:
         memcpyDefault=4,
         memcpyDeviceToHost=2,
         memcpyHostToDevice=1,
-        memGetInfo=lambda: Device.mem_info,
+        memGetInfo=lambda: MEMORY.info,
+        malloc=MEMORY.malloc,
+        free=MEMORY.free,
     )
-    driver = _module("cupy.cuda.driver", occupancyMaxActiveBlocksPerMultiprocessor=lambda *_: 1)
+    driver = _module(
+        "cupy.cuda.driver",
+        CUDADriverError=CUDADriverError,
+        occupancyMaxActiveBlocksPerMultiprocessor=lambda *_: 1,
+    )
     memory = SimpleNamespace(OutOfMemoryError=MemoryError)
     cuda = _module("cupy.cuda", runtime=runtime, driver=driver, memory=memory)
     cuda.__dict__.update(Device=Device, Stream=Stream, Event=Event, get_current_stream=Stream)
     cuda.__dict__.update(MemoryPool=MemoryPool)
-    pool = SimpleNamespace(free_bytes=lambda: 0, used_bytes=lambda: 0, free_all_blocks=lambda: None)
+    pool = SimpleNamespace(
+        free_bytes=lambda: 0,
+        used_bytes=lambda: 0,
+        free_all_blocks=lambda: None,
+        total_bytes=lambda: MEMORY.taken,
+    )
     _module(
         "cupy",
         __version__="14.0.0",
@@ -260,7 +334,11 @@ def install(gpus: int) -> None:
         asarray=as_array,
         empty=_new(np.empty),
         zeros=_new(np.zeros),
+        full=_new(np.full),
         diff=np.diff,
+        argsort=lambda keys: MEMORY.holding(np.argsort(np.asarray(keys), kind="stable")),
+        add=SimpleNamespace(at=np.add.at),
+        memory=MEMORY,
         get_default_memory_pool=lambda: pool,
     )
     sys.modules["cupy"].__getattr__ = _like_numpy  # type: ignore[method-assign]

@@ -24,6 +24,8 @@ from groute_py.device.memory import (
     entries_that_fit,
     gpu_bytes,
     inbox_bytes,
+    ring_entries,
+    ring_that_fits,
     shortest,
     work_bytes,
 )
@@ -213,3 +215,43 @@ def test_ranks_whose_room_is_not_known_are_let_go_on() -> None:
     refuse_what_cannot_fit("a", Size(1 << 30, 1 << 40), INT32, [None, 1])
     with pytest.raises(InputError, match="use GPUs with more memory"):
         refuse_what_cannot_fit("a", Size(1 << 30, 1 << 40), INT32, [1, CONTEXT_BYTES])
+
+
+@given(halo=st.integers(0, 1 << 26), peers=st.integers(2, 8), free=st.integers(0, 1 << 32))
+def test_rings_are_as_long_as_there_is_room_for(halo: int, peers: int, free: int) -> None:
+    ring = ring_that_fits(halo, peers, INT32, free)
+    least, most = ring_that_fits(0, peers, INT32, 1 << 40), ring_entries(halo)
+    if free >= inbox_bytes(halo, peers, INT32) + SPARE_BYTES:
+        assert ring == most
+    if ring:
+        assert least <= ring <= most
+        assert peers * 8 * ring + SPARE_BYTES <= free
+        assert ring == most or peers * 8 * 2 * ring + SPARE_BYTES > free
+    else:
+        assert peers * 8 * least + SPARE_BYTES > free
+
+
+@pytest.mark.parametrize("method", ["delta-stepping", "frontier-dijkstra"])
+def test_what_one_rank_holds_is_not_shared_out(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A method that one rank solves by needs the room on that one's GPU."""
+    graph = generate("road:100x100")
+    size = Size(graph.vertex_count, graph.arc_count)
+    least = estimate(size, 1, INT32).tight
+
+    def opened(channel: LocalChannel) -> str:
+        supply = Whole(graph if channel.rank == 0 else None)
+        try:
+            Session(supply, channel, Options(device="cpu", algorithm=method))
+        except InputError as error:
+            return str(error)
+        return ""
+
+    monkeypatch.setattr(CpuDevice, "room", lambda _: least - 1)
+    said = on_ranks(2, opened)
+    if method == "delta-stepping":
+        assert said == ["", ""]
+    else:
+        assert all("on each of 1 GPUs" in error for error in said)
+        assert all("use a method that GPUs can share" in error for error in said)

@@ -21,9 +21,9 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
-    from groute_py.device import cuda
+    from groute_py.device import cuda_loaded
 
-    monkeypatch.setattr(cuda, "entries_that_fit", lambda *_: entries)
+    monkeypatch.setattr(cuda_loaded, "entries_that_fit", lambda *_: entries)
 
 
 @pytest.mark.usefixtures("cuda")

@@ -96,6 +96,18 @@ def ring_entries(halo: int) -> int:
     return 1 << max(halo.bit_length() - 4, SMALLEST_RING)
 
 
+def ring_that_fits(halo: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
+    """The same, no longer than there is room for: a full ring only delays what it has no place for.
+
+    It is as long for all ranks of a team, so ``free`` is what the fullest of their GPUs has left;
+    0 where not even the smallest fits.
+    """
+    entry, ring = entry_type(distance_type).itemsize, ring_entries(halo)
+    while ring >= 1 << SMALLEST_RING and peers * ring * entry + SPARE_BYTES > free:
+        ring //= 2
+    return ring if ring >= 1 << SMALLEST_RING else 0
+
+
 def work_bytes(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], entries: int
 ) -> int:
@@ -113,6 +125,14 @@ def inbox_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
     return rings * ring_entries(halo) * entry_type(distance_type).itemsize + 4 * halo
 
 
+def message_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
+    """What messages take that lie on the device: claims on all of the halo, and as many from peers.
+
+    Where there is less they go through the host.
+    """
+    return 2 * halo * (8 + distance_type.itemsize + 4) if peers > 1 else 0
+
+
 def gpu_bytes(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], *, short: bool = False
 ) -> int:
@@ -120,7 +140,8 @@ def gpu_bytes(
 
     With ``short`` its worklists are as short as can be.
 
-    A rank alone takes 16 bytes a vertex more to record predecessors, if they are left.
+    Two things take memory only where it is left: a rank alone 16 bytes a vertex more to record
+    predecessors, and ranks that send device memory `message_bytes`.
 
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     85

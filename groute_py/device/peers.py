@@ -29,6 +29,9 @@ HOMES_AT_ONCE = 1 << 25
 INBOX_AT = 512
 """Where the inbox begins behind the mailbox: entries are loaded 16 bytes at a time."""
 
+FULL = "a GPU has no memory left for inboxes"
+"""Why ranks that could exchange inside the kernel do not."""
+
 
 def why_not(channel: Channel, gpu: int, first: int = 0) -> str | None:
     """Why the ranks cannot exchange inside the kernel, or None when they can; collective.
@@ -91,27 +94,64 @@ def exportable(shape: int, dtype: np.dtype[Any]) -> Any:
     return cp.ndarray(shape, dtype, own_pool.malloc(max(shape, 1) * dtype.itemsize))
 
 
-class Link:
-    """This rank's mailbox and inbox, and what is mapped of its peers; collective.
+def linked(team: Team, share: Share, distances: Any, entry_bytes: int, capacity: int) -> Link | str:
+    """The link of a team, or why there is none, the same on every rank; collective.
 
     Args:
         team: the peers.
         share: this rank's.
-        distances: of its vertices and halo, in memory that can be exported.
+        distances: of its vertices and halo, `exportable`.
         entry_bytes: of a worklist entry.
         capacity: entries of a ring, a power of two.
     """
+    homes, memory, asked = _exchanged(team, share), None, []
+    try:
+        memory = runtime.malloc(INBOX_AT + team.channel.size * capacity * entry_bytes)
+        asked = [to_device(home, np.uint32) for home in homes]
+    except (runtime.CUDARuntimeError, MemoryError):
+        pass  # the others are not to wait for it
+    if all(team.channel.gather(len(asked) == len(homes))):
+        return Link(team, share, distances, memory, asked, entry_bytes, capacity)
+    if memory is not None:
+        runtime.free(memory)
+    return FULL
+
+
+def _exchanged(team: Team, share: Share) -> list[NDArray[np.int32]]:
+    """Which of this rank's vertices each peer has in its halo."""
+    starts, channel = share.halo_starts[team.first :], team.channel
+    halos = [share.halo_home[starts[p] : starts[p + 1]] for p in range(channel.size)]
+    rounds = max(-(-max(channel.gather(len(share.halo))) // HOMES_AT_ONCE), 1)
+    parts = [slice(i * HOMES_AT_ONCE, (i + 1) * HOMES_AT_ONCE) for i in range(rounds)]
+    pieces = [channel.exchange([home[part] for home in halos]) for part in parts]
+    return [np.concatenate(column) for column in zip(*pieces, strict=True)]
+
+
+class Link:
+    """This rank's mailbox and inbox, and what is mapped of its peers; collective.
+
+    Args:
+        team, share, distances, entry_bytes, capacity: as for `linked`.
+        memory: the address of a mailbox, and an inbox with a ring for each rank of the team.
+        asked: which of this rank's vertices each peer has in its halo, on the device.
+    """
 
     def __init__(
-        self, team: Team, share: Share, distances: Any, entry_bytes: int, capacity: int
+        self,
+        team: Team,
+        share: Share,
+        distances: Any,
+        memory: Any,
+        asked: list[Any],
+        entry_bytes: int,
+        capacity: int,
     ) -> None:
         channel = self._channel = team.channel
         self._me, self._count, self._capacity = channel.rank, channel.size, capacity
         self.first = team.first
         self._ring_bytes, self._entry_bytes = capacity * entry_bytes, entry_bytes
-        self._memory = runtime.malloc(INBOX_AT + self._count * self._ring_bytes)
-        self._mapped = self._map(int(self._memory))
-        self._asked = [to_device(asked, np.uint32) for asked in self._exchanged(share)]
+        self._memory, self._asked = memory, asked
+        self._mapped = self._map(int(memory))
         starts = share.halo_starts[self.first :][: self._count + 1]
         self._halo_bytes = np.diff(starts) * distances.itemsize
         begins = channel.gather(((share.own_count + starts) * distances.itemsize).tolist())
@@ -127,19 +167,6 @@ class Link:
             for rank, handle in enumerate(handles)
             if rank != self._me
         }
-
-    def _exchanged(self, share: Share) -> list[NDArray[np.int32]]:
-        """Which of this rank's vertices each peer has in its halo."""
-        starts = share.halo_starts[self.first :]
-        halos = [share.halo_home[starts[p] : starts[p + 1]] for p in range(self._count)]
-        rounds = -(-max(self._channel.gather(len(share.halo))) // HOMES_AT_ONCE)
-        pieces = [
-            self._channel.exchange([home[i * HOMES_AT_ONCE :][:HOMES_AT_ONCE] for home in halos])
-            for i in range(rounds)
-        ]
-        if not pieces:
-            return [np.zeros(0, np.int32)] * self._count
-        return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
     @property
     def mailbox(self) -> int:

@@ -72,7 +72,11 @@ def verdict(found: Estimate, free: int) -> str:
 
 
 def refuse_what_cannot_fit(
-    name: str, size: Size, distance_type: np.dtype[Any], rooms: list[int | None]
+    name: str,
+    size: Size,
+    distance_type: np.dtype[Any],
+    rooms: list[int | None],
+    remedy: str | None = None,
 ) -> None:
     """Raise `InputError` where the parts are too large for every GPU, however they are cut.
 
@@ -81,6 +85,7 @@ def refuse_what_cannot_fit(
         size: of the graph.
         distance_type: of the distances.
         rooms: each rank's bytes that are free for a share; None on a CPU.
+        remedy: what to do; None for more GPUs.
     """
     known = [room for room in rooms if room is not None]
     if len(known) < len(rooms):
@@ -89,7 +94,8 @@ def refuse_what_cannot_fit(
     if tight > free:
         raise InputError(
             f"{name} takes at least {tight / 1e9:,.1f} GB on each of {len(rooms)} GPUs, but at "
-            f"most {free / 1e9:,.1f} GB are free; {advice(fewest(size, free, distance_type))}"
+            f"most {free / 1e9:,.1f} GB are free; "
+            f"{remedy or advice(fewest(size, free, distance_type))}"
         )
 
 

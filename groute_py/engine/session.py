@@ -192,10 +192,12 @@ class Session:
 
     def _check_room(self) -> None:
         facts, rooms = self.facts, self._channel.gather(self._device.room())
-        size = Size(facts.vertex_count, facts.arc_count)
+        size, remedy = Size(facts.vertex_count, facts.arc_count), None
+        if not self._method.distributed:
+            rooms, remedy = rooms[:1], "use a method that GPUs can share, such as bellman-ford"
         on_root(
             self._channel,
-            lambda: refuse_what_cannot_fit(facts.name, size, self._types[0], rooms),
+            lambda: refuse_what_cannot_fit(facts.name, size, self._types[0], rooms, remedy),
         )
 
     def _receive_share(self, supply: Supply) -> None:
@@ -214,6 +216,7 @@ class Session:
 
     def _load(self) -> None:
         self._type = self._types[0]
+        self._device.unlink()  # before what peers map is let go
         with self._watch.phase("compile"):
             # rank 0 first, so that the others read from the cache what it has compiled
             on_root(self._channel, lambda: self._device.rehearse(self._type))

@@ -15,7 +15,9 @@ from cupy.cuda import driver
 
 from groute_py.device.alone.rows_cuda import incoming
 from groute_py.device.base import NO_PARENT, Counters
-from groute_py.device.cuda import BLOCKS_PER_PROCESSOR, NOBODY, CudaDevice
+from groute_py.device.cuda import CudaDevice
+from groute_py.device.cuda_claims import NOBODY
+from groute_py.device.cuda_loaded import BLOCKS_PER_PROCESSOR, pieces
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.layout import NUMBER, POINTER, pointed
 from groute_py.device.patience import threshold_after
@@ -69,27 +71,26 @@ class BreadthFirstCuda(CudaDevice):
         super().let_go()
         self._search: dict[str, Any] = {}
 
-    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        super().load(share, distance_type, peers)
-        self._search_kernels = kernels_of(
-            BREADTH_FIRST, distance_type, wide_offsets=self._offset_type == np.uint64
-        )
+    def _compile(self, arc_count: int) -> None:
+        super()._compile(arc_count)
+        wide = self._offset_type == np.uint64
+        self._search_kernels = kernels_of(BREADTH_FIRST, self._type, wide_offsets=wide)
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
             self._search_kernels["search_levels"].kernel.ptr, BLOCK, 0
         )
-        few = share.own_count < SMALL_GRAPH
+        few = self._share.own_count < SMALL_GRAPH
         self._search_grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
-        with self._stream:
-            words, parts = share.own_count // 32 + 1, share.own_count + len(share.heads) // PART
-            self._search = self._incoming(share) | {
-                "seen": cp.empty(words, np.uint32),
-                "frontier": cp.empty((2, words), np.uint32),
-                "parts": cp.empty((2, parts + 1), np.uint64),
-                "parent": cp.empty(share.own_count, np.uint32),
-            }
-            self._search_at = pointed(SEARCH, self._search, {})
-            self._progress = cp.zeros(PROGRESS.itemsize, np.uint8)
-            self._stream.synchronize()
+
+    def _arrange(self, share: Share) -> None:
+        words, parts = share.own_count // 32 + 1, share.own_count + len(share.heads) // PART
+        self._search = self._incoming(share) | {
+            "seen": cp.empty(words, np.uint32),
+            "frontier": cp.empty((2, words), np.uint32),
+            "parts": cp.empty((2, parts + 1), np.uint64),
+            "parent": cp.empty(share.own_count, np.uint32),
+        }
+        self._search_at = pointed(SEARCH, self._search, {})
+        self._progress = cp.zeros(PROGRESS.itemsize, np.uint8)
 
     def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
         super().start(source, delta, cutoff, record=False)
@@ -128,9 +129,10 @@ class BreadthFirstCuda(CudaDevice):
             return
         self._monotone = self._onward = False  # the search has found them
         with self._stream:
-            parent, found = self._arrays["parent"], self._search["parent"]
-            none = (found == NOBODY) | (self._arrays["distance"] == self._nothing)
-            parent[:] = cp.where(none, NO_PARENT, found.astype(np.int64))
+            for part in pieces(self._share.own_count):
+                found, distances = self._search["parent"][part], self._arrays["distance"][part]
+                none = (found == NOBODY) | (distances == self._nothing)
+                self._arrays["parent"][part] = cp.where(none, NO_PARENT, found.astype(np.int64))
 
     def _hand_over(self, level: int) -> None:
         self._handed_over = True

@@ -8,9 +8,10 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
-from groute_py.device.alone.rows_cuda import tails_of
+from groute_py.device.alone.rows_cuda import ascending, tails_of
 from groute_py.device.base import Counters
-from groute_py.device.cuda import NOBODY, CudaDevice
+from groute_py.device.cuda import CudaDevice
+from groute_py.device.cuda_claims import NOBODY
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.layout import NUMBER, POINTER, pointed
 from groute_py.kernels.choices import CRITERIA
@@ -62,6 +63,8 @@ class FrontierCuda(CudaDevice):
         criterion: a key of `CRITERIA`.
     """
 
+    remedy = "use --algorithm delta-stepping, which takes less"
+
     def __init__(self, local_rank: int, *, direct: bool, criterion: str) -> None:
         super().__init__(local_rank, direct=direct)
         self._criterion = np.uint32(CRITERIA[criterion])
@@ -74,29 +77,30 @@ class FrontierCuda(CudaDevice):
         super().let_go()
         self._frontier: dict[str, Any] = {}
 
-    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        super().load(share, distance_type, peers)
-        own, wide = share.own_count, self._offset_type == np.uint64
-        self._frontier_kernels = kernels_of(FRONTIER, distance_type, wide_offsets=wide)
+    def _compile(self, arc_count: int) -> None:
+        super()._compile(arc_count)
+        wide = self._offset_type == np.uint64
+        self._frontier_kernels = kernels_of(FRONTIER, self._type, wide_offsets=wide)
         kernel = self._frontier_kernels["take_rounds_together"].kernel
         fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
         assert fits > 0, "the grid barrier needs every block to run"
-        with self._stream:
-            self._sort_rows(share)
-            shapes: dict[str, tuple[Any, Any]] = {
-                "lightest": (own, distance_type),
-                "closed": (own, np.uint32),
-                "skip": (own, np.uint32),
-                "open": ((2, max(own, 1)), np.uint32),
-            }
-            self._frontier = {name: cp.empty(*shape) for name, shape in shapes.items()}
-            self._frontier_at = pointed(FRONTIER_STRUCT, self._frontier, {})
-            self._rounds_type = rounds_type(distance_type)
-            self._rounds = cp.zeros(self._rounds_type.itemsize, np.uint8)
-            self._frontier["lightest"].fill(self._nothing)
-            lightest = self._frontier["lightest"]
-            self._run_rounds("weigh_incoming", len(share.heads) // 8, self._share_at, lightest)
-            self._stream.synchronize()
+
+    def _arrange(self, share: Share) -> None:
+        self._sort_rows(share)
+        own = share.own_count
+        shapes: dict[str, tuple[Any, Any]] = {
+            "lightest": (own, self._type),
+            "closed": (own, np.uint32),
+            "skip": (own, np.uint32),
+            "open": ((2, max(own, 1)), np.uint32),
+        }
+        self._frontier = {name: cp.empty(*shape) for name, shape in shapes.items()}
+        self._frontier_at = pointed(FRONTIER_STRUCT, self._frontier, {})
+        self._rounds_type = rounds_type(self._type)
+        self._rounds = cp.zeros(self._rounds_type.itemsize, np.uint8)
+        lightest = self._frontier["lightest"]
+        lightest.fill(self._nothing)
+        self._run_rounds("weigh_incoming", len(share.heads) // 8, self._share_at, lightest)
 
     def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
         super().start(source, delta, cutoff, record=False)
@@ -160,6 +164,8 @@ class FrontierCuda(CudaDevice):
         weights = arcs.view(self._type).reshape(len(arcs), 2)[:, 0]
         if not ((weights[1:] < weights[:-1]) & (tails[1:] == tails[:-1])).any():
             return
-        by_weight = cp.argsort(weights)
-        order = by_weight[cp.argsort(tails[by_weight])]  # which is stable
+        by_weight = ascending(weights)
+        tails = tails[by_weight]
+        order = by_weight[ascending(tails)]
+        del by_weight, tails  # before more is made
         arcs[:] = arcs[order]

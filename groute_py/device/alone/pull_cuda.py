@@ -11,7 +11,8 @@ from cupy.cuda import driver, runtime
 
 from groute_py.device.alone.rows_cuda import incoming
 from groute_py.device.base import Counters
-from groute_py.device.cuda import BLOCKS_PER_PROCESSOR, CudaDevice
+from groute_py.device.cuda import CudaDevice
+from groute_py.device.cuda_loaded import BLOCKS_PER_PROCESSOR
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.layout import NUMBER, POINTER, pointed
 from groute_py.errors import InputError
@@ -51,6 +52,8 @@ SWEEP = np.dtype(
 class PullCuda(CudaDevice, ABC):
     """A GPU on which every vertex takes the best of its incoming arcs, round by round."""
 
+    remedy = "use --algorithm bellman-ford, which takes less"
+
     def rehearse(self, distance_type: np.dtype[Any]) -> None:
         super().rehearse(distance_type)
         compile_now(PULL, distance_type)
@@ -59,26 +62,25 @@ class PullCuda(CudaDevice, ABC):
         super().let_go()
         self._incoming: dict[str, Any] = {}
 
-    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        super().load(share, distance_type, peers)
-        self._pull_kernels = kernels_of(
-            PULL, distance_type, wide_offsets=self._offset_type == np.uint64
-        )
-        with self._stream:
-            found = incoming(share, self._offset_type)
-            arcs = self._graph["arcs"][found.arcs]
-            width = self._type.itemsize
-            fields = arcs.view(np.uint8).reshape(len(arcs), 2 * width)
-            fields[:, width : width + 4] = found.tails.view(np.uint8).reshape(len(arcs), 4)
-            self._incoming = {"offsets": found.offsets, "arcs": arcs}
-            self._incoming_at = pointed(INCOMING, self._incoming, {})
-            self._sweep = cp.zeros(SWEEP.itemsize, np.uint8)
-            if share.own_count:
-                self.arrange()
-            self._stream.synchronize()
+    def _compile(self, arc_count: int) -> None:
+        super()._compile(arc_count)
+        wide = self._offset_type == np.uint64
+        self._pull_kernels = kernels_of(PULL, self._type, wide_offsets=wide)
+
+    def _arrange(self, share: Share) -> None:
+        found = incoming(share, self._offset_type)
+        arcs = self._graph["arcs"][found.arcs]
+        width = self._type.itemsize
+        fields = arcs.view(np.uint8).reshape(len(arcs), 2 * width)
+        fields[:, width : width + 4] = found.tails.view(np.uint8).reshape(len(arcs), 4)
+        self._incoming = {"offsets": found.offsets, "arcs": arcs}
+        self._incoming_at = pointed(INCOMING, self._incoming, {})
+        self._sweep = cp.zeros(SWEEP.itemsize, np.uint8)
+        if share.own_count:
+            self.store()
 
     @abstractmethod
-    def arrange(self) -> None:
+    def store(self) -> None:
         """Put the incoming arcs, which are in rows, into the method's own storage."""
 
     @abstractmethod
@@ -126,7 +128,7 @@ class PullCuda(CudaDevice, ABC):
 class CsrCuda(PullCuda):
     """In compressed sparse rows."""
 
-    def arrange(self) -> None:
+    def store(self) -> None:
         degree = len(self._share.heads) / self._share.own_count
         self._lanes = np.uint32(4 if degree < SPARSE else 32)
 
@@ -137,7 +139,7 @@ class CsrCuda(PullCuda):
 class EllCuda(PullCuda):
     """In equally many slots a vertex."""
 
-    def arrange(self) -> None:
+    def store(self) -> None:
         own = self._share.own_count
         width = int(cp.diff(self._incoming["offsets"]).max())
         if too_uneven(width, own, len(self._share.heads)):
@@ -158,7 +160,7 @@ class EllCuda(PullCuda):
 class DenseCuda(PullCuda):
     """In a matrix, as much of it in shared memory as fits."""
 
-    def arrange(self) -> None:
+    def store(self) -> None:
         own, kernel = self._share.own_count, self._pull_kernels["pull_dense"]
         if too_dense(own):
             raise InputError(

@@ -10,6 +10,9 @@ import numpy as np
 from groute_py.device.cuda_crossing import to_device
 from groute_py.partition.share import Share
 
+FEW_BYTES = 1 << 20
+"""What a sort of a few keys takes."""
+
 
 class Incoming(NamedTuple):
     """The arcs of a share by their heads.
@@ -23,6 +26,22 @@ class Incoming(NamedTuple):
     offsets: Any
     arcs: Any
     tails: Any
+
+
+def sort_bytes(count: int, itemsize: int) -> int:
+    """What a stable sort by radix takes: keys and places twice, counters, and so much anyhow."""
+    return count * 2 * (itemsize + 8) + count // 4 + FEW_BYTES
+
+
+def ascending(keys: Any) -> Any:
+    """int64, shape (m,): the order of some keys, shape (m,), in which equal ones keep theirs.
+
+    CuPy's sort gets memory on the way, and where it finds none some of its versions return a wrong
+    order without a word (issue 9894 of CuPy). So all of it is asked for beforehand, at once, and
+    dropped: it stays in the pool, whatever the parts in which it is taken again.
+    """
+    cp.empty(sort_bytes(len(keys), keys.itemsize), np.uint8)
+    return cp.argsort(keys)
 
 
 def tails_of(share: Share) -> Any:
@@ -40,5 +59,6 @@ def incoming(share: Share, offset_type: Any) -> Incoming:
     counts = cp.bincount(heads, minlength=share.own_count)[: share.own_count]
     offsets = cp.zeros(share.own_count + 1, offset_type)
     offsets[1:] = cp.cumsum(counts)
-    arcs = cp.argsort(heads)  # which is stable
+    arcs = ascending(heads)
+    del heads, counts  # before more is made
     return Incoming(offsets, arcs, tails_of(share)[arcs])

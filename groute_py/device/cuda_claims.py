@@ -1,0 +1,94 @@
+"""Predecessors on a GPU: recorded as distances improve, or claimed afterwards by tight arcs."""
+
+from __future__ import annotations
+
+import cupy as cp
+import numpy as np
+
+from groute_py.comm.base import Buffer
+from groute_py.device.base import NO_PARENT
+from groute_py.device.cuda_messages import Messages
+from groute_py.device.memory import SPARE_BYTES
+
+NOBODY = 0xFFFFFFFF
+"""The source's local number on a rank that does not own it."""
+
+
+class Claims(Messages):
+    """A GPU that finds predecessors."""
+
+    _source: int
+    _recording: bool
+
+    def start_claims(self, monotone: bool) -> None:
+        self._listed, self._done = False, 0
+        if self._recording and self._claim_recorded():
+            self._monotone = self._onward = False
+            return
+        self._monotone, self._onward = monotone, not monotone
+        with self._stream:
+            self._arrays["parent"].fill(NO_PARENT)
+
+    def merge_claims(self, message: Buffer) -> None:
+        types = (np.dtype(np.int64), self._type, np.dtype(np.int32))
+        with self._stream:
+            for count, columns in self._columns(message, *types):
+                flags = (np.uint32(count), np.uint32(self._source), np.uint32(self._listed))
+                self._run("merge_claims", count, self._work, self._control, *columns, *flags)
+
+    def claim(self) -> bool:
+        if not self._monotone and not self._onward:
+            return False
+        state = (self._share_at, self._work, self._control)
+        with self._stream:
+            if self._monotone:
+                self._monotone = False
+                self._run("claim_rising", len(self._share.heads) // 8, *state)
+                self._onward = bool(self._read_control()["level"])
+            if self._onward and not self._listed:
+                self._listed = True
+                self._run("list_claimed", self._share.own_count, *state, np.uint32(self._source))
+            listed = int(self._read_control()["claimed_count"])
+            if self._onward and listed > self._done:
+                bounds = (np.uint32(self._done), np.uint32(listed))
+                source = np.uint32(self._source)
+                self._run("claim_onward", listed - self._done, *state, source, *bounds)
+                self._done = listed
+            self._fill_outboxes(with_parents=True)
+            left = int(self._read_control()["claimed_count"]) - self._done
+        return self._onward and left > 0
+
+    def outgoing_claims(self) -> list[tuple[int, Buffer]]:
+        return self._emptied(with_parents=True)
+
+    def _claim_recorded(self) -> bool:
+        """Take the predecessors that were recorded; False if some are missing."""
+        state = (self._share_at, self._work, self._control)
+        with self._stream:
+            self._run("claim_recorded", self._share.own_count, *state, np.uint32(self._source))
+            return not self._read_control()["unrecorded"]
+
+    def _make_room_to_record(self) -> None:
+        """Let the kernels see where to record, or that nothing is to be."""
+        names = ("near_tail", "far_tail")
+        self._recording = self._recording and self._has_room_to_record(names)
+        if self._recording == bool(self._work["record"][0]):
+            return
+        for name in names:
+            rows = self._arrays[name] if self._recording else ()
+            self._work[name] = [row.data.ptr for row in rows] or 0
+        self._work["record"] = self._arrays["parent"].data.ptr if self._recording else 0
+
+    def _has_room_to_record(self, names: tuple[str, str]) -> bool:
+        """Get room for tails; claiming afterwards takes no more than there is."""
+        if names[0] in self._arrays:
+            return True
+        shape = self._arrays["near"].shape
+        if self.room() < 16 * shape[1] + SPARE_BYTES:
+            return False
+        try:
+            with self._stream:
+                self._arrays |= {name: cp.empty(shape, np.uint32) for name in names}
+        except cp.cuda.memory.OutOfMemoryError:
+            return False
+        return True

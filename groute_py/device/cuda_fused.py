@@ -1,0 +1,134 @@
+"""The persistent kernel, and how the ranks of a team are linked so that one launch is the solve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from cupy.cuda import runtime
+
+from groute_py.comm.team import Team
+from groute_py.device.base import Counters, Linked
+from groute_py.device.cuda_messages import Messages
+from groute_py.device.layout import EXCHANGE, MAILBOX, MAX_PEERS, offset_of
+from groute_py.device.memory import ring_that_fits
+from groute_py.device.peers import FULL, Link, linked, nobody, why_not
+from groute_py.kernels.source import BLOCK
+
+DEPTH = 16
+"""Levels a block goes down by itself in a turn."""
+
+
+class Fused(Messages):
+    """See `groute_py.device.base.Linked` for the verbs.
+
+    Args:
+        local_rank, direct: as for `Loaded`.
+    """
+
+    _delta: Any
+    _cutoff: Any
+
+    def __init__(self, local_rank: int, *, direct: bool) -> None:
+        super().__init__(local_rank, direct=direct)
+        self._beside = cp.cuda.Stream(non_blocking=True)  # while the other is busy
+        self._link: Link | None = None
+        self._all_linked, self._launched, self.floor = False, False, 0.0
+        self._sent = np.zeros(MAX_PEERS, np.uint64)
+        self._ring = 0
+        self._peers = nobody()
+
+    def link(self, team: Team) -> Linked | str:
+        reason = why_not(team.channel, self._gpu.id, team.first)
+        if reason is not None:
+            return reason
+        self.unlink()
+        cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
+        found = team.channel.gather((len(self._share.halo), int(self._gpu.mem_info[0])))
+        halos, rooms = zip(*found, strict=True)
+        ring = ring_that_fits(max(halos), len(rooms), self._type, min(rooms))
+        entry_bytes, distances = self._arc_type().itemsize, self._arrays["distance"]
+        link = linked(team, self._share, distances, entry_bytes, ring) if ring else FULL
+        if isinstance(link, str):
+            return link
+        self._link, self._ring = link, ring
+        self._peers = self._link.peers(lead=0.0, bound=np.inf)
+        self._all_linked = team.hosts == 1
+        return self
+
+    def unlink(self) -> None:
+        if self._link is not None:
+            self._link.close()
+        self._link, self._peers = None, nobody()
+
+    def window(self) -> float:
+        return float("inf") if self._delta == self._nothing else float(self._delta)
+
+    def prepare(self, lead: float, bound: float) -> None:
+        assert self._link is not None
+        mailbox = np.zeros(1, MAILBOX)
+        mailbox["vote"], mailbox["limit"] = 1, min(lead, bound)
+        words = (mailbox.ctypes.data, MAILBOX.itemsize, runtime.memcpyHostToDevice)
+        runtime.memcpyAsync(self._link.mailbox, *words, self._beside.ptr)
+        if self._launched:
+            with self._beside:
+                self._begin_to_exchange()
+        self._beside.synchronize()  # what `start` has begun goes on meanwhile
+        self._peers = self._link.peers(lead, bound)
+
+    def launch(self) -> None:
+        self._launched = True
+        with self._stream:
+            self._launch(np.inf, 1, DEPTH)
+
+    def finished(self) -> bool:
+        if not self._stream.done:
+            return False
+        with self._stream:
+            if not self._all_linked:
+                self._fill_outboxes(with_parents=False)
+            seen = self._read_control()
+        self.floor = float(seen["floor"])
+        assert self._link is not None
+        self._sent += self._link.bytes_sent(seen["exchange"])
+        self._count(seen)
+        return True
+
+    def stop(self) -> None:
+        assert self._link is not None
+        flag = np.ones(1, np.uint32)
+        place = self._link.mailbox + offset_of(MAILBOX, "stop")
+        words = (place, flag.ctypes.data, 4, runtime.memcpyHostToDevice)
+        runtime.memcpyAsync(*words, self._beside.ptr)
+        self._beside.synchronize()
+
+    def _launch(self, limit: float, turns: int, depth: int) -> None:
+        state = (self._share_at, self._work, self._peers, self._control)
+        bounds = (self._delta, self._cutoff, np.float64(limit))
+        self._kernels["relax"].kernel(
+            (self._grid,),
+            (BLOCK,),
+            (*state, *bounds, np.uint32(turns), np.uint32(depth)),
+            enable_cooperative_groups=True,
+        )
+
+    def _count(self, seen: Any) -> None:
+        self.counters = Counters(
+            relaxations=int(seen["relaxations"]),
+            steps=int(seen["steps"]),
+            slices=self.counters.slices + int(seen["steps"] > self.counters.steps),
+            overflowed=bool(seen["overflowed"]),
+            sent=self._bytes_to_peers(),
+        )
+
+    def _bytes_to_peers(self) -> list[int]:
+        if self._link is None:
+            return []
+        return [0] * self._link.first + self._sent.tolist()
+
+    def _begin_to_exchange(self) -> None:
+        """As the kernel `start` does."""
+        exchange = np.zeros(1, EXCHANGE)
+        exchange["room"] = self._ring
+        self._write_control("exchange", exchange)

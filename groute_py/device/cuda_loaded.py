@@ -1,0 +1,241 @@
+"""A share as it lies on a GPU: its graph, the arrays that kernels work on, and the kernels.
+
+What a method needs for itself comes before the worklists, which take what is left and may be short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import cupy as cp
+import cupyx
+import numpy as np
+from cupy.cuda import driver, runtime
+from numpy.typing import NDArray
+
+from groute_py.device.base import Counters, unreached
+from groute_py.device.cuda_crossing import to_device, to_host
+from groute_py.device.cuda_graph import packed_arcs
+from groute_py.device.cuda_module import compile_now, kernels_of
+from groute_py.device.inventory import uuid_of
+from groute_py.device.layout import SHARE, WORK, control_type, offset_of, pointed
+from groute_py.device.memory import (
+    capacity,
+    entries_that_fit,
+    entry_type,
+    item_capacity,
+    message_bytes,
+    work_arrays,
+)
+from groute_py.device.peers import exportable
+from groute_py.errors import InputError
+from groute_py.kernels.source import BLOCK, SOLVE
+from groute_py.partition.share import Share
+from groute_py.result import public_distances
+
+BLOCKS_PER_PROCESSOR = 4
+"""Blocks of the persistent grid on each multiprocessor; see docs/performance.md."""
+
+SMALL_SHARE = 1 << 18
+"""Vertices up to which one block a multiprocessor is faster: thin frontiers meet sooner."""
+
+LOOKED_AT = 1 << 21
+"""Vertices that are looked at together; what is made of them on the way takes 40 MB."""
+
+NO_MEMORY = 2
+"""CUDA's status of a call that found no memory, in both of its interfaces."""
+
+_REHEARSED: set[tuple[type, np.dtype[Any]]] = set()
+"""What has been loaded once in this process: kinds of devices, with a distance type."""
+
+
+class Loaded:
+    """A GPU with a share on it.
+
+    Args:
+        local_rank: takes the GPU of this number; where there are fewer, ranks share.
+        direct: messages lie in device memory.
+    """
+
+    remedy = "use more GPUs"
+    """What to do where a share does not fit."""
+
+    def __init__(self, local_rank: int, *, direct: bool) -> None:
+        self._direct = direct
+        count = runtime.getDeviceCount()
+        self._gpu = cp.cuda.Device(local_rank % count)
+        self._gpu.use()
+        properties = runtime.getDeviceProperties(self._gpu.id)
+        self._processors = properties["multiProcessorCount"]
+        shared = (
+            f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
+        )
+        self.label = f"{properties['name'].decode()} #{self._gpu.id}{shared}"
+        self._processor = self.label
+        self.uuid: str | None = uuid_of(properties)
+        self.counters = Counters()
+        self._stream = cp.cuda.Stream(non_blocking=True)
+
+    def rehearse(self, distance_type: np.dtype[Any]) -> None:
+        compile_now(SOLVE, distance_type)
+        if (type(self), distance_type) not in _REHEARSED:
+            # CuPy compiles what it loads with too, when it is first asked for it
+            self.load(smallest(distance_type), distance_type, 1)
+            self.let_go()
+            _REHEARSED.add((type(self), distance_type))
+
+    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
+        self.let_go()
+        self._share, self._alone = share, peers == 1
+        self._type, self._nothing = distance_type, unreached(distance_type)
+        what = f"the share of {share.own_count:,} vertices and {len(share.heads):,} arcs"
+        with self._stream, self._within_memory(what, self.remedy):
+            self._compile(len(share.heads))
+            self._upload(share, peers)
+            self._arrange(share)
+            self._allocate(share, peers)
+        self._stream.synchronize()
+
+    def let_go(self) -> None:
+        """Drop the arrays of the graph before: two do not have to fit."""
+        self._graph: dict[str, Any] = {}
+        self._arrays: dict[str, Any] = {}
+
+    def room(self) -> int:
+        return int(self._gpu.mem_info[0]) + int(cp.get_default_memory_pool().free_bytes())
+
+    def arcs_reached(self) -> int:
+        own, offsets, count = self._share.own_count, self._graph["offsets"], 0
+        with self._stream:
+            for part in pieces(own):
+                reached = self._arrays["distance"][part] != self._nothing
+                degrees = cp.diff(offsets[part.start : part.stop + 1])
+                count += int((degrees * reached).sum(dtype=np.uint64))
+        return count
+
+    def held(self) -> tuple[Any, Any]:
+        own = self._share.own_count
+        remedy = "leave out download=False"
+        with self._stream, self._within_memory("a second copy of the answer", remedy):
+            distances, parents = (self._arrays[name][:own] for name in ("distance", "parent"))
+            public = public_distances(distances)
+            kept = public.copy() if public.dtype == distances.dtype else public, parents.copy()
+        self._stream.synchronize()
+        return kept
+
+    def distances(self) -> NDArray[Any]:
+        return self._download("distance")
+
+    def predecessors(self) -> NDArray[np.int64]:
+        return self._download("parent")
+
+    def _arrange(self, share: Share) -> None:
+        """What a method adds to the graph; here nothing."""
+
+    @contextmanager
+    def _within_memory(self, what: str, remedy: str) -> Iterator[None]:
+        """Raise `InputError` where the GPU has no memory left for something."""
+        try:
+            yield
+        except (MemoryError, runtime.CUDARuntimeError, driver.CUDADriverError) as problem:
+            if getattr(problem, "status", NO_MEMORY) != NO_MEMORY:
+                raise
+            raise InputError(f"{what} does not fit on {self.label} ({problem}); {remedy}") from (
+                problem
+            )
+
+    def _compile(self, arc_count: int) -> None:
+        wide = arc_count >= 1 << 31  # sums of an offset and a stride must not wrap
+        self._offset_type = np.uint64 if wide else np.uint32
+        self._kernels = kernels_of(SOLVE, self._type, wide_offsets=wide)
+        blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
+            self._kernels["relax"].kernel.ptr, BLOCK, 0
+        )
+        # every block of the grid barrier must be running: never more than fit at once
+        few = self._share.own_count <= SMALL_SHARE
+        self._grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
+
+    def _upload(self, share: Share, peers: int) -> None:
+        arcs = packed_arcs(share.heads, share.weights, self._type)
+        self._graph = {
+            "offsets": to_device(share.offsets, self._offset_type),
+            "arcs": arcs,
+            "halo_home": to_device(share.halo_home, np.int32),
+            "halo_starts": cp.asarray(share.halo_starts.astype(np.uint32)),
+        }
+        numbers = {"first": share.first, "own": share.own_count, "halo": len(share.halo)}
+        self._share_at = pointed(SHARE, self._graph, {**numbers, "peers": peers})
+
+    def _allocate(self, share: Share, peers: int) -> None:
+        own, arcs = share.own_count, len(share.heads)
+        sizes = (own, len(share.halo), arcs, peers, self._type)
+        entries = self._entries_that_fit(sizes)
+        shapes = work_arrays(*sizes, entries)
+        self._arrays = {}
+        if peers > 1:
+            self._arrays["distance"] = exportable(*shapes.pop("distance"))
+        self._arrays |= {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
+        self.label = self._processor + _shortened(entries, own)
+        lengths = {"capacity": entries, "item_capacity": item_capacity(arcs)}
+        self._work = pointed(WORK, self._arrays, lengths)
+        self._control_type = control_type(self._type)
+        self._control = cp.empty(self._control_type.itemsize, np.uint8)
+        dirty_count = offset_of(self._control_type, "dirty_count")
+        self._dirty_count = self._control[dirty_count : dirty_count + 4]
+        self._seen = cupyx.empty_pinned(self._control_type.itemsize, np.uint8)
+        self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
+
+    def _entries_that_fit(self, sizes: tuple[int, int, int, int, np.dtype[Any]]) -> int:
+        """Of each worklist, in what is left outside the pool: parts in it may be too small."""
+        _, halo, _, peers, _ = sizes
+        apart = message_bytes(halo, peers, self._type) if self._direct else 0
+        entries = entries_that_fit(*sizes, self._gpu.mem_info[0] - apart)
+        if entries == capacity(sizes[0]):
+            return entries
+        cp.get_default_memory_pool().free_all_blocks()
+        return entries_that_fit(*sizes, self._gpu.mem_info[0] - apart)
+
+    def _arc_type(self) -> np.dtype[Any]:
+        return entry_type(self._type)
+
+    def _run(self, name: str, threads: int, *arguments: Any) -> None:
+        """Launch an ordinary kernel with about one thread for each item."""
+        blocks = max((threads + BLOCK - 1) // BLOCK, 1)
+        self._kernels[name]((blocks,), (BLOCK,), arguments)
+
+    def _read_control(self) -> Any:
+        self._control.get(out=self._seen, blocking=False)
+        self._stream.synchronize()
+        return self._seen.view(self._control_type)[0]
+
+    def _write_control(self, field: str, value: Any) -> None:
+        start = offset_of(self._control_type, field)
+        self._control[start : start + value.nbytes] = cp.asarray(
+            np.frombuffer(value.tobytes(), np.uint8)
+        )
+
+    def _download(self, name: str) -> NDArray[Any]:
+        with self._stream:
+            return to_host(self._arrays[name][: self._share.own_count])
+
+
+def pieces(count: int, length: int = LOOKED_AT) -> Iterator[slice]:
+    """What there is of so many items, in pieces: little memory may be left to look at them."""
+    return (slice(first, min(first + length, count)) for first in range(0, count, length))
+
+
+def smallest(distance_type: np.dtype[Any]) -> Share:
+    """A share with everything in it that loading looks at: two arcs in the wrong order."""
+    offsets, heads = np.array([0, 2, 2]), np.array([1, 1], np.int32)
+    weights, halo = np.array([2, 1], distance_type), np.zeros(0, np.int64)
+    return Share(0, 2, offsets, heads, weights, halo, np.zeros(2, np.int64), halo.astype(np.int32))
+
+
+def _shortened(entries: int, own: int) -> str:
+    """What to say of worklists that could not have their full length."""
+    if entries == capacity(own):
+        return ""
+    return f", short of memory: worklists of {entries:,} entries in place of {capacity(own):,}"

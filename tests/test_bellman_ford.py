@@ -1,0 +1,81 @@
+"""Bellman–Ford's methods: negative weights and cycles, matrices, rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import graph_of, random_graph, scipy_distances
+from methods import NEGATIVE, WEIGHTED, needs
+from test_solvers import solve
+
+from groute_py import Graph, InputError, NegativeCycleError, generate, verify
+from groute_py.algorithms.choose import algorithms
+
+
+@pytest.mark.parametrize("method", NEGATIVE)
+class TestNegative:
+    def test_arcs(self, device: str, method: str) -> None:
+        needs(method, device)
+        graph = graph_of(4, [(0, 1, 5), (0, 2, 2), (2, 1, -4), (1, 3, 1), (3, 2, 4)])
+        result = solve(graph, 0, algorithm=method, device=device)
+        assert result.distances.tolist() == [0, -2, 2, -1]
+        verify(graph, result)
+
+    @pytest.mark.parametrize("ranks", [1, 2])
+    def test_the_cycle_is_returned(self, device: str, method: str, ranks: int) -> None:
+        needs(method, device)
+        graph = graph_of(6, [(0, 1, 1), (1, 2, 2), (2, 3, -4), (3, 1, 1), (4, 5, -1), (5, 4, -1)])
+        with pytest.raises(NegativeCycleError) as caught:
+            solve(graph, 0, ranks, algorithm=method, device=device)
+        assert sorted(caught.value.cycle[:-1]) == [1, 2, 3]
+        assert caught.value.weight == -1
+
+    def test_it_is_found_early(self, device: str, method: str) -> None:
+        """Within n rounds, and far sooner: by the watch, in a pass over the arcs now and then."""
+        needs(method, device)
+        base = random_graph(3000, 12000, seed=4, greatest=90)
+        tails = np.repeat(np.arange(3000), np.diff(base.offsets))
+        arcs = list(zip(tails, base.heads, base.weights, strict=True))
+        arcs += [(0, 7, 1), (7, 8, -50), (8, 7, 40)]
+        graph = graph_of(3000, [tuple(map(int, arc)) for arc in arcs])
+        with pytest.raises(NegativeCycleError):
+            solve(graph, 0, algorithm=method, device=device, time_limit_s=20)
+
+
+def test_negative_weights_are_refused(device: str) -> None:
+    graph = graph_of(2, [(0, 1, -1)])
+    for method in set(WEIGHTED) - set(NEGATIVE):
+        if device in algorithms()[method].devices:
+            with pytest.raises(InputError, match="negative weight"):
+                solve(graph, 0, algorithm=method, device=device)
+
+
+def test_a_matrix_that_is_too_large(device: str) -> None:
+    graph = graph_of(1 << 15, [(0, 1, 1)])
+    with pytest.raises(InputError, match="a matrix of 32,768 vertices is too large"):
+        solve(graph, 0, algorithm="dense-bellman-ford", device=device)
+
+
+def test_a_matrix_of_the_documents(device: str) -> None:
+    """1,500 vertices, dense, some weights negative: several rows a block, and some not staged."""
+    random = np.random.default_rng(7)
+    weights = random.integers(1, 1000, (1500, 1500)).astype(np.int32)
+    height = random.integers(0, 300, 1500).astype(np.int32)
+    weights += height[:, None] - height[None, :]  # which keeps every cycle positive
+    offsets = np.arange(1501) * 1500
+    graph = Graph.from_arrays(offsets, np.tile(np.arange(1500), 1500), weights.ravel())
+    for method in ("dense-bellman-ford", "csr-bellman-ford"):
+        result = solve(graph, 0, algorithm=method, device=device)
+        np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
+        verify(graph, result)
+
+
+def test_rounds_of_the_textbook() -> None:
+    """All n - 1 of them, where the plain form ends after a round that changes nothing."""
+    graph = generate("random:300,4000")
+    steps = {
+        method: solve(graph, 0, algorithm=method, device="cpu").statistics["steps"]
+        for method in ("textbook-bellman-ford", "plain-bellman-ford")
+    }
+    assert steps["textbook-bellman-ford"] == 299
+    assert steps["plain-bellman-ford"] < 20

@@ -1,0 +1,80 @@
+"""Predecessors that one GPU records while it relaxes: none is missing, so nobody looks again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import EMULATED, NO_GPU
+from graphs import graphs, scipy_distances
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_solvers import solve
+
+from groute_py import Graph, generate, verify
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
+
+
+SPECS = ["road:120x90", "rmat:12,16", "random:3000,15000"]
+if EMULATED:
+    SPECS = ["road:9x7", "rmat:8,16", "random:500,2500"]
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many vertices were left without a record, solve by solve."""
+    from groute_py.device.cuda import CudaDevice
+
+    left: list[int] = []
+    claim_recorded = CudaDevice._claim_recorded
+
+    def counting(device: Any) -> bool:
+        whole = claim_recorded(device)
+        left.append(int(device._read_control()["unrecorded"]))
+        assert whole == (left[-1] == 0)
+        return whole
+
+    monkeypatch.setattr(CudaDevice, "_claim_recorded", counting)
+    return left
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+@pytest.mark.parametrize("delta", [None, 1.0, 1e9])
+@pytest.mark.parametrize("spec", SPECS)
+def test_generated(spec: str, delta: float | None, dtype: str, recorded: list[int]) -> None:
+    whole = generate(spec)
+    graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))
+    source = int(np.argmax(np.diff(graph.offsets)))
+    for first in (source, 17):
+        result = solve(graph, first, device="cuda", algorithm="delta-stepping", delta=delta)
+        np.testing.assert_array_equal(result.distances, scipy_distances(graph, first))
+        verify(graph, result)
+    assert recorded == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+@pytest.mark.parametrize("spec", ["road:1000x1000", "rmat:18"])
+@pytest.mark.slow
+@pytest.mark.skipif(EMULATED, reason="takes emulation long")
+def test_large(spec: str, dtype: str, recorded: list[int]) -> None:
+    """As many vertices as a list has places, and all processors at work."""
+    whole = generate(spec)
+    graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))
+    result = solve(graph, int(np.argmax(np.diff(graph.offsets))), device="cuda")
+    verify(graph, result)
+    assert recorded == [0]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_any_graph(dtype: str, recorded: list[int], data: st.DataObject) -> None:
+    graph = data.draw(graphs(dtype))
+    source = data.draw(st.integers(0, graph.vertex_count - 1))
+    recorded.clear()
+    result = solve(graph, source, device="cuda", algorithm="delta-stepping", delta=3)
+    np.testing.assert_allclose(result.distances, scipy_distances(graph, source), rtol=1e-5)
+    verify(graph, result)
+    assert recorded == [0]
