@@ -17,7 +17,7 @@ from graphs import random_graph
 from local_ranks import on_ranks
 
 from groute_py import Graph, Result, generate
-from groute_py.device.peers import Link
+from groute_py.device import peers
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
@@ -26,7 +26,7 @@ shown: list[int] = []
 """Of every run and rank: the turns after which it showed what it knew."""
 
 
-class Noting(Link):
+class Noting(peers.Link):
     """Notes what it is asked to count."""
 
     def bytes_sent(self, exchange: Any) -> Any:
@@ -72,7 +72,5 @@ def main(expected: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    import groute_py.device.cuda as cuda
-
-    cuda.Link = Noting  # type: ignore[misc]
+    peers.Link = Noting  # type: ignore[misc]
     main(sys.argv[1], int(sys.argv[2]))
