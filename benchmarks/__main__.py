@@ -88,7 +88,7 @@ def main(
         context.exit(error.exit_code)
     except Exception:
         if place().size > 1:  # leave no rank waiting
-            say(traceback.format_exc())
+            click.echo(f"rank {place().rank}: {traceback.format_exc()}", err=True)
             abort_all(1)
         raise
     if place().rank == 0:

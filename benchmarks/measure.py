@@ -128,7 +128,8 @@ def measure(case: Case, whole: Whole, channel: Channel, plan: Plan) -> list[Reco
 def _warm_up(case: Case, channel: Channel, plan: Plan) -> None:
     tiny = Shelf().take(replace(case, graph="road:30x30"))
     for tree in plan.trees:
-        Session(Whole(tiny), channel, plan.options(tree=tree, method=case.method)).solve(0)
+        with Session(Whole(tiny), channel, plan.options(tree=tree, method=case.method)) as session:
+            session.solve(0)
 
 
 def _series(
@@ -137,12 +138,11 @@ def _series(
     """The loads, each with its first solve; and the solves that count."""
     loads: list[Run] = []
     while True:
-        session = None  # the last one leaves the device before the next comes
-        session = Session(whole, channel, options)
-        loads.append(_timed(session, source, channel))
-        if len(loads) == repeat or session.facts.arc_count >= LOADED_ONCE_FROM:
-            break
-    return loads, [_timed(session, source, channel) for _ in range(repeat)]
+        with Session(whole, channel, options) as session:
+            loads.append(_timed(session, source, channel))
+            if len(loads) == repeat or session.facts.arc_count >= LOADED_ONCE_FROM:
+                return loads, [_timed(session, source, channel) for _ in range(repeat)]
+        del session  # it leaves the device before the next one comes
 
 
 def _timed(session: Session, source: int, channel: Channel) -> Run:

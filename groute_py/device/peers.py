@@ -127,6 +127,10 @@ def _exchanged(team: Team, share: Share) -> list[NDArray[np.int32]]:
     return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
 
+_EXPORTED: dict[int, Any] = {}
+"""Distances that peers may map, by their link's memory: a link that is never closed keeps both."""
+
+
 class Link:
     """This rank's mailbox and inbox, and what is mapped of its peers; collective.
 
@@ -158,6 +162,7 @@ class Link:
         mapped = self._map(distances.data.ptr)
         self._shown = {rank: mapped[rank] + begins[rank][self._me] for rank in mapped}
         self._bases = [*self._mapped.values(), *mapped.values()]
+        _EXPORTED[int(memory)] = distances
 
     def _map(self, address: int) -> dict[int, int]:
         """Where memory that every rank exports lies for this one, but for its own."""
@@ -201,6 +206,7 @@ class Link:
             runtime.ipcCloseMemHandle(address)
         self._channel.gather(None)  # nobody frees what a peer still maps
         runtime.free(self._memory)
+        del _EXPORTED[int(self._memory)]
 
 
 def nobody() -> Any:
