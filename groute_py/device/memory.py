@@ -97,7 +97,7 @@ def ring_entries(halo: int) -> int:
 
 
 def ring_that_fits(halo: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
-    """The same, no longer than there is room for: a full ring only delays what it has no place for.
+    """The same, no longer than there is room for: where a ring is full, a turn shows what it knows.
 
     It is as long for all ranks of a team, so ``free`` is what the fullest of their GPUs has left;
     0 where not even the smallest fits.
