@@ -193,7 +193,7 @@ def about_ways(ways: dict[tuple[int, int], Any]) -> Iterator[Finding]:
 def _cache() -> Finding:
     folder = settings().cache_folder
     nearest = next((p for p in (folder, *folder.parents) if p.exists()), Path("/"))
-    if os.access(nearest, os.W_OK):
+    if nearest.is_dir() and os.access(nearest, os.W_OK):
         size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
         return Finding("cache folder", "good", f"{folder}, {size / 1e6:,.1f} MB")
     advice = "set GROUTE_PY_CACHE to a folder that can be written"

@@ -249,12 +249,9 @@ class Device(Stream):
         """Make it current."""
 
 
-class MemoryPool:
-    """Host memory."""
-
-    def malloc(self, size: int) -> Any:
-        """Some, for an array."""
-        return MEMORY.holding(np.empty(size, np.uint8))
+def _allocated(nbytes: int) -> Any:
+    """Memory of its own, for an array."""
+    return MEMORY.holding(np.empty(nbytes, np.uint8))
 
 
 def _copy(to: int, source: int, nbytes: int, *_: object) -> None:
@@ -318,7 +315,7 @@ def install(gpus: int) -> None:
     memory = SimpleNamespace(OutOfMemoryError=MemoryError)
     cuda = _module("cupy.cuda", runtime=runtime, driver=driver, memory=memory)
     cuda.__dict__.update(Device=Device, Stream=Stream, Event=Event, get_current_stream=Stream)
-    cuda.__dict__.update(MemoryPool=MemoryPool)
+    cuda.__dict__.update(Memory=_allocated, MemoryPointer=lambda memory, _: memory)
     pool = SimpleNamespace(
         free_bytes=lambda: 0,
         used_bytes=lambda: 0,

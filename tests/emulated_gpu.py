@@ -2,8 +2,8 @@
 
 python -m pytest -p emulated_gpu -m gpu tests/test_solvers.py
 
-EMULATED_GPUS says how many there are. With EMULATED_THICK set, kernels take every turn as on large
-graphs: thick, and often shown to peers.
+EMULATED_GPUS says how many there are. As on large graphs turns are thick with EMULATED_THIN=0, and
+with EMULATED_RING=0 inboxes are small beside what a turn finds, which is shown to peers then.
 """
 
 import os
@@ -14,5 +14,5 @@ from groute_py.device import memory
 from groute_py.kernels import source
 
 install(int(os.environ.get("EMULATED_GPUS", "1")))
-if "EMULATED_THICK" in os.environ:
-    source.THIN, memory.SMALLEST_RING = 0, 0
+source.THIN = int(os.environ.get("EMULATED_THIN", source.THIN))
+memory.SMALLEST_RING = int(os.environ.get("EMULATED_RING", memory.SMALLEST_RING))

@@ -23,6 +23,7 @@ from groute_py.device import memory
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
+from groute_py.partition.share import Share
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
 
@@ -209,9 +210,19 @@ def test_inboxes_without_room(full: list[int], monkeypatch: pytest.MonkeyPatch) 
     take, free = cp.cuda.runtime.malloc, cp.cuda.runtime.free
 
     def work(channel: Any) -> Any:
-        return peers.linked(
-            Team(channel, 0, 1), 8, 1 << 12 if channel.rank not in full else 1 << 50
+        entries = 1 << 12 if channel.rank not in full else 1 << 50
+        nothing = np.zeros(0, np.int64)
+        share = Share(
+            first=0,
+            own_count=0,
+            offsets=np.zeros(1, np.int64),
+            heads=nothing.astype(np.int32),
+            weights=nothing,
+            halo=nothing,
+            halo_starts=np.zeros(4, np.int64),
+            halo_home=nothing.astype(np.int32),
         )
+        return peers.linked(Team(channel, 0, 1), share, None, 8, entries)
 
     def malloc(nbytes: int) -> int:
         kept.append(take(nbytes))

@@ -120,7 +120,7 @@ class Device(Protocol):
         """Bytes of device memory that a share may take, or None where nobody counts them."""
 
     def link(self, team: Team) -> Linked | str:
-        """Map the inboxes of a team, so that kernels exchange by themselves; collective in it.
+        """Map what kernels of a team exchange by: inboxes and distances; collective in it.
 
         Returns what drives such a run, or why it cannot be; the same on every rank of the team.
         """

@@ -46,9 +46,9 @@ class CudaDevice(Fused, Claims):
         self._launched, self._sent = False, np.zeros(MAX_PEERS, np.uint64)
         self._recording = record and self._type.itemsize == 4
         self._make_room_to_record()
-        self._turns = SLICE_TURNS_ALONE if self._alone else SLICE_TURNS
+        self._turns = SLICE_TURNS_ALONE if self._one_rank else SLICE_TURNS
         share = self._share
-        self._probing = self._alone and len(share.heads) >= BUSHY * share.own_count
+        self._probing = self._one_rank and len(share.heads) >= BUSHY * share.own_count
         self._source = NOBODY if source is None else source
         self._delta, self._cutoff = within(delta, self._type), within(cutoff, self._type)
         self._patience = Patience(len(share.heads), self._delta, self._nothing)

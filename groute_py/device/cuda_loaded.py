@@ -89,7 +89,7 @@ class Loaded:
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
         self.let_go()
-        self._share, self._alone = share, peers == 1
+        self._share, self._one_rank = share, peers == 1
         self._type, self._nothing = distance_type, unreached(distance_type)
         what = f"the share of {share.own_count:,} vertices and {len(share.heads):,} arcs"
         with self._stream, self._within_memory(what, self.remedy):

@@ -85,13 +85,13 @@ def _unreachable(gpu: int, buses: list[str]) -> list[int]:
 
 
 def exportable(shape: int, dtype: np.dtype[Any]) -> Any:
-    """An array that peers can map: an allocation of its own.
+    """An array that peers can map: an allocation of its own, from `cudaMalloc` itself.
 
     Raises:
-        cupy.cuda.memory.OutOfMemoryError: there is no room for it.
+        cupy.cuda.runtime.CUDARuntimeError: there is no room for it.
     """
-    own_pool = cp.cuda.MemoryPool()  # its first chunk is a whole allocation
-    return cp.ndarray(shape, dtype, own_pool.malloc(max(shape, 1) * dtype.itemsize))
+    memory = cp.cuda.Memory(max(shape, 1) * dtype.itemsize)
+    return cp.ndarray(shape, dtype, cp.cuda.MemoryPointer(memory, 0))
 
 
 def linked(team: Team, share: Share, distances: Any, entry_bytes: int, capacity: int) -> Link | str:

@@ -4,7 +4,7 @@
 #pragma once
 
 struct Attendance {  // of a block, in shared memory
-    u32 wrote;       // it has written to a peer since the grid last met
+    u32 wrote;       // it has written what a peer will read since the grid last met
     u32 round;       // how often the grid has met
 };
 

@@ -13,8 +13,8 @@
 // fell has an entry for that very distance in near or far (or its bit in `spilled`), so entries can
 // be taken at any time and in any order, and the distances they end with are the same.
 //
-// With peers, a remote head that became nearer goes to its owner's inbox at once, and a turn begins
-// with what has arrived; see peers.cuh. Without (one rank, or an exchange through the host), and where
+// With peers, a remote head that became nearer goes to its owner's inbox at once or is shown to it at the
+// turn's end, and a turn begins with what has arrived; see peers.cuh. Without (one rank, or an exchange through the host), and where
 // its owner is no peer, it is marked dirty.
 
 // Lists what has arrived, without relaxing it.
