@@ -285,7 +285,7 @@ def _like_numpy(name: str) -> Any:
 def install(gpus: int) -> None:
     """Let ``import cupy`` find it."""
     properties = {"name": b"emulated", "multiProcessorCount": PROCESSORS, "uuid": bytes(16)}
-    properties["sharedMemPerBlockOptin"] = 1 << 16
+    properties["sharedMemPerBlockOptin"], properties["l2CacheSize"] = 1 << 16, 1 << 20
     runtime = _module(
         "cupy.cuda.runtime",
         CUDARuntimeError=CUDARuntimeError,

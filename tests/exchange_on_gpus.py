@@ -2,10 +2,12 @@
 
 mpirun -n 4 python tests/exchange_on_gpus.py fused 200
 mpirun -n 4 python tests/exchange_on_gpus.py fused 200 sssp thick
+mpirun -n 4 python tests/exchange_on_gpus.py fused 200 sssp growing
 mpirun -n 4 python tests/exchange_on_gpus.py rounds 200 bfs
 GROUTE_PY_HOSTS=2 mpirun -n 4 python tests/exchange_on_gpus.py hierarchical 200
 
-With ``thick`` the kernels take every turn as on large graphs: thick, and often shown to peers.
+With ``thick`` the kernels take every turn as on large graphs: thick, and often shown to peers. With
+``growing`` windows grow as on large graphs. Both can be said.
 """
 
 from __future__ import annotations
@@ -14,12 +16,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import as_large
 import numpy as np
 from graphs import random_graph
 
 from groute_py import Graph, Result, bfs, generate, sssp, verify
-from groute_py.device import memory
-from groute_py.kernels import source as kernels
 from groute_py.verification import reference_distances
 
 
@@ -74,5 +75,7 @@ def main(expected: str, count: int, command: str) -> None:
 
 if __name__ == "__main__":
     if "thick" in sys.argv:
-        kernels.THIN, memory.SMALLEST_RING = 0, 0
+        as_large.take_thick_turns()
+    if "growing" in sys.argv:
+        as_large.grow_windows()
     main(sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "sssp")

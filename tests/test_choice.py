@@ -9,7 +9,13 @@ import pytest
 
 from groute_py import Graph, generate
 from groute_py.algorithms.choose import automatic
-from groute_py.algorithms.delta_stepping import PARALLELISM, automatic_delta
+from groute_py.algorithms.delta_stepping import (
+    GROWTH,
+    PARALLELISM,
+    automatic_delta,
+    automatic_windows,
+)
+from groute_py.device.base import alike
 from groute_py.graph.facts import facts_of
 
 
@@ -58,3 +64,19 @@ def test_delta_grows_with_room(scale: int, degree: int, ranks: int, times: float
     facts = replace(facts_of(generate("rmat:6")), mean=1000.0, **size)
     unit = PARALLELISM["cuda"] * 1000 / degree
     assert automatic_delta(facts, "cuda", ranks) == round(times * unit)
+
+
+@pytest.mark.parametrize(
+    ("scale", "degree", "device", "times"),
+    [(24, 32, "cuda", 1), (20, 32, "cuda", 4), (24, 8, "cuda", GROWTH), (24, 32, "cpu", GROWTH)],
+)
+def test_windows_grow_where_arcs_are_many(
+    scale: int, degree: int, device: str, times: float
+) -> None:
+    """The first is Δ / 256 where the graph fills a GPU."""
+    size = {"vertex_count": 1 << scale, "arc_count": degree << scale}
+    facts = replace(facts_of(generate("rmat:6")), mean=1e6, **size)
+    windows = automatic_windows(facts, device, 1)
+    assert windows.widest == automatic_delta(facts, device, 1)
+    assert windows.first == round(windows.widest * times / GROWTH)
+    assert (windows == alike(windows.widest)) == (times == GROWTH)

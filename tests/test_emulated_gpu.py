@@ -18,6 +18,7 @@ SELECTED = {
     "test_methods.py": ("TestShapes", 50),
     "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "test_recording.py": ("", 20),
+    "test_growing_windows.py": ("", 11),
     "test_first_run.py": ("rehearsed", 12),
     "test_many_memory.py": ("", 1),
     "test_apsp.py": (
@@ -55,9 +56,20 @@ def test_in_emulation(file: str) -> None:
 @pytest.mark.parametrize("thin", ["", "0"])
 @pytest.mark.parametrize("ring", ["", "0"])
 def test_exchange(ring: str, thin: str, hosts: str) -> None:
-    settings = {"EMULATED_RING": ring, "EMULATED_THIN": thin, "GROUTE_PY_HOSTS": hosts}
+    exchange({"EMULATED_RING": ring, "EMULATED_THIN": thin, "GROUTE_PY_HOSTS": hosts})
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+@pytest.mark.parametrize("thin", ["", "0"])
+def test_exchange_in_growing_windows(thin: str) -> None:
+    exchange({"EMULATED_RING": thin, "EMULATED_THIN": thin, "EMULATED_GROWTH": "1"})
+
+
+def exchange(settings: dict[str, str]) -> None:
+    """Six graphs on emulated GPUs."""
     given = {name: value for name, value in settings.items() if value}
-    expected = "hierarchical" if hosts else "fused"
+    expected = "hierarchical" if settings.get("GROUTE_PY_HOSTS") else "fused"
     done = subprocess.run(
         [sys.executable, str(HERE / "exchange_in_emulation.py"), expected, "6"],
         env=os.environ | {"EMULATED_GPUS": "4"} | given,
@@ -66,4 +78,4 @@ def test_exchange(ring: str, thin: str, hosts: str) -> None:
     )
     said = re.fullmatch(r"6 graphs right, shown after (\d+) turns\n", done.stdout)
     assert said is not None, done.stdout + done.stderr[-2000:]
-    assert (int(said[1]) > 0) == bool(ring)
+    assert (int(said[1]) > 0) == bool(settings["EMULATED_RING"])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from groute_py.device.base import Windows, alike
 from groute_py.device.choose import NEAR_FAR, Makers
 from groute_py.graph.facts import Facts
 
 
-def no_window(facts: Facts, device: str, ranks: int) -> float:
+def no_windows(facts: Facts, device: str, ranks: int) -> Windows:
     """Of a method that has no Δ."""
-    return float("inf")
+    return alike(math.inf)
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,10 @@ class Algorithm:
         complexity: arcs relaxed, or steps, in the worst case; n vertices, m arcs.
         negative_weights: whether arcs may weigh less than zero.
         unit_weights: whether every arc has to weigh 1.
-        distributed: whether several ranks share the work, by near–far relaxation with the window
+        distributed: whether several ranks share the work, by near–far relaxation with the windows
             below; else one rank has the whole graph and the others wait.
         devices: what relaxes where one rank has the whole graph, by ``cpu`` and ``cuda``.
-        window: from the graph's facts, the device's name and the number of ranks to Δ, in units of
-            weight.
+        windows: from the graph's facts, the device's name and the number of ranks.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Algorithm:
     unit_weights: bool = False
     distributed: bool = False
     devices: Makers = field(default_factory=lambda: NEAR_FAR)
-    window: Callable[[Facts, str, int], float] = no_window
+    windows: Callable[[Facts, str, int], Windows] = no_windows
 
     def makers(self, ranks: int) -> Makers:
         """The devices on so many ranks."""

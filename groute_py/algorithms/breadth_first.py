@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from groute_py.algorithms.base import Algorithm
 from groute_py.algorithms.delta_stepping import BUSY_DEGREE, automatic_delta
+from groute_py.device.base import Windows, alike
 from groute_py.device.choose import on_cpu, on_gpu
 from groute_py.graph.facts import Facts
 
@@ -21,12 +22,12 @@ LEVELS_AHEAD = 1024.0
 docs/performance.md."""
 
 
-def window(facts: Facts, device: str, ranks: int) -> float:
-    """Δ for near–far relaxation."""
+def windows(facts: Facts, device: str, ranks: int) -> Windows:
+    """For near–far relaxation."""
     in_order = ranks == 1 or facts.mean_degree < BUSY_DEGREE
     if device == "cuda" and in_order:
-        return LEVELS_AHEAD
-    return automatic_delta(facts, device, ranks)
+        return alike(LEVELS_AHEAD)
+    return alike(automatic_delta(facts, device, ranks))
 
 
 ALGORITHM = Algorithm(
@@ -39,5 +40,5 @@ ALGORITHM = Algorithm(
         "cpu": on_cpu("groute_py.device.alone.bfs_cpu", "BreadthFirstCpu"),
         "cuda": on_gpu("groute_py.device.alone.bfs_cuda", "BreadthFirstCuda"),
     },
-    window=window,
+    windows=windows,
 )

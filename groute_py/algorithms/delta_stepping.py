@@ -15,6 +15,11 @@ with how much work a device can take at once. Two things are known besides, both
   turn there takes its time whatever is relaxed in it.
 * Where they have fewer, such a GPU has room for more work, and several GPUs have: Δ grows with the
   room that the vertices leave, and with the root of the number of GPUs.
+
+On GPUs the first windows are narrower than Δ where arcs are many. Few vertices then hold most of
+the arcs, and paths to them are short: in narrow windows they are relaxed in order, nearly once
+each. The others are many, with few arcs each, and wide windows are enough for them. So windows
+begin at a small part of Δ and grow.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from __future__ import annotations
 import math
 
 from groute_py.algorithms.base import Algorithm
+from groute_py.device.base import Windows, alike
 from groute_py.graph.facts import Facts
 
 PARALLELISM = {"cpu": 8.0, "cuda": 128.0}
@@ -32,6 +38,22 @@ BUSY_DEGREE = 16.0
 
 FILLS_GPU, MOST_ROOM = 1 << 22, 4.0
 """Vertices whose frontiers keep a GPU busy; a smaller graph counts as leaving room up to this."""
+
+
+GROWTH = 256.0
+"""Δ over the first window, where the graph fills a GPU."""
+
+MANY_ARCS, GROWING_DEGREE = 1 << 23, 16.0
+"""Arcs, and mean degree, from which windows grow."""
+
+
+def automatic_windows(facts: Facts, device: str, ranks: int) -> Windows:
+    """The first narrow where arcs are many."""
+    delta = automatic_delta(facts, device, ranks)
+    many = facts.arc_count >= MANY_ARCS and facts.mean_degree >= GROWING_DEGREE
+    if device != "cuda" or not many:
+        return alike(delta)
+    return Windows(_usable(delta * _room(facts) / GROWTH, facts), delta)
 
 
 def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
@@ -75,5 +97,5 @@ ALGORITHM = Algorithm(
     summary="near–far Δ-stepping",
     complexity="n·m; m and a little more where Δ fits",
     distributed=True,
-    window=automatic_delta,
+    windows=automatic_windows,
 )

@@ -3,7 +3,8 @@
 A device keeps, for each local vertex (owned, then halo), a distance; for each halo vertex it is the
 best this rank has found, so that only improvements are ever sent. Work waits in two worklists:
 *near*, below the threshold, is relaxed first; *far* waits until near is empty, then the threshold
-moves up by Δ. An infinite Δ makes near the only list: worklist Bellman-Ford.
+moves up, by Δ or less (see `Windows`). An infinite Δ makes near the only list: worklist
+Bellman-Ford.
 
 A message is the concatenation of its columns, each of the same length k, widest first:
 relaxations carry ``distance[k], vertex[k]``; claims carry ``parent[k], distance[k], vertex[k]``,
@@ -13,7 +14,7 @@ with vertex int32 in its owner's numbers and parent int64 in global numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,27 @@ def within(value: float, distance_type: np.dtype[Any]) -> Any:
         return nothing
     with np.errstate(over="ignore"):  # what rounds beyond float32 is infinite
         return distance_type.type(value)
+
+
+class Windows(NamedTuple):
+    """How wide windows are, in units of weight: on GPUs each is wider than the one before, up to Δ.
+
+    Attributes:
+        first: of the first, at most Δ.
+        widest: Δ.
+    """
+
+    first: float
+    widest: float
+
+    def upto(self, most: float) -> Windows:
+        """None wider than that."""
+        return Windows(min(self.first, most), min(self.widest, most))
+
+
+def alike(delta: float) -> Windows:
+    """All of one width."""
+    return Windows(delta, delta)
 
 
 @dataclass
@@ -81,7 +103,8 @@ class Linked(Protocol):
         No kernel of the team may be running.
 
         Args:
-            lead: how far above the smallest pending distance of the team one may work.
+            lead: how far above the smallest pending distance of the team one may work, where
+                windows do not grow; those that do are the same on all ranks.
             bound: what lies beyond is left alone.
         """
 
@@ -128,7 +151,7 @@ class Device(Protocol):
     def unlink(self) -> None:
         """Undo `link`, if it was done; collective in the team."""
 
-    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it).
 
         With ``record`` the device may keep the tail of each improvement, so that `start_claims`

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, host_memory
 from groute_py.comm.team import Team
-from groute_py.device.base import NO_PARENT, Counters, Linked, unreached, within
+from groute_py.device.base import (
+    NO_PARENT,
+    Counters,
+    Linked,
+    Windows,
+    alike,
+    unreached,
+    within,
+)
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.kernels.cpu import claim, near_far, outbox
 from groute_py.partition.share import Share
@@ -39,7 +47,7 @@ class CpuDevice:
         small = CpuDevice()
         small.load(_two_vertices(distance_type), distance_type, peers=2)
         for monotone in (True, False):
-            small.start(0, 1.0, np.inf, record=monotone)
+            small.start(0, alike(1.0), np.inf, record=monotone)
             small.relax(np.inf)
             for _, message in small.outgoing():
                 small.merge(message)
@@ -73,12 +81,12 @@ class CpuDevice:
     def unlink(self) -> None:
         """Never linked."""
 
-    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         self.counters = Counters()
         self._recording = record
         self._parents = np.full(self._share.local_count if record else 0, NO_PARENT, np.int64)
         self._source = -1 if source is None else source
-        self._delta, self._cutoff = within(delta, self._type), within(cutoff, self._type)
+        self._delta, self._cutoff = within(windows.widest, self._type), within(cutoff, self._type)
         self._distances.fill(self._nothing)
         self._flags.fill(0)
         self._at = np.zeros(near_far.CURSORS, dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import cupy as cp
@@ -27,6 +28,7 @@ class Fused(Messages):
         local_rank, direct: as for `Loaded`.
     """
 
+    _first: Any
     _delta: Any
     _cutoff: Any
 
@@ -53,7 +55,7 @@ class Fused(Messages):
         if isinstance(link, str):
             return link
         self._link, self._ring = link, ring
-        self._peers = self._link.peers(lead=0.0, bound=np.inf)
+        self._peers = self._link.peers(ahead=0.0, widest=np.inf, bound=np.inf)
         self._all_linked = team.hosts == 1
         return self
 
@@ -68,14 +70,17 @@ class Fused(Messages):
     def prepare(self, lead: float, bound: float) -> None:
         assert self._link is not None
         mailbox = np.zeros(1, MAILBOX)
-        mailbox["vote"], mailbox["limit"] = 1, min(lead, bound)
+        widest = float(self._delta)
+        grow = self._first < self._delta
+        ahead = 0.0 if grow or math.isinf(lead) else max(lead - widest, 0.0)
+        mailbox["vote"], mailbox["limit"] = 1, min(float(self._first) + ahead, bound)
         words = (mailbox.ctypes.data, MAILBOX.itemsize, runtime.memcpyHostToDevice)
         runtime.memcpyAsync(self._link.mailbox, *words, self._beside.ptr)
         if self._launched:
             with self._beside:
                 self._begin_to_exchange()
         self._beside.synchronize()  # what `start` has begun goes on meanwhile
-        self._peers = self._link.peers(lead, bound)
+        self._peers = self._link.peers(ahead, widest, bound)
 
     def launch(self) -> None:
         self._launched = True
@@ -130,5 +135,5 @@ class Fused(Messages):
     def _begin_to_exchange(self) -> None:
         """As the kernel `start` does."""
         exchange = np.zeros(1, EXCHANGE)
-        exchange["room"] = self._ring
+        exchange["room"], exchange["width"] = self._ring, float(self._first)
         self._write_control("exchange", exchange)

@@ -69,6 +69,7 @@ class Loaded:
         self._gpu.use()
         properties = runtime.getDeviceProperties(self._gpu.id)
         self._processors = properties["multiProcessorCount"]
+        self._l2_bytes = properties["l2CacheSize"]
         shared = (
             f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
         )

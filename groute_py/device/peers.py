@@ -178,7 +178,7 @@ class Link:
         """The address of this rank's own mailbox."""
         return int(self._memory)
 
-    def peers(self, lead: float, bound: float) -> Any:
+    def peers(self, ahead: float, widest: float, bound: float) -> Any:
         """The struct ``Peers`` of kernels/peers.cuh, as one NumPy record."""
         struct = np.zeros(1, PEERS)
         for rank in range(self._count):
@@ -189,7 +189,7 @@ class Link:
             struct["asked"][0, rank] = self._asked[rank].data.ptr
             struct["asked_count"][0, rank] = len(self._asked[rank])
         struct["inbox"] = self._memory + INBOX_AT
-        struct["lead"], struct["bound"] = lead, bound
+        struct["ahead"], struct["widest"], struct["bound"] = ahead, widest, bound
         struct["me"], struct["count"] = self._me, self._count
         struct["capacity"], struct["first"] = self._capacity, self.first
         return struct

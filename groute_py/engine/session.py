@@ -18,7 +18,7 @@ from groute_py.algorithms.delta_stepping import stride
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team, team_of
-from groute_py.device.base import Linked
+from groute_py.device.base import Linked, Windows, alike
 from groute_py.device.choose import choose, kind_of
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root
@@ -146,9 +146,7 @@ class Session:
             self._bound = math.inf
             pace = Pace(TOWARDS_TARGETS if wanted is not None else self._lead(), deadline)
             task = self._task(wanted, deadline)
-            self._device.start(
-                local, self._delta_towards(wanted), self._cutoff(), record=self._records()
-            )
+            self._device.start(local, self._windows(wanted), self._cutoff(), record=self._records())
             look = self._cycle_watch()
             if self._linked is not None and self._team is None:
                 fused.run(self._linked, self._channel, pace)
@@ -293,25 +291,29 @@ class Session:
         return on_all(self._channel, lambda: algorithm(choices.algorithm, self.facts, device, size))
 
     def _delta(self) -> float:
-        if self._options.delta is None or math.isinf(self._automatic_delta()):
-            return self._automatic_delta()
+        if self._options.delta is None or math.isinf(self._automatic().widest):
+            return self._automatic().widest
         least = 0.0 if self._type.kind == "f" else 1.0
         return max(self._options.delta, least)
 
-    def _automatic_delta(self) -> float:
-        return self._method.window(self.facts, self._device.name, self._channel.size)
+    def _automatic(self) -> Windows:
+        return self._method.windows(self.facts, self._device.name, self._channel.size)
 
     def _records(self) -> bool:
         """Whether a vertex's last improvement makes a tree: alone, without negative weights."""
         alone = self._channel.size == 1
         return self._options.predecessors and alone and not self.facts.has_negative
 
-    def _delta_towards(self, wanted: NDArray[np.int64] | None) -> float:
-        """Δ; an automatic one no wider than a step towards targets."""
-        delta = self._delta()
-        if self._options.delta is not None or math.isinf(delta):
-            return delta
-        return min(delta, self._stride(wanted))
+    def _windows(self, wanted: NDArray[np.int64] | None) -> Windows:
+        """As wide as was asked for; else automatic ones, no wider than a step towards targets.
+
+        They grow where all ranks move them together.
+        """
+        if self._options.delta is not None:
+            return alike(self._delta())
+        together = self._channel.size == 1 or (self._linked is not None and self._team is None)
+        windows = self._automatic() if together else alike(self._delta())
+        return windows if math.isinf(windows.widest) else windows.upto(self._stride(wanted))
 
     def _stride(self, wanted: NDArray[np.int64] | None) -> float:
         """How wide a step towards targets is, where the method has no Δ."""

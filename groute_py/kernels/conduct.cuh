@@ -109,6 +109,14 @@ __device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exch
     return sum;
 }
 
+#define MUCH 16  // far is much if it holds more than one vertex in so many
+
+// The width of the next window. It doubles until the densest part of the graph has been found, which
+// fills far; then few arcs are left, and a few wide windows are enough.
+__device__ __forceinline__ double wider(double width, double widest, bool much) {
+    return min(width * (much ? 8 : 2), widest);
+}
+
 // States this rank's floor and counts in the open vote, once.
 __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double floor) {
     u64 vote = desk.heard.vote, parity = vote & 1;
@@ -123,8 +131,9 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
     desk.own.balloted = vote;
 }
 
-// Rank 0: when all have taken part, tells all the verdict and opens the next vote.
-__device__ __forceinline__ void judge(const Peers& peers, Desk& desk) {
+// Rank 0: when all have taken part, tells all the verdict and opens the next vote. The window moves
+// when nothing is left in it.
+__device__ __forceinline__ void judge(const Peers& peers, Desk& desk, bool much) {
     u32 p = lane();
     bool voter = p < peers.count;
     u64 parity = desk.heard.vote & 1;
@@ -144,11 +153,19 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk) {
     bool idle = floor == INFINITE || floor > peers.bound;
     bool calm = idle && sent == received;
     bool quiet = calm && desk.own.calm == sent + 1;
+    double width = desk.own.width, end = desk.heard.limit - peers.ahead;
+    if (floor != INFINITE && floor >= end) {
+        width = wider(width, peers.widest, much);
+        end = floor + width;
+    }
     __syncwarp();
-    if (p == 0) desk.own.calm = calm ? sent + 1 : 0;
+    if (p == 0) {
+        desk.own.calm = calm ? sent + 1 : 0;
+        desk.own.width = width;
+    }
     if (!voter) return;
     volatile Mailbox& theirs = *peers.mailbox[p];
-    if (floor != INFINITE) theirs.limit = min(floor + peers.lead, peers.bound);
+    if (floor != INFINITE) theirs.limit = min(end + peers.ahead, peers.bound);
     theirs.quiet = quiet;
     say(&peers.mailbox[p]->vote, desk.heard.vote + 1);
 }
@@ -158,14 +175,16 @@ struct Prospect {
     u64 listed;    // entries and items in near
     bool pending;  // something else is due in any case
     double floor;  // the smallest distance left to work on
+    bool much;     // far holds a good part of all vertices
 };
 
 // Tells what `conduct` has settled, and leaves to the next conductor what has been told.
-__device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, Desk& desk, double floor) {
+__device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, Desk& desk,
+                                       const Prospect& prospect) {
     u32 p = lane();
     tell_counts(peers, desk.own);
-    take_part(peers, desk, floor);
-    if (peers.me == 0) judge(peers, desk);
+    take_part(peers, desk, prospect.floor);
+    if (peers.me == 0) judge(peers, desk, prospect.much);
     // a host's wish to stop reaches all ranks
     if (desk.heard.stop && p < peers.count) *(volatile u32*)&peers.mailbox[p]->stop = 1;
     __syncwarp();
@@ -176,6 +195,7 @@ __device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, D
     if (p == 0) {
         exchange.balloted = desk.own.balloted;
         exchange.calm = desk.own.calm;
+        exchange.width = desk.own.width;
     }
 }
 
@@ -206,7 +226,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
         }
         __syncwarp();
         if (!idle) break;
-        report(peers, exchange, desk, prospect.floor);
+        report(peers, exchange, desk, prospect);
         hear(peers, desk);
     }
     if (own.pace % 2) tell_pace(peers, own.pace);

@@ -9,13 +9,14 @@
 //   gather what they append.
 // Rows longer than PART are cut into items, which warps of the whole grid take in the next turn.
 //
-// When near is empty the window moves: far is split by a new threshold. A vertex whose distance
-// fell has an entry for that very distance in near or far (or its bit in `spilled`), so entries can
-// be taken at any time and in any order, and the distances they end with are the same.
+// When near is empty the window moves: far is split by a new threshold, and windows may grow (see
+// groute_py/algorithms/delta_stepping.py). A vertex whose distance fell below the threshold has an entry for that
+// very distance in near, or its bit in `spilled`; the others are far. So entries can be taken at any time and
+// in any order, and the distances they end with are the same.
 //
-// With peers, a remote head that became nearer goes to its owner's inbox at once or is shown to it at the
-// turn's end, and a turn begins with what has arrived; see peers.cuh. Without (one rank, or an exchange through the host), and where
-// its owner is no peer, it is marked dirty.
+// With peers, a remote head that became nearer goes to its owner's inbox at once or is shown to it at
+// the turn's end, and a turn begins with what has arrived; see peers.cuh. Without (one rank, or an
+// exchange through the host), and where its owner is no peer, it is marked dirty.
 
 // Lists what has arrived, without relaxing it.
 __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged,
@@ -74,11 +75,13 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
     }
 }
 
-// Splits the first `count` entries of a far list by the threshold: what lies below goes to near, the
-// rest to the far list of `to`. What lies on the window's beginning goes too, even where delta is so
-// small that it ends there as well.
-__device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
-                          Distance window, Distance threshold, Distance* least_far) {
+// Splits `count` entries by the threshold: what lies below goes to near, the rest to the far list of `to`.
+// What lies on the window's beginning goes too, even where delta is so small that it ends there as well.
+// `fetch(i)` brings entry i, and `wanted(entry)` says whether it counts.
+template <class Fetch, class Wanted>
+__device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& to, Staging& staged,
+                                      Distance window, Distance threshold, Distance* least_far,
+                                      Fetch fetch, Wanted wanted) {
     WarpLists lists{rank, to, staged, 0, 0, 0, false};
     Distance least = NOTHING;
     const u32 stretch = 32 * grid_warps();
@@ -90,11 +93,10 @@ __device__ void split_far(const Rank& rank, const List& far, u32 count, const Tu
             u32 index = base + k * stretch + lane();
             live[k] = index < count;
             ready[k] = {};
-            if (live[k]) ready[k] = listed_at(far, index);
+            if (live[k]) ready[k] = fetch(index);
         }
 #pragma unroll
-        for (int k = 0; k < ARCS; k++)
-            live[k] = live[k] && ready[k].distance == current(&rank.work.distance[ready[k].vertex]);
+        for (int k = 0; k < ARCS; k++) live[k] = live[k] && wanted(ready[k]);
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
             bool close = ready[k].distance < threshold || ready[k].distance <= window;
@@ -106,6 +108,28 @@ __device__ void split_far(const Rank& rank, const List& far, u32 count, const Tu
     }
     lists.flush();
     if (least != NOTHING) atomic_min(least_far, least);
+}
+
+// Far is what its list holds. Where that had no place for all it is looked for among all vertices: who is not
+// nearer than the window's beginning has not been relaxed from where it is.
+__device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
+                          Distance window, Distance threshold, Distance* least_far) {
+    const Distance* distance = rank.work.distance;
+    if (count <= far.capacity) {
+        auto listed = [&](u32 i) { return listed_at(far, i); };
+        auto fresh = [&](const Ready& ready) { return ready.distance == current(&distance[ready.vertex]); };
+        split(rank, count, to, staged, window, threshold, least_far, listed, fresh);
+    } else {
+        auto vertex = [&](u32 i) { return Ready{current(&distance[i]), i, NO_VERTEX}; };
+        auto waits = [&](const Ready& ready) { return ready.distance >= window && ready.distance != NOTHING; };
+        split(rank, rank.share.own, to, staged, window, threshold, least_far, vertex, waits);
+    }
+}
+
+// Where a window ends that begins at `from`.
+__device__ __forceinline__ Distance end_of(Distance from, double width) {
+    if (width >= (double)NOTHING) return NOTHING;
+    return from < NOTHING - (Distance)width ? plus(from, (Distance)width) : NOTHING;
 }
 
 // Lists spilled vertices in near, which is empty: all that it has room for. The others keep their bits.
@@ -169,6 +193,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     u32 turn = seen.turn, far_side = seen.far_side;
     const u32 last_turn = turn + max_turns;
     Distance threshold = seen.threshold, window = seen.window;
+    double width = seen.exchange.width;
     double floor = 0;
     u32 level = 0;
     u64 relaxed = 0, steps = 0;
@@ -177,7 +202,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
 
     while (true) {
         Turn now = begin_turn(work, control, seen, turn, far_side);
-        u32 far_count = min(seen.far_count[far_side], work.capacity);
+        u32 far_count = seen.far_count[far_side];
         Distance least_far = seen.least_far[far_side];
         u64 arrived = exchanging ? arrivals(peers, seen.exchange) : 0;
         bool last = turn == last_turn && !exchanging;
@@ -215,7 +240,13 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 if (last || (idle && !exchanging)) break;
                 if (!idle) {
                     window = from;
-                    threshold = from < NOTHING - delta ? plus(from, delta) : NOTHING;
+                    if (exchanging) {
+                        threshold = end_of(from, (double)delta);
+                        if (limit < (double)threshold) threshold = (Distance)limit;
+                    } else {
+                        width = wider(width, (double)delta, far_count > share.own / MUCH);
+                        threshold = end_of(from, width);
+                    }
                     if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
                     const List far = now.far;
                     far_side ^= 1;
@@ -237,7 +268,9 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 weight_of(anew(&control->near_count[turn % 3]), anew(&control->item_count[turn % 3]));
             prospect.pending = anew(&control->any_spilled);
             Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
-            double left = anew(&control->far_count[far_side]) ? (double)next : (double)INFINITE;
+            u32 far = anew(&control->far_count[far_side]);
+            double left = far ? (double)next : (double)INFINITE;
+            prospect.much = far > share.own / MUCH;
             // what is listed is worked on even if its window has begun beyond the bound
             double listed = min((double)window, peers.bound);
             prospect.floor = prospect.listed || prospect.pending ? listed : left;
@@ -248,7 +281,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             conduct(peers, exchange, desk, prospect);
         };
         meet(control, block, decide, [&] {
-            if (exchanging) report(peers, exchange, desk, prospect.floor);
+            if (exchanging) report(peers, exchange, desk, prospect);
         });
         look_at(control, seen);
     }
@@ -259,6 +292,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         control->far_side = far_side;
         control->threshold = threshold;
         control->window = window;
+        if (!exchanging) control->exchange.width = width;
         control->floor = floor;
     }
 }

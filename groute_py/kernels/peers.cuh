@@ -12,7 +12,9 @@
 // Quiet is found as between hosts (groute_py/comm/termination.py, where the proof is): rank 0 opens
 // votes, every rank states its floor and its counts, and two successive votes that find all idle, as
 // many taken as published, and the same counts, end the run. With each verdict goes the limit up to
-// which a rank may work: a lead above the smallest distance that any rank still had to work on.
+// which a rank may work. All ranks share a window, which rank 0 moves when nothing is left in it.
+// Where windows grow, the limit is its end; where all are alike a rank may work some widths ahead, so
+// that it waits less.
 //
 // Thick turns are taken in step: a rank that has ended one waits until the thick turns that its peers
 // are in have ended, and takes what they have found into its next. It loses little time, because the
@@ -55,7 +57,8 @@ struct Peers {
     const Distance* shown[MAX_PEERS];  // in the memory of every one: its distances of this rank's vertices ...
     const u32* asked[MAX_PEERS];       // ... which are these, ascending; in this rank's memory
     u32 asked_count[MAX_PEERS];
-    double lead;
+    double ahead;   // how far beyond the window that all share a rank may work
+    double widest;  // that window
     double bound;  // what lies beyond is left alone in this launch
     u32 me;
     u32 count;     // 1 when there is nobody to exchange with in the kernel
@@ -71,7 +74,8 @@ struct Exchange {
     u64 room[MAX_PEERS];      // where each outbox is full
     u64 begin[MAX_PEERS];     // entries of each sender to take this turn: from ...
     u64 end[MAX_PEERS];       // ... to
-    double limit;
+    double limit;             // up to where this rank may work
+    double width;             // of the window; alone, and at rank 0, which moves it for all
     u64 balloted;             // the last vote this rank has taken part in
     u64 calm;                 // rank 0: entries sent in all when the last vote was calm, plus one
     u64 pace;                 // what peers have been told of this rank's

@@ -120,6 +120,14 @@ struct Relax {
     __device__ __forceinline__ void arrive(bool (&active)[ARCS], const Arc (&arcs)[ARCS],
                                            const Distance (&base)[ARCS], Tail tail_of) {
         Distance known[ARCS];
+        if (rank.work.hints) {
+            u32 hint[ARCS];
+#pragma unroll
+            for (int k = 0; k < ARCS; k++) hint[k] = active[k] ? hint_of(rank.work, arcs[k].head) : 0;
+#pragma unroll
+            for (int k = 0; k < ARCS; k++)
+                active[k] = active[k] && level_of(rank.work, plus(base[k], arcs[k].weight)) <= hint[k];
+        }
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
             known[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : 0;
@@ -133,6 +141,7 @@ struct Relax {
             ready.distance = plus(base[k], arcs[k].weight);
             bool nearer = active[k] && ready.distance < known[k];
             if (!__any_sync(~0u, nearer)) continue;
+            if (nearer) leave_hint(rank.work, ready.vertex, ready.distance);
             ready.tail = tail_of(k);
             list(nearer, ready);
         }

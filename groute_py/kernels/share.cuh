@@ -26,13 +26,16 @@ struct Work {
     Item* items[2];         // parts of long rows, like near
     i64* parent;            // own + halo; global number, or -1
     u64* record;            // own + halo, or null; see record.cuh
+    u8* hints;              // own + halo, or null; see hints.cuh
     u32* claimed;           // own; vertices that may claim onward
     Distance* box_distance; // halo; the outboxes, owner by owner
     i64* box_parent;
     u32* box_vertex;
     u32* box_count;         // peers
-    u32 capacity;           // of near and far lists
+    u32 capacity;           // of near lists
+    u32 far_capacity;
     u32 item_capacity;
+    float levels;           // of hints to a unit of distance
 };
 
 // All counters of one share. The host reads it after each slice.
@@ -103,27 +106,31 @@ struct List {
     Entry* entries;
     u32* tails;  // beside them, or null
     u32* count;
+    u32 capacity;
+    bool far;
 };
 
 __device__ __forceinline__ List near_list(const Work& work, Control* control, u32 turn) {
-    return {work.near[turn % 2], work.near_tail[turn % 2], &control->near_count[turn % 3]};
+    return {work.near[turn % 2], work.near_tail[turn % 2], &control->near_count[turn % 3], work.capacity,
+            false};
 }
 
 __device__ __forceinline__ List far_list(const Work& work, Control* control, u32 side) {
-    return {work.far[side], work.far_tail[side], &control->far_count[side]};
+    return {work.far[side], work.far_tail[side], &control->far_count[side], work.far_capacity, true};
 }
 
 __device__ __forceinline__ u32 tail_in(const List& list, u32 place) {
     return RECORDS && list.tails ? __ldcg(&list.tails[place]) : NO_VERTEX;
 }
 
-// Writes an entry to its place in a list; one without a place leaves its vertex's bit.
+// Writes an entry to its place in a list. One without a place leaves its vertex's bit; in far it is lost, and
+// looked for when the window moves: see split_far.
 __device__ __forceinline__ void put(const Work& work, Control* control, const List& list, u32 place,
                                     const Entry& entry, u32 tail) {
-    if (place < work.capacity) {
+    if (place < list.capacity) {
         list.entries[place] = entry;
         if (RECORDS && list.tails) list.tails[place] = tail;
-    } else {
+    } else if (!list.far) {
         set_bit(work.spilled, entry.vertex);
         control->any_spilled = 1;
     }

@@ -33,6 +33,7 @@ HEADERS = (
     "conduct.cuh",
     "turn.cuh",
     "record.cuh",
+    "hints.cuh",
     "send.cuh",
     "lists.cuh",
     "expand.cuh",

@@ -8,21 +8,24 @@ __device__ __forceinline__ void touch(const Peers& peers, u32 p) {
     if (peers.asked_count[p]) anew(peers.shown[p]);
 }
 
-// `source` is NO_VERTEX on a rank that does not own it; `room` is the capacity of an outbox.
+// `source` is NO_VERTEX on a rank that does not own it; `width` is of the first window, `room` the capacity
+// of an outbox.
 extern "C" __global__ void start(const __grid_constant__ Share share, const __grid_constant__ Work work,
                                  const __grid_constant__ Peers peers, Control* control, u32 source,
-                                 Distance delta, u32 room) {
+                                 Distance width, u32 room) {
     u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
     touch(peers, thread);
     for (u32 i = thread; i < share.own + share.halo; i += stride) {
         work.distance[i] = i == source ? (Distance)0 : NOTHING;
         if (work.record) work.record[i] = UNRECORDED;
+        if (work.hints) work.hints[i] = UNKNOWN;
     }
     for (u32 i = thread; i < (share.own + 31) / 32; i += stride) work.spilled[i] = 0;
     for (u32 i = thread; i < (share.halo + 31) / 32; i += stride) work.dirty_bits[i] = 0;
     if (thread) return;
     *control = Control{};
-    control->threshold = delta;
+    control->threshold = width;
+    control->exchange.width = (double)width;
     control->least_far[0] = control->least_far[1] = NOTHING;
     for (u32 p = 0; p < MAX_PEERS; p++) control->exchange.room[p] = room;
     if (source == NO_VERTEX) return;

@@ -2,6 +2,7 @@
 // and WIDE_OFFSETS (1 when the share has 2^32 arcs or more).
 #pragma once
 
+typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;

@@ -14,7 +14,7 @@ import numpy as np
 from cupy.cuda import driver
 
 from groute_py.device.alone.rows_cuda import incoming
-from groute_py.device.base import NO_PARENT, Counters
+from groute_py.device.base import NO_PARENT, Counters, Windows
 from groute_py.device.cuda import CudaDevice
 from groute_py.device.cuda_claims import NOBODY
 from groute_py.device.cuda_loaded import BLOCKS_PER_PROCESSOR, pieces
@@ -92,8 +92,8 @@ class BreadthFirstCuda(CudaDevice):
         self._search_at = pointed(SEARCH, self._search, {})
         self._progress = cp.zeros(PROGRESS.itemsize, np.uint8)
 
-    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
-        super().start(source, delta, cutoff, record=False)
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+        super().start(source, windows, cutoff, record=False)
         number = np.uint32(NOBODY if source is None else source)
         with self._stream:
             state = (self._share_at, self._search_at, self._progress)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from groute_py.device.base import Windows, alike
 from groute_py.device.cpu import CpuDevice
 from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
@@ -36,11 +37,11 @@ class AloneCpu(CpuDevice, ABC):
         self._compiled.add((type(self), distance_type))
         small = self.copy()
         small.load(_one_arc(distance_type), distance_type, peers=1)
-        small.start(0, np.inf, np.inf, record=False)
+        small.start(0, alike(np.inf), np.inf, record=False)
         small.relax(np.inf)
 
-    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
-        super().start(None, delta, cutoff, record=False)
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+        super().start(None, windows, cutoff, record=False)
         if source is None:
             return
         self._source = source

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from groute_py.device.alone.cpu import AloneCpu
+from groute_py.device.base import Windows
 from groute_py.kernels.cpu import heap, open_set
 
 
@@ -20,8 +21,8 @@ class OpenSetCpu(AloneCpu):
 class HeapCpu(AloneCpu):
     """Takes the nearest from a binary heap; `groute_py.kernels.cpu.heap`."""
 
-    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
-        super().start(source, delta, cutoff, record=False)
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+        super().start(source, windows, cutoff, record=False)
         self._far.fill(0)  # places in the heap
         if source is not None:
             self._far[source] = 1

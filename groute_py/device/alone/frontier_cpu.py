@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.device.alone.cpu import AloneCpu
+from groute_py.device.base import Windows
 from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.cpu import frontier, rows
 from groute_py.partition.share import Share
@@ -38,8 +39,8 @@ class FrontierCpu(AloneCpu):
         self._lightest = np.full(share.own_count, self._nothing, dtype=distance_type)
         frontier.lightest_incoming(*self._arcs[1:], self._lightest)
 
-    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
-        super().start(source, delta, cutoff, record=False)
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+        super().start(source, windows, cutoff, record=False)
         self._skips = np.zeros(self._share.own_count, dtype=np.uint64)
 
     def step(self, limit: float) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from cupy.cuda import driver
 
 from groute_py.device.alone.rows_cuda import ascending, tails_of
-from groute_py.device.base import Counters
+from groute_py.device.base import Counters, Windows
 from groute_py.device.cuda import CudaDevice
 from groute_py.device.cuda_claims import NOBODY
 from groute_py.device.cuda_module import compile_now, kernels_of
@@ -102,8 +102,8 @@ class FrontierCuda(CudaDevice):
         lightest.fill(self._nothing)
         self._run_rounds("weigh_incoming", len(share.heads) // 8, self._share_at, lightest)
 
-    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
-        super().start(source, delta, cutoff, record=False)
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+        super().start(source, windows, cutoff, record=False)
         state = (self._share_at, self._frontier_at, self._rounds)
         number = np.uint32(NOBODY if source is None else source)
         with self._stream:

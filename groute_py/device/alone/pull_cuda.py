@@ -10,7 +10,7 @@ import numpy as np
 from cupy.cuda import driver, runtime
 
 from groute_py.device.alone.rows_cuda import incoming
-from groute_py.device.base import Counters
+from groute_py.device.base import Counters, Windows
 from groute_py.device.cuda import CudaDevice
 from groute_py.device.cuda_loaded import BLOCKS_PER_PROCESSOR
 from groute_py.device.cuda_module import compile_now, kernels_of
@@ -87,8 +87,8 @@ class PullCuda(CudaDevice, ABC):
     def take_rounds(self, state: tuple[Any, ...]) -> None:
         """Launch the method's kernel with what all of them take."""
 
-    def start(self, source: int | None, delta: float, cutoff: float, *, record: bool) -> None:
-        super().start(source, delta, cutoff, record=False)
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+        super().start(source, windows, cutoff, record=False)
         begun = np.zeros(1, SWEEP)
         begun["changed"][0, 0] = source is not None
         with self._stream:

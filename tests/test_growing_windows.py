@@ -1,0 +1,79 @@
+"""Windows that grow, as on large dense graphs: on one GPU; on several in exchange_on_gpus.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import as_large
+import numpy as np
+import pytest
+from conftest import NO_GPU
+
+from groute_py import Graph, generate, sssp, verify
+from groute_py.device.base import Windows, alike
+from groute_py.verification import reference_distances
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
+
+TYPES = ("int32", "int64", "float32", "float64")
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Windows]:
+    """What solves begin with."""
+    from groute_py.device.cuda import CudaDevice
+
+    as_large.grow_windows(monkeypatch.setattr)
+    start, seen = CudaDevice.start, []
+
+    def note(self: Any, source: Any, windows: Windows, cutoff: float, **words: Any) -> None:
+        seen.append(windows)
+        start(self, source, windows, cutoff, **words)
+
+    monkeypatch.setattr(CudaDevice, "start", note)
+    return seen
+
+
+def graph_of(weights: str) -> Graph:
+    """An R-MAT graph; distances of 64-bit weights need all 64."""
+    graph = generate("rmat:9,12", seed=4)
+    scale = 1 << 40 if weights == "int64" else 1
+    return Graph(graph.offsets, graph.heads, graph.weights.astype(weights) * scale)
+
+
+@pytest.mark.parametrize("predecessors", [True, False])
+@pytest.mark.parametrize("weights", TYPES)
+def test_answers_are_right(begun: list[Windows], weights: str, predecessors: bool) -> None:
+    graph = graph_of(weights)
+    source = int(np.argmax(np.diff(graph.offsets)))
+    result = sssp(graph, source, device="cuda", predecessors=predecessors)
+    np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
+    verify(graph, result)
+    assert all(windows.first < windows.widest for windows in begun)
+    assert begun
+
+
+def test_zero_weights_and_a_source_far_from_all(begun: list[Windows]) -> None:
+    graph = graph_of("int32")
+    count = graph.vertex_count
+    heads = np.append(graph.heads, 0).astype(np.int32)
+    weights = np.append(np.where(graph.weights < 90, 0, graph.weights), 10**6).astype(np.int32)
+    long_way = Graph(np.append(graph.offsets, len(heads)), heads, weights)
+    result = sssp(long_way, count, device="cuda")
+    np.testing.assert_array_equal(result.distances, reference_distances(long_way, count))
+    verify(long_way, result)
+    assert begun[0].first < begun[0].widest
+
+
+def test_a_width_that_is_asked_for_stays(begun: list[Windows]) -> None:
+    sssp(graph_of("int32"), 0, device="cuda", delta=50)
+    assert begun == [alike(50)]
+
+
+def test_no_wider_than_a_step_towards_targets(begun: list[Windows]) -> None:
+    graph = graph_of("int32")
+    sssp(graph, 0, device="cuda")
+    result = sssp(graph, 0, device="cuda", targets=[graph.vertex_count // 2])
+    assert begun[1].widest < begun[0].widest
+    right = reference_distances(graph, 0)
+    assert result.distances[graph.vertex_count // 2] == right[graph.vertex_count // 2]
