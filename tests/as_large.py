@@ -24,4 +24,4 @@ def grow_windows(put: Put = setattr) -> None:
     put(delta_stepping, "MANY_ARCS", 0)
     put(delta_stepping, "GROWING_DEGREE", 0.0)
     put(cuda, "HINTED_FROM", 0.0)
-    put(cuda, "FAR_SHARE", 1 << 30)
+    put(memory, "FAR_SHARE", 1 << 30)

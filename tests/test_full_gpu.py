@@ -93,7 +93,7 @@ def small_lists(monkeypatch: pytest.MonkeyPatch) -> None:
         from groute_py.device.alone import rows_cuda
 
         monkeypatch.setattr(rows_cuda, "FEW_BYTES", 0)
-        monkeypatch.setattr(memory, "SPARE_BYTES", 1 << 12)
+        monkeypatch.setattr(memory, "SPARE_BYTES", 1 << 13)
         monkeypatch.setattr(memory, "LEAST_CAPACITY", 64)
 
 

@@ -17,7 +17,6 @@ from groute_py.device.cuda_claims import NOBODY, Claims
 from groute_py.device.cuda_fused import DEPTH, Fused
 from groute_py.device.cuda_loaded import pieces
 from groute_py.device.layout import MAX_PEERS
-from groute_py.device.memory import SPARE_BYTES
 from groute_py.device.patience import Patience, threshold_after
 
 SLICE_TURNS = 16
@@ -26,13 +25,12 @@ SLICE_TURNS = 16
 SLICE_TURNS_ALONE = 1 << 10
 """Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
 
-FAR_SHARE = 8
-"""A far list that holds more than one in so many of what it could is not worth keeping: see
-kernels/near_far.cu. One that holds tails is kept as long as it fits."""
-
 HINTED_FROM, HINTED_WINDOWS = 1.0, 4.0
 """How much distances take, in sizes of L2, where hints are left; and how far hints tell distances
 apart, in widths of the widest window. Measured, see docs/performance.md."""
+
+MOST_LEVELS = 1e38
+"""To a unit of distance: what a float can hold."""
 
 BUSHY = 4.0
 """Mean degree from which frontiers may grow too fast for blocks to keep what they find."""
@@ -62,7 +60,7 @@ class CudaDevice(Fused, Claims):
         self._delta, self._cutoff = within(windows.widest, self._type), within(cutoff, self._type)
         self._first = within(windows.first, self._type)
         self._patience = Patience(len(share.heads), self._delta, self._nothing)
-        self._choose_what_to_keep()
+        self._make_room_for_hints()
         state = (self._share_at, self._work, self._peers, self._control)
         numbers = (np.uint32(self._source), self._first, np.uint32(self._ring))
         with self._stream:
@@ -102,19 +100,13 @@ class CudaDevice(Fused, Claims):
                 beyond = distances[part] > within(bound, self._type)
                 distances[part][beyond] = self._nothing
 
-    def _choose_what_to_keep(self) -> None:
-        """How much of far to list, and whether to leave hints: where windows grow, which is where
-        arcs are many, and distances do not fit in L2.
-        """
-        distances, entries = self._arrays["distance"], int(self._work["capacity"][0])
-        self._work["far_capacity"] = entries if self._recording else max(entries // FAR_SHARE, 1)
+    def _make_room_for_hints(self) -> None:
+        """Where windows grow, which is where arcs are many, and distances do not fit in L2."""
+        distances = self._arrays["distance"]
         hinted = self._first < self._delta and distances.nbytes > HINTED_FROM * self._l2_bytes
-        if hinted and "hints" not in self._arrays and self.room() > len(distances) + SPARE_BYTES:
-            with self._stream:
-                self._arrays["hints"] = cp.empty(len(distances), np.uint8)
-        hints = self._arrays.get("hints") if hinted else None
-        self._work["hints"] = 0 if hints is None else hints.data.ptr
-        self._work["levels"] = 0 if hints is None else 255 / (HINTED_WINDOWS * float(self._delta))
+        hinted = hinted and self._has_room_for({"hints": (len(distances), np.uint8)})
+        self._work["hints"] = self._arrays["hints"].data.ptr if hinted else 0
+        self._work["levels"] = min(255 / (HINTED_WINDOWS * float(self._delta)), MOST_LEVELS)
 
     def _keep_patience(self, seen: Any) -> None:
         delta = self._patience.narrower(float(seen["threshold"]), int(seen["relaxations"]))

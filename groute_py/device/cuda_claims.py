@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import cupy as cp
 import numpy as np
 
 from groute_py.comm.base import Buffer
 from groute_py.device.base import NO_PARENT
 from groute_py.device.cuda_messages import Messages
-from groute_py.device.memory import SPARE_BYTES
+from groute_py.device.memory import recording_arrays
 
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
@@ -70,25 +69,14 @@ class Claims(Messages):
 
     def _make_room_to_record(self) -> None:
         """Let the kernels see where to record, or that nothing is to be."""
-        names = ("near_tail", "far_tail")
-        self._recording = self._recording and self._has_room_to_record(names)
+        # claiming afterwards takes no more memory than there is
+        shapes = recording_arrays(self._arrays["near"].shape[1], self._type)
+        self._recording = self._recording and self._has_room_for(shapes)
         if self._recording == bool(self._work["record"][0]):
             return
-        for name in names:
+        for name in ("near_tail", "far_tail"):
             rows = self._arrays[name] if self._recording else ()
             self._work[name] = [row.data.ptr for row in rows] or 0
+        far = self._arrays["far_recorded" if self._recording else "far"]
+        self._work["far"], self._work["far_capacity"] = [row.data.ptr for row in far], far.shape[1]
         self._work["record"] = self._arrays["parent"].data.ptr if self._recording else 0
-
-    def _has_room_to_record(self, names: tuple[str, str]) -> bool:
-        """Get room for tails; claiming afterwards takes no more than there is."""
-        if names[0] in self._arrays:
-            return True
-        shape = self._arrays["near"].shape
-        if self.room() < 16 * shape[1] + SPARE_BYTES:
-            return False
-        try:
-            with self._stream:
-                self._arrays |= {name: cp.empty(shape, np.uint32) for name in names}
-        except cp.cuda.memory.OutOfMemoryError:
-            return False
-        return True

@@ -22,11 +22,14 @@ from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.inventory import uuid_of
 from groute_py.device.layout import SHARE, WORK, control_type, offset_of, pointed
 from groute_py.device.memory import (
+    SPARE_BYTES,
+    Shape,
     capacity,
     entries_that_fit,
     entry_type,
     item_capacity,
     message_bytes,
+    size_of,
     work_arrays,
 )
 from groute_py.device.peers import exportable
@@ -108,6 +111,19 @@ class Loaded:
     def room(self) -> int:
         return int(self._gpu.mem_info[0]) + int(cp.get_default_memory_pool().free_bytes())
 
+    def _has_room_for(self, shapes: dict[str, Shape]) -> bool:
+        """Whether arrays are there that are nice to have; allocates them where memory is left."""
+        if shapes.keys() <= self._arrays.keys():
+            return True
+        if self.room() < size_of(shapes) + SPARE_BYTES:
+            return False
+        try:
+            with self._stream:
+                self._arrays |= {name: cp.empty(*words) for name, words in shapes.items()}
+        except cp.cuda.memory.OutOfMemoryError:
+            return False
+        return True
+
     def arcs_reached(self) -> int:
         own, offsets, count = self._share.own_count, self._graph["offsets"], 0
         with self._stream:
@@ -180,7 +196,8 @@ class Loaded:
             self._arrays["distance"] = exportable(*shapes.pop("distance"))
         self._arrays |= {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
         self.label = self._processor + _shortened(entries, own)
-        lengths = {"capacity": entries, "item_capacity": item_capacity(arcs)}
+        far, items = self._arrays["far"].shape[1], item_capacity(arcs)
+        lengths = {"capacity": entries, "far_capacity": far, "item_capacity": items}
         self._work = pointed(WORK, self._arrays, lengths)
         self._control_type = control_type(self._type)
         self._control = cp.empty(self._control_type.itemsize, np.uint8)

@@ -19,6 +19,11 @@ SHORTENING = 16
 """Where memory is short a worklist has as many places as there is room for, at the least so many
 times fewer than vertices. What finds none leaves its vertex's bit, so answers are the same."""
 
+FAR_SHARE, FAR_WITH_TAILS = 8, 2
+"""A far list has so many times fewer places than a near one: beyond that it is faster to look for
+its vertices among all (kernels/near_far.cu). With tails it has so many times more places, since
+those can not be found again: a vertex may be listed each time that it gets nearer."""
+
 SMALLEST_RING = 12
 """Logarithm of the fewest entries that an inbox has for each peer."""
 
@@ -48,7 +53,7 @@ def work_arrays(
     return {
         "distance": (own + halo, distance_type),
         "near": ((2, entries), entry),
-        "far": ((2, entries), entry),
+        "far": ((2, max(entries // FAR_SHARE, 1)), entry),
         "spilled": (own // 32 + 1, np.uint32),
         "dirty": (halo, np.uint32),
         "dirty_bits": (halo // 32 + 1, np.uint32),
@@ -60,6 +65,21 @@ def work_arrays(
         "box_vertex": (halo, np.uint32),
         "box_count": (peers, np.uint32),
     }
+
+
+def recording_arrays(entries: int, distance_type: np.dtype[Any]) -> dict[str, Shape]:
+    """What is there besides where predecessors are recorded; ``far_recorded`` is far then."""
+    far = (2, FAR_WITH_TAILS * entries)
+    return {
+        "near_tail": ((2, entries), np.uint32),
+        "far_recorded": (far, entry_type(distance_type)),
+        "far_tail": (far, np.uint32),
+    }
+
+
+def size_of(shapes: dict[str, Shape]) -> int:
+    """Bytes of arrays."""
+    return sum(int(np.prod(shape)) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
 
 
 def capacity(own: int) -> int:
@@ -112,8 +132,7 @@ def work_bytes(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], entries: int
 ) -> int:
     """What the arrays take that a rank works on."""
-    shapes = work_arrays(own, halo, arcs, peers, distance_type, entries).values()
-    return sum(int(np.prod(shape)) * np.dtype(dtype).itemsize for shape, dtype in shapes)
+    return size_of(work_arrays(own, halo, arcs, peers, distance_type, entries))
 
 
 def inbox_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
@@ -140,11 +159,11 @@ def gpu_bytes(
 
     With ``short`` its worklists are as short as can be.
 
-    Two things take memory only where it is left: a rank alone 16 bytes a vertex more to record
-    predecessors, and ranks that send device memory `message_bytes`.
+    Some things take memory only where it is left: a rank alone 56 bytes a vertex more to record
+    predecessors, hints a byte a vertex, and ranks that send device memory `message_bytes`.
 
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
-    85
+    76
     """
     entry = entry_type(distance_type).itemsize
     offset = 8 if arcs >= 1 << 31 else 4
