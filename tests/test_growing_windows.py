@@ -70,6 +70,16 @@ def test_a_width_that_is_asked_for_stays(begun: list[Windows]) -> None:
     assert begun == [alike(50)]
 
 
+@pytest.mark.usefixtures("begun")
+@pytest.mark.parametrize(("weights", "delta"), [("float32", 1e-6), ("float64", 1e-15)])
+def test_a_width_that_sums_swallow(weights: str, delta: float) -> None:
+    """Each window holds where it begins, and nothing is looked for twice."""
+    graph = graph_of(weights)
+    tenths = Graph(graph.offsets, graph.heads, (graph.weights * 1.1).astype(weights))
+    result = sssp(tenths, 0, device="cuda", delta=delta, predecessors=False)
+    np.testing.assert_array_equal(result.distances, reference_distances(tenths, 0))
+
+
 def test_no_wider_than_a_step_towards_targets(begun: list[Windows]) -> None:
     graph = graph_of("int32")
     sssp(graph, 0, device="cuda")

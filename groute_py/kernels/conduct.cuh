@@ -156,7 +156,7 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, bool much)
     double width = desk.own.width, end = desk.heard.limit - peers.ahead;
     if (floor != INFINITE && floor >= end) {
         width = wider(width, peers.widest, much);
-        end = floor + width;
+        end = max(floor + width, nextafter(floor, INFINITE));
     }
     __syncwarp();
     if (p == 0) {
@@ -215,7 +215,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
         see_counts(peers, desk);
         __syncwarp();
         u64 work = prospect.listed + arrivals(peers, own);
-        bool beyond = prospect.floor == INFINITE || prospect.floor > desk.heard.limit;
+        bool beyond = prospect.floor == INFINITE || waits(peers, prospect.floor, desk.heard.limit);
         bool idle = !work && !prospect.pending && beyond && !desk.heard.quiet && !desk.heard.stop;
         __syncwarp();
         if (lane() == 0) {

@@ -76,12 +76,11 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
 }
 
 // Splits `count` entries by the threshold: what lies below goes to near, the rest to the far list of `to`.
-// What lies on the window's beginning goes too, even where delta is so small that it ends there as well.
 // `fetch(i)` brings entry i, and `wanted(entry)` says whether it counts.
 template <class Fetch, class Wanted>
 __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& to, Staging& staged,
-                                      Distance window, Distance threshold, Distance* least_far,
-                                      Fetch fetch, Wanted wanted) {
+                                      Distance threshold, Distance* least_far, Fetch fetch,
+                                      Wanted wanted) {
     WarpLists lists{rank, to, staged, 0, 0, 0, false};
     Distance least = NOTHING;
     const u32 stretch = 32 * grid_warps();
@@ -99,7 +98,7 @@ __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& t
         for (int k = 0; k < ARCS; k++) live[k] = live[k] && wanted(ready[k]);
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
-            bool close = ready[k].distance < threshold || ready[k].distance <= window;
+            bool close = ready[k].distance < threshold;
             bool later = live[k] && !close;
             if (later && ready[k].distance < least) least = ready[k].distance;
             lists.near(live[k] && close, ready[k]);
@@ -118,11 +117,11 @@ __device__ void split_far(const Rank& rank, const List& far, u32 count, const Tu
     if (count <= far.capacity) {
         auto listed = [&](u32 i) { return listed_at(far, i); };
         auto fresh = [&](const Ready& ready) { return ready.distance == current(&distance[ready.vertex]); };
-        split(rank, count, to, staged, window, threshold, least_far, listed, fresh);
+        split(rank, count, to, staged, threshold, least_far, listed, fresh);
     } else {
         auto vertex = [&](u32 i) { return Ready{current(&distance[i]), i, NO_VERTEX}; };
-        auto waits = [&](const Ready& ready) { return ready.distance >= window && ready.distance != NOTHING; };
-        split(rank, rank.share.own, to, staged, window, threshold, least_far, vertex, waits);
+        auto unrelaxed = [&](const Ready& ready) { return ready.distance >= window && ready.distance != NOTHING; };
+        split(rank, rank.share.own, to, staged, threshold, least_far, vertex, unrelaxed);
     }
 }
 
@@ -236,7 +235,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             } else {
                 Distance from = after_split ? least_far : threshold;
                 floor = far_count ? (double)from : (double)INFINITE;
-                bool idle = far_count == 0 || floor > limit;
+                bool idle = far_count == 0 || (exchanging ? waits(peers, floor, limit) : floor > limit);
                 if (last || (idle && !exchanging)) break;
                 if (!idle) {
                     window = from;
@@ -247,6 +246,8 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                         width = wider(width, (double)delta, far_count > share.own / MUCH);
                         threshold = end_of(from, width);
                     }
+                    // however narrow, a window holds where it begins
+                    threshold = max(threshold, just_above(from));
                     if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
                     const List far = now.far;
                     far_side ^= 1;

@@ -88,6 +88,12 @@ struct Exchange {
     u32 padding;
 };
 
+// Whether a rank has to wait with what lies at `floor`. Up to the bound it may work, but not at a limit below
+// that: there the next window begins.
+__device__ __forceinline__ bool waits(const Peers& peers, double floor, double limit) {
+    return floor > limit || (floor == limit && limit < peers.bound);
+}
+
 // To a peer; what was written before the last fence is seen by who sees this.
 __device__ __forceinline__ void say(u64* place, u64 value) { *(volatile u64*)place = value; }
 

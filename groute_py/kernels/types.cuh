@@ -64,6 +64,17 @@ __device__ __forceinline__ Distance plus(Distance a, Distance b) {
 #endif
 }
 
+// The next greater distance.
+__device__ __forceinline__ Distance just_above(Distance distance) {
+#if DISTANCE == 0 || DISTANCE == 1
+    return distance < NOTHING ? distance + 1 : NOTHING;
+#elif DISTANCE == 2
+    return nextafterf(distance, NOTHING);
+#else
+    return nextafter(distance, NOTHING);
+#endif
+}
+
 // Atomic minimum. The order of IEEE floats is that of their bits as signed integers for positive
 // ones and reversed as unsigned for negative ones; there is no -0.0 and no NaN among distances.
 __device__ __forceinline__ Distance atomic_min(Distance* place, Distance value) {
