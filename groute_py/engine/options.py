@@ -24,7 +24,8 @@ class Options:
 
     Attributes:
         algorithm: a method's name, or ``auto``.
-        delta: Δ in units of weight, or None for the automatic one.
+        delta: Δ in units of weight, the width of all windows; or None for an automatic one, which
+            windows may begin below.
         device: ``auto``, ``cpu`` or ``cuda``.
         partition: ``arcs``, ``vertices`` or ``first``.
         predecessors: whether to find the shortest-path tree.
