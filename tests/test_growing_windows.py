@@ -80,6 +80,25 @@ def test_a_width_that_sums_swallow(weights: str, delta: float) -> None:
     np.testing.assert_array_equal(result.distances, reference_distances(tenths, 0))
 
 
+def test_patience_widens_no_window(begun: list[Windows], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A smaller Δ can be wider than the window that is open; what lies between is far."""
+    from groute_py.device import cuda, patience
+
+    monkeypatch.setattr(patience, "PASSES", 0.1)  # so that it ends once
+    monkeypatch.setattr(cuda, "SLICE_TURNS_ALONE", 1)
+    path, weight = 200, 1000  # and ten vertices farther out, each with one behind it
+    out = np.arange(path + 1, path + 11)
+    tails = np.concatenate([np.arange(path), np.zeros(10, np.int64), out])
+    heads = np.concatenate([np.arange(1, path + 1), out, out + 10]).astype(np.int32)
+    weights = np.repeat([0, weight, 1], [path, 10, 10]).astype(np.int32)
+    order = np.argsort(tails, kind="stable")
+    offsets = np.append(0, np.cumsum(np.bincount(tails, minlength=path + 21)))
+    graph = Graph(offsets, heads[order], weights[order])
+    result = sssp(graph, 0, device="cuda", algorithm="delta-stepping", predecessors=False)
+    assert begun[0].first < weight < begun[0].widest / patience.NARROWING
+    np.testing.assert_array_equal(result.distances, reference_distances(graph, 0))
+
+
 def test_no_wider_than_a_step_towards_targets(begun: list[Windows]) -> None:
     graph = graph_of("int32")
     sssp(graph, 0, device="cuda")

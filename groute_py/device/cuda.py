@@ -113,7 +113,9 @@ class CudaDevice(Fused, Claims):
         if delta is None:
             return
         self._delta = delta
-        threshold = threshold_after(seen["window"], delta, self._nothing)
+        # the window that is open may be narrower than that
+        after = threshold_after(seen["window"], delta, self._nothing)
+        threshold = min(seen["threshold"], after)
         self._run("narrow", int(max(seen["near_count"])), self._work, self._control, threshold)
         self._write_control("threshold", threshold)
         self._write_control("turn", np.uint32(seen["turn"] + 1))

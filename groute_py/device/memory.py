@@ -5,6 +5,7 @@ An *entry* is a distance with a vertex: 8 bytes for 32-bit distances, 16 for wid
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
 import numpy as np
@@ -97,10 +98,13 @@ def entries_that_fit(
 ) -> int:
     """Entries of each worklist, where ``free`` bytes are left when the graph is there."""
     most, least = capacity(own), shortest(own)
-    sizes = (own, halo, arcs, peers, distance_type)
-    wanted = work_bytes(*sizes, most) + inbox_bytes(halo, peers, distance_type) + SPARE_BYTES
-    each = work_bytes(*sizes, 1) - work_bytes(*sizes, 0)
-    return max(min(most, most + (free - wanted) // each), least)
+
+    def wanted(entries: int) -> int:
+        work = work_bytes(own, halo, arcs, peers, distance_type, entries)
+        return work + inbox_bytes(halo, peers, distance_type) + SPARE_BYTES
+
+    fitting = bisect_right(range(least, most + 1), free, key=wanted)
+    return least + max(fitting - 1, 0)
 
 
 def item_capacity(arcs: int) -> int:
