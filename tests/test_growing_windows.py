@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import as_large
@@ -10,7 +11,11 @@ import pytest
 from conftest import NO_GPU
 
 from groute_py import Graph, generate, sssp, verify
+from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import Windows, alike
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
 from groute_py.verification import reference_distances
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
@@ -53,6 +58,20 @@ def test_answers_are_right(begun: list[Windows], weights: str, predecessors: boo
     assert begun
 
 
+@pytest.mark.usefixtures("begun")
+def test_with_and_without_predecessors_by_turns() -> None:
+    """Far is another list with them, and hints stay from one solve to the next."""
+    graph = graph_of("int32")
+    with Session(
+        Whole(graph), SoloChannel(), Options(device="cuda", predecessors=False)
+    ) as session:
+        for source in (0, 5, 9, 17):
+            session._options = replace(session._options, predecessors=source % 2 == 1)
+            result = session.solve(source)
+            np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
+            verify(graph, result)
+
+
 def test_zero_weights_and_a_source_far_from_all(begun: list[Windows]) -> None:
     graph = graph_of("int32")
     count = graph.vertex_count
@@ -71,7 +90,9 @@ def test_a_width_that_is_asked_for_stays(begun: list[Windows]) -> None:
 
 
 @pytest.mark.usefixtures("begun")
-@pytest.mark.parametrize(("weights", "delta"), [("float32", 1e-6), ("float64", 1e-15)])
+@pytest.mark.parametrize(
+    ("weights", "delta"), [("float32", 1e-6), ("float32", 1e-50), ("float64", 1e-15)]
+)
 def test_a_width_that_sums_swallow(weights: str, delta: float) -> None:
     """Each window holds where it begins, and nothing is looked for twice."""
     graph = graph_of(weights)

@@ -122,7 +122,7 @@ def test_worklists_take_what_is_left(
 
 
 def test_what_a_plan_says_of_short_worklists() -> None:
-    """On roads the worklists are an eighth of all."""
+    """On roads shorter worklists save a ninth of all."""
     found = estimate(Size(1 << 28, 5 << 27), 4, INT32)
     assert found.tight < 0.9 * found.least
     steps = (found.tight - 1, found.tight, found.short - 1, found.short, found.most - 1, found.most)

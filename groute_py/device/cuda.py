@@ -58,7 +58,7 @@ class CudaDevice(Fused, Claims):
         self._probing = self._one_rank and len(share.heads) >= BUSHY * share.own_count
         self._source = NOBODY if source is None else source
         self._delta, self._cutoff = within(windows.widest, self._type), within(cutoff, self._type)
-        self._first = within(windows.first, self._type)
+        self._first = within(windows.first, self._type) or self._delta  # 0 would not grow
         self._patience = Patience(len(share.heads), self._delta, self._nothing)
         self._make_room_for_hints()
         state = (self._share_at, self._work, self._peers, self._control)
@@ -105,8 +105,11 @@ class CudaDevice(Fused, Claims):
         distances = self._arrays["distance"]
         hinted = self._first < self._delta and distances.nbytes > HINTED_FROM * self._l2_bytes
         hinted = hinted and self._has_room_for({"hints": (len(distances), np.uint8)})
-        self._work["hints"] = self._arrays["hints"].data.ptr if hinted else 0
-        self._work["levels"] = min(255 / (HINTED_WINDOWS * float(self._delta)), MOST_LEVELS)
+        self._work["hints"], self._work["levels"] = 0, 0
+        if hinted:
+            levels = 255 / (HINTED_WINDOWS * float(self._delta))
+            self._work["hints"] = self._arrays["hints"].data.ptr
+            self._work["levels"] = min(levels, MOST_LEVELS)
 
     def _keep_patience(self, seen: Any) -> None:
         delta = self._patience.narrower(float(seen["threshold"]), int(seen["relaxations"]))

@@ -70,10 +70,10 @@ class Fused(Messages):
     def prepare(self, lead: float, bound: float) -> None:
         assert self._link is not None
         mailbox = np.zeros(1, MAILBOX)
-        widest = float(self._delta)
-        grow = self._first < self._delta
-        ahead = 0.0 if grow or math.isinf(lead) else max(lead - widest, 0.0)
-        mailbox["vote"], mailbox["limit"] = 1, min(float(self._first) + ahead, bound)
+        delta, first = float(self._delta), float(self._first)
+        grow, widest = first < delta, min(delta, lead)
+        ahead = 0.0 if grow or math.isinf(lead) else lead - widest
+        mailbox["vote"], mailbox["limit"] = 1, min(min(first, widest) + ahead, bound)
         words = (mailbox.ctypes.data, MAILBOX.itemsize, runtime.memcpyHostToDevice)
         runtime.memcpyAsync(self._link.mailbox, *words, self._beside.ptr)
         if self._launched:

@@ -109,7 +109,7 @@ EXCHANGE = np.dtype(
         ("quiet", NUMBER),
         ("stopped", NUMBER),
         ("showing", NUMBER),
-        ("owing", NUMBER),
+        ("padding", NUMBER),
     ],
     align=True,
 )

@@ -18,7 +18,8 @@ LEAST_CAPACITY = 1 << 16
 
 SHORTENING = 16
 """Where memory is short a worklist has as many places as there is room for, at the least so many
-times fewer than vertices. What finds none leaves its vertex's bit, so answers are the same."""
+times fewer than vertices. What finds none leaves its vertex's bit, or is looked for (far), so
+answers are the same."""
 
 FAR_SHARE, FAR_WITH_TAILS = 8, 2
 """A far list has so many times fewer places than a near one: beyond that it is faster to look for
@@ -48,7 +49,7 @@ def work_arrays(
 ) -> dict[str, Shape]:
     """The arrays that a rank works on beside its graph, by their names in the kernels.
 
-    ``entries`` are those of a worklist.
+    ``entries`` are those of a near list.
     """
     entry = entry_type(distance_type)
     return {

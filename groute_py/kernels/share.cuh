@@ -20,7 +20,7 @@ struct Work {
     u32* near_tail[2];      // the tails of the arcs these came by, or null; see record.cuh
     Entry* far[2];          // the others
     u32* far_tail[2];
-    u32* spilled;           // bit a vertex, own: entries that found their list full
+    u32* spilled;           // bit a vertex, own: entries that found near full
     u32* dirty;             // halo vertices that improved since the last outbox, each once
     u32* dirty_bits;        // bit a halo vertex
     Item* items[2];         // parts of long rows, like near
