@@ -34,6 +34,8 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Windows]:
     def note(self: Any, source: Any, windows: Windows, cutoff: float, **words: Any) -> None:
         seen.append(windows)
         start(self, source, windows, cutoff, **words)
+        assert bool(self._work["hints"][0]) == (windows.first < windows.widest)
+        assert self._recording or self._work["far_capacity"][0] == 1
 
     monkeypatch.setattr(CudaDevice, "start", note)
     return seen

@@ -39,7 +39,6 @@ BUSY_DEGREE = 16.0
 FILLS_GPU, MOST_ROOM = 1 << 22, 4.0
 """Vertices whose frontiers keep a GPU busy; a smaller graph counts as leaving room up to this."""
 
-
 GROWTH = 256.0
 """Δ over the first window, where the graph fills a GPU."""
 

@@ -70,6 +70,7 @@ class Fused(Messages):
     def prepare(self, lead: float, bound: float) -> None:
         assert self._link is not None
         mailbox = np.zeros(1, MAILBOX)
+        # windows that grow are shared to the end; among others one may be some ahead
         delta, first = float(self._delta), float(self._first)
         grow, widest = first < delta, min(delta, lead)
         ahead = 0.0 if grow or math.isinf(lead) else lead - widest
