@@ -15,6 +15,7 @@ def take_thick_turns(put: Put = setattr) -> None:
     """And show to peers what is found: inboxes are small."""
     put(source, "THIN", 0)
     put(memory, "SMALLEST_RING", 0)
+    put(memory, "ring_entries", lambda told: 1 << max(told.bit_length() - 4, 0))
 
 
 def grow_windows(put: Put = setattr) -> None:

@@ -121,6 +121,10 @@ static To same_bits(From value) {
     std::memcpy(&bits, &value, sizeof(To));
     return bits;
 }
+static float __double2float_ru(double value) {
+    float rounded = (float)value;
+    return rounded < value ? std::nextafter(rounded, INFINITY) : rounded;
+}
 #define __float_as_int same_bits<int, float>
 #define __int_as_float same_bits<float, int>
 #define __float_as_uint same_bits<unsigned, float>

@@ -1,7 +1,7 @@
 """Small random graphs over emulated GPUs that exchange inside the kernel, each answer verified.
 
 EMULATED_GPUS=4 python tests/exchange_in_emulation.py fused 24
-EMULATED_GPUS=4 EMULATED_THIN=0 EMULATED_RING=0 python tests/exchange_in_emulation.py fused 24
+EMULATED_GPUS=4 EMULATED_THICK=1 python tests/exchange_in_emulation.py fused 24
 EMULATED_GPUS=4 GROUTE_PY_HOSTS=2 python tests/exchange_in_emulation.py hierarchical 24
 """
 

@@ -20,10 +20,10 @@ from test_solvers import solve
 from groute_py import Graph, InputError, Result, generate, verify
 from groute_py.comm.solo import SoloChannel
 from groute_py.device import memory
+from groute_py.device.mirrors import Mirrors
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
-from groute_py.partition.share import Share
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
 
@@ -211,18 +211,7 @@ def test_inboxes_without_room(full: list[int], monkeypatch: pytest.MonkeyPatch) 
 
     def work(channel: Any) -> Any:
         entries = 1 << 12 if channel.rank not in full else 1 << 50
-        nothing = np.zeros(0, np.int64)
-        share = Share(
-            first=0,
-            own_count=0,
-            offsets=np.zeros(1, np.int64),
-            heads=nothing.astype(np.int32),
-            weights=nothing,
-            halo=nothing,
-            halo_starts=np.zeros(4, np.int64),
-            halo_home=nothing.astype(np.int32),
-        )
-        return peers.linked(Team(channel, 0, 1), share, None, 8, entries)
+        return peers.linked(Team(channel, 0, 1), Mirrors(channel.rank, [0] * 3), None, 8, entries)
 
     def malloc(nbytes: int) -> int:
         kept.append(take(nbytes))

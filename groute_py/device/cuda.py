@@ -102,9 +102,10 @@ class CudaDevice(Fused, Claims):
 
     def _make_room_for_hints(self) -> None:
         """Where windows grow, which is where arcs are many, and distances do not fit in L2."""
-        distances = self._arrays["distance"]
-        hinted = self._first < self._delta and distances.nbytes > HINTED_FROM * self._l2_bytes
-        hinted = hinted and self._has_room_for({"hints": (len(distances), np.uint8)})
+        own = self._share.own_count
+        large = own * self._type.itemsize > HINTED_FROM * self._l2_bytes
+        hinted = self._first < self._delta and large
+        hinted = hinted and self._has_room_for({"hints": (own, np.uint8)})
         self._work["hints"], self._work["levels"] = 0, 0
         if hinted:
             levels = 255 / (HINTED_WINDOWS * float(self._delta))

@@ -1,32 +1,43 @@
-"""Predecessors on a GPU: recorded as distances improve, or claimed afterwards by tight arcs."""
+"""Predecessors on a GPU: recorded as distances improve, or claimed afterwards by tight arcs.
+
+Among peers every arc lies where its head is, and a tight arc that rises claims it there. Only level
+arcs, along which those claim that have been claimed, need to be told of mirrored vertices.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+import cupy as cp
 import numpy as np
 
 from groute_py.comm.base import Buffer
 from groute_py.device.base import NO_PARENT
-from groute_py.device.cuda_messages import Messages
+from groute_py.device.cuda_dealt import Dealt
 from groute_py.device.memory import recording_arrays
 
 NOBODY = 0xFFFFFFFF
 """The source's local number on a rank that does not own it."""
 
 
-class Claims(Messages):
+class Claims(Dealt):
     """A GPU that finds predecessors."""
 
     _source: int
     _recording: bool
 
     def start_claims(self, monotone: bool) -> None:
-        self._listed, self._done = False, 0
+        self._listed, self._unsent, self._done, self._reported = False, False, 0, 0
         if self._recording and self._claim_recorded():
             self._monotone = self._onward = False
             return
         self._monotone, self._onward = monotone, not monotone
         with self._stream:
             self._arrays["parent"].fill(NO_PARENT)
+        if self._team is not None:
+            # where one has level arcs all have to tell it of their vertices
+            self._claim_rising()
+            self._onward = any(self._team.channel.gather(self._onward))
 
     def merge_claims(self, message: Buffer) -> None:
         types = (np.dtype(np.int64), self._type, np.dtype(np.int32))
@@ -36,17 +47,15 @@ class Claims(Messages):
                 self._run("merge_claims", count, self._work, self._control, *columns, *flags)
 
     def claim(self) -> bool:
-        if not self._monotone and not self._onward:
+        if self._monotone:
+            self._claim_rising()
+        if not self._unsent and not self._onward:
             return False
         state = (self._share_at, self._work, self._control)
         with self._stream:
-            if self._monotone:
-                self._monotone = False
-                self._run("claim_rising", len(self._share.heads) // 8, *state)
-                self._onward = bool(self._read_control()["level"])
             if self._onward and not self._listed:
                 self._listed = True
-                self._run("list_claimed", self._share.own_count, *state, np.uint32(self._source))
+                self._run("list_claimed", self._rows, *state, np.uint32(self._source))
             listed = int(self._read_control()["claimed_count"])
             if self._onward and listed > self._done:
                 bounds = (np.uint32(self._done), np.uint32(listed))
@@ -55,10 +64,41 @@ class Claims(Messages):
                 self._done = listed
             self._fill_outboxes(with_parents=True)
             left = int(self._read_control()["claimed_count"]) - self._done
+        self._unsent = False
         return self._onward and left > 0
 
     def outgoing_claims(self) -> list[tuple[int, Buffer]]:
-        return self._emptied(with_parents=True)
+        return self._emptied(with_parents=True) + self._news_of_mirrored()
+
+    def _claim_rising(self) -> None:
+        self._monotone, self._unsent = False, True
+        with self._stream:
+            state = (self._share_at, self._work, self._control)
+            self._run("claim_rising", len(self._graph["arcs"]) // 8, *state)
+            self._onward = bool(self._read_control()["level"])
+
+    def _news_of_mirrored(self) -> list[tuple[int, Buffer]]:
+        """Which owned vertices have been claimed, for the peers that have arcs of them.
+
+        These are claims on their mirrors; whose the predecessor is does not matter there.
+        """
+        if self._team is None or not self._listed:
+            return []
+        messages: list[tuple[int, Buffer]] = []
+        with self._stream:
+            listed = int(self._read_control()["claimed_count"])
+            claimed = self._arrays["claimed"][self._reported : listed]
+            self._reported = listed
+            mine = claimed[claimed < self._share.own_count]
+            leads = self._graph["leads"][mine]
+            for peer in range(self._team.channel.size):
+                told = mine[(leads >> peer & 1).astype(bool)]
+                if len(told):
+                    numbers = told + np.uint32(self._mirrors.at(peer, self._mirrors.me))
+                    columns: list[Any] = [cp.zeros(len(told), np.int64)]
+                    columns += [self._arrays["distance"][told], numbers]
+                    messages.append((self._team.first + peer, self._message(columns)))
+        return messages
 
     def _claim_recorded(self) -> bool:
         """Take the predecessors that were recorded; False if some are missing."""

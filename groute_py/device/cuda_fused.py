@@ -11,7 +11,7 @@ from cupy.cuda import runtime
 
 from groute_py.comm.team import Team
 from groute_py.device.base import Counters, Linked
-from groute_py.device.cuda_messages import Messages
+from groute_py.device.cuda_dealt import Dealt
 from groute_py.device.layout import EXCHANGE, MAILBOX, MAX_PEERS, offset_of
 from groute_py.device.memory import ring_that_fits
 from groute_py.device.peers import FULL, Link, linked, nobody, why_not
@@ -21,7 +21,7 @@ DEPTH = 16
 """Levels a block goes down by itself in a turn."""
 
 
-class Fused(Messages):
+class Fused(Dealt):
     """See `groute_py.device.base.Linked` for the verbs.
 
     Args:
@@ -46,18 +46,25 @@ class Fused(Messages):
         if reason is not None:
             return reason
         self.unlink()
+        reason = self._deal(team) or self._map(team)
+        if reason is not None:
+            self.load(self._share, self._type, self._peer_count)
+            return reason
+        self._all_linked = team.hosts == 1
+        return self
+
+    def _map(self, team: Team) -> str | None:
+        """Map the peers' mailboxes and distances; why not, the same on every rank; collective."""
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
-        found = team.channel.gather((len(self._share.halo), int(self._gpu.mem_info[0])))
-        halos, rooms = zip(*found, strict=True)
-        ring = ring_that_fits(max(halos), len(rooms), self._type, min(rooms))
+        rooms = team.channel.gather(int(self._gpu.mem_info[0]))
+        ring = ring_that_fits(self._most_told, len(rooms), self._type, min(rooms))
         entry_bytes, distances = self._arc_type().itemsize, self._arrays["distance"]
-        link = linked(team, self._share, distances, entry_bytes, ring) if ring else FULL
+        link = linked(team, self._mirrors, distances, entry_bytes, ring) if ring else FULL
         if isinstance(link, str):
             return link
         self._link, self._ring = link, ring
         self._peers = self._link.peers(ahead=0.0, widest=np.inf, bound=np.inf)
-        self._all_linked = team.hosts == 1
-        return self
+        return None
 
     def unlink(self) -> None:
         if self._link is not None:
@@ -134,7 +141,8 @@ class Fused(Messages):
         return [0] * self._link.first + self._sent.tolist()
 
     def _begin_to_exchange(self) -> None:
-        """As the kernel `start` does."""
+        """As the kernel `start` does; what has come from other hosts since is shown to peers."""
         exchange = np.zeros(1, EXCHANGE)
         exchange["room"], exchange["width"] = self._ring, float(self._first)
+        exchange["showing"] = 1
         self._write_control("exchange", exchange)

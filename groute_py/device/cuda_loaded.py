@@ -29,6 +29,7 @@ from groute_py.device.memory import (
     entry_type,
     item_capacity,
     message_bytes,
+    offset_type,
     size_of,
     work_arrays,
 )
@@ -93,14 +94,16 @@ class Loaded:
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
         self.let_go()
-        self._share, self._one_rank = share, peers == 1
+        self._share, self._peer_count, self._one_rank = share, peers, peers == 1
+        self._rows, self._before, self._halo = share.own_count, 0, len(share.halo)
+        self._inbox_bytes = 0
         self._type, self._nothing = distance_type, unreached(distance_type)
         what = f"the share of {share.own_count:,} vertices and {len(share.heads):,} arcs"
         with self._stream, self._within_memory(what, self.remedy):
             self._compile(len(share.heads))
-            self._upload(share, peers)
+            self._upload(share)
             self._arrange(share)
-            self._allocate(share, peers)
+            self._allocate(exported=False)
         self._stream.synchronize()
 
     def let_go(self) -> None:
@@ -125,9 +128,9 @@ class Loaded:
         return True
 
     def arcs_reached(self) -> int:
-        own, offsets, count = self._share.own_count, self._graph["offsets"], 0
+        offsets, count = self._graph["offsets"], 0
         with self._stream:
-            for part in pieces(own):
+            for part in pieces(self._rows):
                 reached = self._arrays["distance"][part] != self._nothing
                 degrees = cp.diff(offsets[part.start : part.stop + 1])
                 count += int((degrees * reached).sum(dtype=np.uint64))
@@ -165,8 +168,8 @@ class Loaded:
             )
 
     def _compile(self, arc_count: int) -> None:
-        wide = arc_count >= 1 << 31  # sums of an offset and a stride must not wrap
-        self._offset_type = np.uint64 if wide else np.uint32
+        self._offset_type = offset_type(arc_count)
+        wide = self._offset_type is np.uint64
         self._kernels = kernels_of(SOLVE, self._type, wide_offsets=wide)
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
             self._kernels["relax"].kernel.ptr, BLOCK, 0
@@ -175,7 +178,7 @@ class Loaded:
         few = self._share.own_count <= SMALL_SHARE
         self._grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
 
-    def _upload(self, share: Share, peers: int) -> None:
+    def _upload(self, share: Share) -> None:
         arcs = packed_arcs(share.heads, share.weights, self._type)
         self._graph = {
             "offsets": to_device(share.offsets, self._offset_type),
@@ -183,19 +186,30 @@ class Loaded:
             "halo_home": to_device(share.halo_home, np.int32),
             "halo_starts": cp.asarray(share.halo_starts.astype(np.uint32)),
         }
-        numbers = {"first": share.first, "own": share.own_count, "halo": len(share.halo)}
-        self._share_at = pointed(SHARE, self._graph, {**numbers, "peers": peers})
+        self._point_to_share()
 
-    def _allocate(self, share: Share, peers: int) -> None:
-        own, arcs = share.own_count, len(share.heads)
-        sizes = (own, len(share.halo), arcs, peers, self._type)
+    def _point_to_share(self) -> None:
+        numbers = {
+            "first": self._share.first,
+            "own": self._share.own_count,
+            "rows": self._rows,
+            "halo": self._halo,
+            "before": self._before,
+            "peers": self._peer_count,
+        }
+        self._share_at = pointed(SHARE, self._graph, numbers)
+
+    def _allocate(self, *, exported: bool) -> None:
+        """What is worked on; with ``exported`` peers can map distances."""
+        arcs, peers = len(self._graph["arcs"]), self._peer_count
+        sizes = (self._rows, self._halo, arcs, peers, self._type)
         entries = self._entries_that_fit(sizes)
         shapes = work_arrays(*sizes, entries)
         self._arrays = {}
-        if peers > 1:
+        if exported:
             self._arrays["distance"] = exportable(*shapes.pop("distance"))
         self._arrays |= {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
-        self.label = self._processor + _shortened(entries, own)
+        self.label = self._processor + _shortened(entries, self._rows)
         far, items = self._arrays["far"].shape[1], item_capacity(arcs)
         lengths = {"capacity": entries, "far_capacity": far, "item_capacity": items}
         self._work = pointed(WORK, self._arrays, lengths)
@@ -209,7 +223,8 @@ class Loaded:
     def _entries_that_fit(self, sizes: tuple[int, int, int, int, np.dtype[Any]]) -> int:
         """Of each worklist, in what is left outside the pool: parts in it may be too small."""
         _, halo, _, peers, _ = sizes
-        apart = message_bytes(halo, peers, self._type) if self._direct else 0
+        apart = self._inbox_bytes
+        apart += message_bytes(halo, peers, self._type) if self._direct else 0
         entries = entries_that_fit(*sizes, self._gpu.mem_info[0] - apart)
         if entries == capacity(sizes[0]):
             return entries

@@ -44,7 +44,7 @@ class Messages(Loaded):
             yield part.stop - part.start, columns
 
     def _fill_outboxes(self, *, with_parents: bool) -> None:
-        halo = len(self._share.halo)
+        halo = self._halo
         if halo == 0:
             return
         self._arrays["box_count"].fill(0)
@@ -58,27 +58,24 @@ class Messages(Loaded):
         """The outboxes that the last slice filled, as messages."""
         names = ["box_parent"] * with_parents + ["box_distance", "box_vertex"]
         boxes = [self._arrays[name] for name in names]
-        width = sum(box.itemsize for box in boxes)
         messages: list[tuple[int, Buffer]] = []
         with self._stream:
             for peer in np.flatnonzero(self._box_counts):
                 count, first = int(self._box_counts[peer]), int(self._share.halo_starts[peer])
-                message, start = self._room(count * width), 0
-                for box in boxes:
-                    stop, column = start + count * box.itemsize, box[first : first + count]
-                    runtime.memcpyAsync(
-                        _address(message) + start,
-                        column.data.ptr,
-                        column.nbytes,
-                        runtime.memcpyDefault,
-                        self._stream.ptr,
-                    )
-                    start = stop
-                messages.append((int(peer), message))
-            if messages:
-                self._stream.synchronize()
+                columns = [box[first : first + count] for box in boxes]
+                messages.append((int(peer), self._message(columns)))
         self._box_counts[:] = 0
         return messages
+
+    def _message(self, columns: list[Any]) -> Any:
+        """One message of all columns, which lie on the device."""
+        message, start = self._room(sum(column.nbytes for column in columns)), 0
+        for column in columns:
+            words = (column.data.ptr, column.nbytes, runtime.memcpyDefault, self._stream.ptr)
+            runtime.memcpyAsync(_address(message) + start, *words)
+            start += column.nbytes
+        self._stream.synchronize()
+        return message
 
     def _room(self, size: int) -> Any:
         """Room for a message where MPI takes it: on the device, or page-locked on the host."""

@@ -15,11 +15,14 @@ SHARE = np.dtype(
     [
         ("offsets", POINTER),
         ("arcs", POINTER),
+        ("leads", POINTER),
         ("halo_home", POINTER),
         ("halo_starts", POINTER),
         ("first", np.uint64),
         ("own", NUMBER),
+        ("rows", NUMBER),
         ("halo", NUMBER),
+        ("before", NUMBER),
         ("peers", NUMBER),
         ("padding", NUMBER),
     ],
@@ -60,8 +63,8 @@ PEERS = np.dtype(
         ("outbox", POINTER, MAX_PEERS),
         ("inbox", POINTER),
         ("shown", POINTER, MAX_PEERS),
-        ("asked", POINTER, MAX_PEERS),
-        ("asked_count", NUMBER, MAX_PEERS),
+        ("owned", NUMBER, MAX_PEERS),
+        ("mirrors", NUMBER, MAX_PEERS),
         ("ahead", np.float64),
         ("widest", np.float64),
         ("bound", np.float64),
@@ -72,6 +75,8 @@ PEERS = np.dtype(
     ],
     align=True,
 )
+
+DEAL = np.dtype([("me", NUMBER), ("first", NUMBER), ("count", NUMBER)])
 
 BALLOT = np.dtype([("floor", np.uint64), ("sent", np.uint64), ("received", np.uint64)])
 
@@ -104,12 +109,13 @@ EXCHANGE = np.dtype(
         ("calm", np.uint64),
         ("pace", np.uint64),
         ("shown", np.uint64),
+        ("below", np.float32),
         ("seen", NUMBER, MAX_PEERS),
         ("to_see", NUMBER, MAX_PEERS),
+        ("see_below", np.float32, MAX_PEERS),
         ("quiet", NUMBER),
         ("stopped", NUMBER),
         ("showing", NUMBER),
-        ("padding", NUMBER),
     ],
     align=True,
 )

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.layout import MAX_PEERS
 from groute_py.kernels.source import PART
 
 LEAST_CAPACITY = 1 << 16
@@ -44,12 +43,18 @@ def entry_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.uint64) if distance_type.itemsize == 4 else np.dtype(np.complex128)
 
 
+def offset_type(arcs: int) -> type[np.unsignedinteger[Any]]:
+    """Of offsets into so many arcs: sums of one and a stride must not wrap."""
+    return np.uint64 if arcs >= 1 << 31 else np.uint32
+
+
 def work_arrays(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], entries: int
 ) -> dict[str, Shape]:
     """The arrays that a rank works on beside its graph, by their names in the kernels.
 
-    ``entries`` are those of a near list.
+    ``own`` counts the vertices that have a row there, `linked_bytes` tells why; ``entries`` are
+    those of a near list.
     """
     entry = entry_type(distance_type)
     return {
@@ -101,8 +106,7 @@ def entries_that_fit(
     most, least = capacity(own), shortest(own)
 
     def wanted(entries: int) -> int:
-        work = work_bytes(own, halo, arcs, peers, distance_type, entries)
-        return work + inbox_bytes(halo, peers, distance_type) + SPARE_BYTES
+        return work_bytes(own, halo, arcs, peers, distance_type, entries) + SPARE_BYTES
 
     fitting = bisect_right(range(least, most + 1), free, key=wanted)
     return least + max(fitting - 1, 0)
@@ -113,21 +117,22 @@ def item_capacity(arcs: int) -> int:
     return arcs // (PART // 2) + 1024
 
 
-def ring_entries(halo: int) -> int:
-    """Entries of an inbox for each peer, a power of two; ``halo`` is the largest of all ranks.
+def ring_entries(told: int) -> int:
+    """Entries of an inbox for each peer, a power of two.
 
-    A turn that finds more than some sixteenth of a halo had better show it: see kernels/peers.cuh.
+    ``told`` is of how many vertices a rank tells a peer at the most. A turn seldom tells of all of
+    them, and the peer takes what one tells while the next goes on: see kernels/peers.cuh.
     """
-    return 1 << max(halo.bit_length() - 4, SMALLEST_RING)
+    return 1 << max(told.bit_length(), SMALLEST_RING)
 
 
-def ring_that_fits(halo: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
+def ring_that_fits(told: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
     """The same, no longer than there is room for: where a ring is full, a turn shows what it knows.
 
     It is as long for all ranks of a team, so ``free`` is what the fullest of their GPUs has left;
     0 where not even the smallest fits.
     """
-    entry, ring = entry_type(distance_type).itemsize, ring_entries(halo)
+    entry, ring = entry_type(distance_type).itemsize, ring_entries(told)
     while ring >= 1 << SMALLEST_RING and peers * ring * entry + SPARE_BYTES > free:
         ring //= 2
     return ring if ring >= 1 << SMALLEST_RING else 0
@@ -140,13 +145,9 @@ def work_bytes(
     return size_of(work_arrays(own, halo, arcs, peers, distance_type, entries))
 
 
-def inbox_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
-    """What the rings take of those peers that may be on the same host, and what they ask for.
-
-    They ask for as many vertices as a halo has, where parts are alike.
-    """
-    rings = min(peers, MAX_PEERS) if peers > 1 else 0
-    return rings * ring_entries(halo) * entry_type(distance_type).itemsize + 4 * halo
+def inbox_bytes(told: int, peers: int, distance_type: np.dtype[Any]) -> int:
+    """What the rings of so many peers take; ``told`` as for `ring_entries`."""
+    return peers * ring_entries(told) * entry_type(distance_type).itemsize
 
 
 def message_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
@@ -170,10 +171,27 @@ def gpu_bytes(
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     76
     """
-    entry = entry_type(distance_type).itemsize
-    offset = 8 if arcs >= 1 << 31 else 4
-    graph = (own + 1) * offset + arcs * entry + 4 * halo + 4 * (peers + 1)
+    graph = _graph_bytes(own, halo, arcs, peers, distance_type)
     entries = shortest(own) if short else capacity(own)
     work = work_bytes(own, halo, arcs, peers, distance_type, entries)
     uploading = arcs * (distance_type.itemsize + 4) + 8 * (own + 1)
-    return graph + max(work, uploading) + inbox_bytes(halo, peers, distance_type)
+    return graph + max(work, uploading)
+
+
+def linked_bytes(own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:
+    """What a share takes at the most where so many ranks of a host exchange in the kernel.
+
+    Each has a row for all vertices of all of them then (kernels/peers.cuh). While arcs are dealt
+    out they are there twice, with what is counted for it. Parts are taken to be alike.
+    """
+    rows = own * peers
+    dealt = _graph_bytes(rows, halo, arcs, peers, distance_type) + own
+    counted = (4 + 8) * peers * (own + 1)
+    dealing = _graph_bytes(own, halo, arcs, peers, distance_type) + dealt + counted
+    work = work_bytes(rows, 0, arcs, peers, distance_type, capacity(rows))
+    return max(dealing, dealt + work + inbox_bytes(own, peers, distance_type))
+
+
+def _graph_bytes(rows: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:
+    offsets = (rows + 1) * np.dtype(offset_type(arcs)).itemsize
+    return offsets + arcs * entry_type(distance_type).itemsize + 4 * halo + 4 * (peers + 1)

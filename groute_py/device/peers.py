@@ -18,13 +18,9 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team
 from groute_py.device.binding import why_hidden
-from groute_py.device.cuda_crossing import to_device
 from groute_py.device.layout import MAX_PEERS, PEERS
+from groute_py.device.mirrors import Mirrors
 from groute_py.environment import hiding
-from groute_py.partition.share import Share
-
-HOMES_AT_ONCE = 1 << 25
-"""Vertices that ranks tell each other of at once: a message to all is below 2³¹ bytes."""
 
 INBOX_AT = 512
 """Where the inbox begins behind the mailbox: entries are loaded 16 bytes at a time."""
@@ -94,37 +90,41 @@ def exportable(shape: int, dtype: np.dtype[Any]) -> Any:
     return cp.ndarray(shape, dtype, cp.cuda.MemoryPointer(memory, 0))
 
 
-def linked(team: Team, share: Share, distances: Any, entry_bytes: int, capacity: int) -> Link | str:
+def mapped(channel: Channel, address: int) -> list[int]:
+    """Where memory that every rank exports lies for this one; collective.
+
+    Args:
+        channel: between these ranks.
+        address: of this rank's; see `exportable`.
+    """
+    handles = channel.gather(bytes(runtime.ipcGetMemHandle(address)))
+    return [
+        address if rank == channel.rank else runtime.ipcOpenMemHandle(handle)
+        for rank, handle in enumerate(handles)
+    ]
+
+
+def linked(
+    team: Team, mirrors: Mirrors, distances: Any, entry_bytes: int, capacity: int
+) -> Link | str:
     """The link of a team, or why there is none, the same on every rank; collective.
 
     Args:
         team: the peers.
-        share: this rank's.
-        distances: of its vertices and halo, `exportable`.
+        mirrors: how they number each other's vertices.
+        distances: of this rank's, `exportable`, those of what it owns first.
         entry_bytes: of a worklist entry.
         capacity: entries of a ring, a power of two.
     """
-    homes, memory, asked = _exchanged(team, share), None, []
     try:
         memory = runtime.malloc(INBOX_AT + team.channel.size * capacity * entry_bytes)
-        asked = [to_device(home, np.uint32) for home in homes]
     except (runtime.CUDARuntimeError, MemoryError):
-        pass  # the others are not to wait for it
-    if all(team.channel.gather(len(asked) == len(homes))):
-        return Link(team, share, distances, memory, asked, entry_bytes, capacity)
+        memory = None  # the others are not to wait for it
+    if all(team.channel.gather(memory is not None)):
+        return Link(team, mirrors, distances, memory, entry_bytes, capacity)
     if memory is not None:
         runtime.free(memory)
     return FULL
-
-
-def _exchanged(team: Team, share: Share) -> list[NDArray[np.int32]]:
-    """Which of this rank's vertices each peer has in its halo."""
-    starts, channel = share.halo_starts[team.first :], team.channel
-    halos = [share.halo_home[starts[p] : starts[p + 1]] for p in range(channel.size)]
-    rounds = max(-(-max(channel.gather(len(share.halo))) // HOMES_AT_ONCE), 1)
-    parts = [slice(i * HOMES_AT_ONCE, (i + 1) * HOMES_AT_ONCE) for i in range(rounds)]
-    pieces = [channel.exchange([home[part] for home in halos]) for part in parts]
-    return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
 
 _EXPORTED: dict[int, Any] = {}
@@ -135,43 +135,28 @@ class Link:
     """This rank's mailbox and inbox, and what is mapped of its peers; collective.
 
     Args:
-        team, share, distances, entry_bytes, capacity: as for `linked`.
+        team, mirrors, distances, entry_bytes, capacity: as for `linked`.
         memory: the address of a mailbox, and an inbox with a ring for each rank of the team.
-        asked: which of this rank's vertices each peer has in its halo, on the device.
     """
 
     def __init__(
         self,
         team: Team,
-        share: Share,
+        mirrors: Mirrors,
         distances: Any,
         memory: Any,
-        asked: list[Any],
         entry_bytes: int,
         capacity: int,
     ) -> None:
         channel = self._channel = team.channel
         self._me, self._count, self._capacity = channel.rank, channel.size, capacity
-        self.first = team.first
+        self.first, self._mirrors = team.first, mirrors
         self._ring_bytes, self._entry_bytes = capacity * entry_bytes, entry_bytes
-        self._memory, self._asked = memory, asked
-        self._mapped = self._map(int(memory))
-        starts = share.halo_starts[self.first :][: self._count + 1]
-        self._halo_bytes = np.diff(starts) * distances.itemsize
-        begins = channel.gather(((share.own_count + starts) * distances.itemsize).tolist())
-        mapped = self._map(distances.data.ptr)
-        self._shown = {rank: mapped[rank] + begins[rank][self._me] for rank in mapped}
-        self._bases = [*self._mapped.values(), *mapped.values()]
+        self._shown_bytes = mirrors.owned[self._me] * distances.itemsize
+        self._memory = memory
+        self._mailboxes = mapped(channel, int(memory))
+        self._distances = mapped(channel, distances.data.ptr)
         _EXPORTED[int(memory)] = distances
-
-    def _map(self, address: int) -> dict[int, int]:
-        """Where memory that every rank exports lies for this one, but for its own."""
-        handles = self._channel.gather(bytes(runtime.ipcGetMemHandle(address)))
-        return {
-            rank: runtime.ipcOpenMemHandle(handle)
-            for rank, handle in enumerate(handles)
-            if rank != self._me
-        }
 
     @property
     def mailbox(self) -> int:
@@ -182,12 +167,12 @@ class Link:
         """The struct ``Peers`` of kernels/peers.cuh, as one NumPy record."""
         struct = np.zeros(1, PEERS)
         for rank in range(self._count):
-            base = self._mapped.get(rank, self._memory)
+            base = self._mailboxes[rank]
             struct["mailbox"][0, rank] = base
             struct["outbox"][0, rank] = base + INBOX_AT + self._me * self._ring_bytes
-            struct["shown"][0, rank] = self._shown.get(rank, 0)
-            struct["asked"][0, rank] = self._asked[rank].data.ptr
-            struct["asked_count"][0, rank] = len(self._asked[rank])
+            struct["shown"][0, rank] = self._distances[rank]
+            struct["owned"][0, rank] = self._mirrors.owned[rank]
+            struct["mirrors"][0, rank] = self._mirrors.at(self._me, rank)
         struct["inbox"] = self._memory + INBOX_AT
         struct["ahead"], struct["widest"], struct["bound"] = ahead, widest, bound
         struct["me"], struct["count"] = self._me, self._count
@@ -197,13 +182,16 @@ class Link:
     def bytes_sent(self, exchange: Any) -> NDArray[np.uint64]:
         """To each peer, shape (MAX_PEERS,): entries, and distances shown, each time."""
         sent = np.array(exchange["sent"] * np.uint64(self._entry_bytes))
-        sent[: self._count] += (exchange["shown"] * self._halo_bytes).astype(np.uint64)
+        others = np.arange(self._count) != self._me
+        sent[: self._count] += (exchange["shown"] * self._shown_bytes * others).astype(np.uint64)
         return sent
 
     def close(self) -> None:
         """Unmap the peers' memory and free our own; collective, no kernel may be running."""
-        for address in self._bases:
-            runtime.ipcCloseMemHandle(address)
+        for rank in range(self._count):
+            if rank != self._me:
+                runtime.ipcCloseMemHandle(self._mailboxes[rank])
+                runtime.ipcCloseMemHandle(self._distances[rank])
         self._channel.gather(None)  # nobody frees what a peer still maps
         runtime.free(self._memory)
         del _EXPORTED[int(self._memory)]

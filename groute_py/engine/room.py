@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.device.layout import MAX_PEERS
-from groute_py.device.memory import gpu_bytes
+from groute_py.device.memory import gpu_bytes, linked_bytes
 from groute_py.errors import InputError
 from groute_py.graph.size import Size
 
@@ -26,7 +26,8 @@ class Estimate:
     gpus: how many.
     tight: bytes on each without any halo, with worklists as short as can be.
     short: the same with the largest halo.
-    least, most: with full worklists, without any halo and with the largest.
+    least: with full worklists, without any halo.
+    most: the same with the largest, and where ranks of a host exchange in kernels, up to 8 of them.
     host: bytes on the host of rank 0, if it reads the graph, cuts it and gets the result.
     """
 
@@ -50,7 +51,10 @@ def estimate(size: Size, gpus: int, distance_type: np.dtype[Any]) -> Estimate:
         gpu_bytes(own, 0, arcs, gpus, distance_type, short=True),
         gpu_bytes(own, halo, arcs, gpus, distance_type, short=True),
         gpu_bytes(own, 0, arcs, gpus, distance_type),
-        gpu_bytes(own, halo, arcs, gpus, distance_type),
+        max(
+            gpu_bytes(own, halo, arcs, gpus, distance_type),
+            linked_bytes(own, halo, arcs, min(gpus, MAX_PEERS), distance_type) if gpus > 1 else 0,
+        ),
         graph + (share if gpus > 1 else 0) + result,
     )
 

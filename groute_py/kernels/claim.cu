@@ -33,13 +33,13 @@ __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 lo
 extern "C" __global__ void __launch_bounds__(BLOCK)
 claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control) {
     __shared__ u32 rows[2];
-    Offset arcs = share.offsets[share.own];
+    Offset arcs = share.offsets[share.rows];
     for (Offset begin = (Offset)blockIdx.x * CHUNK_ARCS; begin < arcs;
          begin += (Offset)gridDim.x * CHUNK_ARCS) {
         Offset end = min(begin + CHUNK_ARCS, arcs);
         __syncthreads();
         if (threadIdx.x < 2)
-            rows[threadIdx.x] = tail_of(share.offsets, threadIdx.x ? end - 1 : begin, 0, share.own - 1);
+            rows[threadIdx.x] = tail_of(share.offsets, threadIdx.x ? end - 1 : begin, 0, share.rows - 1);
         __syncthreads();
         for (Offset base = begin; base < end; base += blockDim.x) {
             Offset index = base + threadIdx.x;
@@ -55,8 +55,8 @@ claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work w
                         if (head != tail) control->level = 1;
                     } else {
                         // several arcs may be tight: any of them may win
-                        work.parent[head] = (i64)(share.first + tail);
-                        remote = head >= share.own;
+                        work.parent[head] = (i64)global_number(share, tail);
+                        remote = head >= share.rows;
                     }
                 }
             }
@@ -65,13 +65,13 @@ claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work w
     }
 }
 
-// Lists every claimed owned vertex, and the source (local number, or all ones).
+// Lists every claimed vertex, and the source (local number, or all ones).
 extern "C" __global__ void list_claimed(const __grid_constant__ Share share,
                                         const __grid_constant__ Work work, Control* control,
                                         u32 source) {
-    u32 own = share.own, stride = gridDim.x * blockDim.x, rounded = (own + 31) & ~31u;
+    u32 rows = share.rows, stride = gridDim.x * blockDim.x, rounded = (rows + 31) & ~31u;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < rounded; v += stride) {
-        bool claimed = v < own && (work.parent[v] >= 0 || v == source);
+        bool claimed = v < rows && (work.parent[v] >= 0 || v == source);
         u32 place = slot(&control->claimed_count, claimed);
         if (claimed) work.claimed[place] = v;
     }
@@ -94,9 +94,9 @@ struct ClaimOnward {
             Arc arc = load(&share.arcs[index]);
             head = arc.head;
             if (head != source && plus(base, arc.weight) == current(&work.distance[head]))
-                won = atomicCAS((u64*)&work.parent[head], ~0ull, (u64)(share.first + tail)) == ~0ull;
+                won = atomicCAS((u64*)&work.parent[head], ~0ull, global_number(share, tail)) == ~0ull;
         }
-        bool remote = won && head >= share.own;
+        bool remote = won && head >= share.rows;
         u32 place = slot(&control->claimed_count, won && !remote);
         if (won && !remote) work.claimed[place] = head;
         if (__any_sync(~0u, remote)) mark_dirty(share, work, control, head, remote);
@@ -125,7 +125,8 @@ claim_onward(const __grid_constant__ Share share, const __grid_constant__ Work w
     }
 }
 
-// Takes peers' claims on owned vertices; the first counts. With `onward` the claimed are listed.
+// Takes peers' claims on owned vertices, and their word that vertices which are mirrored here have been claimed;
+// the first counts. With `onward` the claimed are listed.
 extern "C" __global__ void merge_claims(const __grid_constant__ Work work, Control* control,
                                         const i64* parents,
                                         const Distance* distances, const u32* vertices, u32 count,

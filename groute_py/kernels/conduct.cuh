@@ -11,23 +11,23 @@ struct Desk {  // in shared memory
     Mailbox heard;  // this rank's, as of the last look
 };
 
-// Two words a lane, both under way at once.
+// A few words a lane, all under way at once.
 template <class T>
 struct Copy {
-    static_assert(sizeof(T) % 8 == 0 && sizeof(T) <= 2 * 32 * 8, "two words of 8 bytes a lane");
-    static constexpr u32 words = sizeof(T) / 8;
-    u64 first, second;
+    static_assert(sizeof(T) % 8 == 0, "words of 8 bytes");
+    static constexpr u32 words = sizeof(T) / 8, each = (words + 31) / 32;
+    u64 kept[each];
 
     __device__ __forceinline__ explicit Copy(const T* from) {
-        const u64* word = (const u64*)from + lane();
-        if (lane() < words) first = anew(word);
-        if (lane() + 32 < words) second = anew(word + 32);
+#pragma unroll
+        for (u32 k = 0; k < each; k++)
+            if (32 * k + lane() < words) kept[k] = anew((const u64*)from + 32 * k + lane());
     }
 
     __device__ __forceinline__ void put(T* to) const {
-        u64* word = (u64*)to + lane();
-        if (lane() < words) word[0] = first;
-        if (lane() + 32 < words) word[32] = second;
+#pragma unroll
+        for (u32 k = 0; k < each; k++)
+            if (32 * k + lane() < words) ((u64*)to)[32 * k + lane()] = kept[k];
     }
 };
 
@@ -48,17 +48,17 @@ __device__ __forceinline__ void tell_counts(const Peers& peers, Exchange& own) {
     Mailbox* theirs = peers.mailbox[p];
     if (own.sent[p] != own.told_sent[p]) say(&theirs->published[peers.me], own.sent[p]);
     if (own.begin[p] != own.told_taken[p]) say(&theirs->taken[peers.me], own.begin[p]);
-    if (own.shown) say(&theirs->shown[peers.me], own.shown);
+    if (own.shown) say(&theirs->shown[peers.me], as_showing(own.shown, own.below));
     own.told_sent[p] = own.sent[p];
     own.told_taken[p] = own.begin[p];
 }
 
-// Lane p: tells peer p whether this rank is in a thick turn.
+// Lane p: tells peer p whether this rank is in a heavy turn.
 __device__ __forceinline__ void tell_pace(const Peers& peers, u64 pace) {
     if (is_peer(peers, lane())) say(&peers.mailbox[lane()]->pace[peers.me], pace);
 }
 
-// Lane p: waits until the thick turn that peer p is in has ended, or the run is to stop.
+// Lane p: waits until the heavy turn that peer p is in has ended, or the run is to stop.
 __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk) {
     const Mailbox* mine = peers.mailbox[peers.me];
     u32 p = lane();
@@ -68,12 +68,14 @@ __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk)
 }
 
 // Lane p: the turn that has ended has taken all it was to take from peer p, and written no more to it
-// than there was room for; if there was more it shows what it knows.
-__device__ __forceinline__ void settle(const Peers& peers, Exchange& own) {
+// than there was room for; if there was more it shows what it knows, up to its threshold.
+__device__ __forceinline__ void settle(const Peers& peers, Exchange& own, double threshold) {
     u32 p = lane();
-    if (p == 0) own.shown += own.showing;
-    __syncwarp();
-    if (p == 0) own.showing = 0;
+    if (p == 0 && own.showing) {
+        own.shown++;
+        own.below = __double2float_ru(threshold);
+        own.showing = 0;
+    }
     if (!is_peer(peers, p)) return;
     own.sent[p] = min(own.sent[p], own.room[p]);
     own.begin[p] = own.end[p];
@@ -86,7 +88,8 @@ __device__ __forceinline__ void see_counts(const Peers& peers, Desk& desk) {
     if (!is_peer(peers, p)) return;
     desk.own.end[p] = desk.heard.published[p];
     desk.own.room[p] = desk.heard.taken[p] + peers.capacity;
-    desk.own.to_see[p] = (u32)desk.heard.shown[p];
+    desk.own.to_see[p] = (u32)(desk.heard.shown[p] >> 32);
+    desk.own.see_below[p] = __uint_as_float((u32)desk.heard.shown[p]);
 }
 
 template <class Count>
@@ -105,10 +108,11 @@ __device__ __forceinline__ bool shows(const Exchange& exchange, u32 p) {
 __device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exchange) {
     u64 sum = sum_over_peers(peers, exchange.end) - sum_over_peers(peers, exchange.begin);
     for (u32 p = 0; p < peers.count; p++)
-        if (p != peers.me && shows(exchange, p)) sum += max(peers.asked_count[p], 1u);
+        if (p != peers.me && shows(exchange, p)) sum += max(peers.owned[p], 1u);
     return sum;
 }
 
+#define IN_STEP (THIN / 4)  // work of a block above which a turn is taken in step
 #define MUCH 16  // far is much if it holds more than one vertex in so many
 
 // The width of the next window. It doubles until the densest part of the graph has been found, which
@@ -132,7 +136,7 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
 }
 
 // Rank 0: when all have taken part, tells all the verdict and opens the next vote. The window moves
-// when nothing is left in it.
+// when nothing is left in it; one that grows, when nothing is under way either, which may lie in it.
 __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, bool much) {
     u32 p = lane();
     bool voter = p < peers.count;
@@ -154,7 +158,8 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, bool much)
     bool calm = idle && sent == received;
     bool quiet = calm && desk.own.calm == sent + 1;
     double width = desk.own.width, end = desk.heard.limit - peers.ahead;
-    if (floor != INFINITE && floor >= end) {
+    bool settled = sent == received || peers.ahead > 0;
+    if (floor != INFINITE && floor >= end && settled) {
         width = wider(width, peers.widest, much);
         end = max(floor + width, nextafter(floor, INFINITE));
     }
@@ -175,7 +180,9 @@ struct Prospect {
     u64 listed;    // entries and items in near
     bool pending;  // something else is due in any case
     double floor;  // the smallest distance left to work on
-    bool much;     // far holds a good part of all vertices
+    double threshold;  // what peers have been told of lies below it
+    u32 far;       // entries of the far list, or vertices that are far
+    bool much;     // they are a good part of all vertices
 };
 
 // Tells what `conduct` has settled, and leaves to the next conductor what has been told.
@@ -199,12 +206,14 @@ __device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, D
     }
 }
 
-// Goes on until the rank has something to do, all are quiet, or the run is stopped.
+// Goes on until the rank has something to do, all are quiet, or the run is stopped. What all blocks have written
+// is seen by peers before they are told of it, and what peers have written before this rank goes on.
 __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, Desk& desk,
                                         const Prospect& prospect) {
     Exchange& own = desk.own;
-    settle(peers, own);
+    settle(peers, own, prospect.threshold);
     if (own.pace % 2) {
+        order_with_peers();
         tell_counts(peers, own);
         tell_pace(peers, own.pace + 1);
         __syncwarp();  // all are told before one is waited for
@@ -222,13 +231,17 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
             own.limit = desk.heard.limit;
             own.quiet = desk.heard.quiet;
             own.stopped = desk.heard.stop;
-            own.pace = own.pace / 2 * 2 + (work > gridDim.x * THIN ? 3 : 2);
+            bool splits = !prospect.listed && !prospect.pending && !beyond;
+            bool heavy = work + (splits ? prospect.far : 0) > gridDim.x * IN_STEP;
+            own.pace = own.pace / 2 * 2 + (heavy ? 3 : 2);
         }
         __syncwarp();
         if (!idle) break;
+        order_with_peers();
         report(peers, exchange, desk, prospect);
         hear(peers, desk);
     }
     if (own.pace % 2) tell_pace(peers, own.pace);
     Copy<Exchange>(&own).put(&exchange);
+    order_with_peers();
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #define WARPS (BLOCK / 32)
-#define HELD 64   // entries a warp gathers before it writes them in one piece
+#define HELD 128  // entries a warp gathers before it writes them in one piece
 #define AHEAD 8   // parts of long rows that a warp looks up at once
 #define HEAVY 64  // arcs of a row above which a block leaves it to the grid
 
@@ -41,7 +41,7 @@ struct Staging {
             Ready far[STAGED];
         };
         struct {
-            Entry held[3][WARPS][HELD];
+            Entry held[2][WARPS][HELD];
             u32 held_tail[2][WARPS][HELD];
         };
     };
@@ -60,6 +60,7 @@ struct BlockLists {
     u32 level;  // the staged near that is written; counts on through all turns
 
     __device__ __forceinline__ void near(bool wanted, Ready ready) {
+        if (rank.peers.count > 1) tell(rank, wanted ? peers_of(rank, ready.vertex) : 0, entry_of(ready));
         if (wanted) look_up(rank.share, ready);
         bool heavy = wanted && ready.degree > HEAVY;
         push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out);
@@ -71,22 +72,16 @@ struct BlockLists {
     }
 
     __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
-        if (!__any_sync(~0u, wanted)) return;
-        u32 place = ready.vertex - rank.share.own;
-        if (rank.peers.count > 1) {
-            Home home = {};
-            if (wanted) home = home_of(rank, place);
-            send(rank, wanted, home, place, ready.distance);
-        } else {
+        if (__any_sync(~0u, wanted))
             mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
-        }
     }
 
-    // As the three above, for one lane, with the row looked up.
-    __device__ __forceinline__ void near_one(const Ready& ready) {
+    // As the three above, for one lane, with the row and its peers looked up.
+    __device__ __forceinline__ void near_one(const Ready& ready, u32 peers) {
         if (ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
         if (ready.degree > HEAVY) spill_one(ready, now.near_out);
         else push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out);
+        tell_one(rank, peers, entry_of(ready));
     }
 
     __device__ __forceinline__ void far_one(const Ready& ready) {
@@ -94,8 +89,7 @@ struct BlockLists {
     }
 
     __device__ __forceinline__ void remote_one(const Ready& ready) {
-        if (rank.peers.count > 1) send_one(rank, ready.vertex - rank.share.own, ready.distance);
-        else mark_dirty_one(rank.share, rank.work, rank.control, ready.vertex);
+        mark_dirty_one(rank.share, rank.work, rank.control, ready.vertex);
     }
 
     // Writes what is staged; all threads call it.
@@ -150,8 +144,8 @@ struct WarpLists {
     const Rank& rank;
     const Turn& now;
     Staging& staged;
-    u32 near_count, far_count, remote_count;  // the same in all lanes
-    bool shown;                               // peers will look for themselves
+    u32 near_count, far_count;  // the same in all lanes
+    bool shown;                 // peers will look for themselves
 
     __device__ __forceinline__ void near(bool wanted, const Ready& ready) {
         if (full(wanted, near_count)) flush_near();
@@ -164,19 +158,13 @@ struct WarpLists {
     }
 
     __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
-        if (rank.peers.count > 1) {
-            if (shown) wanted = wanted && beyond_peers(rank, ready.vertex);
-            if (full(wanted, remote_count)) flush_remote();
-            hold(wanted, ready, 2, remote_count);
-        } else if (__any_sync(~0u, wanted)) {
+        if (__any_sync(~0u, wanted))
             mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
-        }
     }
 
     __device__ __forceinline__ void flush() {
         if (near_count) flush_near();
         if (far_count) flush_far();
-        if (remote_count) flush_remote();
     }
 
   private:
@@ -191,11 +179,14 @@ struct WarpLists {
     __device__ __forceinline__ void hold(bool wanted, const Ready& ready, u32 list, u32& count) {
         u32 mask = __ballot_sync(~0u, wanted), place = count + rank_among(mask);
         if (wanted) held(list)[place] = entry_of(ready);
-        if (RECORDS && wanted && list < 2 && rank.work.record) held_tail(list)[place] = ready.tail;
+        if (RECORDS && wanted && rank.work.record) held_tail(list)[place] = ready.tail;
         count += __popc(mask);
     }
 
-    __device__ __forceinline__ void flush_near() { write(0, near_count, now.near_out); }
+    __device__ __forceinline__ void flush_near() {
+        if (rank.peers.count > 1) tell_of_near();
+        write(0, near_count, now.near_out);
+    }
 
     __device__ __forceinline__ void flush_far() { write(1, far_count, now.far); }
 
@@ -212,29 +203,32 @@ struct WarpLists {
 
     // What has become nearer again since it was held is left to the entry that says so. All entries
     // are under way at once.
-    __device__ __forceinline__ void flush_remote() {
+    __device__ __forceinline__ void tell_of_near() {
         const int each = HELD / 32;
-        const u32 own = rank.share.own;
-        bool wanted[each];
-        Entry entry[each];
-        Home home[each];
+        u32 to[each];
+        if (shown) return;
         __syncwarp();
 #pragma unroll
         for (int k = 0; k < each; k++) {
             u32 index = 32 * k + lane();
-            wanted[k] = index < remote_count;
-            entry[k] = {};
-            home[k] = {};
-            if (wanted[k]) entry[k] = held(2)[index];
-            if (wanted[k]) home[k] = home_of(rank, entry[k].vertex - own);
-            wanted[k] = wanted[k] && entry[k].distance == current(&rank.work.distance[entry[k].vertex]);
+            to[k] = 0;
+            if (index >= near_count) continue;
+            Entry entry = held(0)[index];
+            to[k] = peers_of(rank, entry.vertex);
+            if (to[k] && entry.distance != current(&rank.work.distance[entry.vertex])) to[k] = 0;
         }
+        for (u32 p = 0; p < rank.peers.count; p++) {
+            u32 count = 0;
 #pragma unroll
-        for (int k = 0; k < each; k++)
-            send(rank, wanted[k], home[k], entry[k].vertex - own, entry[k].distance);
-        remote_count = 0;
+            for (int k = 0; k < each; k++) count += __popc(__ballot_sync(~0u, to[k] >> p & 1));
+            u64 next = places_at(rank, p, count);
+#pragma unroll
+            for (int k = 0; k < each; k++) {
+                u32 mask = __ballot_sync(~0u, to[k] >> p & 1);
+                if (to[k] >> p & 1) write_to(rank, p, next + rank_among(mask), held(0)[32 * k + lane()]);
+                next += __popc(mask);
+            }
+        }
         shown = anew(&rank.control->exchange.showing);
-        if (shown) rank.block.wrote = 1;  // distances in its own memory, but for them
-        __syncwarp();
     }
 };

@@ -26,7 +26,7 @@ extern "C" __global__ void fill_outboxes(const __grid_constant__ Share share,
                                          u32 parents) {
     u32 count = control->dirty_count, stride = gridDim.x * blockDim.x;
     for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
-        u32 vertex = work.dirty[i], place = vertex - share.own, peer = owner(share, place);
+        u32 vertex = work.dirty[i], place = vertex - share.rows, peer = owner(share, place);
         atomicAnd(&work.dirty_bits[place >> 5], ~(1u << (place & 31)));
         u32 slot = share.halo_starts[peer] + atomicAdd(&work.box_count[peer], 1u);
         work.box_vertex[slot] = share.halo_home[place];

@@ -14,34 +14,26 @@
 // very distance in near, or its bit in `spilled`; the others are far. So entries can be taken at any time and
 // in any order, and the distances they end with are the same.
 //
-// With peers, a remote head that became nearer goes to its owner's inbox at once or is shown to it at
-// the turn's end, and a turn begins with what has arrived; see peers.cuh. Without (one rank, or an
-// exchange through the host), and where its owner is no peer, it is marked dirty.
+// With peers, they are told of what comes into near at once, or shown it at the turn's end, and a turn begins
+// with what has arrived; see peers.cuh. A head in the halo is marked dirty, for an exchange through the host.
 
 // Lists what has arrived, without relaxing it.
-__device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged,
-                                            Distance threshold) {
-    WarpLists lists{rank, to, staged, 0, 0, 0, false};
+__device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged) {
+    WarpLists lists{rank, to, staged, 0, 0, false};
     u64 none = 0;
-    Relax<WarpLists> relax{rank, to, lists, threshold, NOTHING, none};
+    Relax<WarpLists> relax{rank, to, lists, NOTHING, NOTHING, none};
     relax.inbox();
     lists.flush();
 }
 
 // In a thick turn what has arrived joins near before any of it is relaxed: many vertices arrive more
 // than once, and only the last time counts.
-__device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged,
-                                           Distance threshold) {
+__device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged) {
     Turn to = now;
     to.near_out = now.near_in;
-    merge_inbox(rank, to, staged, threshold);
+    merge_inbox(rank, to, staged);
     meet(rank.control, rank.block);
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
-}
-
-// Whether a turn's long rows lead to so much of the halo that entries would be wasted on it.
-__device__ __forceinline__ bool finds_much(const Rank& rank, const Turn& now) {
-    return rank.peers.count > 1 && (u64)now.items_in_count * PART * 2 >= rank.share.halo;
 }
 
 // One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below.
@@ -64,10 +56,8 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         lists.flush();
         level = lists.level;
     } else {
-        if (arrived) join_inbox(rank, now, staged, threshold);
-        const bool shows = finds_much(rank, now);
-        if (shows) show(rank);
-        WarpLists lists{rank, now, staged, 0, 0, 0, shows};
+        if (arrived) join_inbox(rank, now, staged);
+        WarpLists lists{rank, now, staged, 0, 0, false};
         Relax<WarpLists> relax{rank, now, lists, threshold, cutoff, relaxed};
         relax.items();
         relax_groups(relax, fetch);
@@ -81,7 +71,7 @@ template <class Fetch, class Wanted>
 __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& to, Staging& staged,
                                       Distance threshold, Distance* least_far, Fetch fetch,
                                       Wanted wanted) {
-    WarpLists lists{rank, to, staged, 0, 0, 0, false};
+    WarpLists lists{rank, to, staged, 0, 0, false};
     Distance least = NOTHING;
     const u32 stretch = 32 * grid_warps();
     for (u32 base = 32 * grid_warp(); base < count; base += ARCS * stretch) {
@@ -133,7 +123,7 @@ __device__ __forceinline__ Distance end_of(Distance from, double width) {
 
 // Lists spilled vertices in near, which is empty: all that it has room for. The others keep their bits.
 __device__ void recover_spilled(const Share& share, const Work& work, Control* control, const Turn& now) {
-    u32 words = (share.own + 31) / 32, stride = gridDim.x * blockDim.x;
+    u32 words = (share.rows + 31) / 32, stride = gridDim.x * blockDim.x;
     for (u32 word = blockIdx.x * blockDim.x + threadIdx.x; word < words; word += stride) {
         u32 bits = __ldcg(&work.spilled[word]);
         if (bits) work.spilled[word] = 0;
@@ -183,7 +173,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         staged.far_count = 0;
-        block = {0, seen.released};
+        block = {seen.released};
     }
     __syncthreads();
 
@@ -254,15 +244,15 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     now.far = far_list(work, control, far_side);
                     Distance* least = &control->least_far[far_side];
                     split_far(rank, far, far_count, now, staged, window, threshold, least);
-                    after_split = !arrived;  // what arrives is no part of the least
+                    after_split = true;
                 }
-                if (arrived) merge_inbox(rank, now, staged, threshold);
+                if (arrived) merge_inbox(rank, now, staged);
             }
         }
         turn++;
         Prospect prospect;
         auto decide = [&] {
-            if (!exchanging) return;
+            if (!exchanging) return order();
             Copy<Exchange> before(&exchange);
             Copy<Mailbox> mail(peers.mailbox[peers.me]);
             prospect.listed =
@@ -271,13 +261,14 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
             u32 far = anew(&control->far_count[far_side]);
             double left = far ? (double)next : (double)INFINITE;
+            prospect.far = far;
             prospect.much = far > share.own / MUCH;
+            prospect.threshold = (double)threshold;
             // what is listed is worked on even if its window has begun beyond the bound
             double listed = min((double)window, peers.bound);
             prospect.floor = prospect.listed || prospect.pending ? listed : left;
             before.put(&desk.own);
             mail.put(&desk.heard);
-            order_with_peers();
             __syncwarp();
             conduct(peers, exchange, desk, prospect);
         };

@@ -1,13 +1,19 @@
 // Peers over NVLink: each rank's mailbox and inbox lie in its own memory and are mapped by all others
-// (CUDA IPC), so that a kernel hands improved boundary distances straight to the rank that owns them.
+// (CUDA IPC), so that a kernel hands improved distances straight to the ranks that work on from there.
+//
+// Among peers an arc lies where its *head* is (an incoming edge-cut; see dealt.cu), so that only a rank itself
+// improves what it owns. The arcs of a vertex may lie at all peers, and each has a *mirror* of it (Gluon,
+// Dathathri et al., PLDI 2018). When a vertex comes into near its owner tells those peers that have arcs of it,
+// `leads` says which: the mirrors become as near, and each peer relaxes its part of the row. So a vertex is told
+// about once or a little more often, whatever its degree, the arcs of all rows are evenly shared out, and
+// each peer works on distances that are so many times fewer.
 //
 // An inbox has a ring for each sender. A sender writes entries, then publishes how many it has ever
-// written; the owner takes them and acknowledges how many it has ever taken. A ring that is full is
-// never waited for: a turn that finds it full *shows* what it knows, and so does one of which that can be told
-// beforehand. When it has ended, each owner reads the distances that the sender has for its vertices where they
-// lie, all of them and in order, and takes what is nearer. That costs the same whatever was found (20 us a
-// million of them), while an entry costs its sender and its owner several accesses in no order. On R-MAT
-// graphs most vertices of a halo are found in each of a few turns.
+// written; the other takes them and acknowledges how many it has ever taken. A ring that is full is
+// never waited for: a turn that finds it full *shows* what it knows. When it has ended, each peer reads the
+// distances of the sender's own vertices where they lie, all of them and in order, and takes what is nearer
+// than it knows, up to the sender's threshold. That costs the same whatever was found (20 us a million of
+// them), while an entry costs its sender and its taker several accesses in no order.
 //
 // Quiet is found as between hosts (groute_py/comm/termination.py, where the proof is): rank 0 opens
 // votes, every rank states its floor and its counts, and two successive votes that find all idle, as
@@ -16,10 +22,10 @@
 // Where windows grow, the limit is its end; where all are alike a rank may work some widths ahead, so
 // that it waits less.
 //
-// Thick turns are taken in step: a rank that has ended one waits until the thick turns that its peers
-// are in have ended, and takes what they have found into its next. It loses little time, because the
-// shares are alike, and saves the work of relaxing from distances that a peer has already corrected
-// (on R-MAT graphs an eighth of all). In thin turns, whose time is latency, nobody waits.
+// Heavy turns, of relaxing and of splitting far, are taken in step: a rank that has ended one waits until the
+// heavy turns that its peers are in have ended, and takes what they have found into its next. It loses little
+// time, because work is evenly shared out, and saves the work of relaxing from distances that a peer has
+// already corrected. In light turns, whose time is latency, nobody waits.
 #pragma once
 
 #define MAX_PEERS 8
@@ -35,9 +41,9 @@ struct Ballot {
 // Written by peers; lies in the memory of the rank it belongs to.
 struct Mailbox {
     u64 published[MAX_PEERS];  // entries that each sender has put into this rank's inbox, ever
-    u64 taken[MAX_PEERS];      // entries of this rank that each owner has taken, ever
-    u64 pace[MAX_PEERS];       // of each rank: odd in a thick turn; changes with every turn
-    u64 shown[MAX_PEERS];      // turns after which each rank has shown what it knows, ever
+    u64 taken[MAX_PEERS];      // entries of this rank that each peer has taken, ever
+    u64 pace[MAX_PEERS];       // of each rank: odd in a heavy turn; changes with every turn
+    u64 shown[MAX_PEERS];      // turns after which each rank has shown what it knows, ever; see Showing
     Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
     u64 vote;                  // the vote that is open, from 1
     double limit;              // of the last verdict
@@ -54,9 +60,9 @@ struct Peers {
     Mailbox* mailbox[MAX_PEERS];  // of every one of them
     Entry* outbox[MAX_PEERS];     // this rank's ring in the inbox of every one
     const Entry* inbox;           // this rank's; the ring of sender p begins at p * capacity
-    const Distance* shown[MAX_PEERS];  // in the memory of every one: its distances of this rank's vertices ...
-    const u32* asked[MAX_PEERS];       // ... which are these, ascending; in this rank's memory
-    u32 asked_count[MAX_PEERS];
+    const Distance* shown[MAX_PEERS];  // in the memory of every one: the distances of what it owns
+    u32 owned[MAX_PEERS];              // how many these are
+    u32 mirrors[MAX_PEERS];            // where their mirrors begin
     double ahead;   // how far beyond the window that all share a rank may work
     double widest;  // that window
     double bound;  // what lies beyond is left alone in this launch
@@ -80,13 +86,19 @@ struct Exchange {
     u64 calm;                 // rank 0: entries sent in all when the last vote was calm, plus one
     u64 pace;                 // what peers have been told of this rank's
     u64 shown;                // turns after which this rank has shown what it knows, ever
-    u32 seen[MAX_PEERS];      // of each peer's, what this rank has looked at
-    u32 to_see[MAX_PEERS];    // and what it looks at this turn
+    float below;              // and up to where, the last time
+    u32 seen[MAX_PEERS];      // of each peer's turns, what this rank has looked at
+    u32 to_see[MAX_PEERS];    // and what it looks at this turn, ...
+    float see_below[MAX_PEERS];  // ... up to where
     u32 quiet;
     u32 stopped;
     u32 showing;              // this turn shows what it knows
-    u32 padding;
 };
+
+// How often a rank has shown what it knows, and up to where, in one word: a float that is not less.
+__device__ __forceinline__ u64 as_showing(u64 count, float below) {
+    return count << 32 | __float_as_uint(below);
+}
 
 // Whether a rank has to wait with what lies at `floor`. Up to the bound it may work, but not at a limit below
 // that: there the next window begins.

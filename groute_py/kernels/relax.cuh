@@ -1,6 +1,8 @@
 // Relaxing arcs by whole warps, and listing what became nearer.
 #pragma once
 
+#define LOOKED_AFTER 32  // arcs of a mirror's row from which its owner is asked before they are relaxed
+
 // `Lists` is where the improvements of this turn gather; see lists.cuh.
 template <class Lists>
 struct Relax {
@@ -12,7 +14,7 @@ struct Relax {
 
     // The rows of up to 32 entries, one a lane; all lanes call it.
     __device__ __forceinline__ void rows(bool wanted, Ready ready) {
-        wanted = wanted && ready.distance == current(&rank.work.distance[ready.vertex]);
+        wanted = wanted && fresh(ready, ready.degree > LOOKED_AFTER);
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
         if (!wanted) ready.degree = 0;
         cut_long(ready);
@@ -52,7 +54,7 @@ struct Relax {
         }
     }
 
-    // Lists what peers have sent and shown, of what still improves.
+    // Lists what peers have sent and shown, of what still improves. To them it is near, so it is here.
     __device__ __forceinline__ void inbox() {
         const Exchange& exchange = rank.seen.exchange;
         const Peers& peers = rank.peers;
@@ -60,16 +62,18 @@ struct Relax {
             if (p == peers.me) continue;
             for (u32 shown = 0; shown <= shows(exchange, p); shown++) {
                 u64 begin = shown ? 0 : exchange.begin[p];
-                u64 end = shown ? peers.asked_count[p] : exchange.end[p];
+                u64 end = shown ? peers.owned[p] : exchange.end[p];
                 receive(begin, end, [&](u64 index) {
                     Entry entry;
                     if (shown) {
                         entry.distance = anew(&peers.shown[p][index]);
-                        entry.vertex = __ldg(&peers.asked[p][index]);
+                        entry.vertex = index;
+                        if ((double)entry.distance > exchange.see_below[p]) entry.distance = NOTHING;
                     } else {
                         u64 place = (u64)p * peers.capacity + (index & (peers.capacity - 1));
                         entry = load(&peers.inbox[place]);
                     }
+                    entry.vertex += peers.mirrors[p];
                     return entry;
                 });
             }
@@ -78,11 +82,11 @@ struct Relax {
 
   private:
     // What `fetch(index)` brings, from begin to end, several a lane at a time. Much of it improves nothing: it
-    // is looked at before it is touched.
+    // is looked at before it is touched. The last warps begin, since the first have the few entries of a thin turn.
     template <class Fetch>
     __device__ __forceinline__ void receive(u64 begin, u64 end, Fetch fetch) {
         const u32 stretch = 32 * grid_warps();
-        for (u64 base = begin + 32 * grid_warp(); base < end; base += ARCS * stretch) {
+        for (u64 base = begin + stretch - 32 * (grid_warp() + 1); base < end; base += ARCS * stretch) {
             bool nearer[ARCS];
             Entry entries[ARCS];
 #pragma unroll
@@ -107,9 +111,7 @@ struct Relax {
             for (int k = 0; k < ARCS; k++) {
                 if (!__any_sync(~0u, nearer[k])) continue;
                 Ready ready = {entries[k].distance, entries[k].vertex, NO_VERTEX};
-                bool close = nearer[k] && ready.distance < threshold;
-                lists.near(close, ready);
-                lists.far(nearer[k] && !close, ready);
+                lists.near(nearer[k], ready);
             }
         }
     }
@@ -185,6 +187,13 @@ struct Relax {
         }
     }
 
+    // Whether a vertex is no nearer by now; `asked` of a mirror's owner too, who has told of it again if it is. Both
+    // are on their way at once.
+    __device__ __forceinline__ bool fresh(const Ready& ready, bool asked) {
+        Distance told = asked ? at_owner(rank, ready.vertex) : NOTHING;
+        return current(&rank.work.distance[ready.vertex]) == ready.distance && told >= ready.distance;
+    }
+
     // False if the item is none, or stale.
     __device__ __forceinline__ bool part(const Item& item, Ready& ready) {
         if (item.vertex == NO_VERTEX) return false;
@@ -193,7 +202,7 @@ struct Relax {
         ready.vertex = item.vertex;
         ready.begin = __ldg(row) + (Offset)item.part * PART;
         ready.degree = (u32)min((Offset)PART, __ldg(row + 1) - ready.begin);
-        return item.distance == current(&rank.work.distance[item.vertex]);
+        return fresh(ready, true);
     }
 
     // One row or part of it, by the whole warp, until it is stale.

@@ -1,5 +1,4 @@
-// Handing improvements of remote vertices to their owners; see peers.cuh. `place` is a vertex's number
-// in the halo.
+// Telling peers of vertices that have become near; see peers.cuh.
 #pragma once
 
 // What a rank's kernel works with.
@@ -12,68 +11,53 @@ struct Rank {
     Attendance& block;
 };
 
-// Where a halo vertex lives.
-struct Home {
-    u32 peer;    // its owner's number among the peers; too large where that is none of them
-    u32 vertex;  // its number there
-};
-
-__device__ __forceinline__ Home home_of(const Rank& rank, u32 place) {
-    return {owner(rank.share, place) - rank.peers.first, __ldg(&rank.share.halo_home[place])};
+// Which peers have arcs of a vertex: a bit for each. None have of a mirror.
+__device__ __forceinline__ u32 peers_of(const Rank& rank, u32 vertex) {
+    if (rank.peers.count == 1 || vertex >= rank.share.own) return 0;
+    return __ldg(&rank.share.leads[vertex]);
 }
 
-// Whether a halo vertex's owner is none of the peers.
-__device__ __forceinline__ bool beyond_peers(const Rank& rank, u32 vertex) {
-    const Share& share = rank.share;
-    if (rank.peers.count == share.peers) return false;
-    u32 place = vertex - share.own, first = rank.peers.first;
-    return place < __ldg(&share.halo_starts[first]) ||
-           place >= __ldg(&share.halo_starts[first + rank.peers.count]);
-}
-
-// This turn shows to all peers what it knows.
-__device__ __forceinline__ void show(const Rank& rank) {
-    rank.control->exchange.showing = 1;
-    rank.block.wrote = 1;
-}
-
-// Into a ring while it has room.
-__device__ __forceinline__ void write_to(const Rank& rank, const Home& home, u64 index, Distance distance) {
-    if (index < rank.seen.exchange.room[home.peer]) {
-        Entry entry;
-        entry.distance = distance;
-        entry.vertex = home.vertex;
-        rank.peers.outbox[home.peer][index & (rank.peers.capacity - 1)] = entry;
-        rank.block.wrote = 1;
-    } else {
-        show(rank);
+// A mirror's distance at its owner, who may have come nearer since it told of it; NOTHING of what is no mirror.
+__device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
+    const Peers& peers = rank.peers;
+    if (vertex < rank.share.own) return NOTHING;
+    for (u32 p = 0; p < peers.count; p++) {
+        u32 place = vertex - peers.mirrors[p];
+        if (place < peers.owned[p]) return anew(&peers.shown[p][place]);
     }
+    return NOTHING;
 }
 
-// By one atomic a warp and owner; all 32 lanes call it.
-__device__ __forceinline__ void send(const Rank& rank, bool wanted, const Home& home, u32 place,
-                                     Distance distance) {
-    u32 to = wanted ? home.peer : MAX_PEERS;
-    if (rank.peers.count < rank.share.peers) {
-        bool beyond = wanted && to >= rank.peers.count;
-        mark_dirty(rank.share, rank.work, rank.control, rank.share.own + place, beyond);
-    }
+// Into a ring while it has room; else this turn shows to all peers what it knows. What blocks write here and at
+// home is made visible to peers by the conductor, for all of them: fences are cumulative.
+__device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, const Entry& entry) {
+    if (index < rank.seen.exchange.room[peer])
+        rank.peers.outbox[peer][index & (rank.peers.capacity - 1)] = entry;
+    else
+        rank.control->exchange.showing = 1;
+}
+
+// The first of `count` places in a peer's inbox; all 32 lanes call it.
+__device__ __forceinline__ u64 places_at(const Rank& rank, u32 peer, u32 count) {
+    u64 first = 0;
+    if (count && lane() == 0) first = atomicAdd(&rank.control->exchange.sent[peer], (u64)count);
+    return __shfl_sync(~0u, first, 0);
+}
+
+// To the peers whose bit is set, by one atomic a warp and peer; all 32 lanes call it.
+__device__ __forceinline__ void tell(const Rank& rank, u32 to, const Entry& entry) {
+    if (!__any_sync(~0u, to)) return;
     for (u32 p = 0; p < rank.peers.count; p++) {
-        u32 mask = __ballot_sync(~0u, to == p);
-        if (!mask) continue;
-        u64 first = 0;
-        if ((int)lane() == __ffs(mask) - 1)
-            first = atomicAdd(&rank.control->exchange.sent[p], (u64)__popc(mask));
-        first = __shfl_sync(~0u, first, __ffs(mask) - 1);
-        if (to == p) write_to(rank, home, first + rank_among(mask), distance);
+        u32 mask = __ballot_sync(~0u, to >> p & 1);
+        u64 first = places_at(rank, p, __popc(mask));
+        if (to >> p & 1) write_to(rank, p, first + rank_among(mask), entry);
     }
 }
 
 // The same for one lane.
-__device__ __forceinline__ void send_one(const Rank& rank, u32 place, Distance distance) {
-    Home home = home_of(rank, place);
-    if (home.peer >= rank.peers.count)
-        return mark_dirty_one(rank.share, rank.work, rank.control, rank.share.own + place);
-    u64 index = atomicAdd(&rank.control->exchange.sent[home.peer], 1ull);
-    write_to(rank, home, index, distance);
+__device__ __forceinline__ void tell_one(const Rank& rank, u32 to, const Entry& entry) {
+    for (; to; to &= to - 1) {
+        u32 peer = __ffs(to) - 1;
+        write_to(rank, peer, atomicAdd(&rank.control->exchange.sent[peer], 1ull), entry);
+    }
 }

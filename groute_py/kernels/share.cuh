@@ -1,33 +1,48 @@
 // What a rank holds on the device: its share of the graph, its worklists, its control block.
+//
+// Local vertices are numbered: the owned, the mirrors (all that the peers own, in order), the halo (other
+// ranks' vertices that arcs lead to). Without peers there are no mirrors. See peers.cuh.
 #pragma once
 
 // These structs are mirrored field by field in device/layout.py.
 struct Share {
-    const Offset* offsets;   // own + 1
-    const Arc* arcs;         // heads in local numbers
+    const Offset* offsets;   // rows + 1
+    const Arc* arcs;         // heads in local numbers: owned, or of the halo
+    const u8* leads;         // own, or null: bit p where arcs of the vertex lie at peer p
     const u32* halo_home;    // the number a halo vertex has at its owner
     const u32* halo_starts;  // peers + 1; the halo of owner p is halo_starts[p] .. halo_starts[p + 1]
     u64 first;               // global number of vertex 0
     u32 own;
+    u32 rows;                // own, and mirrors of the peers' vertices
     u32 halo;
+    u32 before;              // mirrors whose vertices come before the own ones
     u32 peers;
     u32 padding;
 };
 
+__device__ __forceinline__ u32 local_count(const Share& share) { return share.rows + share.halo; }
+
+// Of a vertex that has a row.
+__device__ __forceinline__ u64 global_number(const Share& share, u32 vertex) {
+    if (vertex < share.own) return share.first + vertex;
+    u32 mirror = vertex - share.own;
+    return share.first - share.before + mirror + (mirror < share.before ? 0 : share.own);
+}
+
 struct Work {
-    Distance* distance;     // own + halo
+    Distance* distance;     // rows + halo
     Entry* near[2];         // entries below the threshold: read from one, written to the other
     u32* near_tail[2];      // the tails of the arcs these came by, or null; see record.cuh
     Entry* far[2];          // the others
     u32* far_tail[2];
-    u32* spilled;           // bit a vertex, own: entries that found near full
+    u32* spilled;           // bit a row: entries that found near full
     u32* dirty;             // halo vertices that improved since the last outbox, each once
     u32* dirty_bits;        // bit a halo vertex
     Item* items[2];         // parts of long rows, like near
-    i64* parent;            // own + halo; global number, or -1
-    u64* record;            // own + halo, or null; see record.cuh
-    u8* hints;              // own + halo, or null; see hints.cuh
-    u32* claimed;           // own; vertices that may claim onward
+    i64* parent;            // rows + halo; global number, or -1
+    u64* record;            // own, or null; see record.cuh
+    u8* hints;              // own, or null; see hints.cuh
+    u32* claimed;           // rows; vertices that may claim onward
     Distance* box_distance; // halo; the outboxes, owner by owner
     i64* box_parent;
     u32* box_vertex;
@@ -146,7 +161,7 @@ __device__ __forceinline__ void append(const Work& work, Control* control, const
 // Lists a halo vertex for the outbox, once until it has been emptied.
 __device__ __forceinline__ void mark_dirty(const Share& share, const Work& work, Control* control,
                                            u32 vertex, bool improved) {
-    bool first = improved && set_bit(work.dirty_bits, vertex - share.own);
+    bool first = improved && set_bit(work.dirty_bits, vertex - share.rows);
     u32 place = slot(&control->dirty_count, first);
     if (first) work.dirty[place] = vertex;
 }
@@ -154,6 +169,6 @@ __device__ __forceinline__ void mark_dirty(const Share& share, const Work& work,
 // The same for one lane.
 __device__ __forceinline__ void mark_dirty_one(const Share& share, const Work& work,
                                                Control* control, u32 vertex) {
-    if (set_bit(work.dirty_bits, vertex - share.own))
+    if (set_bit(work.dirty_bits, vertex - share.rows))
         work.dirty[atomicAdd(&control->dirty_count, 1u)] = vertex;
 }

@@ -42,8 +42,10 @@ HEADERS = (
     "thick.cuh",
 )
 SOLVE = Program(
-    (*HEADERS, "start.cu", "near_far.cu", "messages.cu", "claim.cu"),
+    (*HEADERS, "dealt.cu", "start.cu", "near_far.cu", "messages.cu", "claim.cu"),
     (
+        "count_dealt",
+        "deal_out",
         "start",
         "relax",
         "narrow",

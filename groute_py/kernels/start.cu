@@ -4,8 +4,9 @@
 __device__ __forceinline__ void touch(const Peers& peers, u32 p) {
     if (!is_peer(peers, p)) return;
     anew(&peers.mailbox[p]->stop);
+    say(&peers.mailbox[p]->pace[peers.me], 0);  // as it is before this rank's first turn
     anew(&peers.outbox[p]->vertex);
-    if (peers.asked_count[p]) anew(peers.shown[p]);
+    if (peers.owned[p]) anew(peers.shown[p]);
 }
 
 // `source` is NO_VERTEX on a rank that does not own it; `width` is of the first window, `room` the capacity
@@ -15,12 +16,13 @@ extern "C" __global__ void start(const __grid_constant__ Share share, const __gr
                                  Distance width, u32 room) {
     u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
     touch(peers, thread);
-    for (u32 i = thread; i < share.own + share.halo; i += stride) {
+    for (u32 i = thread; i < local_count(share); i += stride)
         work.distance[i] = i == source ? (Distance)0 : NOTHING;
+    for (u32 i = thread; i < share.own; i += stride) {
         if (work.record) work.record[i] = UNRECORDED;
         if (work.hints) work.hints[i] = UNKNOWN;
     }
-    for (u32 i = thread; i < (share.own + 31) / 32; i += stride) work.spilled[i] = 0;
+    for (u32 i = thread; i < (share.rows + 31) / 32; i += stride) work.spilled[i] = 0;
     for (u32 i = thread; i < (share.halo + 31) / 32; i += stride) work.dirty_bits[i] = 0;
     if (thread) return;
     *control = Control{};
@@ -30,5 +32,12 @@ extern "C" __global__ void start(const __grid_constant__ Share share, const __gr
     for (u32 p = 0; p < MAX_PEERS; p++) control->exchange.room[p] = room;
     if (source == NO_VERTEX) return;
     control->near_count[0] = 1;
-    put(work, control, near_list(work, control, 0), 0, Entry{0, source}, NO_VERTEX);
+    const Entry entry{0, source};
+    put(work, control, near_list(work, control, 0), 0, entry, NO_VERTEX);
+    if (peers.count == 1) return;
+    for (u32 p = 0; p < peers.count; p++) {  // told as what comes into near later
+        if (!(share.leads[source] >> p & 1)) continue;
+        peers.outbox[p][0] = entry;
+        control->exchange.sent[p] = 1;
+    }
 }

@@ -53,8 +53,9 @@ struct Thin {
             next.tail = ready.vertex;
             next.distance = plus(ready.distance, arc.weight);
             if (arc.head < share.own) look_up(share, next);
+            u32 peers = peers_of(relax.rank, arc.head);
             relax.relaxed++;
-            if (settle(arc, ready.distance, next.distance)) list(next);
+            if (settle(arc, ready.distance, next.distance)) list(next, peers);
         }
     }
 
@@ -67,9 +68,9 @@ struct Thin {
         return fits && reach < known;
     }
 
-    __device__ __forceinline__ void list(const Ready& ready) {
+    __device__ __forceinline__ void list(const Ready& ready, u32 peers) {
         if (ready.vertex >= relax.rank.share.own) relax.lists.remote_one(ready);
-        else if (ready.distance < relax.threshold) relax.lists.near_one(ready);
+        else if (ready.distance < relax.threshold) relax.lists.near_one(ready, peers);
         else relax.lists.far_one(ready);
     }
 };

@@ -41,7 +41,7 @@ __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, c
 }
 
 // Entries and items as a measure of work: few items are many arcs.
-__device__ __forceinline__ u64 weight_of(u32 entries, u32 items) { return entries + 8ull * items; }
+__device__ __forceinline__ u64 weight_of(u32 entries, u32 items) { return entries + PART / 4 * (u64)items; }
 
 // The turn after next writes what this turn's predecessor read.
 __device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_side) {

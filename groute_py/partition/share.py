@@ -19,6 +19,9 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.formats.native import Contents
 from groute_py.partition.base import Partition
 
+MOST_LOCAL = 2**31 - 1
+"""Vertices that 32-bit local numbers reach."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -128,7 +131,7 @@ def _whole(rows: Rows, count: int) -> Share:
 
 
 def _refuse_beyond_32_bits(part: int, parts: int, own: int, halo: int) -> None:
-    if own + halo > np.iinfo(np.int32).max:
+    if own + halo > MOST_LOCAL:
         raise InputError(
             f"part {part} of {parts} has {own:,} vertices and a halo of {halo:,}; a rank can hold "
             "2³¹ − 1 in all, so use more ranks"

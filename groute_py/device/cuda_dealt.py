@@ -1,0 +1,163 @@
+"""Among peers an arc lies where its head is: arcs are dealt out anew when peers are linked.
+
+Ranks come with the rows of what they own, which is how graphs are read and cut (an outgoing
+edge-cut). Linked they keep the arcs that lead to what they own (an incoming one): see
+kernels/peers.cuh. Each writes the arcs straight into the memory of the peers that take them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import cupy as cp
+import numpy as np
+from cupy.cuda import driver, runtime
+from numpy.typing import NDArray
+
+from groute_py.comm.team import Team
+from groute_py.device.cuda_messages import Messages
+from groute_py.device.layout import DEAL
+from groute_py.device.memory import inbox_bytes, offset_type
+from groute_py.device.mirrors import Mirrors
+from groute_py.device.peers import FULL, exportable, mapped
+from groute_py.partition.share import MOST_LOCAL, Share
+
+T = TypeVar("T")
+
+
+class Counted(NamedTuple):
+    """Attributes:
+    starts: uint64, shape (ranks, own + 1): where each row's arcs begin in what each rank takes.
+    leads: uint8, shape (own,): bit p where rank p takes some, and is another one.
+    totals: how many arcs each takes.
+    """
+
+    starts: Any
+    leads: Any
+    totals: list[int]
+
+
+class Dealt(Messages):
+    """A GPU whose arcs may have been dealt out, in a team then."""
+
+    _team: Team | None = None
+    _mirrors: Mirrors
+    _most_told: int
+
+    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        self._team = None
+        super().load(share, distance_type, peers)
+
+    def _deal(self, team: Team) -> str | None:
+        """Deal out the arcs of a team; why not, the same on every rank of it; collective.
+
+        Where it cannot be, arcs or worklists are gone: load the share again.
+        """
+        assert self._team is None
+        channel = team.channel
+        mirrors = Mirrors(channel.rank, channel.gather(self._share.own_count))
+        most = max(channel.gather(mirrors.rows + len(self._share.halo)))
+        if most > MOST_LOCAL:
+            return f"a GPU would have {most:,} local vertices, more than {MOST_LOCAL:,}"
+        self._arrays = {}
+        cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
+        counted = _if_it_fits(lambda: self._counted(team))
+        found = channel.gather(counted and counted.totals)
+        sizes = np.array(found, np.int64) if None not in found else None
+        graph = _if_it_fits(lambda: self._room_for(sizes, mirrors)) if sizes is not None else None
+        if not all(channel.gather(graph is not None)):
+            return FULL
+        assert counted is not None
+        assert sizes is not None
+        assert graph is not None
+        self._hand_out(team, mirrors, sizes, counted.starts, graph)
+        self._graph |= graph | {"leads": counted.leads}
+        del counted, graph
+        self._team, self._mirrors = team, mirrors
+        self._rows, self._before = mirrors.rows, mirrors.before
+        if team.hosts == 1:
+            self._halo = 0  # no arc leads there any more
+        self._most_told = max(channel.gather(self._count_told()))
+        self._inbox_bytes = inbox_bytes(self._most_told, channel.size, self._type)
+        fits = _if_it_fits(self._prepare_for_dealt)
+        return None if all(channel.gather(fits)) else FULL
+
+    def _count_told(self) -> int:
+        """Of how many vertices this rank tells a peer at the most."""
+        with self._stream:
+            leads = self._graph["leads"]
+            return max(int((leads >> peer & 1).sum()) for peer in range(len(self._mirrors.owned)))
+
+    def _prepare_for_dealt(self) -> bool:
+        with self._stream:
+            self._compile(len(self._graph["arcs"]))
+            self._point_to_share()
+            self._allocate(exported=True)
+        self._stream.synchronize()
+        return True
+
+    def _counted(self, team: Team) -> Counted:
+        own, ranks = self._share.own_count, team.channel.size
+        with self._stream:
+            counts, leads = cp.zeros((ranks, own), np.uint32), cp.zeros(own, np.uint8)
+            self._run("count_dealt", 32 * own, self._share_at, _deal_of(team), counts, leads)
+            starts = cp.zeros((ranks, own + 1), np.uint64)
+            for peer in range(ranks):
+                cp.cumsum(counts[peer], dtype=np.uint64, out=starts[peer, 1:])
+            return Counted(starts, leads, starts[:, -1].get().tolist())
+
+    def _room_for(self, sizes: NDArray[np.int64], mirrors: Mirrors) -> dict[str, Any]:
+        """For the arcs that this rank takes, ``sizes[sender, taker]``, and their rows."""
+        arcs = int(sizes[:, mirrors.me].sum())
+        offsets = exportable(mirrors.rows + 1, np.dtype(offset_type(arcs)))
+        with self._stream:
+            offsets[mirrors.rows :].fill(arcs)
+        return {"arcs": exportable(arcs, self._arc_type()), "offsets": offsets}
+
+    def _hand_out(
+        self,
+        team: Team,
+        mirrors: Mirrors,
+        sizes: NDArray[np.int64],
+        starts: Any,
+        graph: dict[str, Any],
+    ) -> None:
+        """Write arcs and the beginnings of their rows where they are to lie; collective."""
+        ranks, me, channel = team.channel.size, mirrors.me, team.channel
+        arcs_at = mapped(channel, graph["arcs"].data.ptr)
+        offsets_at = mapped(channel, graph["offsets"].data.ptr)
+        boxes, entry = np.zeros(ranks, np.uint64), graph["arcs"].itemsize
+        with self._stream:
+            for peer in range(ranks):
+                begin = int(sizes[mirrors.earlier(peer, me), peer].sum())
+                boxes[peer] = arcs_at[peer] + begin * entry
+                rows = (starts[peer, :-1] + np.uint64(begin)).astype(
+                    offset_type(int(sizes[:, peer].sum()))
+                )
+                place = offsets_at[peer] + mirrors.at(peer, me) * rows.itemsize
+                words = (place, rows.data.ptr, rows.nbytes, runtime.memcpyDefault)
+                runtime.memcpyAsync(*words, self._stream.ptr)
+                self._stream.synchronize()
+            own, boxes = self._share.own_count, cp.asarray(boxes)
+            state = (self._share_at, _deal_of(team), starts, boxes, np.uint32(mirrors.rows))
+            self._run("deal_out", 32 * own, *state)
+        self._stream.synchronize()
+        channel.gather(None)  # all arcs are there
+        for peer in range(ranks):
+            if peer != me:
+                runtime.ipcCloseMemHandle(arcs_at[peer])
+                runtime.ipcCloseMemHandle(offsets_at[peer])
+
+
+def _deal_of(team: Team) -> Any:
+    """The struct ``Deal`` of kernels/dealt.cu."""
+    return np.array([(team.channel.rank, team.first, team.channel.size)], DEAL)
+
+
+def _if_it_fits(action: Callable[[], T]) -> T | None:
+    """What an action makes, or None where the GPU has no memory for it: others wait to know."""
+    try:
+        return action()
+    except (MemoryError, runtime.CUDARuntimeError, driver.CUDADriverError):
+        return None

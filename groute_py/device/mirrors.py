@@ -1,0 +1,37 @@
+"""Mirrors: how the ranks of a team number each other's vertices; see kernels/peers.cuh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mirrors:
+    """A rank's own vertices come first, then all the others' in order.
+
+    Attributes:
+        me: this rank's number in the team.
+        owned: how many vertices each owns; the ranges follow each other.
+    """
+
+    me: int
+    owned: list[int]
+
+    @property
+    def rows(self) -> int:
+        """Vertices of the team: each rank has a row for every one of them."""
+        return sum(self.owned)
+
+    @property
+    def before(self) -> int:
+        """Those of the ranks before this one."""
+        return sum(self.owned[: self.me])
+
+    def earlier(self, peer: int, owner: int) -> list[int]:
+        """The ranks whose vertices come before those of ``owner`` at ``peer``."""
+        others = [rank for rank in range(owner) if rank != peer]
+        return [peer, *others] if owner != peer else []
+
+    def at(self, peer: int, owner: int) -> int:
+        """The number that the first vertex of ``owner`` has at ``peer``."""
+        return sum(self.owned[rank] for rank in self.earlier(peer, owner))
