@@ -18,6 +18,7 @@ SELECTED = {
     "test_methods.py": ("TestShapes", 50),
     "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "test_recording.py": ("", 20),
+    "test_dealt.py": ("", 31),
     "test_growing_windows.py": ("", 11),
     "test_first_run.py": ("rehearsed", 12),
     "test_many_memory.py": ("", 1),
@@ -29,6 +30,9 @@ SELECTED = {
 }
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
+WITH_SEVERAL = {"test_dealt.py"}
+"""On four GPUs, the others on one."""
+
 
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
@@ -37,10 +41,11 @@ def test_in_emulation(file: str) -> None:
     which, count = SELECTED[file]
     words = ["-m", "pytest", "-q", "-p", "emulated_gpu", "-p", "no:cacheprovider", "-m", "gpu"]
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    gpus = "4" if file in WITH_SEVERAL else "1"
     done = subprocess.run(
         [sys.executable, *words, "-k", which, str(HERE / file)],
         cwd=HERE.parent,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "EMULATED_GPUS": gpus},
         capture_output=True,
         text=True,
     )

@@ -1,0 +1,157 @@
+"""Arcs that are dealt out among linked ranks, which are threads on emulated GPUs of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import EMULATED, NO_GPU
+from graphs import random_graph, scipy_distances
+from local_ranks import on_ranks
+
+from groute_py import Graph, Result, generate, verify
+from groute_py.comm import team
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU)),
+    pytest.mark.skipif(not EMULATED, reason="threads of one process cannot map its own memory"),
+]
+
+GRAPHS = {
+    "road": lambda: generate("road:12x12"),
+    "rmat": lambda: generate("rmat:7"),
+    "loops and parallel arcs": lambda: random_graph(20, 300, 3, 2),
+    "empty parts": lambda: Graph(
+        np.array([0, 2, *[2] * 40]), np.array([1, 40], np.int32), np.array([3, 4], np.int32)
+    ),
+    "two vertices": lambda: Graph(np.array([0, 1, 1]), np.array([1], np.int32), np.array([7])),
+    "no arcs": lambda: random_graph(9, 0, 1, 1),
+}
+OPTIONS = Options(device="cuda", order="none")
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_each_arc_lies_where_its_head_is(name: str, ranks: int) -> None:
+    """All arcs are there, those of a row in their order; and owners know who has some."""
+    graph = GRAPHS[name]()
+
+    def work(channel: Any) -> Any:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with Session(whole, channel, OPTIONS) as session:
+            return dealt_arcs(session)
+
+    parts = on_ranks(ranks, work)
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    arcs = list(zip(tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True))
+    for me, (first, own, found, leads) in enumerate(parts):
+        lead_here = [arc for arc in arcs if first <= arc[1] < first + own]
+        assert sorted(found) == sorted(lead_here)
+        for vertex in range(first, first + own):
+            takers = {p for p in range(ranks) for arc in parts[p][2] if arc[0] == vertex} - {me}
+            assert {p for p in range(ranks) if leads[vertex - first] >> p & 1} == takers
+
+
+def dealt_arcs(session: Session) -> Any:
+    """Of a linked rank: its first vertex, how many it owns, its arcs in global numbers, whom its
+    vertices lead to."""
+    device: Any = session._device
+    graph, mirrors, share = device._graph, device._mirrors, device._share
+    offsets, arcs = np.asarray(graph["offsets"]), np.asarray(graph["arcs"])
+    assert len(offsets) == mirrors.rows + 1
+    starts = np.concatenate([[0], np.cumsum(mirrors.owned)])
+    numbers = np.concatenate(
+        [np.arange(share.first, share.first + share.own_count)]
+        + [np.arange(starts[p], starts[p + 1]) for p in range(len(starts) - 1) if p != mirrors.me]
+    )
+    half = arcs.itemsize // 2
+    words = arcs.view(np.int32 if half == 4 else np.int64).reshape(len(arcs), 2)
+    heads = words[:, 1].astype(np.int64) & 0xFFFFFFFF
+    assert (heads < share.own_count).all()
+    tails = np.repeat(numbers, np.diff(offsets.astype(np.int64)))
+    found = zip(tails.tolist(), (heads + share.first).tolist(), words[:, 0].tolist(), strict=True)
+    return share.first, share.own_count, list(found), np.asarray(graph["leads"]).tolist()
+
+
+def solved(graph: Graph, source: int, ranks: int) -> Result:
+    """On threads as ranks."""
+
+    def work(channel: Any) -> Result | None:
+        with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
+            session.solve(source)
+            return session.solve(source)
+
+    result = on_ranks(ranks, work)[0]
+    assert result is not None
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
+    verify(graph, result)
+    return result
+
+
+@pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
+@pytest.mark.parametrize("step", ["_counted", "_room_for", "_prepare_for_dealt"])
+def test_without_room_ranks_go_on_in_rounds(
+    step: str, full: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever rank has none, and at whichever step; with the shares that they had before."""
+    from groute_py.device import peers
+    from groute_py.device.cuda_dealt import Dealt
+
+    taken = getattr(Dealt, step)
+
+    def tried(self: Any, *words: Any) -> Any:
+        if self._gpu.id in full:
+            raise MemoryError("full")
+        return taken(self, *words)
+
+    monkeypatch.setattr(Dealt, step, tried)
+    result = solved(generate("rmat:6"), 3, 3)
+    assert result.statistics["mode"] == "rounds"
+    assert result.statistics["reason"] == peers.FULL
+
+
+def test_more_vertices_than_a_rank_can_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.device import cuda_dealt
+
+    monkeypatch.setattr(cuda_dealt, "MOST_LOCAL", 99)
+    result = solved(generate("road:10x10"), 3, 2)
+    assert result.statistics["mode"] == "rounds"
+    assert "local vertices, more than 99" in result.statistics["reason"]
+
+
+def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those whose arcs have been dealt out already take their rows back."""
+    from groute_py.device.cuda import CudaDevice
+
+    link = CudaDevice.link
+    monkeypatch.setattr(team, "host_name", lambda rank, size: f"node{2 * rank // size}")
+
+    def tried(self: Any, mine: team.Team) -> Any:
+        return "ranks share a GPU" if mine.first else link(self, mine)
+
+    monkeypatch.setattr(CudaDevice, "link", tried)
+    result = solved(generate("road:10x10"), 3, 4)
+    assert (result.statistics["mode"], result.statistics["reason"]) == (
+        "rounds",
+        "ranks share a GPU",
+    )
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_level_arcs_across_ranks(ranks: int) -> None:
+    """Paths of zero weight that go to and fro between parts, and cycles of them."""
+    count = 40
+    order = np.random.default_rng(2).permutation(count)
+    tails = np.concatenate([order[:-1], order[1:], order[:5]])
+    heads = np.concatenate([order[1:], order[:-1], order[20:25]])
+    places = np.argsort(tails, kind="stable")
+    offsets = np.searchsorted(tails[places], np.arange(count + 1))
+    weights = np.zeros(len(tails), np.int32)
+    weights[places.argsort()[-5:]] = 1
+    graph = Graph(offsets, heads[places].astype(np.int32), weights)
+    assert solved(graph, int(order[0]), ranks).statistics["mode"] == "fused"
