@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,29 @@ def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.Monk
         "rounds",
         "ranks share a GPU",
     )
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_what_other_hosts_bring_before_the_first_launch(
+    late: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Peers are told of it: a host that begins late may have messages already."""
+    from groute_py.engine import session
+
+    arcs = {0: [2], 3: [2], 4: [5], 5: [4], 6: [0], 7: [6]}
+    offsets = np.cumsum([0, *(len(arcs.get(v, [])) for v in range(8))])
+    heads = np.array([head for v in range(8) for head in arcs.get(v, [])], np.int32)
+    graph = Graph(offsets, heads, np.ones(len(heads), np.int32))
+    run = session.run
+
+    def begun_late(task: Any, channel: Any, *words: Any) -> Any:
+        if channel.rank // 2 == 1 - late and words[2:]:
+            time.sleep(0.5)
+        return run(task, channel, *words)
+
+    monkeypatch.setattr(team, "host_name", lambda rank, size: f"node{2 * rank // size}")
+    monkeypatch.setattr(session, "run", begun_late)
+    assert solved(graph, 6, 4).statistics["mode"] == "hierarchical"
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

@@ -180,7 +180,7 @@ def test_what_cannot_fit_is_refused() -> None:
     done = CliRunner().invoke(commands, ["plan", "rmat:28", "--gpus", "2", "--gpu-memory", "16"])
     assert isinstance(done.exception, SetupError)
     assert "at least" in str(done.exception)
-    assert "use 16 GPUs" in str(done.exception)
+    assert "use 32 GPUs" in str(done.exception)
 
 
 def test_a_file_that_does_not_say(tmp_path: Path) -> None:

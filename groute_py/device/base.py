@@ -1,10 +1,10 @@
 """The device protocol: what a rank asks of the processor that holds its share.
 
-A device keeps, for each local vertex (owned, then halo), a distance; for each halo vertex it is the
-best this rank has found, so that only improvements are ever sent. Work waits in two worklists:
-*near*, below the threshold, is relaxed first; *far* waits until near is empty, then the threshold
-moves up, by Δ or less (see `Windows`). An infinite Δ makes near the only list: worklist
-Bellman-Ford.
+A device keeps, for each local vertex (owned, mirrored where ranks are linked, halo), a distance;
+for each halo vertex it is the best this rank has found, so that only improvements are ever sent.
+Work waits in two worklists: *near*, below the threshold, is relaxed first; *far* waits until near
+is empty, then the threshold moves up, by Δ or less (see `Windows`). An infinite Δ makes near the
+only list: worklist Bellman-Ford.
 
 A message is the concatenation of its columns, each of the same length k, widest first:
 relaxations carry ``distance[k], vertex[k]``; claims carry ``parent[k], distance[k], vertex[k]``,
@@ -143,13 +143,17 @@ class Device(Protocol):
         """Bytes of device memory that a share may take, or None where nobody counts them."""
 
     def link(self, team: Team) -> Linked | str:
-        """Map what kernels of a team exchange by: inboxes and distances; collective in it.
+        """Deal out a team's arcs, and map what its kernels exchange by; collective in it.
 
         Returns what drives such a run, or why it cannot be; the same on every rank of the team.
+        Then, and when it is unlinked, the share comes back by `restore`.
         """
 
     def unlink(self) -> None:
-        """Undo `link`, if it was done; collective in the team."""
+        """Let go of what `link` has mapped, if it has; collective in the team."""
+
+    def restore(self) -> None:
+        """Load the share again where `link` has moved its arcs."""
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it).
@@ -183,23 +187,26 @@ class Device(Protocol):
         """Make unreached what is farther than ``bound``."""
 
     def start_claims(self, monotone: bool) -> None:
-        """Begin to look for predecessors.
+        """Begin to look for predecessors; collective where ranks are linked.
 
         With ``monotone`` (no negative weights) an arc that is tight and rises claims its head at
         once; only what lies level with its tail must be claimed in order.
         """
 
     def merge_claims(self, message: Buffer) -> None:
-        """Take a peer's claims on owned vertices; the first claim counts."""
+        """Take a peer's claims on owned vertices; the first claim counts.
+
+        A linked one also says which of its own vertices have been claimed.
+        """
 
     def claim(self) -> bool:
         """Claim for one slice; True while claims are left to make."""
 
     def outgoing_claims(self) -> list[tuple[int, Buffer]]:
-        """Claims on halo vertices since the last call, one message for each owner."""
+        """Claims on halo vertices since the last call, and what linked ranks need to know."""
 
     def arcs_reached(self) -> int:
-        """How many arcs leave owned vertices that are reached."""
+        """How many of the arcs that are here leave vertices that are reached."""
 
     def held(self) -> tuple[Any, Any]:
         """As a `Result` has them, copies of the owned vertices' distances and predecessors.

@@ -78,6 +78,9 @@ class CpuDevice:
     def link(self, team: Team) -> Linked | str:
         return "not every rank has a GPU"
 
+    def restore(self) -> None:
+        """Arcs are never moved."""
+
     def unlink(self) -> None:
         """Never linked."""
 

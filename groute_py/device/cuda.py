@@ -49,6 +49,7 @@ class CudaDevice(Fused, Claims):
     name = "cuda"
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+        assert self._team is None or self._link is not None  # arcs lie as the team needs them
         self.counters = Counters()
         self._launched, self._sent = False, np.zeros(MAX_PEERS, np.uint64)
         self._recording = record and self._type.itemsize == 4
@@ -70,6 +71,8 @@ class CudaDevice(Fused, Claims):
         with self._stream:
             for count, columns in self._columns(message, self._type, np.dtype(np.int32)):
                 self._run("merge", count, self._work, self._control, *columns, np.uint32(count))
+            if self._link is not None:
+                self._show_to_peers()
 
     def relax(self, limit: float) -> float:
         turns, depth = (PROBE_TURNS, PROBE_DEPTH) if self._probing else (self._turns, DEPTH)
@@ -104,7 +107,8 @@ class CudaDevice(Fused, Claims):
         """Where windows grow, which is where arcs are many, and distances do not fit in L2."""
         own = self._share.own_count
         large = own * self._type.itemsize > HINTED_FROM * self._l2_bytes
-        hinted = self._first < self._delta and large
+        # a head in the halo, which hints do not tell of, is only there in windows that are alike
+        hinted = self._first < self._delta and large and self._halo == 0
         hinted = hinted and self._has_room_for({"hints": (own, np.uint8)})
         self._work["hints"], self._work["levels"] = 0, 0
         if hinted:

@@ -14,6 +14,7 @@ import numpy as np
 from groute_py.comm.base import Buffer
 from groute_py.device.base import NO_PARENT
 from groute_py.device.cuda_dealt import Dealt
+from groute_py.device.cuda_loaded import pieces
 from groute_py.device.memory import recording_arrays
 
 NOBODY = 0xFFFFFFFF
@@ -87,17 +88,19 @@ class Claims(Dealt):
         messages: list[tuple[int, Buffer]] = []
         with self._stream:
             listed = int(self._read_control()["claimed_count"])
-            claimed = self._arrays["claimed"][self._reported : listed]
-            self._reported = listed
-            mine = claimed[claimed < self._share.own_count]
-            leads = self._graph["leads"][mine]
-            for peer in range(self._team.channel.size):
-                told = mine[(leads >> peer & 1).astype(bool)]
-                if len(told):
-                    numbers = told + np.uint32(self._mirrors.at(peer, self._mirrors.me))
-                    columns: list[Any] = [cp.zeros(len(told), np.int64)]
-                    columns += [self._arrays["distance"][told], numbers]
-                    messages.append((self._team.first + peer, self._message(columns)))
+            news = self._arrays["claimed"][self._reported : listed]
+            for part in pieces(len(news)):
+                claimed = news[part]
+                mine = claimed[claimed < self._share.own_count]
+                leads = self._graph["leads"][mine]
+                for peer in range(self._team.channel.size):
+                    told = mine[(leads >> peer & 1).astype(bool)]
+                    if len(told):
+                        numbers = told + np.uint32(self._mirrors.at(peer, self._mirrors.me))
+                        columns: list[Any] = [cp.zeros(len(told), np.int64)]
+                        columns += [self._arrays["distance"][told], numbers]
+                        messages.append((self._team.first + peer, self._message(columns)))
+        self._reported = listed
         return messages
 
     def _claim_recorded(self) -> bool:

@@ -16,9 +16,10 @@ from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
 from groute_py.comm.team import Team
+from groute_py.device.cuda_loaded import pieces
 from groute_py.device.cuda_messages import Messages
 from groute_py.device.layout import DEAL
-from groute_py.device.memory import inbox_bytes, offset_type
+from groute_py.device.memory import SPARE_BYTES, inbox_bytes, offset_type
 from groute_py.device.mirrors import Mirrors
 from groute_py.device.peers import FULL, exportable, mapped
 from groute_py.partition.share import MOST_LOCAL, Share
@@ -44,15 +45,16 @@ class Dealt(Messages):
     _team: Team | None = None
     _mirrors: Mirrors
     _most_told: int
+    _moved = False
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        self._team = None
+        self._team, self._moved = None, False
         super().load(share, distance_type, peers)
 
     def _deal(self, team: Team) -> str | None:
         """Deal out the arcs of a team; why not, the same on every rank of it; collective.
 
-        Where it cannot be, arcs or worklists are gone: load the share again.
+        Where it cannot be, arcs or worklists may be gone; see `Device.restore`.
         """
         assert self._team is None
         channel = team.channel
@@ -60,7 +62,7 @@ class Dealt(Messages):
         most = max(channel.gather(mirrors.rows + len(self._share.halo)))
         if most > MOST_LOCAL:
             return f"a GPU would have {most:,} local vertices, more than {MOST_LOCAL:,}"
-        self._arrays = {}
+        self._arrays, self._moved = {}, True
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
         counted = _if_it_fits(lambda: self._counted(team))
         found = channel.gather(counted and counted.totals)
@@ -86,8 +88,11 @@ class Dealt(Messages):
     def _count_told(self) -> int:
         """Of how many vertices this rank tells a peer at the most."""
         with self._stream:
-            leads = self._graph["leads"]
-            return max(int((leads >> peer & 1).sum()) for peer in range(len(self._mirrors.owned)))
+            leads, told = self._graph["leads"], [0] * len(self._mirrors.owned)
+            for part in pieces(len(leads)):
+                for peer in range(len(told)):
+                    told[peer] += int((leads[part] >> peer & 1).sum())
+        return max(told)
 
     def _prepare_for_dealt(self) -> bool:
         with self._stream:
@@ -109,11 +114,15 @@ class Dealt(Messages):
 
     def _room_for(self, sizes: NDArray[np.int64], mirrors: Mirrors) -> dict[str, Any]:
         """For the arcs that this rank takes, ``sizes[sender, taker]``, and their rows."""
+        cp.get_default_memory_pool().free_all_blocks()  # what counting has left there
         arcs = int(sizes[:, mirrors.me].sum())
         offsets = exportable(mirrors.rows + 1, np.dtype(offset_type(arcs)))
         with self._stream:
             offsets[mirrors.rows :].fill(arcs)
-        return {"arcs": exportable(arcs, self._arc_type()), "offsets": offsets}
+        graph = {"arcs": exportable(arcs, self._arc_type()), "offsets": offsets}
+        if self.room() < SPARE_BYTES:
+            raise MemoryError("what is made while arcs are handed out finds no room")
+        return graph
 
     def _hand_out(
         self,
@@ -132,13 +141,13 @@ class Dealt(Messages):
             for peer in range(ranks):
                 begin = int(sizes[mirrors.earlier(peer, me), peer].sum())
                 boxes[peer] = arcs_at[peer] + begin * entry
-                rows = (starts[peer, :-1] + np.uint64(begin)).astype(
-                    offset_type(int(sizes[:, peer].sum()))
-                )
-                place = offsets_at[peer] + mirrors.at(peer, me) * rows.itemsize
-                words = (place, rows.data.ptr, rows.nbytes, runtime.memcpyDefault)
-                runtime.memcpyAsync(*words, self._stream.ptr)
-                self._stream.synchronize()
+                kind = np.dtype(offset_type(int(sizes[:, peer].sum())))
+                place = offsets_at[peer] + mirrors.at(peer, me) * kind.itemsize
+                for part in pieces(self._share.own_count):
+                    rows = (starts[peer, part] + np.uint64(begin)).astype(kind)
+                    words = (rows.data.ptr, rows.nbytes, runtime.memcpyDefault, self._stream.ptr)
+                    runtime.memcpyAsync(place + part.start * kind.itemsize, *words)
+                    self._stream.synchronize()
             own, boxes = self._share.own_count, cp.asarray(boxes)
             state = (self._share_at, _deal_of(team), starts, boxes, np.uint32(mirrors.rows))
             self._run("deal_out", 32 * own, *state)

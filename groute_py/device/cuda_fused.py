@@ -48,10 +48,13 @@ class Fused(Dealt):
         self.unlink()
         reason = self._deal(team) or self._map(team)
         if reason is not None:
-            self.load(self._share, self._type, self._peer_count)
             return reason
         self._all_linked = team.hosts == 1
         return self
+
+    def restore(self) -> None:
+        if self._moved:
+            self.load(self._share, self._type, self._peer_count)
 
     def _map(self, team: Team) -> str | None:
         """Map the peers' mailboxes and distances; why not, the same on every rank; collective."""
@@ -139,6 +142,11 @@ class Fused(Dealt):
         if self._link is None:
             return []
         return [0] * self._link.first + self._sent.tolist()
+
+    def _show_to_peers(self) -> None:
+        """What has come from other hosts, at the end of the first turn to come."""
+        showing = offset_of(self._control_type, "exchange") + offset_of(EXCHANGE, "showing")
+        self._control[showing : showing + 1].fill(1)  # the lowest byte of a number
 
     def _begin_to_exchange(self) -> None:
         """As the kernel `start` does; what has come from other hosts since is shown to peers."""

@@ -1,4 +1,4 @@
-"""Messages of a GPU: what improved on its halo, on the way to the owners and back.
+"""Messages of a GPU: what improved or was claimed, on the way to those who need to know, and back.
 
 They stay on the device where the MPI library takes them there, else they leave and arrive through
 page-locked host memory.

@@ -1,4 +1,4 @@
-"""The structs of ``kernels/share.cuh`` as NumPy sees them, field by field."""
+"""The structs of ``kernels/{share,peers}.cuh`` and ``dealt.cu`` as NumPy sees them."""
 
 from __future__ import annotations
 

@@ -178,17 +178,21 @@ def gpu_bytes(
     return graph + max(work, uploading)
 
 
-def linked_bytes(own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:
+def linked_bytes(
+    own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], *, hosts: int
+) -> int:
     """What a share takes at the most where so many ranks of a host exchange in the kernel.
 
-    Each has a row for all vertices of all of them then (kernels/peers.cuh). While arcs are dealt
-    out they are there twice, with what is counted for it. Parts are taken to be alike.
+    Each has a row for all vertices of all of them then (kernels/peers.cuh), and a halo only where
+    there are more hosts. While arcs are dealt out they are there twice, with what is counted for
+    it. Parts are taken to be alike, also in the arcs that lead to them.
     """
     rows = own * peers
     dealt = _graph_bytes(rows, halo, arcs, peers, distance_type) + own
     counted = (4 + 8) * peers * (own + 1)
     dealing = _graph_bytes(own, halo, arcs, peers, distance_type) + dealt + counted
-    work = work_bytes(rows, 0, arcs, peers, distance_type, capacity(rows))
+    outside = halo if hosts > 1 else 0
+    work = work_bytes(rows, outside, arcs, peers, distance_type, capacity(rows))
     return max(dealing, dealt + work + inbox_bytes(own, peers, distance_type))
 
 

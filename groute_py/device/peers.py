@@ -25,7 +25,7 @@ from groute_py.environment import hiding
 INBOX_AT = 512
 """Where the inbox begins behind the mailbox: entries are loaded 16 bytes at a time."""
 
-FULL = "a GPU has no memory left for inboxes"
+FULL = "a GPU has no memory left for an exchange in the kernel"
 """Why ranks that could exchange inside the kernel do not."""
 
 

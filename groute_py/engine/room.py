@@ -27,7 +27,7 @@ class Estimate:
     tight: bytes on each without any halo, with worklists as short as can be.
     short: the same with the largest halo.
     least: with full worklists, without any halo.
-    most: the same with the largest, and where ranks of a host exchange in kernels, up to 8 of them.
+    most: the same with the largest, also where a host's ranks, 8 or fewer, exchange in kernels.
     host: bytes on the host of rank 0, if it reads the graph, cuts it and gets the result.
     """
 
@@ -46,15 +46,14 @@ def estimate(size: Size, gpus: int, distance_type: np.dtype[Any]) -> Estimate:
     arc = 4 + distance_type.itemsize
     graph, share = 8 * size.vertices + arc * size.arcs, 8 * own + arc * arcs
     result = 2 * 8 * size.vertices
+    hosts, team = -(-gpus // MAX_PEERS), min(gpus, MAX_PEERS)
+    linked = linked_bytes(own, halo, arcs, team, distance_type, hosts=hosts) if gpus > 1 else 0
     return Estimate(
         gpus,
         gpu_bytes(own, 0, arcs, gpus, distance_type, short=True),
         gpu_bytes(own, halo, arcs, gpus, distance_type, short=True),
         gpu_bytes(own, 0, arcs, gpus, distance_type),
-        max(
-            gpu_bytes(own, halo, arcs, gpus, distance_type),
-            linked_bytes(own, halo, arcs, min(gpus, MAX_PEERS), distance_type) if gpus > 1 else 0,
-        ),
+        max(gpu_bytes(own, halo, arcs, gpus, distance_type), linked),
         graph + (share if gpus > 1 else 0) + result,
     )
 

@@ -220,12 +220,12 @@ class Session:
             on_root(self._channel, lambda: self._device.rehearse(self._type))
             on_all(self._channel, lambda: self._device.rehearse(self._type))
         with self._watch.phase("upload"):
-            on_all(self._channel, self._load_share)
+            on_all(
+                self._channel,
+                lambda: self._device.load(self._share, self._type, self._channel.size),
+            )
             self._linked, self._team = None, None
             self._mode, self._reason = self._choose_mode()
-
-    def _load_share(self) -> None:
-        self._device.load(self._share, self._type, self._channel.size)
 
     def _choose_mode(self) -> tuple[str, str]:
         """How ranks exchange, and why that way; the same on every rank."""
@@ -259,7 +259,7 @@ class Session:
         problems = self._channel.gather(linked if isinstance(linked, str) else None)
         if problem := next(filter(None, problems), None):
             self._device.unlink()
-            on_all(self._channel, self._load_share)
+            on_all(self._channel, self._device.restore)
             return problem
         if not isinstance(linked, str):
             self._linked = linked

@@ -1,7 +1,7 @@
 // Dealing out arcs among peers: each goes to the owner of its head; see peers.cuh. Those whose heads no peer owns
 // stay where they are. A warp takes a row, and the order of its arcs is kept.
 
-struct Deal {
+struct Deal {  // mirrored in device/layout.py
     u32 me;
     u32 first;  // the first peer's number among all ranks
     u32 count;  // of peers

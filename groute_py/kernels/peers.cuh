@@ -5,7 +5,7 @@
 // improves what it owns. The arcs of a vertex may lie at all peers, and each has a *mirror* of it (Gluon,
 // Dathathri et al., PLDI 2018). When a vertex comes into near its owner tells those peers that have arcs of it,
 // `leads` says which: the mirrors become as near, and each peer relaxes its part of the row. So a vertex is told
-// about once or a little more often, whatever its degree, the arcs of all rows are evenly shared out, and
+// about once or a little more often, whatever its degree, a row's arcs are shared out as its heads are, and
 // each peer works on distances that are so many times fewer.
 //
 // An inbox has a ring for each sender. A sender writes entries, then publishes how many it has ever
@@ -43,7 +43,7 @@ struct Mailbox {
     u64 published[MAX_PEERS];  // entries that each sender has put into this rank's inbox, ever
     u64 taken[MAX_PEERS];      // entries of this rank that each peer has taken, ever
     u64 pace[MAX_PEERS];       // of each rank: odd in a heavy turn; changes with every turn
-    u64 shown[MAX_PEERS];      // turns after which each rank has shown what it knows, ever; see Showing
+    u64 shown[MAX_PEERS];      // turns after which each rank has shown what it knows, ever; see as_showing
     Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
     u64 vote;                  // the vote that is open, from 1
     double limit;              // of the last verdict

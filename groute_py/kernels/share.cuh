@@ -16,7 +16,7 @@ struct Share {
     u32 rows;                // own, and mirrors of the peers' vertices
     u32 halo;
     u32 before;              // mirrors whose vertices come before the own ones
-    u32 peers;
+    u32 peers;               // ranks, those of other hosts included
     u32 padding;
 };
 
@@ -39,7 +39,7 @@ struct Work {
     u32* dirty;             // halo vertices that improved since the last outbox, each once
     u32* dirty_bits;        // bit a halo vertex
     Item* items[2];         // parts of long rows, like near
-    i64* parent;            // rows + halo; global number, or -1
+    i64* parent;            // rows + halo; global number, or -1; of a mirror whether it has been claimed
     u64* record;            // own, or null; see record.cuh
     u8* hints;              // own, or null; see hints.cuh
     u32* claimed;           // rows; vertices that may claim onward
