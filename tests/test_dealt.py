@@ -143,6 +143,14 @@ def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.Monk
     )
 
 
+@pytest.mark.parametrize(("order", "expected"), [("even", 1.0), ("uneven", 4.0)])
+def test_the_imbalance_is_that_of_dealt_arcs(order: str, expected: float) -> None:
+    """Parts are cut by tails: here all arcs lead to four vertices, in one part or in all."""
+    hubs = np.arange(0, 40, 10) if order == "even" else np.arange(4)
+    graph = Graph(np.arange(0, 161, 4), np.tile(hubs, 40).astype(np.int32), np.ones(160, np.int32))
+    assert solved(graph, 5, 4).statistics["imbalance"] == expected
+
+
 @pytest.mark.parametrize("late", [0, 1])
 def test_what_other_hosts_bring_before_the_first_launch(
     late: int, monkeypatch: pytest.MonkeyPatch

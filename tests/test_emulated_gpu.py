@@ -18,7 +18,7 @@ SELECTED = {
     "test_methods.py": ("TestShapes", 50),
     "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "test_recording.py": ("", 20),
-    "test_dealt.py": ("", 33),
+    "test_dealt.py": ("", 35),
     "test_growing_windows.py": ("", 11),
     "test_first_run.py": ("rehearsed", 12),
     "test_many_memory.py": ("", 1),

@@ -58,6 +58,10 @@ class Kernel(CpuDevice):
         self._leaving: list[Any] = []
         return self
 
+    @property
+    def arcs(self) -> int:
+        return len(self._share.heads)
+
     def prepare(self, lead: float, bound: float) -> None:
         assert lead >= 0
         self._bound = bound

@@ -90,9 +90,13 @@ class Linked(Protocol):
 
     Attributes:
         floor: the smallest distance left after a run; infinite when none is left.
+        arcs: how many this rank has been dealt.
     """
 
     floor: float
+
+    @property
+    def arcs(self) -> int: ...
 
     def window(self) -> float:
         """As `Device.window`."""

@@ -56,6 +56,10 @@ class Fused(Dealt):
         if self._moved:
             self.load(self._share, self._type, self._peer_count)
 
+    @property
+    def arcs(self) -> int:
+        return len(self._graph["arcs"])
+
     def _map(self, team: Team) -> str | None:
         """Map the peers' mailboxes and distances; why not, the same on every rank; collective."""
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it

@@ -37,7 +37,7 @@ from groute_py.errors import GrouteError, InputError, SetupError, everywhere
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
-from groute_py.partition.quality import cost_of, quality_of
+from groute_py.partition.quality import cost_of, imbalance_of, quality_of
 from groute_py.partition.share import Share, share_of
 from groute_py.result import Result, public_distances
 
@@ -226,6 +226,10 @@ class Session:
             )
             self._linked, self._team = None, None
             self._mode, self._reason = self._choose_mode()
+        self._imbalance = imbalance_of(self._channel.gather(self._arcs_held()))
+
+    def _arcs_held(self) -> int:
+        return len(self._share.heads) if self._linked is None else self._linked.arcs
 
     def _choose_mode(self) -> tuple[str, str]:
         """How ranks exchange, and why that way; the same on every rank."""
@@ -369,7 +373,7 @@ class Session:
             votes=votes,
             order=self._order.name,
             cut=self._quality.cut,
-            imbalance=self._quality.imbalance,
+            imbalance=self._imbalance,
             bound=self._bound if math.isfinite(self._bound) else None,
         )
         statistics.add(reports)

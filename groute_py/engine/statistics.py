@@ -40,7 +40,7 @@ class Statistics:
     reason: why that way.
     ranks, devices: how many, and the processor of each.
     order: of the vertices before the cut.
-    cut, imbalance: arcs between parts; the largest part's arcs over the mean, as they are cut.
+    cut, imbalance: arcs between parts; the most arcs that a rank holds over the mean.
     seconds: wall time by phase on the slowest rank.
     relaxations: arcs relaxed by all ranks.
     useless_relaxations: those beyond one for each arc that leaves a reached vertex.

@@ -43,7 +43,10 @@ def cost_of(rows: Rows, partition: Partition, part: int) -> tuple[int, int, int]
 
 def quality_of(costs: list[tuple[int, int, int]]) -> Quality:
     """What all parts' costs make together."""
-    arcs = np.array([cost[0] for cost in costs])
-    mean = arcs.sum() / len(arcs)
     cut, border = (sum(cost[which] for cost in costs) for which in (1, 2))
-    return Quality(cut, border, float(arcs.max() / mean) if mean else 1.0)
+    return Quality(cut, border, imbalance_of([cost[0] for cost in costs]))
+
+
+def imbalance_of(arcs: list[int]) -> float:
+    """The largest part's arcs over the mean."""
+    return max(arcs) * len(arcs) / sum(arcs) if any(arcs) else 1.0
