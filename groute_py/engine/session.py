@@ -17,14 +17,14 @@ from groute_py.algorithms.choose import Choice, algorithm, devices_of
 from groute_py.algorithms.delta_stepping import stride
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
-from groute_py.comm.team import Team, team_of
-from groute_py.device.base import Linked, Windows, alike
+from groute_py.device.base import Windows, alike
 from groute_py.device.choose import choose, kind_of
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root
 from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.fused import Together
 from groute_py.engine.loop import Pace, run
+from groute_py.engine.mode import choose_mode
 from groute_py.engine.negative_cycle import CycleWatch
 from groute_py.engine.options import Options
 from groute_py.engine.overflow import refuse_overflow
@@ -33,7 +33,7 @@ from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.environment import local_rank
-from groute_py.errors import GrouteError, InputError, SetupError, everywhere
+from groute_py.errors import GrouteError, InputError, everywhere
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
@@ -70,8 +70,6 @@ class Session:
             self.facts = counting_hops(self.facts)
         on_all(channel, lambda: options.check_against(self.facts))
         self.numbering: Numbering | None = supply.numbering() if channel.rank == 0 else None
-        self._linked: Linked | None = None
-        self._team: Team | None = None
         self._method, self._choice = self._choose_method()
         self._types = distance_types(self.facts)
         self._device = on_all(
@@ -148,10 +146,10 @@ class Session:
             task = self._task(wanted, deadline)
             self._device.start(local, self._windows(wanted), self._cutoff(), record=self._records())
             look = self._cycle_watch()
-            if self._linked is not None and self._team is None:
-                fused.run(self._linked, self._channel, pace)
+            if self._mode.linked is not None and self._mode.team is None:
+                fused.run(self._mode.linked, self._channel, pace)
             else:
-                votes += run(task, self._channel, pace, look, self._team)
+                votes += run(task, self._channel, pace, look, self._mode.team)
             if wanted is not None:
                 self._bound = max(self._channel.gather(task.goal()))
                 self._device.forget_beyond(self._bound)
@@ -170,12 +168,11 @@ class Session:
     def _task(self, wanted: NDArray[np.int64] | None, deadline: float) -> Relaxing:
         """What this rank does between its messages, by itself or with its team."""
         width = self._stride(wanted)
-        if self._linked is None or self._team is None:
+        linked, team = self._mode.linked, self._mode.team
+        if linked is None or team is None:
             return Relaxing(self._device, wanted, width)
         pace = Pace(LEAD_WINDOWS, deadline)
-        return Together(
-            self._device, wanted, width, linked=self._linked, team=self._team, pace=pace
-        )
+        return Together(self._device, wanted, width, linked=linked, team=team, pace=pace)
 
     def _check_download(self) -> None:
         if self._options.download:
@@ -224,51 +221,12 @@ class Session:
                 self._channel,
                 lambda: self._device.load(self._share, self._type, self._channel.size),
             )
-            self._linked, self._team = None, None
-            self._mode, self._reason = self._choose_mode()
-        self._imbalance = imbalance_of(self._channel.gather(self._arcs_held()))
-
-    def _arcs_held(self) -> int:
-        return len(self._share.heads) if self._linked is None else self._linked.arcs
-
-    def _choose_mode(self) -> tuple[str, str]:
-        """How ranks exchange, and why that way; the same on every rank."""
-        if self._channel.size == 1:
-            return "alone", "one rank"
-        if not self._method.distributed:
-            return "alone", f"{self._method.name} runs on one rank, the others wait"
-        if self._options.mode == "rounds":
-            return "rounds", "asked for"
-        linked = self._try_to_link()
-        if isinstance(linked, int):
-            if linked == 1:
-                return "fused", "every pair of ranks has peer access"
-            return "hierarchical", f"fused within {linked} hosts, rounds between"
-        if self._options.mode == "fused":
-            raise everywhere(SetupError(f"mode fused cannot run: {linked}; use --mode rounds"))
-        return "rounds", linked
-
-    def _try_to_link(self) -> int | str:
-        """Link the ranks of each host; how many hosts these are, or why it cannot be."""
-        if self.facts.has_negative:
-            return "negative weights are watched by the hosts"
-        if set(self._channel.gather(self._device.name)) != {"cuda"}:
-            return "not every rank has a GPU"
-        team = team_of(self._channel)
-        if isinstance(team, str):
-            return team
-        if team.hosts == self._channel.size:
-            return "one rank a host"
-        linked = self._device.link(team) if team.channel.size > 1 else None
-        problems = self._channel.gather(linked if isinstance(linked, str) else None)
-        if problem := next(filter(None, problems), None):
-            self._device.unlink()
-            on_all(self._channel, self._device.restore)
-            return problem
-        if not isinstance(linked, str):
-            self._linked = linked
-        self._team = team if team.hosts > 1 and linked is not None else None
-        return team.hosts
+            self._mode = choose_mode(
+                self._channel, self._device, self._method, self.facts, self._options.mode
+            )
+        linked = self._mode.linked
+        held = len(self._share.heads) if linked is None else linked.arcs
+        self._imbalance = imbalance_of(self._channel.gather(held))
 
     def _check_vertices(self, role: str, vertices: Sequence[int]) -> None:
         count, first = self.facts.vertex_count, self.facts.first_id
@@ -316,7 +274,8 @@ class Session:
         """
         if self._options.delta is not None:
             return alike(self._delta())
-        together = self._channel.size == 1 or (self._linked is not None and self._team is None)
+        mode = self._mode
+        together = self._channel.size == 1 or (mode.linked is not None and mode.team is None)
         windows = self._automatic() if together else alike(self._delta())
         return windows if math.isinf(windows.widest) else windows.upto(self._stride(wanted))
 
@@ -368,8 +327,8 @@ class Session:
             choice=self._choice,
             delta=self._delta(),
             distance_type=self._type.name,
-            mode=self._mode,
-            reason=self._reason,
+            mode=self._mode.name,
+            reason=self._mode.reason,
             votes=votes,
             order=self._order.name,
             cut=self._quality.cut,
