@@ -12,7 +12,7 @@ from cupy.cuda import runtime
 from groute_py.comm.team import Team
 from groute_py.device.base import Counters, Linked
 from groute_py.device.cuda_dealt import Dealt
-from groute_py.device.layout import EXCHANGE, MAILBOX, MAX_PEERS, offset_of
+from groute_py.device.layout import EXCHANGE, MAILBOX, MAX_PEERS, ORDERS, offset_of
 from groute_py.device.memory import ring_that_fits
 from groute_py.device.peers import FULL, Link, linked, nobody, why_not
 from groute_py.kernels.source import BLOCK
@@ -154,7 +154,8 @@ class Fused(Dealt):
 
     def _begin_to_exchange(self) -> None:
         """As the kernel `start` does; what has come from other hosts since is shown to peers."""
-        exchange = np.zeros(1, EXCHANGE)
-        exchange["room"], exchange["width"] = self._ring, float(self._first)
+        orders, exchange = np.zeros(1, ORDERS), np.zeros(1, EXCHANGE)
+        orders["with"]["room"], exchange["width"] = self._ring, float(self._first)
         exchange["showing"] = 1
+        self._write_control("orders", orders)
         self._write_control("exchange", exchange)

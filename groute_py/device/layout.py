@@ -83,9 +83,9 @@ BALLOT = np.dtype([("floor", np.uint64), ("sent", np.uint64), ("received", np.ui
 MAILBOX = np.dtype(
     [
         ("published", np.uint64, MAX_PEERS),
+        ("shown", np.uint64, MAX_PEERS),
         ("taken", np.uint64, MAX_PEERS),
         ("pace", np.uint64, MAX_PEERS),
-        ("shown", np.uint64, MAX_PEERS),
         ("ballot", BALLOT, MAX_PEERS),
         ("vote", np.uint64),
         ("limit", np.float64),
@@ -95,60 +95,81 @@ MAILBOX = np.dtype(
     align=True,
 )
 
+TRAFFIC = np.dtype(
+    [
+        ("room", np.uint64),
+        ("begin", np.uint64),
+        ("end", np.uint64),
+        ("seen", NUMBER),
+        ("to_see", NUMBER),
+        ("see_below", np.float32),
+        ("unused", NUMBER),
+    ],
+    align=True,
+)
+
+ORDERS = np.dtype(
+    [
+        ("limit", np.float64),
+        ("quiet", NUMBER),
+        ("stopped", NUMBER),
+        ("with", TRAFFIC, MAX_PEERS),
+    ],
+    align=True,
+)
+
 EXCHANGE = np.dtype(
     [
         ("sent", np.uint64, MAX_PEERS),
         ("told_sent", np.uint64, MAX_PEERS),
         ("told_taken", np.uint64, MAX_PEERS),
-        ("room", np.uint64, MAX_PEERS),
-        ("begin", np.uint64, MAX_PEERS),
-        ("end", np.uint64, MAX_PEERS),
-        ("limit", np.float64),
-        ("width", np.float64),
+        ("told_shown", np.uint64),
+        ("shown", np.uint64),
+        ("below", np.float32),
+        ("showing", NUMBER),
         ("balloted", np.uint64),
         ("calm", np.uint64),
         ("pace", np.uint64),
-        ("shown", np.uint64),
-        ("below", np.float32),
-        ("seen", NUMBER, MAX_PEERS),
-        ("to_see", NUMBER, MAX_PEERS),
-        ("see_below", np.float32, MAX_PEERS),
-        ("quiet", NUMBER),
-        ("stopped", NUMBER),
-        ("showing", NUMBER),
+        ("width", np.float64),
     ],
     align=True,
 )
 
+LINE = 128
+"""Bytes of a line of L2: words that many wait for lie apart."""
+
+GATES = 16
+"""Words that blocks wait for; see kernels/share.cuh."""
+
 
 def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
-    """The control block, whose distances have the run's type."""
-    return np.dtype(
-        [
-            ("relaxations", np.uint64),
-            ("steps", np.uint64),
-            ("floor", np.float64),
-            ("threshold", distance_type),
-            ("window", distance_type),
-            ("least_far", distance_type, 2),
-            ("arrived", NUMBER),
-            ("turn", NUMBER),
-            ("near_count", NUMBER, 3),
-            ("item_count", NUMBER, 3),
-            ("taken", NUMBER, 3),
-            ("far_count", NUMBER, 2),
-            ("far_side", NUMBER),
-            ("dirty_count", NUMBER),
-            ("any_spilled", NUMBER),
-            ("overflowed", NUMBER),
-            ("level", NUMBER),
-            ("claimed_count", NUMBER),
-            ("unrecorded", NUMBER),
-            ("released", NUMBER),
-            ("exchange", EXCHANGE),
-        ],
-        align=True,
-    )
+    """The control block, whose distances have the run's type; it takes whole lines."""
+    counters = [
+        ("least_far", distance_type, 2),
+        ("turn", NUMBER),
+        ("far_side", NUMBER),
+        ("near_count", NUMBER, 3),
+        ("item_count", NUMBER, 3),
+        ("far_count", NUMBER, 2),
+        ("any_spilled", NUMBER),
+        ("unused", NUMBER),
+        ("orders", ORDERS),
+        ("exchange", EXCHANGE),
+        ("relaxations", np.uint64),
+        ("steps", np.uint64),
+        ("floor", np.float64),
+        ("threshold", distance_type),
+        ("window", distance_type),
+        ("taken", NUMBER, 3),
+        ("dirty_count", NUMBER),
+        ("overflowed", NUMBER),
+        ("level", NUMBER),
+        ("claimed_count", NUMBER),
+        ("unrecorded", NUMBER),
+    ]
+    before_gate = -np.dtype(counters, align=True).itemsize % LINE
+    gate = [("padding", np.uint8, before_gate), ("gate", np.uint8, (1 + GATES) * LINE)]
+    return np.dtype(counters + gate, align=True)
 
 
 def offset_of(struct: np.dtype[Any], field: str) -> int:

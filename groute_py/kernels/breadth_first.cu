@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 search_levels(const __grid_constant__ Share share, const __grid_constant__ Search search, Distance* hops,
               Control* control, Progress* progress, u32 last_level) {
     __shared__ Attendance block;
-    if (threadIdx.x == 0) block = {*(volatile u32*)&control->released};
+    if (threadIdx.x == 0) block = attend(control);
     __syncthreads();
     u32 level = progress->level;
     bool up = progress->bottom_up;

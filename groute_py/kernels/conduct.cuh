@@ -1,12 +1,13 @@
-// What the last block at the barrier does for its rank, by one warp, a lane a peer. While all blocks
-// wait it sees what has come and decides how to go on; what it has to tell (how much was sent and
-// taken, a ballot, a verdict) it tells when they have been let go.
+// What the block that conducts does for its rank, by one warp, a lane a peer. While all blocks wait it sees what
+// has come and decides how to go on; what it has to tell (how much was sent and taken, a ballot, a verdict) it
+// tells when they have been let go, and so they do not wait until peers see what they have written.
 //
 // Every round trip to L2 or to a peer counts here. So the warp copies what it needs to shared memory at
-// once, and what it tells needs no fence: a peer that sees one word before another loses nothing.
+// once, and what it tells is in no order: a peer that sees one word before another loses nothing.
 #pragma once
 
 struct Desk {  // in shared memory
+    Orders orders;
     Exchange own;
     Mailbox heard;  // this rank's, as of the last look
 };
@@ -31,9 +32,26 @@ struct Copy {
     }
 };
 
+// This rank's mailbox, likewise; and what peers have written before they told of it.
+struct Mail {
+    static constexpr u32 told = 4 * MAX_PEERS, words = sizeof(Mailbox) / 8;
+    static_assert(told == 32 && words <= 64, "two words a lane, the first of the counts");
+    u64 counts, votes;
+
+    __device__ __forceinline__ explicit Mail(const Peers& peers) {
+        const u64* from = (const u64*)peers.mailbox[peers.me];
+        votes = told + lane() < words ? anew(from + told + lane()) : 0;
+        counts = acquire_from_peers(from + lane());
+    }
+
+    __device__ __forceinline__ void put(Mailbox* to) const {
+        ((u64*)to)[lane()] = counts;
+        if (told + lane() < words) ((u64*)to)[told + lane()] = votes;
+    }
+};
+
 __device__ __forceinline__ void hear(const Peers& peers, Desk& desk) {
-    Copy<Mailbox>(peers.mailbox[peers.me]).put(&desk.heard);
-    order_with_peers();
+    Mail(peers).put(&desk.heard);
     __syncwarp();
 }
 
@@ -41,16 +59,26 @@ __device__ __forceinline__ bool is_peer(const Peers& peers, u32 p) {
     return p < peers.count && p != peers.me;
 }
 
-// Lane p: tells peer p how far this rank has written and taken.
-__device__ __forceinline__ void tell_counts(const Peers& peers, Exchange& own) {
+// Lane p: tells peer p how far this rank has written and taken, after what all blocks have written.
+__device__ __forceinline__ void tell_counts(const Peers& peers, Desk& desk) {
+    Exchange& own = desk.own;
     u32 p = lane();
-    if (!is_peer(peers, p)) return;
-    Mailbox* theirs = peers.mailbox[p];
-    if (own.sent[p] != own.told_sent[p]) say(&theirs->published[peers.me], own.sent[p]);
-    if (own.begin[p] != own.told_taken[p]) say(&theirs->taken[peers.me], own.begin[p]);
-    if (own.shown) say(&theirs->shown[peers.me], as_showing(own.shown, own.below));
-    own.told_sent[p] = own.sent[p];
-    own.told_taken[p] = own.begin[p];
+    bool peer = is_peer(peers, p), shown = own.shown != own.told_shown;
+    u64 taken = peer ? desk.orders.with[p].begin : 0;
+    bool wrote = peer && own.sent[p] != own.told_sent[p], took = peer && taken != own.told_taken[p];
+    if (!__any_sync(~0u, wrote || took || shown)) return;
+    order_with_peers();
+    if (peer) {
+        Mailbox* theirs = peers.mailbox[p];
+        if (wrote) say(&theirs->published[peers.me], own.sent[p]);
+        if (took) say(&theirs->taken[peers.me], taken);
+        if (shown) say(&theirs->shown[peers.me], as_showing(own.shown, own.below));
+        own.told_sent[p] = own.sent[p];
+        own.told_taken[p] = taken;
+    }
+    __syncwarp();
+    if (p == 0) own.told_shown = own.shown;
+    __syncwarp();
 }
 
 // Lane p: tells peer p whether this rank is in a heavy turn.
@@ -69,7 +97,8 @@ __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk)
 
 // Lane p: the turn that has ended has taken all it was to take from peer p, and written no more to it
 // than there was room for; if there was more it shows what it knows, up to its threshold.
-__device__ __forceinline__ void settle(const Peers& peers, Exchange& own, double threshold) {
+__device__ __forceinline__ void settle(const Peers& peers, Desk& desk, double threshold) {
+    Exchange& own = desk.own;
     u32 p = lane();
     if (p == 0 && own.showing) {
         own.shown++;
@@ -77,39 +106,39 @@ __device__ __forceinline__ void settle(const Peers& peers, Exchange& own, double
         own.showing = 0;
     }
     if (!is_peer(peers, p)) return;
-    own.sent[p] = min(own.sent[p], own.room[p]);
-    own.begin[p] = own.end[p];
-    own.seen[p] = own.to_see[p];
+    Traffic& with = desk.orders.with[p];
+    own.sent[p] = min(own.sent[p], with.room);
+    with.begin = with.end;
+    with.seen = with.to_see;
 }
 
 // Lane p: sees how far peer p has written and taken.
 __device__ __forceinline__ void see_counts(const Peers& peers, Desk& desk) {
     u32 p = lane();
     if (!is_peer(peers, p)) return;
-    desk.own.end[p] = desk.heard.published[p];
-    desk.own.room[p] = desk.heard.taken[p] + peers.capacity;
-    desk.own.to_see[p] = (u32)(desk.heard.shown[p] >> 32);
-    desk.own.see_below[p] = __uint_as_float((u32)desk.heard.shown[p]);
+    Traffic& with = desk.orders.with[p];
+    with.end = desk.heard.published[p];
+    with.room = desk.heard.taken[p] + peers.capacity;
+    with.to_see = (u32)(desk.heard.shown[p] >> 32);
+    with.see_below = __uint_as_float((u32)desk.heard.shown[p]);
 }
 
 template <class Count>
-__device__ __forceinline__ u64 sum_over_peers(const Peers& peers, const Count* counts) {
+__device__ __forceinline__ u64 sum_over_peers(const Peers& peers, Count count) {
     u64 sum = 0;
-    for (u32 p = 0; p < peers.count; p++) sum += p == peers.me ? 0 : counts[p];
+    for (u32 p = 0; p < peers.count; p++) sum += p == peers.me ? 0 : count(p);
     return sum;
 }
 
-__device__ __forceinline__ bool shows(const Exchange& exchange, u32 p) {
-    return exchange.to_see[p] != exchange.seen[p];
-}
+__device__ __forceinline__ bool shows(const Traffic& with) { return with.to_see != with.seen; }
 
 // How many entries have arrived for the turn to come, and distances are there to look at; one at least
 // where a peer has none to show, because it waits until all have looked.
-__device__ __forceinline__ u64 arrivals(const Peers& peers, const Exchange& exchange) {
-    u64 sum = sum_over_peers(peers, exchange.end) - sum_over_peers(peers, exchange.begin);
-    for (u32 p = 0; p < peers.count; p++)
-        if (p != peers.me && shows(exchange, p)) sum += max(peers.owned[p], 1u);
-    return sum;
+__device__ __forceinline__ u64 arrivals(const Peers& peers, const Orders& orders) {
+    return sum_over_peers(peers, [&](u32 p) -> u64 {
+        const Traffic& with = orders.with[p];
+        return with.end - with.begin + (shows(with) ? max(peers.owned[p], 1u) : 0);
+    });
 }
 
 #define IN_STEP (THIN / 4)  // work of a block above which a turn is taken in step
@@ -128,8 +157,9 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
     Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
     say(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
     const Exchange& own = desk.own;
-    u64 sent = sum_over_peers(peers, own.sent) + own.shown * (peers.count - 1);
-    u64 received = sum_over_peers(peers, own.begin) + sum_over_peers(peers, own.seen);
+    u64 sent = sum_over_peers(peers, [&](u32 p) { return own.sent[p] + own.shown; });
+    const Traffic* with = desk.orders.with;
+    u64 received = sum_over_peers(peers, [&](u32 p) { return with[p].begin + with[p].seen; });
     say(&mine->sent, 2 * sent + parity);
     say(&mine->received, 2 * received + parity);
     desk.own.balloted = vote;
@@ -189,7 +219,7 @@ struct Prospect {
 __device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, Desk& desk,
                                        const Prospect& prospect) {
     u32 p = lane();
-    tell_counts(peers, desk.own);
+    tell_counts(peers, desk);
     take_part(peers, desk, prospect.floor);
     if (peers.me == 0) judge(peers, desk, prospect.much);
     // a host's wish to stop reaches all ranks
@@ -200,21 +230,22 @@ __device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, D
         exchange.told_taken[p] = desk.own.told_taken[p];
     }
     if (p == 0) {
+        exchange.told_shown = desk.own.told_shown;
         exchange.balloted = desk.own.balloted;
         exchange.calm = desk.own.calm;
         exchange.width = desk.own.width;
     }
 }
 
-// Goes on until the rank has something to do, all are quiet, or the run is stopped. What all blocks have written
-// is seen by peers before they are told of it, and what peers have written before this rank goes on.
+// Goes on until the rank has something to do, all are quiet, or the run is stopped.
 __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, Desk& desk,
                                         const Prospect& prospect) {
     Exchange& own = desk.own;
-    settle(peers, own, prospect.threshold);
+    Orders& orders = desk.orders;
+    settle(peers, desk, prospect.threshold);
+    __syncwarp();
     if (own.pace % 2) {
-        order_with_peers();
-        tell_counts(peers, own);
+        tell_counts(peers, desk);
         tell_pace(peers, own.pace + 1);
         __syncwarp();  // all are told before one is waited for
         await_pace(peers, desk);
@@ -223,25 +254,22 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
     while (true) {
         see_counts(peers, desk);
         __syncwarp();
-        u64 work = prospect.listed + arrivals(peers, own);
+        u64 work = prospect.listed + arrivals(peers, orders);
         bool beyond = prospect.floor == INFINITE || waits(peers, prospect.floor, desk.heard.limit);
         bool idle = !work && !prospect.pending && beyond && !desk.heard.quiet && !desk.heard.stop;
         __syncwarp();
         if (lane() == 0) {
-            own.limit = desk.heard.limit;
-            own.quiet = desk.heard.quiet;
-            own.stopped = desk.heard.stop;
+            orders.limit = desk.heard.limit;
+            orders.quiet = desk.heard.quiet;
+            orders.stopped = desk.heard.stop;
             bool splits = !prospect.listed && !prospect.pending && !beyond;
             bool heavy = work + (splits ? prospect.far : 0) > gridDim.x * IN_STEP;
             own.pace = own.pace / 2 * 2 + (heavy ? 3 : 2);
         }
         __syncwarp();
         if (!idle) break;
-        order_with_peers();
         report(peers, exchange, desk, prospect);
         hear(peers, desk);
     }
     if (own.pace % 2) tell_pace(peers, own.pace);
-    Copy<Exchange>(&own).put(&exchange);
-    order_with_peers();
 }

@@ -263,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) take_rounds_alone(TA
 // The grid, while at least `few` vertices are open.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) take_rounds_together(TAKE_PARAMETERS) {
     __shared__ Attendance block;
-    if (threadIdx.x == 0) block = {*(volatile u32*)&control->released};
+    if (threadIdx.x == 0) block = attend(control);
     __syncthreads();
     u64 round = rounds->rounds;
     Together place{frontier, rounds, control, block};

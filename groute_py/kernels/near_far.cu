@@ -165,15 +165,15 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
       const __grid_constant__ Peers peers, Control* control, Distance delta, Distance cutoff,
       double limit, u32 max_turns, u32 depth) {
     __shared__ Staging staged;
-    __shared__ Control seen;
+    __shared__ Seen seen;
     __shared__ Desk desk;
     __shared__ Attendance block;
     Exchange& exchange = control->exchange;
-    look_at(control, seen);
+    look_at(control, seen, peers.count);
     if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         staged.far_count = 0;
-        block = {seen.released};
+        block = attend(control);
     }
     __syncthreads();
 
@@ -181,8 +181,8 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     const bool exchanging = peers.count > 1;
     u32 turn = seen.turn, far_side = seen.far_side;
     const u32 last_turn = turn + max_turns;
-    Distance threshold = seen.threshold, window = seen.window;
-    double width = seen.exchange.width;
+    Distance threshold = control->threshold, window = control->window;
+    double width = exchange.width;
     double floor = 0;
     u32 level = 0;
     u64 relaxed = 0, steps = 0;
@@ -193,16 +193,16 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         Turn now = begin_turn(work, control, seen, turn, far_side);
         u32 far_count = seen.far_count[far_side];
         Distance least_far = seen.least_far[far_side];
-        u64 arrived = exchanging ? arrivals(peers, seen.exchange) : 0;
+        u64 arrived = exchanging ? arrivals(peers, seen.orders) : 0;
         bool last = turn == last_turn && !exchanging;
         if (exchanging) {
-            if (seen.exchange.quiet || seen.exchange.stopped) {
+            if (seen.orders.quiet || seen.orders.stopped) {
                 Distance beyond = after_split ? least_far : threshold;
                 floor = far_count ? (double)beyond : (double)INFINITE;
-                if (seen.exchange.stopped) floor = (double)window;
+                if (seen.orders.stopped) floor = (double)window;
                 break;
             }
-            limit = seen.exchange.limit;
+            limit = seen.orders.limit;
         }
         clear_ahead(control, turn, far_side);
         bool listed = now.near_in_count + now.items_in_count > 0;
@@ -252,9 +252,9 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         turn++;
         Prospect prospect;
         auto decide = [&] {
-            if (!exchanging) return order();
-            Copy<Exchange> before(&exchange);
-            Copy<Mailbox> mail(peers.mailbox[peers.me]);
+            if (!exchanging) return;
+            Copy<Orders> orders(&control->orders);
+            Copy<Exchange> own(&exchange);
             prospect.listed =
                 weight_of(anew(&control->near_count[turn % 3]), anew(&control->item_count[turn % 3]));
             prospect.pending = anew(&control->any_spilled);
@@ -267,15 +267,18 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             // what is listed is worked on even if its window has begun beyond the bound
             double listed = min((double)window, peers.bound);
             prospect.floor = prospect.listed || prospect.pending ? listed : left;
-            before.put(&desk.own);
-            mail.put(&desk.heard);
+            hear(peers, desk);
+            orders.put(&desk.orders);
+            own.put(&desk.own);
             __syncwarp();
             conduct(peers, exchange, desk, prospect);
+            Copy<Orders>(&desk.orders).put(&control->orders);
+            Copy<Exchange>(&desk.own).put(&exchange);
         };
         meet(control, block, decide, [&] {
             if (exchanging) report(peers, exchange, desk, prospect);
         });
-        look_at(control, seen);
+        look_at(control, seen, peers.count);
     }
     atomicAdd(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {

@@ -41,9 +41,9 @@ struct Ballot {
 // Written by peers; lies in the memory of the rank it belongs to.
 struct Mailbox {
     u64 published[MAX_PEERS];  // entries that each sender has put into this rank's inbox, ever
+    u64 shown[MAX_PEERS];      // turns after which each rank has shown what it knows, ever; see as_showing
     u64 taken[MAX_PEERS];      // entries of this rank that each peer has taken, ever
     u64 pace[MAX_PEERS];       // of each rank: odd in a heavy turn; changes with every turn
-    u64 shown[MAX_PEERS];      // turns after which each rank has shown what it knows, ever; see as_showing
     Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
     u64 vote;                  // the vote that is open, from 1
     double limit;              // of the last verdict
@@ -72,27 +72,38 @@ struct Peers {
     u32 first;     // the first one's number among all ranks
 };
 
-// What a rank remembers of its exchange; a part of Control.
-struct Exchange {
-    u64 sent[MAX_PEERS];      // places taken in each outbox, ever
-    u64 told_sent[MAX_PEERS]; // of them, what its owner has been told of
-    u64 told_taken[MAX_PEERS]; // of each sender's entries, what it knows to be taken
-    u64 room[MAX_PEERS];      // where each outbox is full
-    u64 begin[MAX_PEERS];     // entries of each sender to take this turn: from ...
-    u64 end[MAX_PEERS];       // ... to
-    double limit;             // up to where this rank may work
-    double width;             // of the window; alone, and at rank 0, which moves it for all
-    u64 balloted;             // the last vote this rank has taken part in
-    u64 calm;                 // rank 0: entries sent in all when the last vote was calm, plus one
-    u64 pace;                 // what peers have been told of this rank's
-    u64 shown;                // turns after which this rank has shown what it knows, ever
-    float below;              // and up to where, the last time
-    u32 seen[MAX_PEERS];      // of each peer's turns, what this rank has looked at
-    u32 to_see[MAX_PEERS];    // and what it looks at this turn, ...
-    float see_below[MAX_PEERS];  // ... up to where
+// What a turn may exchange with a peer.
+struct Traffic {
+    u64 room;         // where its outbox is full
+    u64 begin;        // its entries to take: from ...
+    u64 end;          // ... to
+    u32 seen;         // of its turns that have shown, what this rank has looked at
+    u32 to_see;       // and what it looks at this turn, ...
+    float see_below;  // ... up to where
+    u32 unused;
+};
+
+// What the block that conducts has settled for a turn.
+struct Orders {
+    double limit;  // up to where this rank may work
     u32 quiet;
     u32 stopped;
-    u32 showing;              // this turn shows what it knows
+    Traffic with[MAX_PEERS];
+};
+
+// What it remembers, and what the others leave for it.
+struct Exchange {
+    u64 sent[MAX_PEERS];        // places taken in each outbox, ever
+    u64 told_sent[MAX_PEERS];   // of them, what its owner has been told of
+    u64 told_taken[MAX_PEERS];  // of each sender's entries, what it knows to be taken
+    u64 told_shown;             // what peers know of
+    u64 shown;                  // turns after which this rank has shown what it knows, ever
+    float below;                // and up to where, the last time
+    u32 showing;                // this turn shows what it knows
+    u64 balloted;               // the last vote this rank has taken part in
+    u64 calm;                   // rank 0: entries sent in all when the last vote was calm, plus one
+    u64 pace;                   // what peers have been told of this rank's
+    double width;               // of the window; alone, and at rank 0, which moves it for all
 };
 
 // How often a rank has shown what it knows, and up to where, in one word: a float that is not less.

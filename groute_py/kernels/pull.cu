@@ -143,7 +143,7 @@ template <class Storage>
 __device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distances, Control* control,
                                              Sweep* sweep, Distance cutoff, u32 max_rounds) {
     __shared__ Attendance block;
-    if (threadIdx.x == 0) block = {*(volatile u32*)&control->released};
+    if (threadIdx.x == 0) block = attend(control);
     __syncthreads();
     u64 round = sweep->rounds, relaxed = 0;
     const u64 last = round + max_rounds;

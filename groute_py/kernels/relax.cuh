@@ -14,7 +14,7 @@ struct Relax {
 
     // The rows of up to 32 entries, one a lane; all lanes call it.
     __device__ __forceinline__ void rows(bool wanted, Ready ready) {
-        wanted = wanted && fresh(ready, ready.degree > LOOKED_AFTER);
+        wanted = wanted && fresh(ready, LOOKED_AFTER);
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
         if (!wanted) ready.degree = 0;
         cut_long(ready);
@@ -56,19 +56,19 @@ struct Relax {
 
     // Lists what peers have sent and shown, of what still improves. To them it is near, so it is here.
     __device__ __forceinline__ void inbox() {
-        const Exchange& exchange = rank.seen.exchange;
         const Peers& peers = rank.peers;
         for (u32 p = 0; p < peers.count; p++) {
             if (p == peers.me) continue;
-            for (u32 shown = 0; shown <= shows(exchange, p); shown++) {
-                u64 begin = shown ? 0 : exchange.begin[p];
-                u64 end = shown ? peers.owned[p] : exchange.end[p];
+            const Traffic& with = rank.seen.orders.with[p];
+            for (u32 shown = 0; shown <= shows(with); shown++) {
+                u64 begin = shown ? 0 : with.begin;
+                u64 end = shown ? peers.owned[p] : with.end;
                 receive(begin, end, [&](u64 index) {
                     Entry entry;
                     if (shown) {
                         entry.distance = anew(&peers.shown[p][index]);
                         entry.vertex = index;
-                        if ((double)entry.distance > exchange.see_below[p]) entry.distance = NOTHING;
+                        if ((double)entry.distance > with.see_below) entry.distance = NOTHING;
                     } else {
                         u64 place = (u64)p * peers.capacity + (index & (peers.capacity - 1));
                         entry = load(&peers.inbox[place]);
@@ -82,11 +82,11 @@ struct Relax {
 
   private:
     // What `fetch(index)` brings, from begin to end, several a lane at a time. Much of it improves nothing: it
-    // is looked at before it is touched. The last warps begin, since the first have the few entries of a thin turn.
+    // is looked at before it is touched.
     template <class Fetch>
     __device__ __forceinline__ void receive(u64 begin, u64 end, Fetch fetch) {
         const u32 stretch = 32 * grid_warps();
-        for (u64 base = begin + stretch - 32 * (grid_warp() + 1); base < end; base += ARCS * stretch) {
+        for (u64 base = begin + 32 * grid_warp_from_behind(); base < end; base += ARCS * stretch) {
             bool nearer[ARCS];
             Entry entries[ARCS];
 #pragma unroll
@@ -187,11 +187,12 @@ struct Relax {
         }
     }
 
-    // Whether a vertex is no nearer by now; `asked` of a mirror's owner too, who has told of it again if it is. Both
-    // are on their way at once.
-    __device__ __forceinline__ bool fresh(const Ready& ready, bool asked) {
-        Distance told = asked ? at_owner(rank, ready.vertex) : NOTHING;
-        return current(&rank.work.distance[ready.vertex]) == ready.distance && told >= ready.distance;
+    // Whether a vertex is no nearer by now; of a mirror its owner is asked too, where that pays, who has told of it
+    // again if it is. The row is still being looked up when its distance is asked for.
+    __device__ __forceinline__ bool fresh(const Ready& ready, u32 least) {
+        Distance known = anew(&rank.work.distance[ready.vertex]);
+        Distance told = ready.degree > least ? at_owner(rank, ready.vertex) : NOTHING;
+        return known == ready.distance && told >= ready.distance;
     }
 
     // False if the item is none, or stale.
@@ -202,7 +203,7 @@ struct Relax {
         ready.vertex = item.vertex;
         ready.begin = __ldg(row) + (Offset)item.part * PART;
         ready.degree = (u32)min((Offset)PART, __ldg(row + 1) - ready.begin);
-        return fresh(ready, true);
+        return fresh(ready, 0);
     }
 
     // One row or part of it, by the whole warp, until it is stale.

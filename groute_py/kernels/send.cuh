@@ -7,7 +7,7 @@ struct Rank {
     const Work& work;
     const Peers& peers;
     Control* control;
-    const Control& seen;  // in shared memory: the control block as it was when the turn began
+    const Seen& seen;  // in shared memory: as it was when the turn began
     Attendance& block;
 };
 
@@ -31,7 +31,7 @@ __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
 // Into a ring while it has room; else this turn shows to all peers what it knows. What blocks write here and at
 // home is made visible to peers by the conductor, for all of them: fences are cumulative.
 __device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, const Entry& entry) {
-    if (index < rank.seen.exchange.room[peer])
+    if (index < rank.seen.orders.with[peer].room)
         rank.peers.outbox[peer][index & (rank.peers.capacity - 1)] = entry;
     else
         rank.control->exchange.showing = 1;

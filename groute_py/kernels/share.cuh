@@ -53,29 +53,47 @@ struct Work {
     float levels;           // of hints to a unit of distance
 };
 
+// The grid barrier: blocks count themselves, and wait for one of several words, since one that they all look at
+// would keep its part of L2 busy. Each lies in a line of its own.
+#define GATES 16
+
+struct alignas(128) Word {
+    u32 round;
+};
+
+struct Gate {
+    alignas(128) u32 arrived;
+    Word released[GATES];
+};
+
+// What blocks look at as a turn begins.
+struct Seen {
+    Distance least_far[2];   // of the far list of that side, after a split
+    u32 turn;                // steps and splits so far: which lists and counters are current
+    u32 far_side;            // which far list is current
+    u32 near_count[3];       // in turn: read, written, cleared
+    u32 item_count[3];       // likewise
+    u32 far_count[2];
+    u32 any_spilled;
+    u32 unused;
+    Orders orders;
+};
+
 // All counters of one share. The host reads it after each slice.
-struct Control {
+struct Control : Seen {
+    Exchange exchange;
     u64 relaxations;
     u64 steps;
     double floor;            // no distance left to work on is smaller; infinite when none is left
     Distance threshold;      // near is what lies below it
     Distance window;         // where the window that ends at the threshold began
-    Distance least_far[2];   // of the far list of that side, after a split
-    u32 arrived;             // at the grid barrier
-    u32 turn;                // steps and splits so far: which lists and counters are current
-    u32 near_count[3];       // in turn: read, written, cleared
-    u32 item_count[3];       // likewise
-    u32 taken[3];            // of near, by warps of a thick turn; likewise
-    u32 far_count[2];
-    u32 far_side;            // which far list is current
+    u32 taken[3];            // of near, by warps of a thick turn; in turn: read, written, cleared
     u32 dirty_count;
-    u32 any_spilled;
     u32 overflowed;
     u32 level;               // some tight arc is level
     u32 claimed_count;
     u32 unrecorded;          // a reached vertex has no record
-    u32 released;            // the grid barrier lets go
-    Exchange exchange;
+    Gate gate;
 };
 
 // The owner of a halo vertex, given by its place in the halo.
@@ -95,6 +113,12 @@ __device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }
 __device__ __forceinline__ u32 grid_warp() { return (threadIdx.x >> 5) * gridDim.x + blockIdx.x; }
 
 __device__ __forceinline__ u32 grid_warps() { return (blockDim.x >> 5) * gridDim.x; }
+
+// The same from behind, for what comes beside entries: few of both meet in no warp. Last is the block that conducts.
+__device__ __forceinline__ u32 grid_warp_from_behind() {
+    u32 block = (2 * gridDim.x - 2 - blockIdx.x) % gridDim.x;
+    return ((blockDim.x - 1 - threadIdx.x) >> 5) * gridDim.x + block;
+}
 
 // How many lanes of a mask come before this one.
 __device__ __forceinline__ u32 rank_among(u32 mask) { return __popc(mask & ((1u << lane()) - 1)); }

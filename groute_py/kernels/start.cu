@@ -1,12 +1,15 @@
 // Begins a solve: nothing is reached but the source, which is the only entry of near.
 
-// The first access to a peer takes some 100 us. Here nobody waits for it.
-__device__ __forceinline__ void touch(const Peers& peers, u32 p) {
+#define TOUCHED 256  // places of each array that are touched
+
+// The first access to a part of a peer's memory takes some 50 us. Here nobody waits for it.
+__device__ __forceinline__ void touch(const Peers& peers, u32 thread) {
+    u32 p = thread / TOUCHED;
+    u64 place = thread % TOUCHED;
     if (!is_peer(peers, p)) return;
-    anew(&peers.mailbox[p]->stop);
-    say(&peers.mailbox[p]->pace[peers.me], 0);  // as it is before this rank's first turn
-    anew(&peers.outbox[p]->vertex);
-    if (peers.owned[p]) anew(peers.shown[p]);
+    if (place == 0) say(&peers.mailbox[p]->pace[peers.me], 0);  // as it is before this rank's first turn
+    anew(&peers.outbox[p][place * peers.capacity / TOUCHED].vertex);
+    if (peers.owned[p]) anew(&peers.shown[p][place * peers.owned[p] / TOUCHED]);
 }
 
 // `source` is NO_VERTEX on a rank that does not own it; `width` is of the first window, `room` the capacity
@@ -29,7 +32,7 @@ extern "C" __global__ void start(const __grid_constant__ Share share, const __gr
     control->threshold = width;
     control->exchange.width = (double)width;
     control->least_far[0] = control->least_far[1] = NOTHING;
-    for (u32 p = 0; p < MAX_PEERS; p++) control->exchange.room[p] = room;
+    for (u32 p = 0; p < MAX_PEERS; p++) control->orders.with[p].room = room;
     if (source == NO_VERTEX) return;
     control->near_count[0] = 1;
     const Entry entry{0, source};

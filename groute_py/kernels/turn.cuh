@@ -1,14 +1,16 @@
 // The lists and counters of one turn. They rotate by the turn's number, so that a block never reads
 // a counter that a faster block may be writing: what a turn decides by was settled before the barrier
-// it began with. All blocks look at the control block as a turn begins, each once: if every warp read
-// every field for itself, the one place in L2 that holds them would be the bottleneck of thin turns.
+// it began with. All blocks look at it as a turn begins, each once: if every warp read every field for itself,
+// the one place in L2 that holds them would be the bottleneck of thin turns.
 #pragma once
 
-// Copies the control block to shared memory; all threads call it.
-__device__ __forceinline__ void look_at(const Control* control, Control& seen) {
-    const u32* from = (const u32*)control;
+// Copies what concerns a block to shared memory, the orders if there are peers; all threads call it.
+__device__ __forceinline__ void look_at(const Control* control, Seen& seen, u32 peers) {
+    const u32 orders = peers > 1 ? sizeof(Orders) - (MAX_PEERS - peers) * sizeof(Traffic) : 0;
+    const u32 bytes = sizeof(Seen) - sizeof(Orders) + orders;
+    const u32* from = (const u32*)(const Seen*)control;
     u32* to = (u32*)&seen;
-    for (u32 i = threadIdx.x; i < sizeof(Control) / 4; i += blockDim.x) to[i] = __ldcg(&from[i]);
+    for (u32 i = threadIdx.x; i < bytes / 4; i += blockDim.x) to[i] = __ldcg(&from[i]);
     __syncthreads();
 }
 
@@ -24,8 +26,8 @@ struct Turn {
     List far;
 };
 
-__device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, const Control& seen,
-                                           u32 turn, u32 far_side) {
+__device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, const Seen& seen, u32 turn,
+                                           u32 far_side) {
     u32 next = turn + 1;
     Turn now;
     now.near_in = near_list(work, control, turn);

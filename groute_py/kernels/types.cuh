@@ -110,6 +110,20 @@ __device__ __forceinline__ void order() { asm volatile("fence.acq_rel.gpu;" ::: 
 // ... and for the peers.
 __device__ __forceinline__ void order_with_peers() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
+// A word, and with it what was written on this GPU before whoever wrote it passed a fence ...
+__device__ __forceinline__ u32 acquire(const u32* place) {
+    u32 word;
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(word) : "l"(place) : "memory");
+    return word;
+}
+
+// ... and what peers have written so.
+__device__ __forceinline__ u64 acquire_from_peers(const u64* place) {
+    u64 word;
+    asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(word) : "l"(place) : "memory");
+    return word;
+}
+
 __device__ __forceinline__ void fetch_ahead(const void* place) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(place));
 }
