@@ -305,6 +305,8 @@ def install(gpus: int) -> None:
         memcpyHostToDevice=1,
         memGetInfo=lambda: MEMORY.info,
         malloc=MEMORY.malloc,
+        memset=ctypes.memset,
+        deviceSynchronize=lambda: None,
         free=MEMORY.free,
     )
     driver = _module(

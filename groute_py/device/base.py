@@ -39,6 +39,8 @@ def within(value: float, distance_type: np.dtype[Any]) -> Any:
     nothing = unreached(distance_type)
     if value >= float(nothing):
         return nothing
+    if distance_type.kind != "f":
+        return distance_type.type(value)
     with np.errstate(over="ignore"):  # what rounds beyond float32 is infinite
         return distance_type.type(value)
 
@@ -102,9 +104,9 @@ class Linked(Protocol):
         """As `Device.window`."""
 
     def prepare(self, lead: float, bound: float) -> None:
-        """After `Device.start`, and before each launch: make this rank's mailbox ready.
+        """After `Device.start`, and before each launch.
 
-        No kernel of the team may be running.
+        All kernels that the team has launched before have ended.
 
         Args:
             lead: how far above the smallest pending distance of the team one may work, where
@@ -113,7 +115,7 @@ class Linked(Protocol):
         """
 
     def launch(self) -> None:
-        """Start relaxing until the team is quiet; returns at once. All mailboxes are ready."""
+        """Start relaxing until the team is quiet; returns at once."""
 
     def finished(self) -> bool:
         """Whether the run has ended; then `Device.counters` and ``floor`` are set."""

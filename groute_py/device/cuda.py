@@ -18,6 +18,7 @@ from groute_py.device.cuda_fused import DEPTH, Fused
 from groute_py.device.cuda_loaded import pieces
 from groute_py.device.layout import MAX_PEERS
 from groute_py.device.patience import Patience, threshold_after
+from groute_py.kernels.source import NEW_SOLVE
 
 SLICE_TURNS = 16
 """Turns a rank with peers takes before it looks at its messages; see docs/performance.md."""
@@ -51,7 +52,7 @@ class CudaDevice(Fused, Claims):
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         assert self._team is None or self._link is not None  # arcs lie as the team needs them
         self.counters = Counters()
-        self._launched, self._sent = False, np.zeros(MAX_PEERS, np.uint64)
+        self._begins, self._sent = NEW_SOLVE, np.zeros(MAX_PEERS, np.uint64)
         self._recording = record and self._type.itemsize == 4
         self._make_room_to_record()
         self._turns = SLICE_TURNS_ALONE if self._one_rank else SLICE_TURNS
@@ -62,17 +63,12 @@ class CudaDevice(Fused, Claims):
         self._first = within(windows.first, self._type) or self._delta  # 0 would not grow
         self._patience = Patience(len(share.heads), self._delta, self._nothing)
         self._make_room_for_hints()
-        state = (self._share_at, self._work, self._peers, self._control)
-        numbers = (np.uint32(self._source), self._first, np.uint32(self._ring))
-        with self._stream:
-            self._run("start", share.local_count, *state, *numbers)
 
     def merge(self, message: Buffer) -> None:
+        self._begin()
         with self._stream:
             for count, columns in self._columns(message, self._type, np.dtype(np.int32)):
                 self._run("merge", count, self._work, self._control, *columns, np.uint32(count))
-            if self._link is not None:
-                self._show_to_peers()
 
     def relax(self, limit: float) -> float:
         turns, depth = (PROBE_TURNS, PROBE_DEPTH) if self._probing else (self._turns, DEPTH)

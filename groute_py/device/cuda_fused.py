@@ -12,10 +12,10 @@ from cupy.cuda import runtime
 from groute_py.comm.team import Team
 from groute_py.device.base import Counters, Linked
 from groute_py.device.cuda_dealt import Dealt
-from groute_py.device.layout import EXCHANGE, MAILBOX, MAX_PEERS, ORDERS, offset_of
+from groute_py.device.layout import MAILBOX, MAX_PEERS, offset_of
 from groute_py.device.memory import ring_that_fits
 from groute_py.device.peers import FULL, Link, linked, nobody, why_not
-from groute_py.kernels.source import BLOCK
+from groute_py.kernels.source import BLOCK, GO_ON, NEW_RUN, NEW_SOLVE
 
 DEPTH = 16
 """Levels a block goes down by itself in a turn."""
@@ -31,14 +31,14 @@ class Fused(Dealt):
     _first: Any
     _delta: Any
     _cutoff: Any
+    _source: int
 
     def __init__(self, local_rank: int, *, direct: bool) -> None:
         super().__init__(local_rank, direct=direct)
         self._beside = cp.cuda.Stream(non_blocking=True)  # while the other is busy
         self._link: Link | None = None
-        self._all_linked, self._launched, self.floor = False, False, 0.0
+        self._all_linked, self._begins, self.floor = False, NEW_SOLVE, 0.0
         self._sent = np.zeros(MAX_PEERS, np.uint64)
-        self._ring = 0
         self._peers = nobody()
 
     def link(self, team: Team) -> Linked | str:
@@ -69,8 +69,8 @@ class Fused(Dealt):
         link = linked(team, self._mirrors, distances, entry_bytes, ring) if ring else FULL
         if isinstance(link, str):
             return link
-        self._link, self._ring = link, ring
-        self._peers = self._link.peers(ahead=0.0, widest=np.inf, bound=np.inf)
+        self._link = link
+        self._peers = link.peers(limit=0.0, ahead=0.0, widest=np.inf, bound=np.inf)
         return None
 
     def unlink(self) -> None:
@@ -83,24 +83,19 @@ class Fused(Dealt):
 
     def prepare(self, lead: float, bound: float) -> None:
         assert self._link is not None
-        mailbox = np.zeros(1, MAILBOX)
         # windows that grow are shared to the end; among others one may be some ahead
         delta, first = float(self._delta), float(self._first)
         grow, widest = first < delta, min(delta, lead)
         ahead = 0.0 if grow or math.isinf(lead) else lead - widest
-        mailbox["vote"], mailbox["limit"] = 1, min(min(first, widest) + ahead, bound)
-        words = (mailbox.ctypes.data, MAILBOX.itemsize, runtime.memcpyHostToDevice)
-        runtime.memcpyAsync(self._link.mailbox, *words, self._beside.ptr)
-        if self._launched:
-            with self._beside:
-                self._begin_to_exchange()
-        self._beside.synchronize()  # what `start` has begun goes on meanwhile
-        self._peers = self._link.peers(ahead, widest, bound)
+        limit = min(min(first, widest) + ahead, bound)
+        self._peers = self._link.peers(limit, ahead, widest, bound)
 
     def launch(self) -> None:
-        self._launched = True
+        assert self._link is not None
         with self._stream:
             self._launch(np.inf, 1, DEPTH)
+        self._link.runs += 1
+        self._begins = NEW_RUN
 
     def finished(self) -> bool:
         if not self._stream.done:
@@ -116,9 +111,8 @@ class Fused(Dealt):
         return True
 
     def stop(self) -> None:
-        assert self._link is not None
         flag = np.ones(1, np.uint32)
-        place = self._link.mailbox + offset_of(MAILBOX, "stop")
+        place = int(self._peers["mailbox"][0, self._peers["me"][0]]) + offset_of(MAILBOX, "stop")
         words = (place, flag.ctypes.data, 4, runtime.memcpyHostToDevice)
         runtime.memcpyAsync(*words, self._beside.ptr)
         self._beside.synchronize()
@@ -126,12 +120,23 @@ class Fused(Dealt):
     def _launch(self, limit: float, turns: int, depth: int) -> None:
         state = (self._share_at, self._work, self._peers, self._control)
         bounds = (self._delta, self._cutoff, np.float64(limit))
+        numbers = (turns, depth, self._begins, self._source)
         self._kernels["relax"].kernel(
             (self._grid,),
             (BLOCK,),
-            (*state, *bounds, np.uint32(turns), np.uint32(depth)),
+            (*state, *bounds, *map(np.uint32, numbers), self._first),
             enable_cooperative_groups=True,
         )
+        self._begins = GO_ON
+
+    def _begin(self) -> None:
+        """Begin the solve, if that is still to be done, before something else than relaxing."""
+        if self._begins != NEW_SOLVE:
+            return
+        with self._stream:
+            self._launch(np.inf, 0, DEPTH)
+        if self._link is not None:
+            self._begins = NEW_RUN
 
     def _count(self, seen: Any) -> None:
         self.counters = Counters(
@@ -146,16 +151,3 @@ class Fused(Dealt):
         if self._link is None:
             return []
         return [0] * self._link.first + self._sent.tolist()
-
-    def _show_to_peers(self) -> None:
-        """What has come from other hosts, at the end of the first turn to come."""
-        showing = offset_of(self._control_type, "exchange") + offset_of(EXCHANGE, "showing")
-        self._control[showing : showing + 1].fill(1)  # the lowest byte of a number
-
-    def _begin_to_exchange(self) -> None:
-        """As the kernel `start` does; what has come from other hosts since is shown to peers."""
-        orders, exchange = np.zeros(1, ORDERS), np.zeros(1, EXCHANGE)
-        orders["with"]["room"], exchange["width"] = self._ring, float(self._first)
-        exchange["showing"] = 1
-        self._write_control("orders", orders)
-        self._write_control("exchange", exchange)

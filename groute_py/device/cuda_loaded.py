@@ -214,7 +214,7 @@ class Loaded:
         lengths = {"capacity": entries, "far_capacity": far, "item_capacity": items}
         self._work = pointed(WORK, self._arrays, lengths)
         self._control_type = control_type(self._type)
-        self._control = cp.empty(self._control_type.itemsize, np.uint8)
+        self._control = cp.zeros(self._control_type.itemsize, np.uint8)
         dirty_count = offset_of(self._control_type, "dirty_count")
         self._dirty_count = self._control[dirty_count : dirty_count + 4]
         self._seen = cupyx.empty_pinned(self._control_type.itemsize, np.uint8)

@@ -60,11 +60,13 @@ WORK = np.dtype(
 PEERS = np.dtype(
     [
         ("mailbox", POINTER, MAX_PEERS),
+        ("next", POINTER),
         ("outbox", POINTER, MAX_PEERS),
         ("inbox", POINTER),
         ("shown", POINTER, MAX_PEERS),
         ("owned", NUMBER, MAX_PEERS),
         ("mirrors", NUMBER, MAX_PEERS),
+        ("limit", np.float64),
         ("ahead", np.float64),
         ("widest", np.float64),
         ("bound", np.float64),

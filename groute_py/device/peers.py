@@ -22,8 +22,9 @@ from groute_py.device.layout import MAX_PEERS, PEERS
 from groute_py.device.mirrors import Mirrors
 from groute_py.environment import hiding
 
-INBOX_AT = 512
-"""Where the inbox begins behind the mailbox: entries are loaded 16 bytes at a time."""
+NEXT_MAILBOX_AT, INBOX_AT = 512, 1024
+"""Where the second mailbox and the inbox begin, behind the first: entries are loaded 16 bytes at a
+time."""
 
 FULL = "a GPU has no memory left for an exchange in the kernel"
 """Why ranks that could exchange inside the kernel do not."""
@@ -118,6 +119,8 @@ def linked(
     """
     try:
         memory = runtime.malloc(INBOX_AT + team.channel.size * capacity * entry_bytes)
+        runtime.memset(memory, 0, INBOX_AT)
+        runtime.deviceSynchronize()
     except (runtime.CUDARuntimeError, MemoryError):
         memory = None  # the others are not to wait for it
     if all(team.channel.gather(memory is not None)):
@@ -136,7 +139,10 @@ class Link:
 
     Args:
         team, mirrors, distances, entry_bytes, capacity: as for `linked`.
-        memory: the address of a mailbox, and an inbox with a ring for each rank of the team.
+        memory: the address of two mailboxes, and an inbox with a ring for each rank of the team.
+
+    Attributes:
+        runs: launched so far.
     """
 
     def __init__(
@@ -153,28 +159,30 @@ class Link:
         self.first, self._mirrors = team.first, mirrors
         self._ring_bytes, self._entry_bytes = capacity * entry_bytes, entry_bytes
         self._shown_bytes = mirrors.owned[self._me] * distances.itemsize
-        self._memory = memory
-        self._mailboxes = mapped(channel, int(memory))
+        self._memory, self.runs = memory, 0
+        self._mapped = mapped(channel, int(memory))
         self._distances = mapped(channel, distances.data.ptr)
         _EXPORTED[int(memory)] = distances
+        self._structs = [self._struct(0, NEXT_MAILBOX_AT), self._struct(NEXT_MAILBOX_AT, 0)]
 
-    @property
-    def mailbox(self) -> int:
-        """The address of this rank's own mailbox."""
-        return int(self._memory)
+    def peers(self, limit: float, ahead: float, widest: float, bound: float) -> Any:
+        """The struct ``Peers`` of kernels/peers.cuh for the next run, as one NumPy record."""
+        struct = self._structs[self.runs % 2]
+        struct["limit"], struct["ahead"], struct["widest"] = limit, ahead, widest
+        struct["bound"] = bound
+        return struct
 
-    def peers(self, ahead: float, widest: float, bound: float) -> Any:
-        """The struct ``Peers`` of kernels/peers.cuh, as one NumPy record."""
+    def _struct(self, mailbox: int, other: int) -> Any:
+        """With mailboxes so many bytes behind the beginning, in this run and in the next."""
         struct = np.zeros(1, PEERS)
         for rank in range(self._count):
-            base = self._mailboxes[rank]
-            struct["mailbox"][0, rank] = base
+            base = self._mapped[rank]
+            struct["mailbox"][0, rank] = base + mailbox
             struct["outbox"][0, rank] = base + INBOX_AT + self._me * self._ring_bytes
             struct["shown"][0, rank] = self._distances[rank]
             struct["owned"][0, rank] = self._mirrors.owned[rank]
             struct["mirrors"][0, rank] = self._mirrors.at(self._me, rank)
-        struct["inbox"] = self._memory + INBOX_AT
-        struct["ahead"], struct["widest"], struct["bound"] = ahead, widest, bound
+        struct["next"], struct["inbox"] = self._memory + other, self._memory + INBOX_AT
         struct["me"], struct["count"] = self._me, self._count
         struct["capacity"], struct["first"] = self._capacity, self.first
         return struct
@@ -190,7 +198,7 @@ class Link:
         """Unmap the peers' memory and free our own; collective, no kernel may be running."""
         for rank in range(self._count):
             if rank != self._me:
-                runtime.ipcCloseMemHandle(self._mailboxes[rank])
+                runtime.ipcCloseMemHandle(self._mapped[rank])
                 runtime.ipcCloseMemHandle(self._distances[rank])
         self._channel.gather(None)  # nobody frees what a peer still maps
         runtime.free(self._memory)

@@ -23,16 +23,19 @@ from groute_py.engine.loop import Pace, too_late
 from groute_py.engine.tasks import Relaxing
 
 
-def run(linked: Linked, channel: Channel, pace: Pace) -> None:
-    """Relax until all ranks are quiet; collective.
+def run(linked: Linked, device: Device, channel: Channel, pace: Pace) -> bool:
+    """Relax until all ranks are quiet; whether a distance did not fit on one; collective.
 
     Raises:
         TimeLimitError: on all ranks, when the deadline passed on one.
     """
     linked.prepare(pace.lead * linked.window(), math.inf)
-    channel.gather(None)  # every mailbox is ready before anybody writes into one
-    if any(channel.gather(_is_late_at_the_end(linked, pace.deadline))):
+    late = _is_late_at_the_end(linked, pace.deadline)
+    # also: nobody begins anew before all have ended
+    ends = channel.gather((late, device.counters.overflowed))
+    if any(late for late, _ in ends):
         raise too_late()
+    return any(overflowed for _, overflowed in ends)
 
 
 class Together(Relaxing):

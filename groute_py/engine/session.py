@@ -147,15 +147,16 @@ class Session:
             self._device.start(local, self._windows(wanted), self._cutoff(), record=self._records())
             look = self._cycle_watch()
             if self._mode.linked is not None and self._mode.team is None:
-                fused.run(self._mode.linked, self._channel, pace)
+                overflowed = fused.run(self._mode.linked, self._device, self._channel, pace)
             else:
                 votes += run(task, self._channel, pace, look, self._mode.team)
+                overflowed = any(self._channel.gather(self._device.counters.overflowed))
             if wanted is not None:
                 self._bound = max(self._channel.gather(task.goal()))
                 self._device.forget_beyond(self._bound)
                 if math.isfinite(self._bound):
                     return votes  # a sum that does not fit lies beyond
-            if not any(self._channel.gather(self._device.counters.overflowed)):
+            if not overflowed:
                 return votes
             if self._type is self._types[-1]:
                 if look is not None:

@@ -213,7 +213,7 @@ __device__ void list_marked(const Share& share, const Search& search, Progress* 
     }
 }
 
-// Nothing is reached but the source; `hops` is the kernel `start`'s.
+// Nothing is reached but the source; hops have been begun with.
 extern "C" __global__ void begin_search(const __grid_constant__ Share share,
                                         const __grid_constant__ Search search, Progress* progress,
                                         u32 source) {

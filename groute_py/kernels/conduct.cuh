@@ -53,6 +53,16 @@ struct Mail {
 __device__ __forceinline__ void hear(const Peers& peers, Desk& desk) {
     Mail(peers).put(&desk.heard);
     __syncwarp();
+    if (lane() == 0) {  // before the first verdict
+        if (desk.heard.vote == 0) desk.heard.vote = 1;
+        if (desk.heard.limit == 0) desk.heard.limit = peers.limit;
+    }
+    __syncwarp();
+}
+
+// All threads of a block call it.
+__device__ __forceinline__ void clear(Mailbox* mailbox) {
+    for (u32 i = threadIdx.x; i < sizeof(Mailbox) / 8; i += blockDim.x) ((u64*)mailbox)[i] = 0;
 }
 
 __device__ __forceinline__ bool is_peer(const Peers& peers, u32 p) {

@@ -159,26 +159,33 @@ extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* co
 }
 
 // Without peers: works until nothing up to `limit` is left or `max_turns` are over. With peers: until
-// all of them are quiet up to `peers.bound`, or a host wants to stop. See Control for what it keeps.
+// all of them are quiet up to `peers.bound`, or a host wants to stop. Without turns it only begins. See begin.cuh
+// for `begins`, `source` and `first`, the width of the first window, and Control for what it keeps.
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
       const __grid_constant__ Peers peers, Control* control, Distance delta, Distance cutoff,
-      double limit, u32 max_turns, u32 depth) {
+      double limit, u32 max_turns, u32 depth, u32 begins, u32 source, Distance first) {
     __shared__ Staging staged;
     __shared__ Seen seen;
     __shared__ Desk desk;
     __shared__ Attendance block;
     Exchange& exchange = control->exchange;
-    look_at(control, seen, peers.count);
+    const Rank rank{share, work, peers, control, seen, block};
+    const bool exchanging = peers.count > 1;
     if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         staged.far_count = 0;
         block = attend(control);
     }
     __syncthreads();
+    if (begins != GO_ON) {
+        begin(rank, begins, source, first);
+        meet(control, block);
+    }
+    if (max_turns == 0) return;
+    if (exchanging && blockIdx.x == 0) clear(peers.next);
+    look_at(control, seen, peers.count);
 
-    const Rank rank{share, work, peers, control, seen, block};
-    const bool exchanging = peers.count > 1;
     u32 turn = seen.turn, far_side = seen.far_side;
     const u32 last_turn = turn + max_turns;
     Distance threshold = control->threshold, window = control->window;

@@ -38,15 +38,16 @@ struct Ballot {
     u64 received;
 };
 
-// Written by peers; lies in the memory of the rank it belongs to.
+// Written by peers; lies in the memory of the rank it belongs to. Each has two. A run clears the one of the next
+// run, into which nobody writes before all have ended this one.
 struct Mailbox {
     u64 published[MAX_PEERS];  // entries that each sender has put into this rank's inbox, ever
     u64 shown[MAX_PEERS];      // turns after which each rank has shown what it knows, ever; see as_showing
     u64 taken[MAX_PEERS];      // entries of this rank that each peer has taken, ever
     u64 pace[MAX_PEERS];       // of each rank: odd in a heavy turn; changes with every turn
     Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
-    u64 vote;                  // the vote that is open, from 1
-    double limit;              // of the last verdict
+    u64 vote;                  // the vote that is open, from 1; 0 until the first verdict
+    double limit;              // of the last verdict; likewise
     u32 quiet;
     u32 stop;                  // some host wants the run to end
 };
@@ -58,11 +59,13 @@ struct Mailbox {
 // Mirrored in device/layout.py, like the structs of share.cuh.
 struct Peers {
     Mailbox* mailbox[MAX_PEERS];  // of every one of them
+    Mailbox* next;                // this rank's in the next run
     Entry* outbox[MAX_PEERS];     // this rank's ring in the inbox of every one
     const Entry* inbox;           // this rank's; the ring of sender p begins at p * capacity
     const Distance* shown[MAX_PEERS];  // in the memory of every one: the distances of what it owns
     u32 owned[MAX_PEERS];              // how many these are
     u32 mirrors[MAX_PEERS];            // where their mirrors begin
+    double limit;   // up to where a rank may work before the first verdict
     double ahead;   // how far beyond the window that all share a rank may work
     double widest;  // that window
     double bound;  // what lies beyond is left alone in this launch

@@ -35,6 +35,7 @@ HEADERS = (
     "record.cuh",
     "hints.cuh",
     "send.cuh",
+    "begin.cuh",
     "lists.cuh",
     "expand.cuh",
     "relax.cuh",
@@ -42,11 +43,10 @@ HEADERS = (
     "thick.cuh",
 )
 SOLVE = Program(
-    (*HEADERS, "dealt.cu", "start.cu", "near_far.cu", "messages.cu", "claim.cu"),
+    (*HEADERS, "dealt.cu", "near_far.cu", "messages.cu", "claim.cu"),
     (
         "count_dealt",
         "deal_out",
-        "start",
         "relax",
         "narrow",
         "merge",
@@ -92,6 +92,9 @@ PULL = Program(
     ("pull_csr", "pull_ell", "pull_dense", "fill_matrix", "fill_slots"),
 )
 """Methods that have the graph to themselves."""
+
+GO_ON, NEW_RUN, NEW_SOLVE = range(3)
+"""How a launch of ``relax`` begins; see begin.cuh."""
 
 PEER_LATENCY = Program(("peer_latency.cu",), ("peer_latency",))
 """How far away a peer's memory is."""

@@ -94,6 +94,7 @@ class BreadthFirstCuda(CudaDevice):
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         super().start(source, windows, cutoff, record=False)
+        self._begin()
         number = np.uint32(NOBODY if source is None else source)
         with self._stream:
             state = (self._share_at, self._search_at, self._progress)

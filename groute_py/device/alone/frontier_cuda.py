@@ -104,6 +104,7 @@ class FrontierCuda(CudaDevice):
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         super().start(source, windows, cutoff, record=False)
+        self._begin()
         state = (self._share_at, self._frontier_at, self._rounds)
         number = np.uint32(NOBODY if source is None else source)
         with self._stream:

@@ -89,6 +89,7 @@ class PullCuda(CudaDevice, ABC):
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         super().start(source, windows, cutoff, record=False)
+        self._begin()
         begun = np.zeros(1, SWEEP)
         begun["changed"][0, 0] = source is not None
         with self._stream:

@@ -1,0 +1,68 @@
+// How a launch begins.
+#pragma once
+
+#define GO_ON 0      // where the one before has ended
+#define NEW_RUN 1    // of peers, which have all ended; what has come from other hosts meanwhile is shown to them
+#define NEW_SOLVE 2  // nothing is reached but the source, which is the only entry of near
+
+#define TOUCHED 256  // places of each array that are touched
+
+// The first access to a part of a peer's memory takes some 50 us. Here nobody waits for it.
+__device__ __forceinline__ void touch(const Peers& peers, u32 thread) {
+    u32 p = thread / TOUCHED;
+    u64 place = thread % TOUCHED;
+    if (!is_peer(peers, p)) return;
+    anew(&peers.outbox[p][place * peers.capacity / TOUCHED].vertex);
+    if (peers.owned[p]) anew(&peers.shown[p][place * peers.owned[p] / TOUCHED]);
+}
+
+// All of it but the barrier, which is in use; by one warp.
+__device__ __forceinline__ void clear(Control* control) {
+    u32* words = (u32*)control;
+    for (u32* word = words + lane(); word < (u32*)&control->gate; word += 32) *word = 0;
+    __syncwarp();
+}
+
+// `source` is NO_VERTEX on a rank that does not own it; `width` is of the first window.
+__device__ void list_source(const Rank& rank, u32 source, Distance width) {
+    Control* control = rank.control;
+    control->threshold = width;
+    control->least_far[0] = control->least_far[1] = NOTHING;
+    if (source == NO_VERTEX) return;
+    control->near_count[0] = 1;
+    const Entry entry{0, source};
+    put(rank.work, control, near_list(rank.work, control, 0), 0, entry, NO_VERTEX);
+    for (u32 to = peers_of(rank, source); to; to &= to - 1) {  // told as what comes into near later
+        u32 p = __ffs(to) - 1;
+        rank.peers.outbox[p][0] = entry;
+        control->exchange.sent[p] = 1;
+    }
+}
+
+__device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) {
+    const Share& share = rank.share;
+    const Work& work = rank.work;
+    const Peers& peers = rank.peers;
+    const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    if (thread < 32) {
+        if (begins == NEW_SOLVE) clear(rank.control);
+        if (lane() == 0) {
+            rank.control->orders = Orders{};
+            rank.control->exchange = Exchange{};
+            rank.control->exchange.width = (double)width;
+            rank.control->exchange.showing = begins == NEW_RUN;
+            for (u32 p = 0; p < MAX_PEERS; p++) rank.control->orders.with[p].room = peers.capacity;
+            if (begins == NEW_SOLVE) list_source(rank, source, width);
+        }
+    }
+    if (begins == NEW_RUN) return;
+    touch(peers, thread);
+    for (u32 i = thread; i < local_count(share); i += stride)
+        work.distance[i] = i == source ? (Distance)0 : NOTHING;
+    for (u32 i = thread; i < share.own; i += stride) {
+        if (work.record) work.record[i] = UNRECORDED;
+        if (work.hints) work.hints[i] = UNKNOWN;
+    }
+    for (u32 i = thread; i < (share.rows + 31) / 32; i += stride) work.spilled[i] = 0;
+    for (u32 i = thread; i < (share.halo + 31) / 32; i += stride) work.dirty_bits[i] = 0;
+}
