@@ -2,12 +2,16 @@
 
 Distances are right if and only if the source has 0, no arc would shorten any of them, and every
 reached vertex is led to from the source by tight arcs (arcs u→v with distance[u] + weight =
-distance[v]). The check is one pass over the arcs and one search, and shares no code with the
-solvers.
+distance[v]). The check shares no code with the solvers. It is two passes over the arcs by several
+threads, and a search where tight arcs from smaller distances do not tell: where weights are zero,
+or too small for a float's sum to differ.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +19,12 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, VerificationError
 from groute_py.graph.csr import Graph
+from groute_py.graph.threads import thread_count
 from groute_py.kernels.cpu import certificate
 from groute_py.result import UNREACHED, Result
+
+SHARED_FROM = 1 << 18
+"""Arcs from which several threads look at them."""
 
 
 def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None:
@@ -38,8 +46,7 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
             f"the result has {len(distances)} distances from source {source}, but {graph.name} has "
             f"{graph.vertex_count} vertices: they do not belong together"
         )
-    weights = graph.weights.astype(distances.dtype, copy=False)
-    arcs = (graph.offsets, graph.heads, weights)
+    arcs = (graph.offsets, graph.heads, graph.weights)
     shown = _Ids(graph)
     nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
     number = distances <= nothing  # which NaN is not
@@ -48,7 +55,7 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     if distances[source] != 0:
         raise VerificationError(f"the source {shown(source)} has distance {distances[source]}")
     _check_no_improvement(graph, arcs, distances, cutoff)
-    led = certificate.spread(*arcs, distances, source)
+    led = _led(arcs, result)
     _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")
     if result.predecessors is not None:
         _check_tree(arcs, result, shown)
@@ -81,13 +88,38 @@ def _check_no_improvement(
 ) -> None:
     nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
     bound = np.inf if cutoff is None else cutoff
-    tail, arc = certificate.improvable_arc(*arcs, distances, nothing, bound)
+    looked = _over_rows(
+        arcs, lambda rows: certificate.improvable_arc(rows, *arcs, distances, nothing, bound)
+    )
+    tail, arc = next((found for found in looked if found[0] >= 0), (-1, -1))
     if tail >= 0:
         shown, head = _Ids(graph), graph.heads[arc]
         raise VerificationError(
             f"{shown(head)} has distance {distances[head]}, but {shown(tail)} has "
             f"{distances[tail]} and an arc of weight {graph.weights[arc]} to it"
         )
+
+
+def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:
+    """Of each vertex, whether tight arcs lead to it from the source."""
+    distances = result.distances
+    led = np.zeros(len(distances), np.bool_)
+    _over_rows(arcs, lambda rows: certificate.lead_from_nearer(rows, *arcs, distances, led))
+    led[result.source] = True
+    if (led | ~result.reached).all():
+        return led  # back along such arcs distances fall, and only the source ends that
+    searched: NDArray[np.bool_] = certificate.spread(*arcs, distances, result.source)
+    return searched
+
+
+def _over_rows(arcs: tuple[Any, ...], look: Callable[[tuple[int, int]], Any]) -> list[Any]:
+    """What ``look`` returns for ranges of rows with about as many arcs each, in order."""
+    offsets = arcs[0]
+    threads = thread_count() if offsets[-1] >= SHARED_FROM else 1
+    marks = np.linspace(0, offsets[-1], threads + 1)[1:-1]
+    cuts = [0, *np.searchsorted(offsets, marks).tolist(), len(offsets) - 1]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(look, pairwise(cuts)))
 
 
 def _check_tree(arcs: tuple[Any, ...], result: Result, shown: _Ids) -> None:
@@ -100,8 +132,11 @@ def _check_tree(arcs: tuple[Any, ...], result: Result, shown: _Ids) -> None:
     needs = result.reached & others
     _refuse(~needs & (parents != -1), distances, shown, "should have no predecessor")
     _refuse(needs & ((parents < 0) | (parents >= len(parents))), distances, shown, "lacks one")
-    tight = certificate.tight_parents(*arcs, distances, parents)
+    tight = np.zeros(len(parents), np.bool_)
+    _over_rows(arcs, lambda rows: certificate.tight_parents(rows, *arcs, distances, parents, tight))
     _refuse(needs & ~tight, distances, shown, "has a predecessor without a tight arc to it")
+    if (distances[parents[needs]] < distances[needs]).all():
+        return  # what always falls ends at the source
     rooted = certificate.is_rooted(parents, result.source)
     _refuse(needs & ~rooted, distances, shown, "has predecessors that do not lead to the source")
 

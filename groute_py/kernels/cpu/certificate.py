@@ -11,10 +11,10 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def improvable_arc(
-    offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any, cutoff: Any
+    rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any, cutoff: Any
 ) -> Any:
-    """The first (tail, arc) that would shorten a distance, or (−1, −1)."""
-    for tail in range(len(offsets) - 1):
+    """The first (tail, arc) in a range of rows that would shorten a distance, or (−1, −1)."""
+    for tail in range(rows[0], rows[1]):
         if distances[tail] == nothing:
             continue
         for arc in range(offsets[tail], offsets[tail + 1]):
@@ -32,6 +32,19 @@ def is_tight(base: Any, weight: Any, reach: Any) -> Any:
     if (weight > 0 and reach < base) or (weight < 0 and reach > base):
         return False
     return base + weight == reach
+
+
+@njit(cache=True, nogil=True)
+def lead_from_nearer(
+    rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, led: Any
+) -> None:
+    """Sets ``led`` where a tight arc of a range of rows leads to from a smaller distance."""
+    for tail in range(rows[0], rows[1]):
+        base = distances[tail]
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            reach = distances[heads[arc]]
+            if base < reach and is_tight(base, weights[arc], reach):
+                led[heads[arc]] = True
 
 
 @njit(cache=True, nogil=True)
@@ -53,15 +66,15 @@ def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) 
 
 
 @njit(cache=True, nogil=True)
-def tight_parents(offsets: Any, heads: Any, weights: Any, distances: Any, parents: Any) -> Any:
-    """bool, shape (n,): whose predecessor has a tight arc to them."""
-    tight = np.zeros(len(parents), np.bool_)
-    for tail in range(len(offsets) - 1):
+def tight_parents(
+    rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, parents: Any, tight: Any
+) -> None:
+    """Sets ``tight`` of those whose predecessor, in a range of rows, has a tight arc to them."""
+    for tail in range(rows[0], rows[1]):
         for arc in range(offsets[tail], offsets[tail + 1]):
             head = heads[arc]
             if parents[head] == tail and not tight[head]:
                 tight[head] = is_tight(distances[tail], weights[arc], distances[head])
-    return tight
 
 
 @njit(cache=True, nogil=True)
