@@ -16,7 +16,6 @@ from groute_py.device.base import Counters, Windows, within
 from groute_py.device.cuda_claims import NOBODY, Claims
 from groute_py.device.cuda_fused import DEPTH, Fused
 from groute_py.device.cuda_loaded import pieces
-from groute_py.device.layout import MAX_PEERS
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.kernels.source import NEW_SOLVE
 
@@ -52,7 +51,8 @@ class CudaDevice(Fused, Claims):
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         assert self._team is None or self._link is not None  # arcs lie as the team needs them
         self.counters = Counters()
-        self._begins, self._sent = NEW_SOLVE, np.zeros(MAX_PEERS, np.uint64)
+        self._begins = NEW_SOLVE
+        self._sent = [0] * (self._team.channel.size if self._team is not None else 0)
         self._recording = record and self._type.itemsize == 4
         self._make_room_to_record()
         self._turns = SLICE_TURNS_ALONE if self._one_rank else SLICE_TURNS

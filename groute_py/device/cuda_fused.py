@@ -12,7 +12,7 @@ from cupy.cuda import runtime
 from groute_py.comm.team import Team
 from groute_py.device.base import Counters, Linked
 from groute_py.device.cuda_dealt import Dealt
-from groute_py.device.layout import MAILBOX, MAX_PEERS, offset_of
+from groute_py.device.layout import MAILBOX, offset_of
 from groute_py.device.memory import ring_that_fits
 from groute_py.device.peers import FULL, Link, linked, nobody, why_not
 from groute_py.kernels.source import BLOCK, GO_ON, NEW_RUN, NEW_SOLVE
@@ -38,7 +38,7 @@ class Fused(Dealt):
         self._beside = cp.cuda.Stream(non_blocking=True)  # while the other is busy
         self._link: Link | None = None
         self._all_linked, self._begins, self.floor = False, NEW_SOLVE, 0.0
-        self._sent = np.zeros(MAX_PEERS, np.uint64)
+        self._sent: list[int] = []
         self._peers = nobody()
 
     def link(self, team: Team) -> Linked | str:
@@ -106,7 +106,8 @@ class Fused(Dealt):
             seen = self._read_control()
         self.floor = float(seen["floor"])
         assert self._link is not None
-        self._sent += self._link.bytes_sent(seen["exchange"])
+        sent = self._link.bytes_sent(seen["exchange"])
+        self._sent = [before + now for before, now in zip(self._sent, sent, strict=True)]
         self._count(seen)
         return True
 
@@ -150,4 +151,4 @@ class Fused(Dealt):
     def _bytes_to_peers(self) -> list[int]:
         if self._link is None:
             return []
-        return [0] * self._link.first + self._sent.tolist()
+        return [0] * self._link.first + self._sent

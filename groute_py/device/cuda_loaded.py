@@ -240,7 +240,8 @@ class Loaded:
         self._kernels[name]((blocks,), (BLOCK,), arguments)
 
     def _read_control(self) -> Any:
-        self._control.get(out=self._seen, blocking=False)
+        words = (self._control.data.ptr, self._control.nbytes, runtime.memcpyDeviceToHost)
+        runtime.memcpyAsync(self._seen.ctypes.data, *words, self._stream.ptr)
         self._stream.synchronize()
         return self._seen.view(self._control_type)[0]
 

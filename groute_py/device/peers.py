@@ -13,7 +13,6 @@ from typing import Any
 import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
-from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team
@@ -187,12 +186,14 @@ class Link:
         struct["capacity"], struct["first"] = self._capacity, self.first
         return struct
 
-    def bytes_sent(self, exchange: Any) -> NDArray[np.uint64]:
-        """To each peer, shape (MAX_PEERS,): entries, and distances shown, each time."""
-        sent = np.array(exchange["sent"] * np.uint64(self._entry_bytes))
-        others = np.arange(self._count) != self._me
-        sent[: self._count] += (exchange["shown"] * self._shown_bytes * others).astype(np.uint64)
-        return sent
+    def bytes_sent(self, exchange: Any) -> list[int]:
+        """To each peer: entries, and distances shown, each time."""
+        shown = int(exchange["shown"]) * self._shown_bytes
+        entries = exchange["sent"].tolist()[: self._count]
+        return [
+            count * self._entry_bytes + (shown if peer != self._me else 0)
+            for peer, count in enumerate(entries)
+        ]
 
     def close(self) -> None:
         """Unmap the peers' memory and free our own; collective, no kernel may be running."""

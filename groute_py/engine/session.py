@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import zip_longest
 from types import TracebackType
 from typing import Any
@@ -255,11 +256,12 @@ class Session:
         return on_all(self._channel, lambda: algorithm(choices.algorithm, self.facts, device, size))
 
     def _delta(self) -> float:
-        if self._options.delta is None or math.isinf(self._automatic().widest):
-            return self._automatic().widest
+        if self._options.delta is None or math.isinf(self._automatic.widest):
+            return self._automatic.widest
         least = 0.0 if self._type.kind == "f" else 1.0
         return max(self._options.delta, least)
 
+    @cached_property
     def _automatic(self) -> Windows:
         return self._method.windows(self.facts, self._device.name, self._channel.size)
 
@@ -277,7 +279,7 @@ class Session:
             return alike(self._delta())
         mode = self._mode
         together = self._channel.size == 1 or (mode.linked is not None and mode.team is None)
-        windows = self._automatic() if together else alike(self._delta())
+        windows = self._automatic if together else alike(self._delta())
         return windows if math.isinf(windows.widest) else windows.upto(self._stride(wanted))
 
     def _stride(self, wanted: NDArray[np.int64] | None) -> float:
