@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.source import ALL_PAIRS, options, text_of
+from groute_py.kernels.source import ALL_PAIRS, Program, options, text_of
 
 SHARED = r"alignas(16) static thread_local \1 \2[1 << 16];"
 """Dynamic shared memory: more than any kernel asks for here."""
@@ -29,16 +29,21 @@ REWRITTEN = [
 MOST_ARGUMENTS = 12
 
 
+def as_cpp(program: Program) -> str:
+    """A program as plain C++."""
+    text = text_of(program)
+    for pattern, replacement in REWRITTEN:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    return f'#include "{Path(__file__).with_name("emulation.cuh")}"\n{text}'
+
+
 class Emulated:
     """The kernels for one distance type."""
 
     def __init__(self, distance_type: np.dtype[Any]) -> None:
-        text = text_of(ALL_PAIRS)
-        for pattern, replacement in REWRITTEN:
-            text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
         folder = Path(mkdtemp())
         source, library = folder / "kernels.cpp", folder / "kernels.so"
-        source.write_text(f'#include "{Path(__file__).with_name("emulation.cuh")}"\n{text}')
+        source.write_text(as_cpp(ALL_PAIRS))
         flags = [*options(distance_type, wide_offsets=False), "-shared", "-fPIC", "-O2", "-w"]
         flags += ["-fno-strict-aliasing", "-fwrapv"]
         subprocess.run(["g++", *flags, "-o", str(library), str(source)], check=True)

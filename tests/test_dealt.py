@@ -174,6 +174,43 @@ def test_what_other_hosts_bring_before_the_first_launch(
     assert solved(graph, 6, 4).statistics["mode"] == "hierarchical"
 
 
+def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Mailboxes take turns: what was said in one run is not heard in the next."""
+    from groute_py.device.cuda import CudaDevice
+
+    graph, stopping, launch = generate("road:12x12"), set(), CudaDevice.launch
+
+    def stop_before(device: Any) -> None:
+        if stopping:
+            device.stop()
+        launch(device)
+
+    def work(channel: Any) -> Any:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with Session(whole, channel, OPTIONS) as session:
+            floors, answers = [], []
+            for stops in (True, False, False, True, False):
+                channel.gather(None)  # nobody is in the run before
+                stopping.update({1} if stops else ())
+                channel.gather(None)
+                answers.append(session.solve(70))
+                floors.append(session._device.floor)  # type: ignore[attr-defined]
+                channel.gather(None)
+                stopping.clear()
+        return floors, answers
+
+    monkeypatch.setattr(CudaDevice, "launch", stop_before)
+    found = on_ranks(2, work)
+    for floors, _ in found:
+        assert [floor < np.inf for floor in floors] == [True, False, False, True, False]
+    answers = found[0][1]
+    assert not answers[0].reached.all()
+    for answer in (answers[1], answers[2], answers[4]):
+        verify(graph, answer)
+
+
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_level_arcs_across_ranks(ranks: int) -> None:
     """Paths of zero weight that go to and fro between parts, and cycles of them."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from emulated import arcs_of, emulated
+from emulated import arcs_of, as_cpp, emulated
 from graphs import graph_of, graphs, random_graph, scipy_distances
 from hypothesis import given, settings
 
 from groute_py import Graph, Result, verify
+from groute_py.device import layout
 from groute_py.device.base import unreached
-from groute_py.kernels.source import BLOCK
+from groute_py.kernels.source import BLOCK, SOLVE, options
 from groute_py.result import public_distances
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
@@ -22,6 +25,33 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 TILE, SQUARE, NONE_SPARED = 128, 256, 0xFFFFFFFF
 
 PATROL, BRANCHES = 64, 32
+
+
+@pytest.mark.parametrize("name", ["int32", "int64", "float64"])
+def test_structs_are_mirrored(name: str, tmp_path: Path) -> None:
+    """Field by field, as the compiler lays them out."""
+    kind = np.dtype(name)
+    mirrored = {
+        "Share": layout.SHARE,
+        "Work": layout.WORK,
+        "Peers": layout.PEERS,
+        "Mailbox": layout.MAILBOX,
+        "Traffic": layout.TRAFFIC,
+        "Orders": layout.ORDERS,
+        "Exchange": layout.EXCHANGE,
+        "Control": layout.control_type(kind),
+    }
+    checks = [
+        f"static_assert(offsetof({struct}, {field}) == {layout.offset_of(words, field)});"
+        for struct, words in mirrored.items()
+        for field in words.names or ()
+        if field != "padding"
+    ]
+    checks += [f"static_assert(sizeof({s}) == {w.itemsize});" for s, w in mirrored.items()]
+    source = tmp_path / "structs.cpp"
+    source.write_text("\n".join(["#include <cstddef>", as_cpp(SOLVE), *checks]))
+    flags = [*options(kind, wide_offsets=False), "-fsyntax-only", "-w"]
+    subprocess.run(["g++", *flags, str(source)], check=True)
 
 
 def heap_rows(graph: Graph, sources: Any, name: str) -> Any:

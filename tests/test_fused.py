@@ -10,6 +10,7 @@ import pytest
 from local_ranks import on_ranks
 
 from groute_py import TimeLimitError
+from groute_py.device.base import Counters
 from groute_py.engine import fused
 from groute_py.engine.loop import Pace
 
@@ -19,8 +20,9 @@ class Pretender:
 
     floor = math.inf
 
-    def __init__(self, looks: float, *, failing: bool = False) -> None:
+    def __init__(self, looks: float, *, failing: bool = False, overflowed: bool = False) -> None:
         self.looks, self.failing = looks, failing
+        self.counters = Counters(overflowed=overflowed)
         self.log: list[Any] = []
 
     def window(self) -> float:
@@ -50,6 +52,15 @@ def test_runs_to_the_end() -> None:
         return linked.log
 
     assert on_ranks(3, work) == [[("prepare", 10.0, math.inf), "launch"]] * 3
+
+
+@pytest.mark.parametrize("which", [None, 0, 2])
+def test_what_does_not_fit_on_one_rank_is_known_to_all(which: int | None) -> None:
+    def work(channel: Any) -> bool:
+        linked = Pretender(2, overflowed=channel.rank == which)
+        return fused.run(linked, channel, Pace())
+
+    assert on_ranks(3, work) == [which is not None] * 3
 
 
 def test_an_infinite_window_gives_an_infinite_lead() -> None:

@@ -91,10 +91,12 @@ class Linked(Protocol):
     """A device whose kernels exchange with those of their team: one launch until all are quiet.
 
     Attributes:
+        counters: those of the device.
         floor: the smallest distance left after a run; infinite when none is left.
         arcs: how many this rank has been dealt.
     """
 
+    counters: Counters
     floor: float
 
     @property
@@ -118,7 +120,7 @@ class Linked(Protocol):
         """Start relaxing until the team is quiet; returns at once."""
 
     def finished(self) -> bool:
-        """Whether the run has ended; then `Device.counters` and ``floor`` are set."""
+        """Whether the run has ended; then ``counters`` and ``floor`` are set."""
 
     def stop(self) -> None:
         """End the run on all ranks of the team soon, unfinished."""

@@ -23,7 +23,7 @@ from groute_py.engine.loop import Pace, too_late
 from groute_py.engine.tasks import Relaxing
 
 
-def run(linked: Linked, device: Device, channel: Channel, pace: Pace) -> bool:
+def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
     """Relax until all ranks are quiet; whether a distance did not fit on one; collective.
 
     Raises:
@@ -32,7 +32,7 @@ def run(linked: Linked, device: Device, channel: Channel, pace: Pace) -> bool:
     linked.prepare(pace.lead * linked.window(), math.inf)
     late = _is_late_at_the_end(linked, pace.deadline)
     # also: nobody begins anew before all have ended
-    ends = channel.gather((late, device.counters.overflowed))
+    ends = channel.gather((late, linked.counters.overflowed))
     if any(late for late, _ in ends):
         raise too_late()
     return any(overflowed for _, overflowed in ends)

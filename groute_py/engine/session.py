@@ -148,7 +148,7 @@ class Session:
             self._device.start(local, self._windows(wanted), self._cutoff(), record=self._records())
             look = self._cycle_watch()
             if self._mode.linked is not None and self._mode.team is None:
-                overflowed = fused.run(self._mode.linked, self._device, self._channel, pace)
+                overflowed = fused.run(self._mode.linked, self._channel, pace)
             else:
                 votes += run(task, self._channel, pace, look, self._mode.team)
                 overflowed = any(self._channel.gather(self._device.counters.overflowed))
