@@ -2,9 +2,9 @@
 
 Distances are right if and only if the source has 0, no arc would shorten any of them, and every
 reached vertex is led to from the source by tight arcs (arcs u→v with distance[u] + weight =
-distance[v]). The check shares no code with the solvers. It is two passes over the arcs by several
-threads, and a search where tight arcs from smaller distances do not tell: where weights are zero,
-or too small for a float's sum to differ.
+distance[v]). The check shares no code with the solvers. It is two passes over the arcs, three with
+predecessors, by several threads where there are many, and a search where tight arcs from smaller
+distances do not tell: where weights are negative, zero, or too small for a float's sum to differ.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
             f"the result has {len(distances)} distances from source {source}, but {graph.name} has "
             f"{graph.vertex_count} vertices: they do not belong together"
         )
-    arcs = (graph.offsets, graph.heads, graph.weights)
+    # sums are made in the type of float distances, as solvers make them
+    floats = distances.dtype.kind == "f"
+    weights = graph.weights.astype(distances.dtype, copy=False) if floats else graph.weights
+    arcs = (graph.offsets, graph.heads, weights)
     shown = _Ids(graph)
     nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
     number = distances <= nothing  # which NaN is not
@@ -54,6 +57,9 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     _refuse(~number | (distances == lowest), distances, shown, "has what is no distance")
     if distances[source] != 0:
         raise VerificationError(f"the source {shown(source)} has distance {distances[source]}")
+    if cutoff is not None:
+        beyond = result.reached & (distances > cutoff)
+        _refuse(beyond, distances, shown, f"is reached beyond the cutoff {cutoff}")
     _check_no_improvement(graph, arcs, distances, cutoff)
     led = _led(arcs, result)
     _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")

@@ -121,6 +121,18 @@ def test_ids_are_those_of_the_file() -> None:
         verify(graph, result([0, 5, 8, 8, NO]))
 
 
+def test_what_lies_beyond_the_cutoff_is_refused() -> None:
+    with pytest.raises(VerificationError, match=r"vertex 2 .* is reached beyond the cutoff 6"):
+        verify(GRAPH, result(), cutoff=6)
+
+
+def test_sums_are_made_in_the_type_of_float_distances() -> None:
+    graph = Graph(
+        np.array([0, 1, 2, 2]), np.array([1, 2], np.int32), np.array([16777217, 3], np.int64)
+    )
+    verify(graph, Result(0, np.array([0, 16777216, 16777220], np.float32)))
+
+
 def test_cutoff() -> None:
     near = [0, 4, NO, NO, NO]
     verify(GRAPH, result(near, [-1, 0, -1, -1, -1]), cutoff=6)

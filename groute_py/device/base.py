@@ -108,8 +108,6 @@ class Linked(Protocol):
     def prepare(self, lead: float, bound: float) -> None:
         """After `Device.start`, and before each launch.
 
-        All kernels that the team has launched before have ended.
-
         Args:
             lead: how far above the smallest pending distance of the team one may work, where
                 windows do not grow; those that do are the same on all ranks.
@@ -117,7 +115,10 @@ class Linked(Protocol):
         """
 
     def launch(self) -> None:
-        """Start relaxing until the team is quiet; returns at once."""
+        """Start relaxing until the team is quiet; returns at once.
+
+        All kernels that the team has launched before have ended.
+        """
 
     def finished(self) -> bool:
         """Whether the run has ended; then ``counters`` and ``floor`` are set."""
@@ -165,6 +166,9 @@ class Device(Protocol):
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it).
+
+        A device may do so with the first slice or launch, or before the first message is merged;
+        until then it answers for the solve before.
 
         With ``record`` the device may keep the tail of each improvement, so that `start_claims`
         finds the predecessors there. It is asked of a rank alone, without negative weights.

@@ -17,13 +17,15 @@ from cupy.cuda import runtime
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team
 from groute_py.device.binding import why_hidden
-from groute_py.device.layout import MAX_PEERS, PEERS
+from groute_py.device.layout import MAILBOX, MAX_PEERS, PEERS
 from groute_py.device.mirrors import Mirrors
 from groute_py.environment import hiding
 
 NEXT_MAILBOX_AT, INBOX_AT = 512, 1024
 """Where the second mailbox and the inbox begin, behind the first: entries are loaded 16 bytes at a
 time."""
+
+assert MAILBOX.itemsize <= NEXT_MAILBOX_AT
 
 FULL = "a GPU has no memory left for an exchange in the kernel"
 """Why ranks that could exchange inside the kernel do not."""

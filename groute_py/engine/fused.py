@@ -68,9 +68,8 @@ class Together(Relaxing):
 
     def work(self, limit: float) -> float:
         """Run, if there is something up to ``limit`` in the team."""
-        # all members have ended their last run: they have looked for the vote's end together since
         self._linked.prepare(self._pace.lead * self._linked.window(), limit)
-        least = min(self._team.agree(self._floor))
+        least = min(self._team.agree(self._floor))  # so all members have ended their last run
         if least <= limit and least < math.inf:
             _is_late_at_the_end(self._linked, self._pace.deadline)
             self._floor = self._linked.floor

@@ -1,4 +1,5 @@
-// How a launch begins.
+// How a launch begins. Peers may have begun before, or begin later: nothing here waits for them, since a rank looks
+// at a peer's distances only when that peer has told of a vertex or has shown, and so has begun this solve.
 #pragma once
 
 #define GO_ON 0      // where the one before has ended

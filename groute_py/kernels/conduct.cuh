@@ -225,7 +225,7 @@ struct Prospect {
     bool much;     // they are a good part of all vertices
 };
 
-// Tells what `conduct` has settled, and leaves to the next conductor what has been told.
+// Tells what `conduct` has settled, and leaves to the next turn what has been told.
 __device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, Desk& desk,
                                        const Prospect& prospect) {
     u32 p = lane();
