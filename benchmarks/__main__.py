@@ -4,6 +4,7 @@
     python -m benchmarks --device cuda --case rmat:22 --case rmat:22/float32 --both
     python -m benchmarks --device cuda --methods --repeat 3
     python -m benchmarks --device cuda --case rmat:25 --case rmat:25@2 --case rmat:25@4
+    python -m benchmarks --device cuda --case shuffled:2000x2000@2 --order rcm
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
     python -m benchmarks --device cuda --many
 
@@ -31,6 +32,7 @@ from groute_py.engine.agree import on_root
 from groute_py.engine.supply.whole import Whole
 from groute_py.environment import place
 from groute_py.errors import GrouteError, InputError
+from groute_py.partition.order import ORDERS
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -47,6 +49,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--both", "series", flag_value="both", help="With and without predecessors.")
 @click.option("--delta", type=float, help="Δ in units of weight.  [automatic]")
 @click.option("--mode", type=click.Choice(["auto", "fused", "rounds"]), default="auto")
+@click.option("--order", type=click.Choice([o for o in ORDERS if o != "hilbert"]), default="auto")
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
 @click.option("--commit", help="What is measured, where git cannot say.")
 @click.pass_context
@@ -62,6 +65,7 @@ def main(
     series: str | None,
     delta: float | None,
     mode: str,
+    order: str,
     output: Path,
     commit: str | None,
 ) -> None:
@@ -71,10 +75,11 @@ def main(
     of cases runs that suits the device.
     """
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
-    plan = Plan(device, repeat, trees, delta, mode)
+    plan = Plan(device, repeat, trees, delta, mode, order)
     try:
         if many:
-            if quick or every or ranks or series or delta is not None or mode != "auto":
+            others = (quick, every, ranks, series, delta is not None, mode != "auto")
+            if any(others) or order != "auto":
                 raise InputError("--many goes with --device, --case, --repeat, --output, --commit")
             context.exit(measure_many(device, names, repeat, output, commit))
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py import UNREACHED, Graph, Result, VerificationError, generate, read_graph
 from groute_py.errors import GrouteError, InputError
+from groute_py.kernels.cpu.order import renumbered
 
 READING = "reading"
 """The case that reads files instead of solving."""
@@ -221,6 +223,26 @@ def middle_of_grid(graph: Graph) -> int:
     return graph.vertex_count // 2 + width // 2
 
 
+def shuffled(name: str) -> Graph:
+    """``shuffled:WxH``: `road:WxH` with its vertices numbered at random."""
+    road = generate(name.replace("shuffled", "road"))
+    order = _random_order(road.vertex_count)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    arrays = renumbered(road.offsets, road.heads, road.weights, order, place)
+    return Graph(*arrays, name=name)
+
+
+def middle_of_shuffled(graph: Graph) -> int:
+    """The vertex in the middle of the grid that was shuffled."""
+    middle = middle_of_grid(graph)
+    return int(np.flatnonzero(_random_order(graph.vertex_count) == middle)[0])
+
+
+def _random_order(count: int) -> NDArray[np.int64]:
+    return np.random.default_rng(count).permutation(count)
+
+
 def some_with_arcs(graph: Graph) -> int:
     """Always the same vertex of degree > 0: the 12,346th, counted around."""
     (found,) = np.nonzero(np.diff(graph.offsets))
@@ -236,6 +258,7 @@ KINDS = {
     "FLA": Kind(lambda _: florida(), lambda _: 0, FLA_DIGEST),
     "dense": Kind(dense, lambda _: 0),
     "road": Kind(generate, middle_of_grid),
+    "shuffled": Kind(shuffled, middle_of_shuffled),
     "rmat": Kind(generate, some_with_arcs),
     "random": Kind(generate, some_with_arcs),
 }

@@ -16,6 +16,7 @@ class Plan:
     trees: whether to find predecessors, for each series.
     delta: Δ, or None for the automatic one.
     mode: how several ranks exchange.
+    order: of the vertices before the cut.
     """
 
     device: str
@@ -23,8 +24,10 @@ class Plan:
     trees: tuple[bool, ...] = (True,)
     delta: float | None = None
     mode: str = "auto"
+    order: str = "auto"
 
     def options(self, *, tree: bool, method: str = "auto") -> Options:
         """For a session; a method that runs on CPUs only runs there."""
         device = self.device if self.device in devices_of(method) else "cpu"
-        return Options(method, delta=self.delta, device=device, predecessors=tree, mode=self.mode)
+        choices = {"mode": self.mode, "order": self.order, "delta": self.delta}
+        return Options(method, device=device, predecessors=tree, **choices)

@@ -77,6 +77,22 @@ def test_solving(bench: Bench, device: str) -> None:
         assert done.stdout.count(record["case"]) >= 2
 
 
+def test_a_shuffled_road_in_an_order(bench: Bench) -> None:
+    """The same graph from the same vertex, whatever its numbering."""
+    sums = []
+    for case, order in (
+        ("road:30x20", "none"),
+        ("shuffled:30x20", "none"),
+        ("shuffled:30x20", "bfs"),
+    ):
+        done, records = bench(case, options=("--order", order, "--no-predecessors"))
+        assert done.exit_code == 0, done.output
+        statistics = records[-1]["runs"][0]["statistics"]
+        assert statistics["order"] == order
+        sums.append((records[-1]["arcs"], records[-1]["reached"]))
+    assert sums[0] == sums[1] == sums[2]
+
+
 def test_the_raw_numbers_say_where_they_come_from(bench: Bench, tmp_path: Path) -> None:
     bench("road:9x9", options=("--commit", "abc", "--delta", "70", "--no-predecessors"))
     (file,) = (tmp_path / "out").iterdir()

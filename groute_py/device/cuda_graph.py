@@ -87,6 +87,5 @@ def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
     arcs = cp.empty(count, np.uint64 if width == 4 else np.complex128)
     fields = arcs.view(np.uint32 if width == 4 else np.uint64).reshape(count, 2)
     fields[:, 0] = to_device(weights, distance_type).view(fields.dtype)
-    words = arcs.view(np.uint32).reshape(count, width // 2)
-    words[:, width // 4] = to_device(heads, np.int32).view(np.uint32)
+    fields[:, 1] = to_device(heads, np.int32).view(np.uint32)
     return arcs

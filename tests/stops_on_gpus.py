@@ -1,0 +1,70 @@
+"""Solves on the GPUs of one host that the time limit ends, and the solves after them; under mpirun.
+
+mpirun -n 2 python tests/stops_on_gpus.py road:2000x2000
+
+Every rank has to leave each of them soon, with the same error; what it prints is how soon.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+from exchange_on_gpus import check
+from mpi4py import MPI
+
+from groute_py import TimeLimitError, generate
+from groute_py.comm.connect import connect
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
+
+SHARES = (0.02, 0.1, 0.3, 0.5, 0.8)
+"""Limits, as shares of what a whole solve takes."""
+
+ENDS_S = 0.5
+"""Within how long a run has to end once its limit has passed; the hosts may be busy."""
+
+
+def main(spec: str, times: int) -> None:
+    world, channel = MPI.COMM_WORLD, connect()
+    graph = generate(spec)
+    source, options = graph.vertex_count // 2, Options(device="cuda", mode="fused")
+    late: list[float] = []
+    with Session(Whole(graph if world.rank == 0 else None), channel, options) as session:
+        whole_s = [timed(session, source)[0] for _ in range(5)][-1]
+        for turn in range(times):
+            limit_s = world.bcast(whole_s * SHARES[turn % len(SHARES)])
+            session._options = replace(options, time_limit_s=limit_s)
+            took_s, stopped = timed(session, source)
+            assert len(set(world.allgather(stopped))) == 1
+            late += world.allgather(took_s - limit_s) if stopped else []
+            session._options = options
+            result = session.solve(source)
+            if turn % 10 == 0:
+                check(result, graph, source, "fused")
+    assert late, "no limit passed within a solve"
+    assert max(late) < ENDS_S, max(late)
+    if world.rank == 0:
+        middle, most = 1e3 * np.median(late), 1e3 * max(late)
+        print(
+            f"{len(late) // world.size} of {times} solves stopped on {world.size} ranks, ", end=""
+        )
+        print(f"{middle:.1f} ms after their limits, {most:.1f} at most; all others right")
+
+
+def timed(session: Session, source: int) -> tuple[float, bool]:
+    """Seconds that a solve takes, and whether the limit passed."""
+    MPI.COMM_WORLD.Barrier()
+    start = time.monotonic()
+    try:
+        session.solve(source)
+    except TimeLimitError:
+        return time.monotonic() - start, True
+    return time.monotonic() - start, False
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 50)
