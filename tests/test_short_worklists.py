@@ -11,7 +11,7 @@ from graphs import random_graph, scipy_distances
 from local_ranks import on_ranks
 
 from groute_py import Graph, generate, sssp, verify
-from groute_py.device.memory import capacity, entries_that_fit
+from groute_py.device.memory import SPARE_BYTES, gpu_bytes, work_bytes
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
@@ -63,11 +63,11 @@ def test_a_gpu_that_is_nearly_full() -> None:
     own, arcs, kind = graph.vertex_count, graph.arc_count, np.dtype(np.int32)
     pool = cp.get_default_memory_pool()
     pool.free_all_blocks()
-    wanted = 290 << 20  # the graph, its arrays, and not quite the worklists
+    half = work_bytes(own, 0, arcs, 1, kind, own) - work_bytes(own, 0, arcs, 1, kind, own // 2)
+    wanted = gpu_bytes(own, 0, arcs, 1, kind) - half + SPARE_BYTES
     free = int(cp.cuda.Device(0).mem_info[0])
     taken = cp.cuda.runtime.malloc(free - wanted)
     try:
-        assert entries_that_fit(own, 0, arcs, 1, kind, wanted - (90 << 20)) < capacity(own)
         result = sssp(graph, own // 2, device="cuda")
     finally:
         cp.cuda.runtime.free(taken)

@@ -35,7 +35,7 @@ __device__ void list_source(const Rank& rank, u32 source, Distance width) {
     put(rank.work, control, near_list(rank.work, control, 0), 0, entry, NO_VERTEX);
     for (u32 to = peers_of(rank, source); to; to &= to - 1) {  // told as what comes into near later
         u32 p = __ffs(to) - 1;
-        rank.peers.outbox[p][0] = entry;
+        store(rank.peers.outbox[p], entry);
         control->exchange.sent[p] = 1;
     }
 }

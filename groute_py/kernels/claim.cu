@@ -15,7 +15,7 @@ extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
         u64 last = work.record[v];
         bool has_tail = v != source && is_record_of(last, work.distance[v]);
         work.parent[v] = has_tail ? (i64)(share.first + (u32)last) : -1;
-        if (!has_tail && v != source && work.distance[v] != NOTHING) control->unrecorded = 1;
+        if (!has_tail && v != source && work.distance[v] != NOTHING) atomicAdd(&control->unrecorded, 1u);
     }
 }
 

@@ -32,7 +32,7 @@ __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
 // home is made visible to peers by the conductor, for all of them: fences are cumulative.
 __device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, const Entry& entry) {
     if (index < rank.seen.orders.with[peer].room)
-        rank.peers.outbox[peer][index & (rank.peers.capacity - 1)] = entry;
+        store(&rank.peers.outbox[peer][index & (rank.peers.capacity - 1)], entry);
     else
         rank.control->exchange.showing = 1;
 }

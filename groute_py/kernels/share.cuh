@@ -92,7 +92,7 @@ struct Control : Seen {
     u32 overflowed;
     u32 level;               // some tight arc is level
     u32 claimed_count;
-    u32 unrecorded;          // a reached vertex has no record
+    u32 unrecorded;          // reached vertices without a record
     Gate gate;
 };
 
@@ -167,7 +167,7 @@ __device__ __forceinline__ u32 tail_in(const List& list, u32 place) {
 __device__ __forceinline__ void put(const Work& work, Control* control, const List& list, u32 place,
                                     const Entry& entry, u32 tail) {
     if (place < list.capacity) {
-        list.entries[place] = entry;
+        store(&list.entries[place], entry);
         if (RECORDS && list.tails) list.tails[place] = tail;
     } else if (!list.far) {
         set_bit(work.spilled, entry.vertex);

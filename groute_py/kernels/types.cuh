@@ -104,6 +104,15 @@ __device__ __forceinline__ Entry load(const Entry* place) {
     return entry;
 }
 
+// All of an entry at once, what pads it too: whoever reads it reads all of it.
+__device__ __forceinline__ void store(Entry* place, const Entry& entry) {
+#if DISTANCE == 0 || DISTANCE == 2
+    *(u64*)place = *(const u64*)&entry;
+#else
+    *(ulonglong2*)place = *(const ulonglong2*)&entry;
+#endif
+}
+
 // What this thread has read and written comes before what it will, for this GPU ...
 __device__ __forceinline__ void order() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
