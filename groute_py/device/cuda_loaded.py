@@ -51,6 +51,9 @@ LOOKED_AT = 1 << 21
 NO_MEMORY = 2
 """CUDA's status of a call that found no memory, in both of its interfaces."""
 
+MANY_TO_CUPY = 1100
+"""Values for whose sums and orders CuPy has other kernels than for few; a block takes 1,024."""
+
 _REHEARSED: set[tuple[type, np.dtype[Any]]] = set()
 """What has been loaded once in this process: kinds of devices, with a distance type."""
 
@@ -262,10 +265,16 @@ def pieces(count: int, length: int = LOOKED_AT) -> Iterator[slice]:
 
 
 def smallest(distance_type: np.dtype[Any]) -> Share:
-    """A share with everything in it that loading looks at: two arcs in the wrong order."""
-    offsets, heads = np.array([0, 2, 2]), np.array([1, 1], np.int32)
-    weights, halo = np.array([2, 1], distance_type), np.zeros(0, np.int64)
-    return Share(0, 2, offsets, heads, weights, halo, np.zeros(2, np.int64), halo.astype(np.int32))
+    """The smallest share with everything in it that loading looks at.
+
+    Its rows are in the wrong order, and too many for one block of CuPy's.
+    """
+    count = MANY_TO_CUPY
+    heads = np.repeat(np.roll(np.arange(count, dtype=np.int32), -1), 2)
+    weights, halo = np.tile(np.array([2, 1], distance_type), count), np.zeros(0, np.int64)
+    starts = np.zeros(2, np.int64)
+    offsets = np.arange(0, 2 * count + 1, 2)
+    return Share(0, count, offsets, heads, weights, halo, starts, halo.astype(np.int32))
 
 
 def _shortened(entries: int, own: int) -> str:
