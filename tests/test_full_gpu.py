@@ -131,7 +131,7 @@ def test_lists_grow_with_what_is_free() -> None:
     graph, source, expected = prepared(spec, hops=False)
     solve(generate("road:9x9"), 0, device="cuda")
     said = []
-    for room in np.linspace(0.6, 1.6, 11):
+    for room in np.linspace(0.4, 1.6, 13):
         with nearly_full(wanted(graph, "", room)):
             result = solved_or_refused(graph, source, device="cuda")
         if isinstance(result, InputError):

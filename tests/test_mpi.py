@@ -22,7 +22,7 @@ pytestmark = pytest.mark.mpi
 SPEC = "rmat:10"
 
 RESET = "\x1b[0m"
-"""Of a terminal's colours: some builds of Open MPI write it as a rank ends, a loader of theirs."""
+"""Of a terminal's colours: a library that some builds of Open MPI load writes it as a rank ends."""
 
 
 @pytest.fixture

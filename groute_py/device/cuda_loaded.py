@@ -131,13 +131,10 @@ class Loaded:
         return True
 
     def arcs_reached(self) -> int:
-        offsets, count = self._graph["offsets"], 0
         with self._stream:
-            for part in pieces(self._rows):
-                reached = self._arrays["distance"][part] != self._nothing
-                degrees = cp.diff(offsets[part.start : part.stop + 1])
-                count += int((degrees * reached).sum(dtype=np.uint64))
-        return count
+            arcs = cp.zeros(1, np.uint64)
+            self._run("count_reached", self._rows // 8, self._share_at, self._work, arcs)
+            return int(arcs.get()[0])
 
     def held(self) -> tuple[Any, Any]:
         own = self._share.own_count

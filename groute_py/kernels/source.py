@@ -43,7 +43,7 @@ HEADERS = (
     "thick.cuh",
 )
 SOLVE = Program(
-    (*HEADERS, "dealt.cu", "near_far.cu", "messages.cu", "claim.cu"),
+    (*HEADERS, "dealt.cu", "near_far.cu", "messages.cu", "claim.cu", "reached.cu"),
     (
         "count_dealt",
         "deal_out",
@@ -56,6 +56,7 @@ SOLVE = Program(
         "list_claimed",
         "claim_onward",
         "merge_claims",
+        "count_reached",
     ),
 )
 """A solve on the shares of one rank or many."""

@@ -56,9 +56,10 @@ def tails_of(share: Share) -> Any:
 def incoming(share: Share, offset_type: Any) -> Incoming:
     """Turn a share around that has no halo."""
     heads = to_device(share.heads, np.int32)
-    counts = cp.bincount(heads, minlength=share.own_count)[: share.own_count]
+    counts = cp.zeros(share.own_count, offset_type)
+    cp.add.at(counts, heads, 1)
     offsets = cp.zeros(share.own_count + 1, offset_type)
-    offsets[1:] = cp.cumsum(counts)
+    offsets[1:] = cp.cumsum(counts, dtype=offset_type)
     arcs = ascending(heads)
     del heads, counts  # before more is made
     return Incoming(offsets, arcs, tails_of(share)[arcs])
