@@ -149,7 +149,7 @@ def test_an_answer_that_has_no_room_to_stay() -> None:
     """It is refused; a download needs no room."""
     graph, source, expected = prepared(SMALL if EMULATED else "road:1500x1500", hops=False)
     options = Options(device="cuda", download=False)
-    little = 1 << (12 if EMULATED else 20)
+    little = 1 << (12 if EMULATED else 24)
     with Session(Whole(graph), SoloChannel(), options) as session:
         assert session.solve(source) is not None
         with (

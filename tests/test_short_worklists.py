@@ -10,8 +10,7 @@ from conftest import NO_GPU
 from graphs import random_graph, scipy_distances
 from local_ranks import on_ranks
 
-from groute_py import Graph, generate, sssp, verify
-from groute_py.device.memory import SPARE_BYTES, gpu_bytes, work_bytes
+from groute_py import generate, sssp, verify
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
@@ -53,24 +52,3 @@ def test_in_64_bits(entries: int) -> None:
     result = sssp(graph, 0, device="cuda")
     assert result is not None
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
-
-
-def test_a_gpu_that_is_nearly_full() -> None:
-    """What is free decides, and the answer is right."""
-    import cupy as cp
-
-    graph: Graph = generate("road:2000x2000")
-    own, arcs, kind = graph.vertex_count, graph.arc_count, np.dtype(np.int32)
-    pool = cp.get_default_memory_pool()
-    pool.free_all_blocks()
-    half = work_bytes(own, 0, arcs, 1, kind, own) - work_bytes(own, 0, arcs, 1, kind, own // 2)
-    wanted = gpu_bytes(own, 0, arcs, 1, kind) - half + SPARE_BYTES
-    free = int(cp.cuda.Device(0).mem_info[0])
-    taken = cp.cuda.runtime.malloc(free - wanted)
-    try:
-        result = sssp(graph, own // 2, device="cuda")
-    finally:
-        cp.cuda.runtime.free(taken)
-    assert result is not None
-    verify(graph, result)
-    assert "short of memory: worklists of" in result.statistics["devices"][0]
