@@ -85,6 +85,10 @@ def main(words: list[str]) -> None:
     if "growing" in words:
         as_large.grow_windows()
         words.remove("growing")
+    if unknown := {*words} - {*SINGLE, *METHODS}:
+        sys.exit(
+            f"there is no method {', '.join(unknown)}; there are {', '.join([*SINGLE, *METHODS])}"
+        )
     cp.cuda.set_allocator(None)
     for number, graph in enumerate(graphs()):
         source = int(np.argmax(np.diff(graph.offsets)))

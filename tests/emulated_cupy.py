@@ -318,6 +318,7 @@ def install(gpus: int) -> None:
     cuda = _module("cupy.cuda", runtime=runtime, driver=driver, memory=memory)
     cuda.__dict__.update(Device=Device, Stream=Stream, Event=Event, get_current_stream=Stream)
     cuda.__dict__.update(Memory=_allocated, MemoryPointer=lambda memory, _: memory)
+    cuda.__dict__.update(set_allocator=lambda _: None)
     pool = SimpleNamespace(
         free_bytes=lambda: 0,
         used_bytes=lambda: 0,

@@ -57,6 +57,16 @@ def test_in_emulation(file: str) -> None:
 
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_what_sanitizers_watch() -> None:
+    words = ["thick", "delta-stepping", "batch"]
+    program = f"import emulated_gpu, each_kernel; each_kernel.main({words})"
+    done = subprocess.run([sys.executable, "-c", program], cwd=HERE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    assert done.stdout.count(" is right\n") == 10
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize("hosts", ["", "2"])
 @pytest.mark.parametrize("thick", ["", "1"])
 def test_exchange(thick: str, hosts: str) -> None:
