@@ -12,6 +12,7 @@ import os
 import pickle
 import time
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -93,8 +94,10 @@ class MpiChannel:
         shapes = self.broadcast(shapes)
         assert shapes is not None
         if arrays is not None:
-            for peer in range(1, self.size):
-                self._give(np.ascontiguousarray(arrays[peer]), peer)
+            columns = [_pieces(np.ascontiguousarray(a).view(np.uint8)) for a in arrays[1:]]
+            for row in zip_longest(*columns):  # to all peers at once: each copies by itself
+                leaving = [(piece, peer) for peer, piece in enumerate(row, 1) if piece is not None]
+                self._push(*(self._comm.Isend(piece, peer, PIECE) for piece, peer in leaving))
             return arrays[0]
         length, dtype = shapes[self.rank]
         return self._take(length, dtype, 0)
@@ -190,8 +193,8 @@ class MpiChannel:
             self._push(self._comm.Irecv(piece, peer, PIECE))
         return array
 
-    def _push(self, request: MPI.Request) -> None:
-        while not request.Test():
+    def _push(self, *requests: MPI.Request) -> None:
+        while not self._mpi.Request.Testall(list(requests)):
             os.sched_yield()
 
     def _wait(self, request: MPI.Request) -> None:

@@ -1,4 +1,4 @@
-"""How many threads rank 0 reads and makes graphs with."""
+"""How many threads graphs are read, made and looked at with."""
 
 from __future__ import annotations
 

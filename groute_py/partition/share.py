@@ -7,6 +7,8 @@ of one owner is one run of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +19,14 @@ from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.native import Contents
+from groute_py.graph.threads import thread_count
 from groute_py.partition.base import Partition
 
 MOST_LOCAL = 2**31 - 1
 """Vertices that 32-bit local numbers reach."""
+
+AT_ONCE = 1 << 18
+"""Arcs that a thread looks at together: what NumPy makes of them on the way stays in its cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +99,24 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     own_count = high - low
     if partition.part_count == 1:
         return _whole(rows, own_count)
-    remote = (rows.heads < low) | (rows.heads >= high)
     seen = np.zeros(int(partition.bounds[-1]), dtype=bool)
-    seen[rows.heads[remote]] = True
+
+    def mark(some: slice) -> None:
+        seen[rows.heads[some]] = True
+
+    _in_pieces(rows.heads, mark)
+    seen[low:high] = False
     halo = np.flatnonzero(seen)
     _refuse_beyond_32_bits(part, partition.part_count, own_count, len(halo))
-    heads = np.subtract(rows.heads, low, dtype=np.int32, casting="unsafe")
-    places = np.cumsum(seen, dtype=np.int32)
-    heads[remote] = own_count - 1 + places[rows.heads[remote]]
+    local = np.cumsum(seen, dtype=np.int32)
+    local += np.int32(own_count - 1)
+    local[low:high] = np.arange(own_count, dtype=np.int32)
+    heads = np.empty(len(rows.heads), np.int32)
+
+    def number(some: slice) -> None:
+        local.take(rows.heads[some], out=heads[some], mode="clip")  # clip: straight into out
+
+    _in_pieces(heads, number)
     owners = partition.owner(halo)
     return Share(
         first=low,
@@ -112,6 +128,13 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
         halo_starts=np.searchsorted(halo, partition.bounds).astype(np.int64),
         halo_home=(halo - partition.bounds[owners]).astype(np.int32),
     )
+
+
+def _in_pieces(arcs: NDArray[Any], look: Callable[[slice], object]) -> None:
+    """Let several threads look at arcs, some at a time."""
+    some = [slice(k, k + AT_ONCE) for k in range(0, len(arcs), AT_ONCE)]
+    with ThreadPoolExecutor(thread_count()) as pool:
+        list(pool.map(look, some))
 
 
 def _whole(rows: Rows, count: int) -> Share:
