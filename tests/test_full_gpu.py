@@ -198,6 +198,18 @@ def test_vertices_are_looked_at_in_pieces(method: str, monkeypatch: pytest.Monke
             verify(graph.with_unit_weights() if method == "bfs" else graph, result)
 
 
+@pytest.mark.parametrize("method", ["bfs", "csr-bellman-ford", "frontier-dijkstra"])
+def test_more_arcs_than_can_be_turned_around(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.device.alone import rows_cuda
+
+    graph = generate("road:20x20")
+    options = {"algorithm": method, "hops": method == "bfs", "device": "cuda"}
+    solve(graph, 5, **options)  # what is loaded beforehand has more arcs than the graph
+    monkeypatch.setattr(rows_cuda, "MOST_ARCS", graph.arc_count - 1)
+    with pytest.raises(InputError, match=r"cannot take [\d,]+ arcs on one GPU.*delta-stepping"):
+        solve(graph, 5, **options)
+
+
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2], [1, 2]])
 def test_inboxes_without_room(full: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """All ranks are told, none waits, and what others have got is given back."""

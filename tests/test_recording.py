@@ -22,7 +22,7 @@ if EMULATED:
     SPECS = ["road:9x7", "rmat:8,16", "random:500,2500"]
 
 FEW = 20
-"""Records that may be missing, of hundreds of thousands."""
+"""Records that may be missing, of hundreds of thousands; without other processes none is."""
 
 
 @pytest.fixture
@@ -70,7 +70,8 @@ def test_large(spec: str, dtype: str, recorded: list[int]) -> None:
     graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))
     result = solve(graph, int(np.argmax(np.diff(graph.offsets))), device="cuda")
     verify(graph, result)
-    assert recorded[0] <= FEW
+    (missing,) = recorded
+    assert missing <= FEW
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])

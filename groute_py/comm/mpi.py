@@ -95,7 +95,7 @@ class MpiChannel:
         assert shapes is not None
         if arrays is not None:
             columns = [_pieces(np.ascontiguousarray(a).view(np.uint8)) for a in arrays[1:]]
-            for row in zip_longest(*columns):  # to all peers at once: each copies by itself
+            for row in zip_longest(*columns):  # a piece to each peer: they copy side by side
                 leaving = [(piece, peer) for peer, piece in enumerate(row, 1) if piece is not None]
                 self._push(*(self._comm.Isend(piece, peer, PIECE) for piece, peer in leaving))
             return arrays[0]

@@ -1,5 +1,5 @@
 // Types and laws of distances. The host defines DISTANCE (0 int32, 1 int64, 2 float32, 3 float64)
-// and WIDE_OFFSETS (1 when the share has 2^32 arcs or more).
+// and WIDE_OFFSETS (1 when the share has 2^31 arcs or more).
 #pragma once
 
 typedef unsigned char u8;

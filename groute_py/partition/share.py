@@ -26,7 +26,7 @@ MOST_LOCAL = 2**31 - 1
 """Vertices that 32-bit local numbers reach."""
 
 AT_ONCE = 1 << 18
-"""Arcs that a thread looks at together: what NumPy makes of them on the way stays in its cache."""
+"""Arcs that a thread takes together: what NumPy makes of them on the way stays in its cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +102,9 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     seen = np.zeros(int(partition.bounds[-1]), dtype=bool)
 
     def mark(some: slice) -> None:
-        seen[rows.heads[some]] = True
+        seen[rows.heads[some]] = True  # whichever thread comes first
 
-    _in_pieces(rows.heads, mark)
+    _in_pieces(len(rows.heads), mark)
     seen[low:high] = False
     halo = np.flatnonzero(seen)
     _refuse_beyond_32_bits(part, partition.part_count, own_count, len(halo))
@@ -116,7 +116,7 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     def number(some: slice) -> None:
         local.take(rows.heads[some], out=heads[some], mode="clip")  # clip: straight into out
 
-    _in_pieces(heads, number)
+    _in_pieces(len(heads), number)
     owners = partition.owner(halo)
     return Share(
         first=low,
@@ -130,11 +130,11 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     )
 
 
-def _in_pieces(arcs: NDArray[Any], look: Callable[[slice], object]) -> None:
-    """Let several threads look at arcs, some at a time."""
-    some = [slice(k, k + AT_ONCE) for k in range(0, len(arcs), AT_ONCE)]
+def _in_pieces(arcs: int, work: Callable[[slice], None]) -> None:
+    """Let several threads work on so many arcs, some at a time and in any order."""
+    some = [slice(k, k + AT_ONCE) for k in range(0, arcs, AT_ONCE)]
     with ThreadPoolExecutor(thread_count()) as pool:
-        list(pool.map(look, some))
+        list(pool.map(work, some))
 
 
 def _whole(rows: Rows, count: int) -> Share:

@@ -8,7 +8,11 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.cuda_crossing import to_device
+from groute_py.errors import InputError
 from groute_py.partition.share import Share
+
+MOST_ARCS = 2**31 - 1
+"""As many places and values as CuPy adds up values at."""
 
 FEW_BYTES = 1 << 20
 """What a sort of a few keys takes."""
@@ -45,8 +49,13 @@ def ascending(keys: Any) -> Any:
 
 
 def tails_of(share: Share) -> Any:
-    """uint32, shape (m,): the row that each arc lies in."""
+    """uint32, shape (m,): the row that each arc lies in.
+
+    Raises:
+        InputError: there are more than `MOST_ARCS`.
+    """
     count = len(share.heads)
+    _refuse_too_many(count)
     steps = cp.zeros(count, np.int32)
     starts = to_device(share.offsets, np.int64)[1:-1]
     cp.add.at(steps, starts[starts < count], 1)
@@ -54,7 +63,12 @@ def tails_of(share: Share) -> Any:
 
 
 def incoming(share: Share, offset_type: Any) -> Incoming:
-    """Turn a share around that has no halo."""
+    """Turn a share around that has no halo.
+
+    Raises:
+        InputError: it has more than `MOST_ARCS`.
+    """
+    _refuse_too_many(len(share.heads))
     heads = to_device(share.heads, np.int32)
     counts = cp.zeros(share.own_count, offset_type)
     cp.add.at(counts, heads, 1)
@@ -63,3 +77,11 @@ def incoming(share: Share, offset_type: Any) -> Incoming:
     arcs = ascending(heads)
     del heads, counts  # before more is made
     return Incoming(offsets, arcs, tails_of(share)[arcs])
+
+
+def _refuse_too_many(arcs: int) -> None:
+    if arcs > MOST_ARCS:
+        raise InputError(
+            f"this method cannot take {arcs:,} arcs on one GPU, only {MOST_ARCS:,}; use "
+            "--algorithm delta-stepping, or for bfs more GPUs"
+        )
