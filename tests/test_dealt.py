@@ -91,6 +91,8 @@ def solved(graph: Graph, source: int, ranks: int) -> Result:
     assert result is not None
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
     verify(graph, result)
+    needed = result.statistics["relaxations"] - result.statistics["useless_relaxations"]
+    assert needed == np.diff(graph.offsets)[result.reached].sum()
     return result
 
 

@@ -180,12 +180,13 @@ def test_messages_without_room_on_the_device(
 
 @pytest.mark.parametrize("method", ["delta-stepping", "bfs"])
 def test_vertices_are_looked_at_in_pieces(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device import cuda, cuda_loaded
+    from groute_py.device import cuda
     from groute_py.device.alone import bfs_cuda
+    from groute_py.device.cuda_loaded import pieces
 
     full = solve(generate("road:20x20"), 5, device="cpu", algorithm=method, hops=method == "bfs")
-    for module in (cuda, cuda_loaded, bfs_cuda):
-        monkeypatch.setattr(module, "pieces", partial(cuda_loaded.pieces, length=7))
+    for module in (cuda, bfs_cuda):
+        monkeypatch.setattr(module, "pieces", partial(pieces, length=7))
     options = {"algorithm": method, "hops": method == "bfs", "device": "cuda"}
     for targets in ([], [3, 17, 88, 20, 4, 9, 60, 31, 45]):
         result = solve(generate("road:20x20"), 5, targets=targets, **options)

@@ -84,4 +84,6 @@ def test_any_graph(dtype: str, recorded: list[int], data: st.DataObject) -> None
     result = solve(graph, source, device="cuda", algorithm="delta-stepping", delta=3)
     np.testing.assert_allclose(result.distances, scipy_distances(graph, source), rtol=1e-5)
     verify(graph, result)
+    needed = result.statistics["relaxations"] - result.statistics["useless_relaxations"]
+    assert needed == np.diff(graph.offsets)[result.reached].sum()
     assert recorded == [0]
