@@ -29,9 +29,21 @@ __device__ __forceinline__ Ready listed_at(const List& list, u32 place) {
     return {entry.distance, entry.vertex, tail_in(list, place)};
 }
 
+struct Row {  // of a vertex, in the arcs
+    Offset begin, end;
+};
+
+__device__ __forceinline__ Row row_of(const Share& share, u32 vertex) {
+    return {ask(&share.offsets[vertex]), ask(&share.offsets[vertex + 1])};
+}
+
+__device__ __forceinline__ void set_row(Ready& ready, const Row& row) {
+    ready.begin = row.begin;
+    ready.degree = (u32)(row.end - row.begin);
+}
+
 __device__ __forceinline__ void look_up(const Share& share, Ready& ready) {
-    ready.begin = __ldg(&share.offsets[ready.vertex]);
-    ready.degree = (u32)(__ldg(&share.offsets[ready.vertex + 1]) - ready.begin);
+    set_row(ready, row_of(share, ready.vertex));
 }
 
 struct Staging {

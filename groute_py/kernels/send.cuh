@@ -14,7 +14,7 @@ struct Rank {
 // Which peers have arcs of a vertex: a bit for each. None have of a mirror.
 __device__ __forceinline__ u32 peers_of(const Rank& rank, u32 vertex) {
     if (rank.peers.count == 1 || vertex >= rank.share.own) return 0;
-    return __ldg(&rank.share.leads[vertex]);
+    return ask(&rank.share.leads[vertex]);
 }
 
 // A mirror's distance at its owner, who may have come nearer since it told of it; NOTHING of what is no mirror.

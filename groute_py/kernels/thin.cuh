@@ -39,24 +39,28 @@ struct Thin {
   private:
     // LANES lanes a row, each taking arcs by itself. What one needs next is asked for before it is
     // known to be needed, so that a level costs two round trips to L2 and no more: the arc with the
-    // tail's distance, then the head's distance with its row.
+    // tail's distance, then the head's distance with its row. Nothing that came with a round trip is looked at
+    // before all that goes with it has been asked for.
     __device__ __forceinline__ void short_row(const Ready& ready) {
         const Share& share = relax.rank.share;
         Distance known = current(&relax.rank.work.distance[ready.vertex]);
-        if (lane() % LANES == 0 && known == ready.distance)
-            record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
         for (u32 k = lane() % LANES; k < ready.degree; k += LANES) {
-            Arc arc = load(&share.arcs[ready.begin + k]);
+            Arc arc = ask(&share.arcs[ready.begin + k]);
             if (known != ready.distance) return;  // stale
             Ready next = {};
             next.vertex = arc.head;
             next.tail = ready.vertex;
             next.distance = plus(ready.distance, arc.weight);
-            if (arc.head < share.own) look_up(share, next);
+            Row row = {};
+            if (arc.head < share.own) row = row_of(share, arc.head);
             u32 peers = peers_of(relax.rank, arc.head);
             relax.relaxed++;
-            if (settle(arc, ready.distance, next.distance)) list(next, peers);
+            if (!settle(arc, ready.distance, next.distance)) continue;
+            set_row(next, row);
+            list(next, peers);
         }
+        if (lane() % LANES == 0 && known == ready.distance)
+            record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
     }
 
     __device__ __forceinline__ bool settle(const Arc& arc, Distance base, Distance reach) {

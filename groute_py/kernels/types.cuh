@@ -153,3 +153,37 @@ __device__ __forceinline__ Arc load(const Arc* place) {
 #endif
     return arc;
 }
+
+// What does not change while a kernel runs, asked for where this stands. A plain load is moved to its first use, behind
+// a branch that waits for another one, and two accesses that were to take one round trip to L2 take two.
+__device__ __forceinline__ u32 ask(const u8* place) {
+    u32 word;
+    asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(word) : "l"(place));
+    return word;
+}
+
+__device__ __forceinline__ u32 ask(const u32* place) {
+    u32 word;
+    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(word) : "l"(place));
+    return word;
+}
+
+__device__ __forceinline__ u64 ask(const u64* place) {
+    u64 word;
+    asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(word) : "l"(place));
+    return word;
+}
+
+// Of these the assembler moves all but volatile ones.
+__device__ __forceinline__ Arc ask(const Arc* arc) {
+#if DISTANCE == 0 || DISTANCE == 2
+    const u64* place = (const u64*)arc;
+    u64 word;
+    asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(word) : "l"(place));
+#else
+    const ulonglong2* place = (const ulonglong2*)arc;
+    ulonglong2 word;
+    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(word.x), "=l"(word.y) : "l"(place));
+#endif
+    return *(const Arc*)&word;
+}
