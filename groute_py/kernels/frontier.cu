@@ -147,8 +147,8 @@ struct Round {
     }
 
     __device__ __forceinline__ void report(Rounds* rounds) {
-        atomicAdd(&rounds->relaxations, relaxed);
-        atomicAdd(&rounds->settled, settled);
+        add_up(&rounds->relaxations, relaxed);
+        add_up(&rounds->settled, settled);
         if (overflowed) rounds->overflowed = 1;
     }
 

@@ -57,7 +57,7 @@ struct Staging {
             u32 held_tail[2][WARPS][HELD];
         };
     };
-    u32 near_count[3];  // in turn, by level: read, written, cleared
+    u32 near_count[4];  // in turn, by level: read, written, cleared, read before
     u32 far_count;
     u32 near_base, far_base;
 };
@@ -75,7 +75,7 @@ struct BlockLists {
         if (rank.peers.count > 1) tell(rank, wanted ? peers_of(rank, ready.vertex) : 0, entry_of(ready));
         if (wanted) look_up(rank.share, ready);
         bool heavy = wanted && ready.degree > HEAVY;
-        push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out);
+        push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 4], now.near_out);
         spill(heavy, ready, now.near_out);
     }
 
@@ -92,7 +92,7 @@ struct BlockLists {
     __device__ __forceinline__ void near_one(const Ready& ready, u32 peers) {
         if (ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
         if (ready.degree > HEAVY) spill_one(ready, now.near_out);
-        else push_one(ready, staged.near[level % 2], &staged.near_count[level % 3], now.near_out);
+        else push_one(ready, staged.near[level % 2], &staged.near_count[level % 4], now.near_out);
         tell_one(rank, peers, entry_of(ready));
     }
 
@@ -107,7 +107,7 @@ struct BlockLists {
     // Writes what is staged; all threads call it.
     __device__ __forceinline__ void flush() {
         __syncthreads();
-        u32 near_count = min(staged.near_count[level % 3], (u32)STAGED);
+        u32 near_count = min(staged.near_count[level % 4], (u32)STAGED);
         u32 far_count = min(staged.far_count, (u32)STAGED);
         if (near_count + far_count == 0) return;
         // by two warps, so that the one round trip does not wait for the other
@@ -116,7 +116,7 @@ struct BlockLists {
         __syncthreads();
         write(staged.near[level % 2], near_count, now.near_out, staged.near_base);
         write(staged.far, far_count, now.far, staged.far_base);
-        if (threadIdx.x == 0) staged.near_count[level % 3] = staged.far_count = 0;
+        if (threadIdx.x == 0) staged.near_count[level % 4] = staged.far_count = 0;
     }
 
   private:

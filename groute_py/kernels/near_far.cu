@@ -172,7 +172,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     Exchange& exchange = control->exchange;
     const Rank rank{share, work, peers, control, seen, block};
     const bool exchanging = peers.count > 1;
-    if (threadIdx.x < 3) staged.near_count[threadIdx.x] = 0;
+    if (threadIdx.x < 4) staged.near_count[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         staged.far_count = 0;
         block = attend(control);
@@ -287,7 +287,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         });
         look_at(control, seen, peers.count);
     }
-    atomicAdd(&control->relaxations, relaxed);
+    add_up(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         control->steps += steps;
         control->turn = turn;

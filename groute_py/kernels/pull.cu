@@ -156,7 +156,7 @@ __device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distanc
         if (blockIdx.x == 0 && threadIdx.x == 0) sweep->changed[round % 3] = 0;
         round++;
     }
-    atomicAdd(&sweep->relaxations, relaxed);
+    add_up(&sweep->relaxations, relaxed);
     if (overflowed && cutoff == NOTHING) sweep->overflowed = 1;
     meet(control, block);  // all have read what changes now
     if (blockIdx.x == 0 && threadIdx.x == 0) sweep->rounds = round;

@@ -7,6 +7,5 @@ extern "C" __global__ void count_reached(const __grid_constant__ Share share,
     u64 mine = 0;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.rows; v += stride)
         if (work.distance[v] != NOTHING) mine += share.offsets[v + 1] - share.offsets[v];
-    for (u32 apart = 16; apart; apart /= 2) mine += __shfl_xor_sync(~0u, mine, apart);
-    if (lane() == 0 && mine) atomicAdd(arcs, mine);
+    add_up(arcs, mine);
 }

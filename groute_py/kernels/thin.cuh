@@ -27,11 +27,11 @@ struct Thin {
         Staging& staged = lists.staged;
         for (; depth > 0; depth--) {
             __syncthreads();
-            u32 count = staged.near_count[lists.level % 3];
+            u32 count = staged.near_count[lists.level % 4];
             if (count == 0 || count > BLOCK) break;
             const Ready* mine = staged.near[lists.level % 2];
             lists.level++;
-            if (threadIdx.x == 0) staged.near_count[(lists.level + 1) % 3] = 0;
+            if (threadIdx.x == 0) staged.near_count[(lists.level + 1) % 4] = 0;
             entries(count, threadIdx.x >> 5, WARPS, [=](u32 i) { return mine[i]; });
         }
     }
@@ -43,10 +43,15 @@ struct Thin {
     // before all that goes with it has been asked for.
     __device__ __forceinline__ void short_row(const Ready& ready) {
         const Share& share = relax.rank.share;
+        u32 k = lane() % LANES;
         Distance known = current(&relax.rank.work.distance[ready.vertex]);
-        for (u32 k = lane() % LANES; k < ready.degree; k += LANES) {
-            Arc arc = ask(&share.arcs[ready.begin + k]);
-            if (known != ready.distance) return;  // stale
+        Arc arc = {};
+        if (k < ready.degree) arc = ask(&share.arcs[ready.begin + k]);
+        if (known != ready.distance) return;  // stale
+        if (k == 0) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
+        while (k < ready.degree) {
+            Arc later = {};
+            if (k + LANES < ready.degree) later = ask(&share.arcs[ready.begin + k + LANES]);
             Ready next = {};
             next.vertex = arc.head;
             next.tail = ready.vertex;
@@ -55,18 +60,19 @@ struct Thin {
             if (arc.head < share.own) row = row_of(share, arc.head);
             u32 peers = peers_of(relax.rank, arc.head);
             relax.relaxed++;
-            if (!settle(arc, ready.distance, next.distance)) continue;
-            set_row(next, row);
-            list(next, peers);
+            if (settle(arc, ready.distance, next.distance)) {
+                set_row(next, row);
+                list(next, peers);
+            }
+            arc = later;
+            k += LANES;
         }
-        if (lane() % LANES == 0 && known == ready.distance)
-            record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
     }
 
     __device__ __forceinline__ bool settle(const Arc& arc, Distance base, Distance reach) {
         bool wrapped = (arc.weight > 0 && reach < base) || (arc.weight < 0 && reach > base);
         bool fits = reach <= relax.cutoff && !wrapped;
-        Distance known = fits ? atomic_min(&relax.rank.work.distance[arc.head], reach) : 0;
+        Distance known = atomic_min(&relax.rank.work.distance[arc.head], fits ? reach : NOTHING);
         if ((wrapped || (known == NOTHING && reach == NOTHING)) && relax.cutoff == NOTHING)
             relax.rank.control->overflowed = 1;
         return fits && reach < known;
