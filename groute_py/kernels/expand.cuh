@@ -8,12 +8,7 @@
 // `source` is the lane that brought the arc's row.
 template <int COUNT, class Visit>
 __device__ __forceinline__ void expand(Offset begin, u32 degree, Visit visit) {
-    u32 end = degree;
-#pragma unroll
-    for (int step = 1; step < 32; step <<= 1) {
-        u32 before = __shfl_up_sync(~0u, end, step);
-        if (lane() >= step) end += before;
-    }
+    u32 end = sum_upto(degree);
     u32 total = __shfl_sync(~0u, end, 31), start = end - degree;
     for (u32 base = 0; base < total; base += 32 * COUNT) {
         bool active[COUNT];

@@ -4,7 +4,7 @@
 #pragma once
 
 #define WARPS (BLOCK / 32)
-#define HELD 128  // entries a warp gathers before it writes them in one piece
+#define HELD (32 * ARCS)  // entries a warp gathers before it writes them in one piece
 #define AHEAD 8   // parts of long rows that a warp looks up at once
 #define HEAVY 64  // arcs of a row above which a block leaves it to the grid
 
@@ -46,6 +46,12 @@ __device__ __forceinline__ void look_up(const Share& share, Ready& ready) {
     set_row(ready, row_of(share, ready.vertex));
 }
 
+// What the lanes of a warp have found, and where it belongs; near[k] and the others say so of ready[k].
+struct Finds {
+    Ready ready[ARCS];
+    bool near[ARCS], far[ARCS], remote[ARCS];
+};
+
 struct Staging {
     union {
         struct {
@@ -71,24 +77,19 @@ struct BlockLists {
     Staging& staged;
     u32 level;  // the staged near that is written; counts on through all turns
 
-    __device__ __forceinline__ void near(bool wanted, Ready ready) {
-        if (rank.peers.count > 1) tell(rank, wanted ? peers_of(rank, ready.vertex) : 0, entry_of(ready));
-        if (wanted) look_up(rank.share, ready);
-        bool heavy = wanted && ready.degree > HEAVY;
-        push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 4], now.near_out);
-        spill(heavy, ready, now.near_out);
+    // All lanes call it.
+    __device__ __forceinline__ void add(const Finds& finds) {
+#pragma unroll
+        for (int k = 0; k < ARCS; k++) {
+            bool near = finds.near[k], far = finds.far[k], remote = finds.remote[k];
+            if (!__any_sync(~0u, near || far || remote)) continue;
+            add_near(near, finds.ready[k]);
+            push(far, finds.ready[k], staged.far, &staged.far_count, now.far);
+            mark_dirty(rank.share, rank.work, rank.control, finds.ready[k].vertex, remote);
+        }
     }
 
-    __device__ __forceinline__ void far(bool wanted, const Ready& ready) {
-        push(wanted, ready, staged.far, &staged.far_count, now.far);
-    }
-
-    __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
-        if (__any_sync(~0u, wanted))
-            mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
-    }
-
-    // As the three above, for one lane, with the row and its peers looked up.
+    // The same for one lane, with the row and its peers looked up.
     __device__ __forceinline__ void near_one(const Ready& ready, u32 peers) {
         if (ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
         if (ready.degree > HEAVY) spill_one(ready, now.near_out);
@@ -120,6 +121,14 @@ struct BlockLists {
     }
 
   private:
+    __device__ __forceinline__ void add_near(bool wanted, Ready ready) {
+        if (rank.peers.count > 1) tell(rank, wanted ? peers_of(rank, ready.vertex) : 0, entry_of(ready));
+        if (wanted) look_up(rank.share, ready);
+        bool heavy = wanted && ready.degree > HEAVY;
+        push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 4], now.near_out);
+        spill(heavy, ready, now.near_out);
+    }
+
     __device__ __forceinline__ void push(bool wanted, const Ready& ready, Ready* here, u32* here_count,
                                          const List& list) {
         u32 place = slot(here_count, wanted);
@@ -159,19 +168,26 @@ struct WarpLists {
     u32 near_count, far_count;  // the same in all lanes
     bool shown;                 // peers will look for themselves
 
-    __device__ __forceinline__ void near(bool wanted, const Ready& ready) {
-        if (full(wanted, near_count)) flush_near();
-        hold(wanted, ready, 0, near_count);
-    }
-
-    __device__ __forceinline__ void far(bool wanted, const Ready& ready) {
-        if (full(wanted, far_count)) flush_far();
-        hold(wanted, ready, 1, far_count);
-    }
-
-    __device__ __forceinline__ void remote(bool wanted, const Ready& ready) {
-        if (__any_sync(~0u, wanted))
-            mark_dirty(rank.share, rank.work, rank.control, ready.vertex, wanted);
+    // All lanes call it; one scan finds places for all.
+    __device__ __forceinline__ void add(const Finds& finds) {
+        u32 mine = 0;  // near in the lower half, far in the upper
+#pragma unroll
+        for (int k = 0; k < ARCS; k++) mine += finds.near[k] + (finds.far[k] << 16);
+        u32 end = sum_upto(mine), all = __shfl_sync(~0u, end, 31), near = all & 0xffff, far = all >> 16;
+        if (near_count + near > HELD) flush_near();
+        if (far_count + far > HELD) flush_far();
+        u32 begin = end - mine, near_place = near_count + (begin & 0xffff), far_place = far_count + (begin >> 16);
+#pragma unroll
+        for (int k = 0; k < ARCS; k++) {
+            if (finds.near[k]) hold(finds.ready[k], 0, near_place++);
+            if (finds.far[k]) hold(finds.ready[k], 1, far_place++);
+        }
+        near_count += near;
+        far_count += far;
+        if (rank.share.halo == 0) return;
+#pragma unroll
+        for (int k = 0; k < ARCS; k++)
+            mark_dirty(rank.share, rank.work, rank.control, finds.ready[k].vertex, finds.remote[k]);
     }
 
     __device__ __forceinline__ void flush() {
@@ -184,15 +200,9 @@ struct WarpLists {
 
     __device__ __forceinline__ u32* held_tail(u32 list) { return staged.held_tail[list][threadIdx.x >> 5]; }
 
-    __device__ __forceinline__ bool full(bool wanted, u32 count) {
-        return count + __popc(__ballot_sync(~0u, wanted)) > HELD;
-    }
-
-    __device__ __forceinline__ void hold(bool wanted, const Ready& ready, u32 list, u32& count) {
-        u32 mask = __ballot_sync(~0u, wanted), place = count + rank_among(mask);
-        if (wanted) held(list)[place] = entry_of(ready);
-        if (RECORDS && wanted && rank.work.record) held_tail(list)[place] = ready.tail;
-        count += __popc(mask);
+    __device__ __forceinline__ void hold(const Ready& ready, u32 list, u32 place) {
+        held(list)[place] = entry_of(ready);
+        if (RECORDS && rank.work.record) held_tail(list)[place] = ready.tail;
     }
 
     __device__ __forceinline__ void flush_near() {

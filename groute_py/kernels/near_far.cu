@@ -86,14 +86,15 @@ __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& t
         }
 #pragma unroll
         for (int k = 0; k < ARCS; k++) live[k] = live[k] && wanted(ready[k]);
+        Finds finds = {};
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
-            bool close = ready[k].distance < threshold;
-            bool later = live[k] && !close;
-            if (later && ready[k].distance < least) least = ready[k].distance;
-            lists.near(live[k] && close, ready[k]);
-            lists.far(later, ready[k]);
+            finds.ready[k] = ready[k];
+            finds.near[k] = live[k] && ready[k].distance < threshold;
+            finds.far[k] = live[k] && !finds.near[k];
+            if (finds.far[k] && ready[k].distance < least) least = ready[k].distance;
         }
+        lists.add(finds);
     }
     lists.flush();
     if (least != NOTHING) atomic_min(least_far, least);

@@ -107,12 +107,15 @@ struct Relax {
                 if (nearer[k])
                     nearer[k] = entries[k].distance < atomic_min(known, entries[k].distance);
             }
+            Finds finds = {};
+            bool some = false;
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
-                if (!__any_sync(~0u, nearer[k])) continue;
-                Ready ready = {entries[k].distance, entries[k].vertex, NO_VERTEX};
-                lists.near(nearer[k], ready);
+                finds.ready[k] = {entries[k].distance, entries[k].vertex, NO_VERTEX};
+                finds.near[k] = nearer[k];
+                some = some || nearer[k];
             }
+            if (__any_sync(~0u, some)) lists.add(finds);
         }
     }
 
@@ -133,41 +136,41 @@ struct Relax {
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
             known[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : 0;
+        bool lost = false;
 #pragma unroll
-        for (int k = 0; k < ARCS; k++)
-            active[k] = active[k] && improve(arcs[k], base[k], known[k]);
+        for (int k = 0; k < ARCS; k++) active[k] = active[k] && improve(arcs[k], base[k], known[k], lost);
+        if (lost && cutoff == NOTHING) rank.control->overflowed = 1;
+        Finds finds;
+        bool some = false;
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
-            Ready ready = {};
+            Ready& ready = finds.ready[k];
+            ready = {};
             ready.vertex = arcs[k].head;
             ready.distance = plus(base[k], arcs[k].weight);
             bool nearer = active[k] && ready.distance < known[k];
-            if (!__any_sync(~0u, nearer)) continue;
+            bool local = nearer && ready.vertex < rank.share.own;
+            finds.near[k] = local && ready.distance < threshold;
+            finds.far[k] = local && !finds.near[k];
+            finds.remote[k] = nearer && !local;
             if (nearer) leave_hint(rank.work, ready.vertex, ready.distance);
-            ready.tail = tail_of(k);
-            list(nearer, ready);
+            some = some || nearer;
         }
+        if (!__any_sync(~0u, some)) return;
+#pragma unroll
+        for (int k = 0; k < ARCS; k++) finds.ready[k].tail = tail_of(k);
+        lists.add(finds);
     }
 
-    // Lowers the head's distance if that seems to help; `known` becomes what it was then.
-    __device__ __forceinline__ bool improve(const Arc& arc, Distance base, Distance& known) {
+    // Lowers the head's distance if that seems to help; `known` becomes what it was then. `lost` becomes true where a
+    // sum is no distance and nothing else is known to reach the head: then it would matter.
+    __device__ __forceinline__ bool improve(const Arc& arc, Distance base, Distance& known, bool& lost) {
         Distance reach = plus(base, arc.weight);
         bool wrapped = (arc.weight > 0 && reach < base) || (arc.weight < 0 && reach > base);
-        if (reach < known && reach <= cutoff && !wrapped) {
-            known = atomic_min(&rank.work.distance[arc.head], reach);
-            return true;
-        }
-        // a sum that is not a distance matters only if nothing else reaches the vertex
-        if ((wrapped || known == NOTHING) && cutoff == NOTHING) rank.control->overflowed = 1;
-        return false;
-    }
-
-    __device__ __forceinline__ void list(bool nearer, const Ready& ready) {
-        bool local = nearer && ready.vertex < rank.share.own;
-        bool close = local && ready.distance < threshold;
-        lists.near(close, ready);
-        lists.far(local && !close, ready);
-        lists.remote(nearer && !local, ready);
+        bool helps = reach < known && reach <= cutoff && !wrapped;
+        lost = lost || wrapped || (known == NOTHING && !helps);
+        if (helps) known = atomic_min(&rank.work.distance[arc.head], reach);
+        return helps;
     }
 
     // Leaves the lanes' long rows to the next turn, in parts, as far as there is room for them.

@@ -123,6 +123,16 @@ __device__ __forceinline__ u32 grid_warp_from_behind() {
 // How many lanes of a mask come before this one.
 __device__ __forceinline__ u32 rank_among(u32 mask) { return __popc(mask & ((1u << lane()) - 1)); }
 
+// What the lanes up to this one bring, in sum; all 32 lanes call it.
+__device__ __forceinline__ u32 sum_upto(u32 mine) {
+#pragma unroll
+    for (int step = 1; step < 32; step <<= 1) {
+        u32 before = __shfl_up_sync(~0u, mine, step);
+        if (lane() >= step) mine += before;
+    }
+    return mine;
+}
+
 // One slot for each lane with `wanted`, by one atomic a warp; all 32 lanes call it.
 __device__ __forceinline__ u32 slot(u32* count, bool wanted) {
     u32 mask = __ballot_sync(~0u, wanted);
