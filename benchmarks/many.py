@@ -16,7 +16,6 @@ A case that fails does not keep the others from running, but the command ends wi
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
 import time
@@ -30,6 +29,7 @@ import numpy as np
 
 from benchmarks.cases import KINDS, SkippedError, data_file
 from benchmarks.environment import environment
+from benchmarks.raw import RawNumbers
 from groute_py import Graph, GrouteError, InputError, Result, VerificationError, verify
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
@@ -123,16 +123,14 @@ def measure_many(
         GrouteError: this rank cannot go on, and the others do not know of it.
     """
     channel = connect()
-    path = output / f"many-{device}-{channel.size}-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
+    raw = RawNumbers(output, f"many-{device}-{channel.size}")
     records: list[dict[str, Any]] = []
     for case in [Case.parse(name) for name in names or SETS[device]]:
         records.append(attempt(channel, case, device, repeat))
         if channel.rank > 0:
             continue
         click.echo(_shown(records[-1]))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        content = environment(device, commit) | {"repeat": repeat, "records": records}
-        path.write_text(json.dumps(content, indent=1) + "\n")
+        raw.write(environment(device, commit) | {"repeat": repeat, "records": records})
     return next((record["exit_code"] for record in records if "failed" in record), 0)
 
 

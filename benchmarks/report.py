@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from benchmarks.cases import Case
 from benchmarks.environment import environment
+from benchmarks.raw import RawNumbers
 from groute_py.environment import place
 
 Record = dict[str, Any]
@@ -37,7 +36,7 @@ class Book:
         self._repeat = repeat
         self._records: list[Record] = []
         ranks = "+".join(str(ranks) for ranks in sorted({case.ranks for case in cases}))
-        self._path = folder / f"{device}-{ranks}-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
+        self._raw = RawNumbers(folder, f"{device}-{ranks}")
 
     @property
     def exit_code(self) -> int:
@@ -53,19 +52,12 @@ class Book:
             self._content = self._content or environment(*self._about)
             self._content["load_before"] = self._load
             self._content |= {"repeat": self._repeat, "records": self._records}
-            self._write()
+            self._raw.write(self._content)
 
     def shown(self) -> str:
         """For people: what was measured where, and the tables."""
-        parts = (_head(self._content), tables(self._records), f"raw numbers: {self._path.name}")
+        parts = (_head(self._content), tables(self._records), f"raw numbers: {self._raw.name}")
         return "\n\n".join(parts)
-
-    def _write(self) -> None:
-        """Whole or not at all."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self._path.with_suffix(".part")
-        unfinished.write_text(json.dumps(self._content, indent=1) + "\n")
-        unfinished.replace(self._path)
 
 
 def _head(content: Record) -> str:

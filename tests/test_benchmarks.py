@@ -29,12 +29,13 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     from benchmarks.__main__ import main
 
     def run(*cases: str, options: tuple[str, ...] = ()) -> tuple[Result, list[dict[str, Any]]]:
+        before = set((tmp_path / "out").glob("*.json"))
         words = ["--output", str(tmp_path / "out"), "--repeat", "2", *options]
         done = CliRunner().invoke(
             main, words + [word for case in cases for word in ("--case", case)]
         )
-        files = list((tmp_path / "out").glob("*.json"))
-        return done, json.loads(files[0].read_text())["records"] if files else []
+        files = set((tmp_path / "out").glob("*.json")) - before
+        return done, json.loads(files.pop().read_text())["records"] if files else []
 
     return run
 
@@ -113,6 +114,28 @@ def test_the_raw_numbers_say_where_they_come_from(bench: Bench, tmp_path: Path) 
     (record,) = content["records"]
     assert record["runs"][0]["statistics"]["delta"] == 70
     assert not record["tree"]
+
+
+def test_two_commands_of_one_second_write_two_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.raw import RawNumbers
+
+    monkeypatch.setattr("time.strftime", lambda _: "now")
+    files = [RawNumbers(tmp_path / "out", "cpu-1") for _ in range(3)]
+    for round_ in range(2):
+        for number, file in enumerate(files):
+            file.write({"command": number, "round": round_})
+    assert [file.name for file in files] == [
+        "cpu-1-now.json",
+        "cpu-1-now-2.json",
+        "cpu-1-now-3.json",
+    ]
+    written = {path.name: json.loads(path.read_text()) for path in (tmp_path / "out").iterdir()}
+    assert written == {
+        file.name: {"command": number, "round": 1} for number, file in enumerate(files)
+    }
 
 
 def test_reading(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
