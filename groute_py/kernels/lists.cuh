@@ -160,7 +160,7 @@ struct BlockLists {
     }
 };
 
-// A warp's lists: one atomic and one coalesced write for HELD entries or nearly so many.
+// A warp's lists: one atomic and one write in order for as many entries as it holds when the next find no room.
 struct WarpLists {
     const Rank& rank;
     const Turn& now;
