@@ -18,7 +18,8 @@ SHARED = r"alignas(16) static thread_local \1 \2[1 << 16];"
 """Dynamic shared memory: more than any kernel asks for here."""
 
 REWRITTEN = [
-    (r"asm volatile\(\"ld\..*\);", "word = *place; __sync_synchronize();"),
+    (r"asm volatile\(\"ld\.acquire.*\);", "word = awaited(place);"),
+    (r"asm volatile\(\"ld\..*\);", "word = *place;"),
     (r"asm volatile\(.*\);", "__sync_synchronize();"),
     (r"extern __shared__ (?:__align__\(16\) unsigned )?(\w+) (\w+)\[\];", SHARED),
     (r"__shared__ alignas\((\d+)\)", r"alignas(\1) static thread_local"),

@@ -1,8 +1,8 @@
 """As much of CuPy as a GPU's device asks for, on host memory; kernels are emulated.
 
-`install` puts it where ``import cupy`` finds it. The persistent kernel runs as a grid of one block:
-its barrier then waits for nobody. Ranks are threads, and those that have a GPU each exchange inside
-the kernel. See emulation.cuh for what this shows and what not.
+`install` puts it where ``import cupy`` finds it. The blocks of a persistent kernel take turns; one
+alone waits for nobody at its barrier. Ranks are threads, and those that have a GPU each exchange
+inside the kernel. See emulation.cuh for what this shows and what not.
 
 Memory is counted, and ends where `Memory` says: arrays that are asked for, and the results of
 functions (`cupy.where`, `cupy.argsort`), raise what CuPy raises. What operators make on the way is
@@ -43,7 +43,6 @@ static void call(void (*kernel)(Types...), const Argument* places) {
 
 KERNEL = r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s*)?(\w+)\('
 
-PROCESSORS = 1
 
 ONE_AT_A_TIME = Lock()
 """Ranks compile what others need too."""
@@ -150,16 +149,25 @@ class Kernel:
     ptr = max_dynamic_shared_size_bytes = 0
 
     def __init__(self, library: Any, name: str) -> None:
-        self._launch, self._entry = library.launch, getattr(library, f"{name}_by_place")
+        self._library, self._entry = library, getattr(library, f"{name}_by_place")
         self.kernel = self
 
     def __call__(
-        self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Any, **_: object
+        self,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        arguments: Any,
+        *,
+        enable_cooperative_groups: bool = False,
+        **_: object,
     ) -> None:
         kept = [self._bytes(argument) for argument in arguments]
         places = (ctypes.c_uint64 * 16)(*(words.ctypes.data for words in kept))
         twelve = (ctypes.c_uint64 * 12)(ctypes.addressof(places))
-        self._launch(self._entry, *(*grid, 1)[:2], block[0], twelve)
+        if enable_cooperative_groups:
+            self._library.launch_together(self._entry, grid[0], block[0], twelve)
+        else:
+            self._library.launch(self._entry, *(*grid, 1)[:2], block[0], twelve)
 
     @staticmethod
     def _bytes(argument: Any) -> Any:
@@ -282,9 +290,9 @@ def _like_numpy(name: str) -> Any:
     return on_device
 
 
-def install(gpus: int) -> None:
-    """Let ``import cupy`` find it."""
-    properties = {"name": b"emulated", "multiProcessorCount": PROCESSORS, "uuid": bytes(16)}
+def install(gpus: int, blocks: int = 1) -> None:
+    """Let ``import cupy`` find it: so many GPUs, so many blocks of a cooperative launch."""
+    properties = {"name": b"emulated", "multiProcessorCount": blocks, "uuid": bytes(16)}
     properties["sharedMemPerBlockOptin"], properties["l2CacheSize"] = 1 << 16, 1 << 20
     runtime = _module(
         "cupy.cuda.runtime",

@@ -2,9 +2,9 @@
 
 python -m pytest -p emulated_gpu -m gpu tests/test_solvers.py
 
-EMULATED_GPUS says how many there are. With EMULATED_THICK=1 turns are thick as on large graphs, and
-inboxes are small beside what a turn finds, which is shown to peers then. With EMULATED_GROWTH=1
-windows grow.
+EMULATED_GPUS says how many there are, EMULATED_BLOCKS how many blocks the persistent kernel has.
+With EMULATED_THICK=1 turns are thick as on large graphs, and inboxes are small beside what a turn
+finds, which is shown to peers then. With EMULATED_GROWTH=1 windows grow.
 """
 
 import os
@@ -12,7 +12,7 @@ import os
 import as_large
 from emulated_cupy import install
 
-install(int(os.environ.get("EMULATED_GPUS", "1")))
+install(int(os.environ.get("EMULATED_GPUS", "1")), int(os.environ.get("EMULATED_BLOCKS", "1")))
 if os.environ.get("EMULATED_THICK"):
     as_large.take_thick_turns()
 if os.environ.get("EMULATED_GROWTH"):

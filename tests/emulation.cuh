@@ -1,9 +1,10 @@
 // CUDA C++ as plain C++, so that a kernel's answers can be looked at without a GPU.
 //
 // The threads of a block are fibers that take turns; one goes on until it waits for others at a
-// barrier, a shuffle or a vote. Blocks run one after the other. So this shows what a kernel
-// computes, also where lanes wait for each other in vain, but not how fast, nor races. Kernels launched by
-// several threads of the host run side by side, as those of several GPUs do.
+// barrier, a shuffle, a vote or a word that another writes. Blocks run one after the other; those of a cooperative
+// launch take turns too, each in a thread of the host. So this shows what a kernel computes, also where threads wait
+// for each other in vain, but not how fast, nor races. Kernels launched by several threads of the host run side by
+// side, as those of several GPUs do.
 #pragma once
 
 #include <sched.h>
@@ -11,8 +12,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <cstring>
 #include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -113,6 +117,14 @@ static int __reduce_min_sync(unsigned lanes, int value) {
 static bool __all_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) == lanes; }
 static int __popc(unsigned bits) { return __builtin_popcount(bits); }
 static void __nanosleep(unsigned) { sched_yield(); }
+
+// Reads a word that others write: who looks for it again and again lets them go on in between.
+template <class Word>
+static Word awaited(const Word* place) {
+    pause();
+    __sync_synchronize();
+    return *(const volatile Word*)place;
+}
 static int __ffs(unsigned bits) { return __builtin_ffs((int)bits); }
 
 template <class To, class From>
@@ -177,33 +189,66 @@ static void live() {
     pause();
 }
 
+// A block, ready to run in this thread.
+static void enter(Kernel function, const Argument* twelve, Position grid, unsigned threads, unsigned block) {
+    kernel = function;
+    arguments = twelve;
+    gridDim = grid;
+    blockDim = {threads, 1, 1};
+    blockIdx = {block % grid.x, block / grid.x, 0};
+    meetings.clear();
+    fibers.resize(threads);
+    for (Fiber& fiber : fibers) {
+        fiber.ended = false;
+        fiber.stack.resize(1 << 16);
+        getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = fiber.stack.data();
+        fiber.context.uc_stack.ss_size = fiber.stack.size();
+        makecontext(&fiber.context, live, 0);
+    }
+}
+
+// Each thread of the block goes on until it waits; whether there was one.
+static bool go_on() {
+    bool some = false;
+    for (running = 0; running < fibers.size(); running++) {
+        if (fibers[running].ended) continue;
+        some = true;
+        threadIdx = {running, 0, 0};
+        swapcontext(&scheduler, &fibers[running].context);
+    }
+    return some;
+}
+
 // Integers and pointers are passed alike, and arguments that a function does not have do no harm.
 extern "C" void launch(Kernel function, unsigned columns, unsigned rows, unsigned threads,
                        const Argument* twelve) {
-    kernel = function;
-    arguments = twelve;
-    fibers.resize(threads);
-    gridDim = {columns, rows, 1};
-    blockDim = {threads, 1, 1};
     for (unsigned block = 0; block < columns * rows; block++) {
-        blockIdx = {block % columns, block / columns, 0};
-        meetings.clear();
-        for (Fiber& fiber : fibers) {
-            fiber.ended = false;
-            fiber.stack.resize(1 << 16);
-            getcontext(&fiber.context);
-            fiber.context.uc_stack.ss_sp = fiber.stack.data();
-            fiber.context.uc_stack.ss_size = fiber.stack.size();
-            makecontext(&fiber.context, live, 0);
-        }
-        for (bool some = true; some;) {
-            some = false;
-            for (running = 0; running < threads; running++) {
-                if (fibers[running].ended) continue;
-                some = true;
-                threadIdx = {running, 0, 0};
-                swapcontext(&scheduler, &fibers[running].context);
-            }
-        }
+        enter(function, twelve, {columns, rows, 1}, threads, block);
+        while (go_on()) {}
     }
+}
+
+extern "C" void launch_together(Kernel function, unsigned blocks, unsigned threads, const Argument* twelve) {
+    std::mutex lock;
+    std::condition_variable handed_over;
+    std::vector<bool> ended(blocks);
+    unsigned turn = 0;
+    auto run = [&](unsigned block) {
+        enter(function, twelve, {blocks, 1, 1}, threads, block);
+        for (bool some = true; some;) {
+            std::unique_lock<std::mutex> held(lock);
+            handed_over.wait(held, [&] { return turn == block; });
+            some = go_on();
+            ended[block] = !some;
+            for (unsigned step = 1; step <= blocks; step++) {
+                turn = (block + step) % blocks;
+                if (!ended[turn]) break;
+            }
+            handed_over.notify_all();
+        }
+    };
+    std::vector<std::thread> running_blocks;
+    for (unsigned block = 0; block < blocks; block++) running_blocks.emplace_back(run, block);
+    for (std::thread& block : running_blocks) block.join();
 }

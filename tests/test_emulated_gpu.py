@@ -33,6 +33,9 @@ SELECTED = {
 WITH_SEVERAL = {"test_dealt.py"}
 """On four GPUs, the others on one."""
 
+WITH_TWO_BLOCKS = {"test_growing_windows.py", "test_recording.py"}
+"""In each persistent kernel, the others with one."""
+
 
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
@@ -42,10 +45,12 @@ def test_in_emulation(file: str) -> None:
     words = ["-m", "pytest", "-q", "-p", "emulated_gpu", "-p", "no:cacheprovider", "-m", "gpu"]
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
     gpus = "4" if file in WITH_SEVERAL else "1"
+    blocks = "2" if file in WITH_TWO_BLOCKS else "1"
+    emulated = {"EMULATED_GPUS": gpus, "EMULATED_BLOCKS": blocks}
     done = subprocess.run(
         [sys.executable, *words, "-k", which, str(HERE / file)],
         cwd=HERE.parent,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "EMULATED_GPUS": gpus},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | emulated,
         capture_output=True,
         text=True,
     )
@@ -60,7 +65,13 @@ def test_in_emulation(file: str) -> None:
 def test_what_sanitizers_watch() -> None:
     words = ["thick", "delta-stepping", "batch"]
     program = f"import emulated_gpu, each_kernel; each_kernel.main({words})"
-    done = subprocess.run([sys.executable, "-c", program], cwd=HERE, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=HERE,
+        env=os.environ | {"EMULATED_BLOCKS": "2"},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     assert done.stdout.count(" is right\n") == 10
 
@@ -81,12 +92,12 @@ def test_exchange_in_growing_windows(thick: str) -> None:
 
 
 def exchange(settings: dict[str, str]) -> None:
-    """Six graphs on emulated GPUs."""
+    """Six graphs on emulated GPUs, whose kernels have three blocks each."""
     given = {name: value for name, value in settings.items() if value}
     expected = "hierarchical" if settings.get("GROUTE_PY_HOSTS") else "fused"
     done = subprocess.run(
         [sys.executable, str(HERE / "exchange_in_emulation.py"), expected, "6"],
-        env=os.environ | {"EMULATED_GPUS": "4"} | given,
+        env=os.environ | {"EMULATED_GPUS": "4", "EMULATED_BLOCKS": "3"} | given,
         capture_output=True,
         text=True,
     )
