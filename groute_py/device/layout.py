@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.kernels.source import BLOCK
+
 POINTER, NUMBER = np.uint64, np.uint32
 
 MAX_PEERS = 8
@@ -93,6 +95,7 @@ MAILBOX = np.dtype(
         ("limit", np.float64),
         ("quiet", NUMBER),
         ("stop", NUMBER),
+        ("express", np.uint64, (MAX_PEERS, BLOCK)),
     ],
     align=True,
 )
@@ -100,6 +103,7 @@ MAILBOX = np.dtype(
 TRAFFIC = np.dtype(
     [
         ("room", np.uint64),
+        ("express_room", np.uint64),
         ("begin", np.uint64),
         ("end", np.uint64),
         ("seen", NUMBER),
@@ -115,6 +119,8 @@ ORDERS = np.dtype(
         ("limit", np.float64),
         ("quiet", NUMBER),
         ("stopped", NUMBER),
+        ("express", NUMBER),
+        ("unused", NUMBER),
         ("with", TRAFFIC, MAX_PEERS),
     ],
     align=True,
@@ -123,6 +129,7 @@ ORDERS = np.dtype(
 EXCHANGE = np.dtype(
     [
         ("sent", np.uint64, MAX_PEERS),
+        ("express_sent", np.uint64, MAX_PEERS),
         ("told_sent", np.uint64, MAX_PEERS),
         ("told_taken", np.uint64, MAX_PEERS),
         ("told_shown", np.uint64),

@@ -21,11 +21,10 @@ from groute_py.device.layout import MAILBOX, MAX_PEERS, PEERS
 from groute_py.device.mirrors import Mirrors
 from groute_py.environment import hiding
 
-NEXT_MAILBOX_AT, INBOX_AT = 512, 1024
+NEXT_MAILBOX_AT = -(-MAILBOX.itemsize // 512) * 512
+INBOX_AT = 2 * NEXT_MAILBOX_AT
 """Where the second mailbox and the inbox begin, behind the first: entries are loaded 16 bytes at a
 time."""
-
-assert MAILBOX.itemsize <= NEXT_MAILBOX_AT
 
 FULL = "a GPU has no memory left for an exchange in the kernel"
 """Why ranks that could exchange inside the kernel do not."""
@@ -191,7 +190,7 @@ class Link:
     def bytes_sent(self, exchange: Any) -> list[int]:
         """To each peer: entries, and distances shown, each time."""
         shown = int(exchange["shown"]) * self._shown_bytes
-        entries = exchange["sent"].tolist()[: self._count]
+        entries = (exchange["sent"] + exchange["express_sent"]).tolist()[: self._count]
         return [
             count * self._entry_bytes + (shown if peer != self._me else 0)
             for peer, count in enumerate(entries)

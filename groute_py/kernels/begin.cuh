@@ -52,7 +52,10 @@ __device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) 
             rank.control->exchange = Exchange{};
             rank.control->exchange.width = (double)width;
             rank.control->exchange.showing = begins == NEW_RUN;
-            for (u32 p = 0; p < MAX_PEERS; p++) rank.control->orders.with[p].room = peers.capacity;
+            for (u32 p = 0; p < MAX_PEERS; p++) {
+                rank.control->orders.with[p].room = peers.capacity;
+                rank.control->orders.with[p].express_room = peers.owned[peers.me] < LAP_MARK ? express_room(0, 0) : 0;
+            }
             if (begins == NEW_SOLVE) list_source(rank, source, width);
         }
     }

@@ -9,7 +9,10 @@
 struct Desk {  // in shared memory
     Orders orders;
     Exchange own;
-    Mailbox heard;  // this rank's, as of the last look
+    Heard heard;    // this rank's, as of the last look
+    u64 express_at[MAX_PEERS];  // of each peer's express ring, how much has been taken, ever
+    u32 express_come;  // there is more to take of some
+    u32 come[BLOCK / 32];  // of each warp's words of a ring, how many in a row
 };
 
 // A few words a lane, all under way at once.
@@ -32,9 +35,9 @@ struct Copy {
     }
 };
 
-// This rank's mailbox, likewise; and what peers have written before they told of it.
+// What this rank's mailbox says, likewise; and what peers have written before they told of it.
 struct Mail {
-    static constexpr u32 told = 4 * MAX_PEERS, words = sizeof(Mailbox) / 8;
+    static constexpr u32 told = 4 * MAX_PEERS, words = sizeof(Heard) / 8;
     static_assert(told == 32 && words <= 64, "two words a lane, the first of the counts");
     u64 counts, votes;
 
@@ -44,16 +47,23 @@ struct Mail {
         counts = acquire_from_peers(from + lane());
     }
 
-    __device__ __forceinline__ void put(Mailbox* to) const {
+    __device__ __forceinline__ void put(Heard* to) const {
         ((u64*)to)[lane()] = counts;
         if (told + lane() < words) ((u64*)to)[told + lane()] = votes;
     }
 };
 
+__device__ __forceinline__ bool is_peer(const Peers& peers, u32 p) {
+    return p < peers.count && p != peers.me;
+}
+
 __device__ __forceinline__ void hear(const Peers& peers, Desk& desk) {
+    bool come = is_peer(peers, lane()) && has_come(peers, lane(), (u32)desk.express_at[lane()]);
     Mail(peers).put(&desk.heard);
-    __syncwarp();
-    if (lane() == 0) {  // before the first verdict
+    come = __any_sync(~0u, come);
+    if (lane() == 0) {
+        desk.express_come = come;
+        // before the first verdict
         if (desk.heard.vote == 0) desk.heard.vote = 1;
         if (desk.heard.limit == 0) desk.heard.limit = peers.limit;
     }
@@ -65,16 +75,12 @@ __device__ __forceinline__ void clear(Mailbox* mailbox) {
     for (u32 i = threadIdx.x; i < sizeof(Mailbox) / 8; i += blockDim.x) ((u64*)mailbox)[i] = 0;
 }
 
-__device__ __forceinline__ bool is_peer(const Peers& peers, u32 p) {
-    return p < peers.count && p != peers.me;
-}
-
 // Lane p: tells peer p how far this rank has written and taken, after what all blocks have written.
 __device__ __forceinline__ void tell_counts(const Peers& peers, Desk& desk) {
     Exchange& own = desk.own;
     u32 p = lane();
     bool peer = is_peer(peers, p), shown = own.shown != own.told_shown;
-    u64 taken = peer ? desk.orders.with[p].begin : 0;
+    u64 taken = peer ? as_taken(desk.orders.with[p].begin, (u32)desk.express_at[p]) : 0;
     bool wrote = peer && own.sent[p] != own.told_sent[p], took = peer && taken != own.told_taken[p];
     if (!__any_sync(~0u, wrote || took || shown)) return;
     order_with_peers();
@@ -118,6 +124,7 @@ __device__ __forceinline__ void settle(const Peers& peers, Desk& desk, double th
     if (!is_peer(peers, p)) return;
     Traffic& with = desk.orders.with[p];
     own.sent[p] = min(own.sent[p], with.room);
+    own.express_sent[p] = min(own.express_sent[p], with.express_room);
     with.begin = with.end;
     with.seen = with.to_see;
 }
@@ -128,7 +135,9 @@ __device__ __forceinline__ void see_counts(const Peers& peers, Desk& desk) {
     if (!is_peer(peers, p)) return;
     Traffic& with = desk.orders.with[p];
     with.end = desk.heard.published[p];
-    with.room = desk.heard.taken[p] + peers.capacity;
+    with.room = (desk.heard.taken[p] >> EXPRESS_BITS) + peers.capacity;
+    bool fits = peers.owned[peers.me] < LAP_MARK;
+    with.express_room = fits ? express_room(desk.own.express_sent[p], (u32)desk.heard.taken[p]) : 0;
     with.to_see = (u32)(desk.heard.shown[p] >> 32);
     with.see_below = __uint_as_float((u32)desk.heard.shown[p]);
 }
@@ -143,9 +152,9 @@ __device__ __forceinline__ u64 sum_over_peers(const Peers& peers, Count count) {
 __device__ __forceinline__ bool shows(const Traffic& with) { return with.to_see != with.seen; }
 
 // How many entries have arrived for the turn to come, and distances are there to look at; one at least
-// where a peer has none to show, because it waits until all have looked.
+// where a peer has none to show, because it waits until all have looked, and one for what has come by express.
 __device__ __forceinline__ u64 arrivals(const Peers& peers, const Orders& orders) {
-    return sum_over_peers(peers, [&](u32 p) -> u64 {
+    return orders.express + sum_over_peers(peers, [&](u32 p) -> u64 {
         const Traffic& with = orders.with[p];
         return with.end - with.begin + (shows(with) ? max(peers.owned[p], 1u) : 0);
     });
@@ -167,9 +176,10 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
     Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
     say(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
     const Exchange& own = desk.own;
-    u64 sent = sum_over_peers(peers, [&](u32 p) { return own.sent[p] + own.shown; });
+    u64 sent = sum_over_peers(peers, [&](u32 p) { return own.sent[p] + own.express_sent[p] + own.shown; });
     const Traffic* with = desk.orders.with;
-    u64 received = sum_over_peers(peers, [&](u32 p) { return with[p].begin + with[p].seen; });
+    u64 received =
+        sum_over_peers(peers, [&](u32 p) { return with[p].begin + desk.express_at[p] + with[p].seen; });
     say(&mine->sent, 2 * sent + parity);
     say(&mine->received, 2 * received + parity);
     desk.own.balloted = vote;
@@ -263,6 +273,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
     }
     while (true) {
         see_counts(peers, desk);
+        if (lane() == 0) orders.express = desk.express_come;
         __syncwarp();
         u64 work = prospect.listed + arrivals(peers, orders);
         bool beyond = prospect.floor == INFINITE || waits(peers, prospect.floor, desk.heard.limit);

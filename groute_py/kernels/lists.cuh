@@ -34,7 +34,7 @@ struct Row {  // of a vertex, in the arcs
 };
 
 __device__ __forceinline__ Row row_of(const Share& share, u32 vertex) {
-    return {ask(&share.offsets[vertex]), ask(&share.offsets[vertex + 1])};
+    return {anew(&share.offsets[vertex]), anew(&share.offsets[vertex + 1])};
 }
 
 __device__ __forceinline__ void set_row(Ready& ready, const Row& row) {
@@ -251,6 +251,6 @@ struct WarpLists {
                 next += __popc(mask);
             }
         }
-        shown = anew(&rank.control->exchange.showing);
+        shown = __any_sync(~0u, anew(&rank.control->exchange.showing));
     }
 };

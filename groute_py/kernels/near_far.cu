@@ -171,9 +171,10 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     __shared__ Desk desk;
     __shared__ Attendance block;
     Exchange& exchange = control->exchange;
-    const Rank rank{share, work, peers, control, seen, block};
+    const Rank rank{share, work, peers, control, seen, block, desk};
     const bool exchanging = peers.count > 1;
     if (threadIdx.x < 4) staged.near_count[threadIdx.x] = 0;
+    if (threadIdx.x < MAX_PEERS) desk.express_at[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         staged.far_count = 0;
         block = attend(control);

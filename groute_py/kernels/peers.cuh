@@ -22,6 +22,11 @@
 // Where windows grow, the limit is its end; where all are alike a rank may work some widths ahead, so
 // that it waits less.
 //
+// In light turns, with 32-bit distances, what a block finds goes by an *express* ring in the other's mailbox, of words
+// that say for themselves that they have come: so it is there before the turn has ended and all have been told.
+// The block that conducts takes what has come when its next turn begins. What finds that ring full goes into
+// the inbox.
+//
 // Heavy turns, of relaxing and of splitting far, are taken in step: a rank that has ended one waits until the
 // heavy turns that its peers are in have ended, and takes what they have found into its next. It loses little
 // time, because work is evenly shared out, and saves the work of relaxing from distances that a peer has
@@ -38,18 +43,24 @@ struct Ballot {
     u64 received;
 };
 
-// Written by peers; lies in the memory of the rank it belongs to. Each has two. A run clears the one of the next
-// run, into which nobody writes before all have ended this one.
-struct Mailbox {
+// What peers have told. Written by them; lies in the memory of the rank it belongs to.
+struct Heard {
     u64 published[MAX_PEERS];  // entries that each sender has put into this rank's inbox, ever
     u64 shown[MAX_PEERS];      // turns after which each rank has shown what it knows, ever; see as_showing
-    u64 taken[MAX_PEERS];      // entries of this rank that each peer has taken, ever
+    u64 taken[MAX_PEERS];      // entries of this rank that each peer has taken, ever; see as_taken
     u64 pace[MAX_PEERS];       // of each rank: odd in a heavy turn; changes with every turn
     Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
     u64 vote;                  // the vote that is open, from 1; 0 until the first verdict
     double limit;              // of the last verdict; likewise
     u32 quiet;
     u32 stop;                  // some host wants the run to end
+};
+
+#define EXPRESS BLOCK  // words of an express ring: one for each thread of the block that takes them
+
+// Each rank has two. A run clears the one of the next run, into which nobody writes before all have ended this one.
+struct Mailbox : Heard {
+    u64 express[MAX_PEERS][EXPRESS];  // a ring for each sender; see express.cuh
 };
 
 // Those that exchange in the kernel follow each other among all ranks, and number themselves from 0: all
@@ -78,6 +89,7 @@ struct Peers {
 // What a turn may exchange with a peer.
 struct Traffic {
     u64 room;         // where its outbox is full
+    u64 express_room; // and where its express ring is
     u64 begin;        // its entries to take: from ...
     u64 end;          // ... to
     u32 seen;         // of its turns that have shown, what this rank has looked at
@@ -91,12 +103,15 @@ struct Orders {
     double limit;  // up to where this rank may work
     u32 quiet;
     u32 stopped;
+    u32 express;   // something has come by an express ring
+    u32 unused;
     Traffic with[MAX_PEERS];
 };
 
 // What it remembers, and what the others leave for it.
 struct Exchange {
     u64 sent[MAX_PEERS];        // places taken in each outbox, ever
+    u64 express_sent[MAX_PEERS];  // and in each express ring
     u64 told_sent[MAX_PEERS];   // of them, what its owner has been told of
     u64 told_taken[MAX_PEERS];  // of each sender's entries, what it knows to be taken
     u64 told_shown;             // what peers know of
@@ -114,6 +129,13 @@ __device__ __forceinline__ u64 as_showing(u64 count, float below) {
     return count << 32 | __float_as_uint(below);
 }
 
+// How many entries have been taken, and how many of an express ring, in one word: the lower bits of the latter.
+#define EXPRESS_BITS 24
+
+__device__ __forceinline__ u64 as_taken(u64 taken, u32 express) {
+    return taken << EXPRESS_BITS | (express & ((1u << EXPRESS_BITS) - 1));
+}
+
 // Whether a rank has to wait with what lies at `floor`. Up to the bound it may work, but not at a limit below
 // that: there the next window begins.
 __device__ __forceinline__ bool waits(const Peers& peers, double floor, double limit) {
@@ -122,6 +144,3 @@ __device__ __forceinline__ bool waits(const Peers& peers, double floor, double l
 
 // To a peer; what was written before the last fence is seen by who sees this.
 __device__ __forceinline__ void say(u64* place, u64 value) { *(volatile u64*)place = value; }
-
-template <class T>
-__device__ __forceinline__ T anew(const T* place) { return *(const volatile T*)place; }

@@ -15,22 +15,13 @@
 #define UNRECORDED (~0ull)
 
 #if RECORDS
-__device__ __forceinline__ u64 as_record(Distance distance, u32 tail) {
-#if DISTANCE == 0
-    u32 bits = (u32)distance;
-#else
-    u32 bits = __float_as_uint(distance);
-#endif
-    return (u64)bits << 32 | tail;
-}
-
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
-    if (work.record) __stcs(&work.record[vertex], as_record(distance, tail));
+    if (work.record) __stcs(&work.record[vertex], as_word(distance, tail));
 }
 
 // Whether a record holds a tail for that distance.
 __device__ __forceinline__ bool is_record_of(u64 record, Distance distance) {
-    return (u32)record != NO_VERTEX && record >> 32 == as_record(distance, 0) >> 32;
+    return (u32)record != NO_VERTEX && record >> 32 == as_word(distance, 0) >> 32;
 }
 #else
 __device__ __forceinline__ void record(const Work&, u32, Distance, u32) {}

@@ -78,9 +78,43 @@ struct Relax {
                 });
             }
         }
+        if (conducts()) express();
     }
 
   private:
+    // Lists what has come by express and still improves; all threads of the block that conducts call it, each for a
+    // word of the ring.
+    __device__ __forceinline__ void express() {
+        const Peers& peers = rank.peers;
+        Desk& desk = rank.desk;
+        for (u32 p = 0; p < peers.count; p++) {
+            if (p == peers.me) continue;
+            u32 number = (u32)desk.express_at[p] + threadIdx.x;
+            u64 word = anew(express_place(peers.mailbox[peers.me]->express[p], number));
+            u32 missing = ~__ballot_sync(~0u, has_mark(word, number));
+            if (lane() == 0) desk.come[threadIdx.x >> 5] = missing ? __ffs(missing) - 1 : 32;
+            __syncthreads();
+            u32 count = 0;
+            for (u32 warp = 0; warp < WARPS; warp++) {
+                count += desk.come[warp];
+                if (desk.come[warp] < 32) break;  // what comes after waits for what is missing
+            }
+            Entry entry = from_express(word);
+            entry.vertex += peers.mirrors[p];
+            bool nearer = threadIdx.x < count;
+            if (nearer) {
+                Distance* known = &rank.work.distance[entry.vertex];
+                nearer = entry.distance < current(known) && entry.distance < atomic_min(known, entry.distance);
+            }
+            Finds finds = {};
+            finds.ready[0] = {entry.distance, entry.vertex, NO_VERTEX};
+            finds.near[0] = nearer;
+            if (__any_sync(~0u, nearer)) lists.add(finds);
+            __syncthreads();
+            if (threadIdx.x == 0) desk.express_at[p] += count;
+        }
+    }
+
     // What `fetch(index)` brings, from begin to end, several a lane at a time. Much of it improves nothing: it
     // is looked at before it is touched.
     template <class Fetch>

@@ -9,12 +9,13 @@ struct Rank {
     Control* control;
     const Seen& seen;  // in shared memory: as it was when the turn began
     Attendance& block;
+    Desk& desk;        // of the block that conducts
 };
 
 // Which peers have arcs of a vertex: a bit for each. None have of a mirror.
 __device__ __forceinline__ u32 peers_of(const Rank& rank, u32 vertex) {
     if (rank.peers.count == 1 || vertex >= rank.share.own) return 0;
-    return ask(&rank.share.leads[vertex]);
+    return anew(&rank.share.leads[vertex]);
 }
 
 // A mirror's distance at its owner, who may have come nearer since it told of it; NOTHING of what is no mirror.
@@ -54,10 +55,17 @@ __device__ __forceinline__ void tell(const Rank& rank, u32 to, const Entry& entr
     }
 }
 
-// The same for one lane.
+// The same for one lane, by express while there is room.
 __device__ __forceinline__ void tell_one(const Rank& rank, u32 to, const Entry& entry) {
+    Exchange& exchange = rank.control->exchange;
     for (; to; to &= to - 1) {
         u32 peer = __ffs(to) - 1;
-        write_to(rank, peer, atomicAdd(&rank.control->exchange.sent[peer], 1ull), entry);
+        u64 number = RECORDS ? atomicAdd(&exchange.express_sent[peer], 1ull) : 0;
+        if (number < rank.seen.orders.with[peer].express_room) {
+            u64* place = express_place(rank.peers.mailbox[peer]->express[rank.peers.me], (u32)number);
+            say(place, as_express(entry, (u32)number));
+        } else {
+            write_to(rank, peer, atomicAdd(&exchange.sent[peer], 1ull), entry);
+        }
     }
 }

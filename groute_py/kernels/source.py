@@ -28,6 +28,7 @@ class Program(NamedTuple):
 HEADERS = (
     "types.cuh",
     "peers.cuh",
+    "express.cuh",
     "share.cuh",
     "grid.cuh",
     "conduct.cuh",

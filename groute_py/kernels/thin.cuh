@@ -46,12 +46,12 @@ struct Thin {
         u32 k = lane() % LANES;
         Distance known = current(&relax.rank.work.distance[ready.vertex]);
         Arc arc = {};
-        if (k < ready.degree) arc = ask(&share.arcs[ready.begin + k]);
+        if (k < ready.degree) arc = anew(&share.arcs[ready.begin + k]);
         if (known != ready.distance) return;  // stale
         if (k == 0) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
         while (k < ready.degree) {
             Arc later = {};
-            if (k + LANES < ready.degree) later = ask(&share.arcs[ready.begin + k + LANES]);
+            if (k + LANES < ready.degree) later = anew(&share.arcs[ready.begin + k + LANES]);
             Ready next = {};
             next.vertex = arc.head;
             next.tail = ready.vertex;

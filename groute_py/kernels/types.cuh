@@ -113,6 +113,26 @@ __device__ __forceinline__ void store(Entry* place, const Entry& entry) {
 #endif
 }
 
+#if RECORDS
+// A distance and a number in one word.
+__device__ __forceinline__ u64 as_word(Distance distance, u32 number) {
+#if DISTANCE == 0
+    u32 bits = (u32)distance;
+#else
+    u32 bits = __float_as_uint(distance);
+#endif
+    return (u64)bits << 32 | number;
+}
+
+__device__ __forceinline__ Distance distance_in(u64 word) {
+#if DISTANCE == 0
+    return (int)(u32)(word >> 32);
+#else
+    return __uint_as_float((u32)(word >> 32));
+#endif
+}
+#endif
+
 // What this thread has read and written comes before what it will, for this GPU ...
 __device__ __forceinline__ void order() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
@@ -154,32 +174,17 @@ __device__ __forceinline__ Arc load(const Arc* place) {
     return arc;
 }
 
-// What does not change while a kernel runs, asked for where this stands. A plain load is moved to its first use, behind
-// a branch that waits for another one, and two accesses that were to take one round trip to L2 take two.
-__device__ __forceinline__ u32 ask(const u8* place) {
-    u32 word;
-    asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(word) : "l"(place));
-    return word;
+// What a place holds, read where this stands and each time. Other loads are moved: by the compiler to their first
+// use, behind a branch that waits for another one, by the assembler behind an atomic whose result is waited for;
+// and accesses that were to take one round trip to L2 take two.
+template <class Word>
+__device__ __forceinline__ Word anew(const Word* place) {
+    return *(const volatile Word*)place;
 }
 
-__device__ __forceinline__ u32 ask(const u32* place) {
-    u32 word;
-    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(word) : "l"(place));
-    return word;
-}
-
-__device__ __forceinline__ u64 ask(const u64* place) {
-    u64 word;
-    asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(word) : "l"(place));
-    return word;
-}
-
-// Of these the assembler moves all but volatile ones.
-__device__ __forceinline__ Arc ask(const Arc* arc) {
+__device__ __forceinline__ Arc anew(const Arc* arc) {
 #if DISTANCE == 0 || DISTANCE == 2
-    const u64* place = (const u64*)arc;
-    u64 word;
-    asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(word) : "l"(place));
+    u64 word = anew((const u64*)arc);
 #else
     const ulonglong2* place = (const ulonglong2*)arc;
     ulonglong2 word;

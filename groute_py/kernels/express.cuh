@@ -1,0 +1,45 @@
+// Express rings: entries of 32 bits of distance and 31 of vertex that need no word of how many there are. Each
+// carries in its 32nd bit the parity of the lap that it belongs to, so that its taker knows it from what lay there
+// before; it is written and read as one word, and nothing else has to be seen with it.
+#pragma once
+
+#define LAP_MARK (1u << 31)
+
+// The mark of a word with that number, ever. A ring that is clear holds none of the first lap.
+__device__ __forceinline__ u32 mark_of(u32 number) { return number / EXPRESS % 2 ? 0 : LAP_MARK; }
+
+__device__ __forceinline__ u64* express_place(u64 (&ring)[EXPRESS], u32 number) { return &ring[number % EXPRESS]; }
+
+// Where a ring is full of which so many words have been taken, as far as those bits say.
+__device__ __forceinline__ u64 express_room(u64 sent, u32 taken) {
+#if RECORDS
+    u32 lacking = ((u32)sent - taken) & ((1u << EXPRESS_BITS) - 1);
+    return sent - lacking + EXPRESS;
+#else
+    return 0;  // a word does not hold an entry
+#endif
+}
+
+__device__ __forceinline__ u64 as_express(const Entry& entry, u32 number) {
+#if RECORDS
+    return as_word(entry.distance, entry.vertex | mark_of(number));
+#else
+    return 0;
+#endif
+}
+
+__device__ __forceinline__ Entry from_express(u64 word) {
+    Entry entry = {};
+#if RECORDS
+    entry.distance = distance_in(word);
+    entry.vertex = (u32)word & ~LAP_MARK;
+#endif
+    return entry;
+}
+
+__device__ __forceinline__ bool has_mark(u64 word, u32 number) { return ((u32)word & LAP_MARK) == mark_of(number); }
+
+// Whether the word with that number has come from a peer.
+__device__ __forceinline__ bool has_come(const Peers& peers, u32 p, u32 number) {
+    return has_mark(anew(express_place(peers.mailbox[peers.me]->express[p], number)), number);
+}
