@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
-from groute_py.device.base import Counters, Windows, within
+from groute_py.device.base import NO_PARENT, Counters, Windows, within
 from groute_py.device.cuda_claims import NOBODY, Claims
 from groute_py.device.cuda_fused import DEPTH, Fused
 from groute_py.device.cuda_loaded import pieces
@@ -54,6 +54,7 @@ class CudaDevice(Fused, Claims):
         self._begins = NEW_SOLVE
         self._sent = [0] * (self._team.channel.size if self._team is not None else 0)
         self._recording = record and self._type.itemsize == 4
+        self._unrecorded = None
         self._make_room_to_record()
         self._turns = SLICE_TURNS_ALONE if self._one_rank else SLICE_TURNS
         share = self._share
@@ -75,10 +76,14 @@ class CudaDevice(Fused, Claims):
         self._probing = False
         with self._stream:
             self._launch(limit, turns, depth)
+            if self._recording:
+                self._take_records(unless_below=np.inf)
             self._fill_outboxes(with_parents=False)
             seen = self._read_control()
             if np.isfinite(seen["floor"]):
                 self._keep_patience(seen)
+            elif self._recording:
+                self._unrecorded = int(seen["unrecorded"])
         self._count(seen)
         return float(seen["floor"])
 
@@ -98,6 +103,8 @@ class CudaDevice(Fused, Claims):
             for part in pieces(len(distances)):
                 beyond = distances[part] > within(bound, self._type)
                 distances[part][beyond] = self._nothing
+                if self._recording:  # UNRECORDED has the same bits
+                    self._arrays["parent"][part][beyond] = NO_PARENT
 
     def _make_room_for_hints(self) -> None:
         """Where windows grow, which is where arcs are many, and distances do not fit in L2."""

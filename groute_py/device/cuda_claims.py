@@ -26,6 +26,8 @@ class Claims(Dealt):
 
     _source: int
     _recording: bool
+    _unrecorded: int | None
+    """Vertices whose predecessor is not recorded, once the records have been taken."""
 
     def start_claims(self, monotone: bool) -> None:
         self._listed, self._unsent, self._done, self._reported = False, False, 0, 0
@@ -104,11 +106,18 @@ class Claims(Dealt):
         return messages
 
     def _claim_recorded(self) -> bool:
-        """Take the predecessors that were recorded; False if some are missing."""
+        """Take the predecessors that were recorded, if not yet; False if some are missing."""
+        if self._unrecorded is None:  # targets were reached before all was relaxed
+            with self._stream:
+                self._take_records(unless_below=0.0)
+                self._unrecorded = int(self._read_control()["unrecorded"])
+        return self._unrecorded == 0
+
+    def _take_records(self, unless_below: float) -> None:
+        """Unless something nearer than that is still to be relaxed, as the control block says."""
+        numbers = (np.uint32(self._source), np.float64(unless_below))
         state = (self._share_at, self._work, self._control)
-        with self._stream:
-            self._run("claim_recorded", self._share.own_count, *state, np.uint32(self._source))
-            return not self._read_control()["unrecorded"]
+        self._run("claim_recorded", self._share.own_count, *state, *numbers)
 
     def _make_room_to_record(self) -> None:
         """Let the kernels see where to record, or that nothing is to be."""

@@ -5,11 +5,12 @@
 // arcs with negative weights, only a vertex that is itself claimed may claim. Then every claim points
 // to a lower or to an earlier claimed vertex, and the claims are a tree.
 
-// Predecessors from records, which lie in the same place. They hold if no reached vertex but the source
-// (its local number) is left out.
+// Predecessors from records, which lie in the same place, unless something below a distance is left to relax. They
+// hold if no reached vertex but the source (its local number) is left out.
 extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
                                           const __grid_constant__ Work work, Control* control,
-                                          u32 source) {
+                                          u32 source, double unless_below) {
+    if (control->floor < unless_below) return;
     u32 stride = gridDim.x * blockDim.x;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += stride) {
         u64 last = work.record[v];
