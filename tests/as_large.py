@@ -18,6 +18,12 @@ def take_thick_turns(put: Put = setattr) -> None:
     put(memory, "ring_entries", lambda told: 1 << max(told.bit_length() - 4, 0))
 
 
+def shorten_express_rings(put: Put = setattr) -> None:
+    """As if long ones were full often, in many laps, and their counts told by few bits."""
+    put(source, "EXPRESS", 8)
+    put(source, "EXPRESS_BITS", 5)
+
+
 def grow_windows(put: Put = setattr) -> None:
     """From narrow ones, with hints left, and far looked for among all vertices."""
     from groute_py.device import cuda  # where there is one

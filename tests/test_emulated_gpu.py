@@ -91,6 +91,12 @@ def test_exchange_in_growing_windows(thick: str) -> None:
     exchange({"EMULATED_THICK": thick, "EMULATED_GROWTH": "1"})
 
 
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_exchange_by_short_rings() -> None:
+    exchange({"EMULATED_LAPS": "1"})
+
+
 def exchange(settings: dict[str, str]) -> None:
     """Six graphs on emulated GPUs, whose kernels have three blocks each."""
     given = {name: value for name, value in settings.items() if value}
@@ -104,4 +110,4 @@ def exchange(settings: dict[str, str]) -> None:
     said = re.fullmatch(r"6 graphs right, shown after (\d+) turns\n", done.stdout)
     assert said is not None, done.stdout + done.stderr[-2000:]
     # where hosts meet between runs, each begins with what has come from others
-    assert (int(said[1]) > 0) == bool(settings["EMULATED_THICK"] or settings.get("GROUTE_PY_HOSTS"))
+    assert (int(said[1]) > 0) == bool(given.keys() & {"EMULATED_THICK", "GROUTE_PY_HOSTS"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def test_large(spec: str, dtype: str, recorded: list[int]) -> None:
     result = solve(graph, int(np.argmax(np.diff(graph.offsets))), device="cuda")
     verify(graph, result)
     (missing,) = recorded
-    assert missing <= FEW
+    assert missing <= (FEW if "PYTEST_XDIST_WORKER" in os.environ else 0)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.source import BLOCK
+from groute_py.kernels.source import EXPRESS
 
 POINTER, NUMBER = np.uint64, np.uint32
 
@@ -95,7 +95,7 @@ MAILBOX = np.dtype(
         ("limit", np.float64),
         ("quiet", NUMBER),
         ("stop", NUMBER),
-        ("express", np.uint64, (MAX_PEERS, BLOCK)),
+        ("express", np.uint64, (MAX_PEERS, EXPRESS)),
     ],
     align=True,
 )

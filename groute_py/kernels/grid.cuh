@@ -1,6 +1,6 @@
 // A barrier across the blocks of a cooperatively launched grid, about 1 us on a H200. The last block of the grid
 // conducts: when all have come its first warp may do something for all before it lets them go, `conduct`, and
-// something for itself when they go on, `report`. Where there is little to do that block has nothing else.
+// something for itself when they go on, `report`. Where there is little to do that block has little else.
 #pragma once
 
 struct Attendance {  // of a block, in shared memory

@@ -17,20 +17,20 @@
 //
 // Quiet is found as between hosts (groute_py/comm/termination.py, where the proof is): rank 0 opens
 // votes, every rank states its floor and its counts, and two successive votes that find all idle, as
-// many taken as published, and the same counts, end the run. With each verdict goes the limit up to
+// many taken as sent, and the same counts, end the run. With each verdict goes the limit up to
 // which a rank may work. All ranks share a window, which rank 0 moves when nothing is left in it.
 // Where windows grow, the limit is its end; where all are alike a rank may work some widths ahead, so
 // that it waits less.
 //
-// In light turns, with 32-bit distances, what a block finds goes by an *express* ring in the other's mailbox, of words
-// that say for themselves that they have come: so it is there before the turn has ended and all have been told.
-// The block that conducts takes what has come when its next turn begins. What finds that ring full goes into
-// the inbox.
+// In thin turns, with 32-bit distances, what comes into near by a short row goes by an *express* ring in the other's
+// mailbox, of words that say for themselves that they have come: so it is there before the turn has ended and all have
+// been told. The block that conducts takes what has come when its next turn begins. What finds that ring full
+// goes into the inbox.
 //
 // Heavy turns, of relaxing and of splitting far, are taken in step: a rank that has ended one waits until the
 // heavy turns that its peers are in have ended, and takes what they have found into its next. It loses little
 // time, because work is evenly shared out, and saves the work of relaxing from distances that a peer has
-// already corrected. In light turns, whose time is latency, nobody waits.
+// already corrected; for what went by express nobody waits. Nor does anybody in light turns, whose time is latency.
 #pragma once
 
 #define MAX_PEERS 8
@@ -55,8 +55,6 @@ struct Heard {
     u32 quiet;
     u32 stop;                  // some host wants the run to end
 };
-
-#define EXPRESS BLOCK  // words of an express ring: one for each thread of the block that takes them
 
 // Each rank has two. A run clears the one of the next run, into which nobody writes before all have ended this one.
 struct Mailbox : Heard {
@@ -112,8 +110,8 @@ struct Orders {
 struct Exchange {
     u64 sent[MAX_PEERS];        // places taken in each outbox, ever
     u64 express_sent[MAX_PEERS];  // and in each express ring
-    u64 told_sent[MAX_PEERS];   // of them, what its owner has been told of
-    u64 told_taken[MAX_PEERS];  // of each sender's entries, what it knows to be taken
+    u64 told_sent[MAX_PEERS];   // of those in outboxes, what their owners have been told of
+    u64 told_taken[MAX_PEERS];  // what each sender has been told is taken; see as_taken
     u64 told_shown;             // what peers know of
     u64 shown;                  // turns after which this rank has shown what it knows, ever
     float below;                // and up to where, the last time
@@ -130,8 +128,6 @@ __device__ __forceinline__ u64 as_showing(u64 count, float below) {
 }
 
 // How many entries have been taken, and how many of an express ring, in one word: the lower bits of the latter.
-#define EXPRESS_BITS 24
-
 __device__ __forceinline__ u64 as_taken(u64 taken, u32 express) {
     return taken << EXPRESS_BITS | (express & ((1u << EXPRESS_BITS) - 1));
 }

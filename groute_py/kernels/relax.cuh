@@ -82,8 +82,8 @@ struct Relax {
     }
 
   private:
-    // Lists what has come by express and still improves; all threads of the block that conducts call it, each for a
-    // word of the ring.
+    // Lists what has come by express and still improves; all threads of the block that conducts call it, one for each
+    // word of the ring. (Of a shorter ring some see the same word, for which one of two laps has the mark.)
     __device__ __forceinline__ void express() {
         const Peers& peers = rank.peers;
         Desk& desk = rank.desk;

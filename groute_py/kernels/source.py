@@ -116,6 +116,10 @@ PART = 256
 THIN = BLOCK
 """Entries a block up to which a turn is thin; see near_far.cu."""
 
+EXPRESS, EXPRESS_BITS = BLOCK, 24
+"""Words of an express ring, a power of two, at most one for each thread of a block; and the bits
+that are told of how many have been taken; see express.cuh."""
+
 _STAGED_BYTES = 8192
 """Shared memory a block has for a staged list; near has two, with twice as wide entries."""
 
@@ -142,6 +146,8 @@ def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple
         "PART": PART,
         "STAGED": staged,
         "THIN": THIN,
+        "EXPRESS": EXPRESS,
+        "EXPRESS_BITS": EXPRESS_BITS,
         "LANES": 4,
         "ARCS": 4,
         "BLOCKS": 3,
