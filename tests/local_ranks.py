@@ -168,7 +168,9 @@ def on_ranks(
             network.failed.set()
             network.meeting.abort()
 
-    threads = [threading.Thread(target=rank_main, args=(rank,)) for rank in range(size)]
+    threads = [
+        threading.Thread(target=rank_main, args=(rank,), daemon=True) for rank in range(size)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
