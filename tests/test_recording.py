@@ -22,7 +22,7 @@ SPECS = ["road:120x90", "rmat:12,16", "random:3000,15000"]
 if EMULATED:
     SPECS = ["road:9x7", "rmat:8,16", "random:500,2500"]
 
-FEW = 100
+FEW = 20
 """Records that may be missing, of hundreds of thousands; without other processes none is."""
 
 
