@@ -186,7 +186,9 @@ def test_a_requeued_job_starts_again(cluster: Cluster) -> None:
     number = begun(cluster, cluster.submit(script=text, ON_SOLVE=wait))
     cluster.control("requeue", number)
     cluster.wait_until(lambda: cluster.state(number) == "PENDING")
-    cluster.control("update", f"jobid={number}", "StartTime=now")
+    # Slurm lets it wait for two minutes. In the second in which it was ended the nodes would refuse
+    # its credential, which counts seconds, and it would fail.
+    cluster.control("update", f"jobid={number}", "StartTime=now+2")
     assert cluster.ended(number)["JobState"] == "COMPLETED", said(cluster, number)
     assert cluster.job(number)["Restarts"] == "1"
     lines = said(cluster, number).splitlines()
