@@ -53,6 +53,23 @@ def listing(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_two_runs_of_one_output(tmp_path: Path, graph: Graph, suffix: str) -> None:
+    """The later one begins anew; the earlier does not pass the later one's rows off as its own."""
+    job, path = job_of(graph), tmp_path / f"out{suffix}"
+    earlier = kept(path, job)
+    later = kept(path, job)
+    deliver(SoloChannel(), job, earlier.missing, earlier)
+    with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
+        earlier.finish()
+    assert listing(tmp_path) == [f"out{suffix}.partial"]
+    deliver(SoloChannel(), job, later.missing, later)
+    later.finish()
+    found = np.load(path)
+    np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
+    assert listing(tmp_path) == [f"out{suffix}"]
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.mpi
 def test_a_file_of_all_rows(groute: Command, tmp_path: Path, graph: Graph, ranks: int) -> None:

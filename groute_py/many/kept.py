@@ -132,9 +132,16 @@ class KeptRows:
         """Make OUT of the rows, and remove the folder.
 
         Raises:
-            RunError: the disk is full, or fails; the rows stay.
+            RunError: the disk is full, or fails; the rows stay. Or another run has begun anew with
+                the same output, and the rows in the folder are its own.
         """
+        ours = self._is_ours()
         self.close()
+        if not ours:
+            raise RunError(
+                f"{self._folder}: another run has begun on {self.path} meanwhile; this one's rows "
+                "are lost: give each run an output of its own"
+            )
         with self._told():
             if self.path.suffix == ".npy":
                 self._part("distances").replace(self.path)
@@ -152,6 +159,13 @@ class KeptRows:
         """Leave what is there for --resume."""
         for descriptor in (*self._files.values(), self._rows):
             os.close(descriptor)
+
+    def _is_ours(self) -> bool:
+        """Whether the folder still is the one whose files this run holds open."""
+        try:
+            return os.path.samestat(os.fstat(self._rows), (self._folder / "rows").stat())
+        except OSError:
+            return False
 
     def _begin(self, run: dict[str, Any]) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
