@@ -129,6 +129,27 @@ def test_on_the_cpu_no_gpus_are_asked_for() -> None:
     assert not {"gpus-per-node", "gpu-bind"} & set(found)
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "a\ntouch it\n.gr",
+        "x\n#SBATCH --nodes=99\n",
+        "#SBATCH",
+        "${SLURM_MPI_TYPE:-pmix}",
+        "program=(groute-py)\n",
+        'set -- sssp "$@"\n',
+    ],
+)
+def test_words_of_the_command_stay_words(tmp_path: Path, word: str) -> None:
+    plain = script(Job(("sssp", "usa.gr"), mpi="pmi2"))
+    text = script(Job(("sssp", word), mpi="pmi2"))
+    # Slurm reads no further than the first command
+    assert directives(text.partition("\nset -- ")[0]) == directives(plain)
+    expected = [*what_runs(plain, tmp_path)[:-1], *word.split("\n")]
+    assert "\n".join(what_runs(text, tmp_path)) + "\n" == "\n".join(expected) + "\n"
+    assert not Path("it").exists()
+
+
 def test_summary() -> None:
     job = Job(("sssp", "usa.gr"), nodes=2, time="00:30:00", partition="gpu", account="me")
     assert summary(job) == (
@@ -142,6 +163,7 @@ def test_summary() -> None:
     [
         ({"gpus_per_node": 0}, "--ntasks-per-node"),
         ({"time": "soon"}, "time 'soon'"),
+        ({"mpi": "$(touch it)"}, "mpi '"),
         ({"items": ("1",)}, "says nowhere {}"),
         ({"argv": ("sssp", "{}")}, "no items"),
     ],

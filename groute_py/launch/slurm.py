@@ -77,6 +77,8 @@ class Job:
             raise InputError("no ranks: with --gpus-per-node 0 say --ntasks-per-node")
         if not TIME.fullmatch(self.time):
             raise InputError(f"time {self.time!r}: write it like 00:10:00 or 1-12:00:00")
+        if not re.fullmatch(r"[\w-]+", self.mpi):
+            raise InputError(f"mpi {self.mpi!r}: what srun --mpi=list names, or mpirun")
         if self.items and not any(ITEM in word for word in self.argv):
             raise InputError(f"the command says nowhere {ITEM}, where the array's items would go")
         if any(ITEM in word for word in self.argv) and not self.items:
@@ -92,12 +94,12 @@ def script(job: Job) -> str:
     """
     job.check()
     _, first, rest = TEMPLATE.read_text().partition("#SBATCH")
-    text = f"#!/usr/bin/env bash\n# {summary(job)}.\n#\n{first}{rest}"
+    text = first + rest
     for name, value in _directives(job).items():
         text = _with_directive(text, name, value)
-    for mark, own in _own_words(job).items():
-        text = text.replace(mark, own)
-    return text
+    words = _own_words(job)  # all at once: a word of the command may look like a mark
+    text = re.sub("|".join(map(re.escape, words)), lambda mark: words[mark[0]], text)
+    return f"#!/usr/bin/env bash\n# {summary(job)}.\n#\n{text}"
 
 
 def summary(job: Job) -> str:
@@ -110,7 +112,8 @@ def summary(job: Job) -> str:
     if job.items:
         parts.append(f"{len(job.items)} times")
     parts += [f"{k} {v}" for k, v in (("partition", job.partition), ("account", job.account)) if v]
-    return f"groute-py {shlex.join(job.argv)}: {', '.join(parts)}"
+    command = re.sub(r"[\0-\x1f\x7f]", lambda control: repr(control[0])[1:-1], shlex.join(job.argv))
+    return f"groute-py {command}: {', '.join(parts)}"
 
 
 def submit(text: str) -> str:
@@ -136,7 +139,7 @@ def _directives(job: Job) -> dict[str, object]:
     """Options of sbatch by name; None leaves one out."""
     last, at_once = len(job.items) - 1, f"%{job.at_once}" if job.at_once else ""
     return {
-        "job-name": f"groute-{job.argv[0]}",
+        "job-name": "groute-" + re.sub(r"[^\w-]", "-", job.argv[0]),
         "output": "%x-%A_%a.out" if job.items else "%x-%j.out",
         "open-mode": "append" if job.requeue else None,
         "time": job.time,
