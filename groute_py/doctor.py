@@ -192,9 +192,13 @@ def about_ways(ways: dict[tuple[int, int], Any]) -> Iterator[Finding]:
 
 def _cache() -> Finding:
     folder = settings().cache_folder
-    nearest = next((p for p in (folder, *folder.parents) if p.exists()), Path("/"))
-    if nearest.is_dir() and os.access(nearest, os.W_OK):
+    try:
+        nearest = next((p for p in (folder, *folder.parents) if p.exists()), Path("/"))
+        writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
         size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+    except OSError:  # a name that is too long, a folder that may not be searched
+        writable, size = False, 0
+    if writable:
         return Finding("cache folder", "good", f"{folder}, {size / 1e6:,.1f} MB")
     advice = "set GROUTE_PY_CACHE to a folder that can be written"
     return Finding("cache folder", "wrong", f"{folder} cannot be written", advice)

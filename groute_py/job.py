@@ -18,6 +18,7 @@ from groute_py.device.binding import why_hidden
 from groute_py.device.choose import gpu_problem
 from groute_py.device.layout import MAX_PEERS
 from groute_py.environment import hiding, local_rank
+from groute_py.graph.there import is_there
 from groute_py.settings import settings
 
 TOLERABLE_SKEW_S = 1.0
@@ -81,7 +82,7 @@ def sights(channel: Channel) -> list[Sight]:
         tuple(bus for bus, _ in visible),
         hiding(),
         time.time(),
-        mark.exists(),
+        is_there(mark),
     )
     found = channel.gather(mine)
     if channel.rank == 0:

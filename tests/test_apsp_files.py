@@ -22,6 +22,7 @@ from groute_py import Graph, InputError, Result, RunError, verify, write_graph
 from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
+from groute_py.graph import lock
 from groute_py.many import kept as many_kept
 from groute_py.many.apsp import Job, deliver, prepare
 from groute_py.many.choose import Request
@@ -53,9 +54,31 @@ def listing(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.parametrize("resume", [False, True])
 @pytest.mark.parametrize("suffix", [".npy", ".npz"])
-def test_two_runs_of_one_output(tmp_path: Path, graph: Graph, suffix: str) -> None:
+def test_two_runs_of_one_output(tmp_path: Path, graph: Graph, suffix: str, *, resume: bool) -> None:
+    """The second is refused at once, and the first loses nothing."""
+    job, path = job_of(graph), tmp_path / f"out{suffix}"
+    first = kept(path, job)
+    with pytest.raises(InputError, match=f"another run is working on .*out{suffix}"):
+        kept(path, job, resume=resume)
+    deliver(SoloChannel(), job, first.missing, first)
+    first.finish()
+    found = np.load(path)
+    np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
+    assert listing(tmp_path) == [f"out{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_two_runs_of_one_output_without_locks(
+    tmp_path: Path, graph: Graph, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The later one begins anew; the earlier does not pass the later one's rows off as its own."""
+
+    def flock(_file: int, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(lock.fcntl, "flock", flock)
     job, path = job_of(graph), tmp_path / f"out{suffix}"
     earlier = kept(path, job)
     later = kept(path, job)
@@ -68,6 +91,32 @@ def test_two_runs_of_one_output(tmp_path: Path, graph: Graph, suffix: str) -> No
     found = np.load(path)
     np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
     assert listing(tmp_path) == [f"out{suffix}"]
+
+
+def test_a_run_after_one_that_was_lost(tmp_path: Path, graph: Graph) -> None:
+    """Nobody holds the folder of a process that is gone."""
+    job, path = job_of(graph), tmp_path / "out.npy"
+    lost = kept(path, job)
+    deliver(SoloChannel(), job, lost.missing[:9], lost)
+    lost.close()
+    resumed = kept(path, job, resume=True)
+    assert len(resumed.missing) == len(job.sources) - 9
+    resumed.close()
+    (tmp_path / "out.npy.partial" / "run.json").unlink()
+    (tmp_path / "out.npy.partial" / "run.json").mkdir()
+    with pytest.raises(InputError, match=r"run.json is damaged"):
+        kept(path, job, resume=True)
+    anew = kept(path, job)
+    assert len(anew.missing) == len(job.sources)
+    anew.close()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_file_in_place_of_the_folder(tmp_path: Path, graph: Graph, *, resume: bool) -> None:
+    (tmp_path / "out.npy.partial").write_text("mine")
+    with pytest.raises(InputError, match=r"out.npy.partial: cannot be used: .*; remove it"):
+        kept(tmp_path / "out.npy", job_of(graph), resume=resume)
+    assert (tmp_path / "out.npy.partial").read_text() == "mine"
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -7,8 +7,10 @@ no output file is left. mpirun adds lines of its own on stderr, so ours are coun
 from __future__ import annotations
 
 import gzip
+import json
 import lzma
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +24,9 @@ from one_error import Bad, check, quick
 
 from groute_py.cli.main import main
 from groute_py.comm.awareness import mpi_library
+
+LONG = 260 * "a"
+"""Longer than a name may be."""
 
 GOOD = "p sp 4 4\na 1 2 1\na 2 3 5\na 3 2 1\na 3 4 2\n"
 
@@ -252,26 +257,57 @@ def test_no_gpu(ranks: int, inputs: Path, tmp_path: Path, groute: Any) -> None:
     check(NO_GPU, done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def without_power(words: list[str]) -> list[str]:
+    """As root, who may read and write everything: a command that may not."""
+    if os.geteuid() != 0:
+        return words
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may read and write everything, and there is no setpriv")
+    powers = "-dac_override,-dac_read_search"
+    return ["setpriv", f"--inh-caps={powers}", f"--bounding-set={powers}", *words]
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["sssp", "locked.gr"], "locked.gr: cannot be read: Permission denied"),
-        (["sssp", "road:5x5", "-o", "locked/out.npz"], "out.npz: cannot be written"),
+        ("sssp locked.gr", "locked.gr: cannot be read: Permission denied"),
+        ("sssp closed/it.gr", "closed/it.gr: cannot be read: Permission denied"),
+        ("sssp road:5x5 -o locked/out.npz", "out.npz: cannot be written: Permission denied"),
+        ("sssp road:5x5 -o closed/out.npz", "out.npz: cannot be written: Permission denied"),
+        ("sssp road:5x5 --telemetry closed/t.csv", "t.csv: cannot be written: Permission denied"),
+        ("sssp road:5x5 --coordinates closed/it.co", "it.co: no such file of coordinates"),
+        ("apsp road:5x5 -o closed/out.npy", "out.npy: cannot be written: Permission denied"),
+        ("apsp road:5x5 -o shut.npy --resume", "shut.npy.partial: cannot be used: Permission"),
+        ("convert road:5x5 closed/out.gr", "out.gr: cannot be written: Permission denied"),
+        ("verify road:5x5 closed/out.npz", "out.npz: cannot be read: Permission denied"),
+        (f"sssp {LONG}.gr", f"{LONG}.gr: cannot be read: File name too long"),
+        (f"sssp road:5x5 -o {LONG}.npz", "a.npz: cannot be written: File name too long"),
+        (f"sssp road:5x5 --telemetry {LONG}", "a: cannot be written: File name too long"),
+        (f"sssp road:5x5 --coordinates {LONG}", "a: no such file of coordinates"),
+        (f"apsp road:5x5 -o {LONG[:250]}.npy", "a.npy.partial: cannot be used: File name too long"),
     ],
 )
-def test_no_permission(
-    words: list[str],
-    says: str,
-    tmp_path: Path,
-    here: Here,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_no_permission(words: str, says: str, tmp_path: Path) -> None:
+    """Folders that may not be written to or searched, and names that are too long."""
     (tmp_path / "locked").mkdir(mode=0o500)
+    (tmp_path / "closed").mkdir(mode=0o000)
+    (tmp_path / "shut.npy.partial").mkdir(mode=0o000)
     (tmp_path / "locked.gr").touch(mode=0o000)
-    monkeypatch.chdir(tmp_path)
-    check(Bad("", 2, says), here(words), *capsys.readouterr())
+    command = without_power([sys.executable, "-m", "groute_py", *words.split()])
+    with quick():
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    check(Bad("", 2, says), done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("cache", ["closed/cache", LONG])
+def test_a_cache_folder_that_cannot_be(cache: str, tmp_path: Path) -> None:
+    """The doctor says so."""
+    (tmp_path / "closed").mkdir(mode=0o000)
+    command = without_power([sys.executable, "-m", "groute_py", "doctor", "--json"])
+    environ = {**os.environ, "GROUTE_PY_CACHE": str(tmp_path / cache)}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cache folder"]["state"] == "wrong"
 
 
 @pytest.mark.parametrize("command", ["sssp road:5x5", "info road:5x5 --json", "algorithms"])

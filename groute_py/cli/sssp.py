@@ -166,10 +166,11 @@ def _check_before_reading(
     options: Options, output: str | None, form: str | None, telemetry: str | None
 ) -> None:
     from groute_py.graph.atomic import check_writable
+    from groute_py.graph.there import is_file_there
     from groute_py.result import check_output
 
     options.check()
-    if options.coordinates is not None and not Path(options.coordinates).is_file():
+    if options.coordinates is not None and not is_file_there(options.coordinates):
         raise InputError(f"{options.coordinates}: no such file of coordinates")
     if output is not None:
         check_output(output, form)

@@ -70,9 +70,9 @@ def check_writable(path: Path) -> None:
         InputError: no file can be written there.
         RunError: the disk is full.
     """
-    if path.is_dir():
-        raise InputError(f"{path}: is a directory; name a file in it")
     with told(path):
+        if path.is_dir():
+            raise InputError(f"{path}: is a directory; name a file in it")
         if is_stream(path):
             return
         folder = path.resolve().parent

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
 from groute_py.graph.compression import SUFFIXES, pieces
+from groute_py.graph.there import is_file_there
 
 SUFFIX = re.compile(r"\.gr(\.(gz|xz|zst|bz2))?$")
 
@@ -26,7 +27,7 @@ def coordinates_beside(graph: object) -> Path | None:
         return None
     stem = SUFFIX.sub("", str(graph))
     found = (Path(stem + suffix) for suffix in (".co", *(f".co{s}" for s in SUFFIXES)))
-    return next((path for path in found if path.is_file()), None)
+    return next((path for path in found if is_file_there(path)), None)
 
 
 def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray[np.int64]:

@@ -9,17 +9,19 @@ do, when they are read.
 
 from __future__ import annotations
 
-import fcntl
 import http
 import http.client
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
 from groute_py.errors import InputError, RunError
 from groute_py.graph.libraries import library
+from groute_py.graph.lock import FileLock, LockedError
+from groute_py.graph.there import is_file_there
 from groute_py.settings import settings
 
 ROADS = ("NY", "BAY", "COL", "FLA", "NW", "NE", "CAL", "LKS", "E", "W", "CTR", "USA")
@@ -71,7 +73,7 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
         raise InputError(f"there is no graph {name!r}; there are {known}")
     file = URLS[name].rpartition("/")[2]
     mirror, folder = settings().datasets_url, settings().cache_folder / "datasets"
-    if (folder / file).is_file() and name not in SHA256:
+    if is_file_there(folder / file) and name not in SHA256:
         return folder / file
     pooch = library("pooch", f"downloading {name}")
     pooch.utils.get_logger().setLevel("WARNING")
@@ -97,11 +99,11 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
 
 def _download(url: str, part: Path, progress: Progress | None) -> None:
     """Fetch a file, or the rest of it where `part` has the beginning."""
-    with open(part, "ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OSError("another process is downloading it") from None
+    try:
+        lock = FileLock(part)
+    except LockedError:
+        raise OSError("another process is downloading it") from None
+    with closing(lock), open(part, "ab") as file:
         there = part.stat().st_size
         request = urllib.request.Request(url, headers={"Range": f"bytes={there}-"} if there else {})
         try:

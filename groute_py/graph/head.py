@@ -25,6 +25,8 @@ class Head:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = bare_name(path)
+        if "\0" in str(path):
+            raise FormatError(path, "is no name of a file: there is a null character in it")
         try:
             if path.is_dir():
                 raise FormatError(path, "is a folder, not a graph file")

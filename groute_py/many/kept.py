@@ -2,8 +2,9 @@
 
 While it is worked on, OUT has a folder OUT.partial beside it: ``distances.npy`` and perhaps
 ``predecessors.npy``, reserved on the disk from the beginning; ``rows``, a byte for each row, 1 when
-it is complete; and ``run.json``, which says what of. A row's byte is written behind the row itself.
-When all rows are there OUT is made of them, and the folder goes.
+it is complete; ``run.json``, which says what of; and ``lock``, which the run holds that works on
+them. A row's byte is written behind the row itself. When all rows are there OUT is made of them,
+and the folder goes.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError
-from groute_py.graph.atomic import check_writable, replacing
+from groute_py.graph.atomic import FULL, check_writable, replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.libraries import library
+from groute_py.graph.lock import FileLock, LockedError
+from groute_py.graph.there import is_there
 
 SUFFIXES = (".npy", ".npz", ".zarr")
 """The forms, by suffix."""
@@ -35,6 +38,9 @@ ZARR_BYTES = 16 << 20
 """Of a chunk of whole rows."""
 
 COMPLETE = b"\1"
+
+LOCK = "lock"
+"""The file that says whose the folder is."""
 
 
 def check_output(path: Path, *, predecessors: bool) -> None:
@@ -46,7 +52,7 @@ def check_output(path: Path, *, predecessors: bool) -> None:
         raise InputError(f"{path}: an .npy file holds one array, and predecessors are another")
     if path.suffix == ".zarr":
         library("zarr", "writing Zarr")
-        if path.exists():
+        if is_there(path):
             raise InputError(f"{path} is there already; remove it, or name another")
     check_writable(path)
 
@@ -76,7 +82,8 @@ class KeptRows:
         resume: go on with what is there; else begin anew.
 
     Raises:
-        InputError: there is nothing to go on with, or it is of something else.
+        InputError: there is nothing to go on with, or it is of something else; or another run is
+            working on it.
         RunError: the disk has not room enough.
     """
 
@@ -99,13 +106,18 @@ class KeptRows:
         if predecessors:
             self._types["predecessors"] = np.dtype(np.int32)
         self._shape = len(sources), graph.vertex_count
-        if resume:
-            self._check_run(run)
-        else:
-            self._begin(run)
-        self._starts = {name: self._array(name).offset for name in self._types}
-        self._files = {name: os.open(self._part(name), os.O_RDWR) for name in self._types}
-        self._rows = os.open(self._folder / "rows", os.O_RDWR)
+        self._lock = self._locked(resume=resume)
+        try:
+            if resume:
+                self._check_run(run)
+            else:
+                self._begin(run)
+            self._starts = {name: self._array(name).offset for name in self._types}
+            self._files = {name: os.open(self._part(name), os.O_RDWR) for name in self._types}
+            self._rows = os.open(self._folder / "rows", os.O_RDWR)
+        except BaseException:
+            self._lock.close()
+            raise
 
     @property
     def missing(self) -> NDArray[np.int64]:
@@ -133,11 +145,9 @@ class KeptRows:
 
         Raises:
             RunError: the disk is full, or fails; the rows stay. Or another run has begun anew with
-                the same output, and the rows in the folder are its own.
+                the same output, which only a disk without locks lets happen.
         """
-        ours = self._is_ours()
-        self.close()
-        if not ours:
+        if not self._is_ours():
             raise RunError(
                 f"{self._folder}: another run has begun on {self.path} meanwhile; this one's rows "
                 "are lost: give each run an output of its own"
@@ -154,11 +164,13 @@ class KeptRows:
                 _write_zarr(draft, self._arrays())
                 draft.replace(self.path)
         shutil.rmtree(self._folder)
+        self.close()
 
     def close(self) -> None:
         """Leave what is there for --resume."""
         for descriptor in (*self._files.values(), self._rows):
             os.close(descriptor)
+        self._lock.close()
 
     def _is_ours(self) -> bool:
         """Whether the folder still is the one whose files this run holds open."""
@@ -167,22 +179,33 @@ class KeptRows:
         except OSError:
             return False
 
-    def _begin(self, run: dict[str, Any]) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
-        needed = sum(kind.itemsize for kind in self._types.values()) * self._shape[0]
-        needed *= self._shape[1]
-        twice = (
-            1 if self.path.suffix == ".npy" else 2
-        )  # once row by row, once in the form asked for
-        free = shutil.disk_usage(self.path.absolute().parent).free
-        if twice * needed > free:
-            raise RunError(
-                f"{self._shape[0]:,} rows of {self._shape[1]:,} vertices take {twice * needed:,} "
-                f"bytes while they are written, and {free:,} are free at {self.path}; name another "
-                "disk, fewer sources, or --reduce"
-            )
+    def _locked(self, *, resume: bool) -> FileLock:
+        """The folder, there and in nobody else's hands."""
         try:
-            self._folder.mkdir()
+            if not resume:
+                self._folder.mkdir(exist_ok=True)
+            return FileLock(self._folder / LOCK)
+        except (LockedError, FileNotFoundError) as problem:
+            if resume and isinstance(problem, FileNotFoundError):
+                raise self._nothing_to_resume() from None
+            raise InputError(
+                f"{self._folder}: another run is working on {self.path}; wait for it, or name "
+                "another --output"
+            ) from None
+        except OSError as problem:
+            what = problem.strerror or str(problem)
+            if problem.errno in FULL:
+                raise RunError(f"{self._folder}: {what}; nothing was written") from problem
+            raise InputError(
+                f"{self._folder}: cannot be used: {what}; remove it, or name another --output"
+            ) from problem
+
+    def _begin(self, run: dict[str, Any]) -> None:
+        try:
+            for path in self._folder.iterdir():
+                if path.name != LOCK:
+                    _remove(path)
+            self._check_room()
             for name, kind in self._types.items():
                 self._lay_out(name, kind)
             (self._folder / "rows").write_bytes(bytes(self._shape[0]))
@@ -193,6 +216,19 @@ class KeptRows:
                 raise
             what = problem.strerror or str(problem)
             raise RunError(f"{self._folder}: {what}; nothing was written") from problem
+
+    def _check_room(self) -> None:
+        needed = sum(kind.itemsize for kind in self._types.values()) * self._shape[0]
+        needed *= self._shape[1]
+        # once row by row, once in the form asked for
+        twice = needed if self.path.suffix == ".npy" else 2 * needed
+        free = shutil.disk_usage(self._folder).free
+        if twice > free:
+            raise RunError(
+                f"{self._shape[0]:,} rows of {self._shape[1]:,} vertices take {twice:,} "
+                f"bytes while they are written, and {free:,} are free at {self.path}; name another "
+                "disk, fewer sources, or --reduce"
+            )
 
     def _lay_out(self, name: str, kind: np.dtype[Any]) -> None:
         """A file of rows that are not there yet, with room for all."""
@@ -205,10 +241,8 @@ class KeptRows:
         try:
             known = json.loads((self._folder / "run.json").read_text())
         except FileNotFoundError:
-            raise InputError(
-                f"{self._folder}: there is no unfinished run to go on with; leave out --resume"
-            ) from None
-        except ValueError:
+            raise self._nothing_to_resume() from None
+        except (OSError, ValueError):
             known = None
         if not isinstance(known, dict):
             raise InputError(f"{self._folder}/run.json is damaged; leave out --resume")
@@ -219,6 +253,11 @@ class KeptRows:
                 "--resume to begin anew"
             )
         self._check_files()
+
+    def _nothing_to_resume(self) -> InputError:
+        return InputError(
+            f"{self._folder}: there is no unfinished run to go on with; leave out --resume"
+        )
 
     def _check_files(self) -> None:
         """Whether what is to be gone on with is whole."""
@@ -265,6 +304,13 @@ class KeptRows:
                 f"{self._folder}: {what}; the rows that are finished stay there: make room, and go "
                 "on with --resume"
             ) from problem
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def _write_at(descriptor: int, place: int, content: bytes) -> None:
