@@ -146,6 +146,41 @@ def test_distances_beyond_64_bits(device: str, method: str) -> None:
         groute_py.apsp(graph, algorithm=method, device=device)
 
 
+def test_sums_beyond_64_bits_that_nobody_needs(device: str, method: str) -> None:
+    """A way too long for the type is tried, and a shorter one is there."""
+    great = 2**63 - 2
+    arcs = [(0, 1, 5), (0, 2, 6), (1, 2, great), (2, 1, great), (3, 0, 7)]
+    graph = graph_of(4, arcs, "int64")
+    rows = groute_py.apsp(graph, algorithm=method, device=device, predecessors=True)
+    assert rows is not None
+    no = groute_py.UNREACHED
+    wanted = [[0, 5, 6, no], [no, 0, great, no], [no, great, 0, no], [7, 12, 13, 0]]
+    assert rows.distances.tolist() == wanted
+    assert rows.predecessors is not None
+    assert rows.predecessors.tolist() == [
+        [-1, 0, 0, -1],
+        [-1, -1, 1, -1],
+        [-1, 2, -1, -1],
+        [3, 0, 0, -1],
+    ]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_rows_are_rounded_as_a_solve_is(device: str, method: str, kind: str) -> None:
+    if method == "floyd":
+        pytest.skip("it adds floats up in another order")
+    graph = random_graph(120, 700, seed=4, greatest=9)
+    weights = np.random.default_rng(4).random(graph.arc_count).astype(kind)
+    graph = groute_py.Graph.from_arrays(graph.offsets, graph.heads, weights)
+    rows = groute_py.apsp(graph, algorithm=method, device=device)
+    assert rows is not None
+    assert rows.distances.dtype == kind
+    for source in range(graph.vertex_count):
+        one = groute_py.sssp(graph, source, device="cpu")
+        assert one is not None
+        np.testing.assert_array_equal(rows.distances[source], one.distances)
+
+
 def test_float32_sums_that_need_float64(device: str, method: str) -> None:
     great = float(np.finfo(np.float32).max)
     graph = graph_of(3, [(0, 1, great), (1, 2, great)], "float32")

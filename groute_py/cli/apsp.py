@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from groute_py.arguments import check_choice
 from groute_py.cli import show
 from groute_py.cli.options import (
     cache_options,
@@ -109,8 +110,7 @@ def _check(request: Request, what: str, output: str | None, resume: bool) -> Non
     from groute_py.many.reduce import REDUCTIONS
 
     request.check()
-    if what not in REDUCTIONS:
-        raise InputError(f"reduction {what!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
+    check_choice("reduction", what, REDUCTIONS)
     if output is not None and what != "none":
         raise InputError("--reduce keeps no rows to save; drop it, or --output")
     if resume and output is None:
@@ -126,11 +126,14 @@ def _save(
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import deliver
     from groute_py.many.kept import KeptRows, run_of
+    from groute_py.many.precision import rounding_of
 
     kept: list[KeptRows] = []
 
     def begin() -> Any:
         choices = {"algorithm": job.request.algorithm, "paths": job.request.predecessors}
+        if job.graph.weights.dtype.kind == "f":
+            choices["rounding of sums"] = rounding_of(job.choice.algorithm)
         run = run_of(job.graph, job.sources, choices)
         kept.append(
             KeptRows(

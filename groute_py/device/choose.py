@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from groute_py.arguments import check_choice
 from groute_py.device.base import Device
 from groute_py.errors import InputError, SetupError
 
@@ -57,8 +58,7 @@ def kind_of(name: str, makers: Makers = NEAR_FAR) -> str:
     Raises:
         InputError, SetupError: as for `choose`.
     """
-    if name not in DEVICES:
-        raise InputError(f"device {name!r} is unknown; choose one of {', '.join(DEVICES)}")
+    check_choice("device", name, DEVICES)
     if name == "auto":
         return "cuda" if "cuda" in makers and gpu_problem() is None else "cpu"
     if name not in makers:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
+from groute_py.device.reach import leads_beyond
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.graph.csr import Graph
 from groute_py.graph.mirror import turned
@@ -78,7 +79,10 @@ class CpuHeaps:
         state, bounds = (distances, places, open_ones, at), (np.inf, nothing, nothing)
         heap.relax(*self._graph.arcs, *state, *bounds, np.uint64(len(self._graph.arcs[1]) + 1))
         if at[near_far.OVERFLOWED]:
-            raise NarrowError
+            reached = distances != nothing
+            offsets, heads, _ = self._graph.arcs
+            if leads_beyond(offsets, heads, reached, reached):
+                raise NarrowError
         return distances
 
 

@@ -1,4 +1,4 @@
-"""Sums that did not fit in the widest distance type: whether the answer misses any of them."""
+"""Sums that did not fit in the widest distance type: an error where the answer misses any."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.device.base import unreached
+from groute_py.device.reach import leads_beyond
 from groute_py.errors import RunError, everywhere
 from groute_py.graph.array_like import host_array
 from groute_py.graph.facts import Facts
@@ -18,8 +19,7 @@ from groute_py.partition.share import Share
 def refuse_overflow(channel: Channel, share: Share, distances: NDArray[Any], facts: Facts) -> None:
     """A sum did not fit in the widest type: that is an error if some vertex needs it. Collective.
 
-    None does if every arc from a reached vertex leads to a reached one: then a sum beyond the
-    type's range was not a shortest distance, unless negative weights could bring it back.
+    With negative weights it always is: they could have brought the sum back.
 
     Args:
         channel: connects the ranks.
@@ -33,8 +33,8 @@ def refuse_overflow(channel: Channel, share: Share, distances: NDArray[Any], fac
     reached = distances != unreached(distances.dtype)
     everyone = np.concatenate(channel.gather(reached))
     known = np.concatenate([reached, everyone[share.halo]])
-    leaving = np.repeat(reached, np.diff(host_array(share.offsets)))
-    misses = channel.gather(not known[host_array(share.heads)[leaving]].all())
+    offsets, heads = host_array(share.offsets), host_array(share.heads)
+    misses = channel.gather(leads_beyond(offsets, heads, reached, known))
     if facts.has_negative or any(misses):
         largest = max(abs(facts.least), abs(facts.greatest))
         raise everywhere(

@@ -7,11 +7,12 @@ import os
 import sys
 from dataclasses import dataclass
 
-from groute_py.algorithms.numbers import distance_types
+from groute_py.arguments import check_choice, check_whole_number
 from groute_py.device.choose import DEVICES, gpu_problem
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
 from groute_py.graph.memory import available_bytes
+from groute_py.many.precision import row_types
 
 METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",
@@ -65,17 +66,14 @@ class Request:
 
     def check(self) -> None:
         """Raise `InputError` for what there is not, `SetupError` where there is no such device."""
-        if self.algorithm not in ("auto", *METHODS):
-            known = ", ".join(METHODS)
-            raise InputError(
-                f"algorithm {self.algorithm!r} is unknown; choose one of auto, {known}"
-            )
-        if self.device not in DEVICES:
-            known = ", ".join(DEVICES)
-            raise InputError(f"device {self.device!r} is unknown; choose one of {known}")
+        check_choice("algorithm", self.algorithm, ("auto", *METHODS))
+        check_choice("device", self.device, DEVICES)
         if self.device == "cuda" and (problem := gpu_problem()) is not None:
             raise SetupError(f"no GPU can be used: {problem}")
-        if self.memory_limit is not None and self.memory_limit <= 0:
+        if self.memory_limit is None:
+            return
+        check_whole_number("memory limit", self.memory_limit)
+        if self.memory_limit <= 0:
             raise InputError(f"the memory limit must be positive, not {self.memory_limit}")
 
 
@@ -133,7 +131,7 @@ def estimates(facts: Facts, count: int, device: str) -> dict[str, float]:
     """Seconds by method, on one GPU or all cores."""
     n, m = facts.vertex_count, facts.arc_count
     cores = 1 if device == "cuda" else len(os.sched_getaffinity(0))
-    distance = distance_types(facts)[0 if device == "cuda" else -1].name
+    distance = row_types(facts, device)[0].name
     padded = 128 * math.ceil(n / 128)
     settled = n * math.log2(max(n, 2)) / 16 * SETTLE_S[device, "heap"]
     return {
@@ -147,7 +145,7 @@ def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> s
     """Why Floyd–Warshall cannot be taken, if so."""
     if request.predecessors and facts.weight_type.kind == "f":
         return "its float sums are not rounded from the source outwards, which predecessors need"
-    width = distance_types(facts)[0 if device == "cuda" else -1].itemsize
+    width = row_types(facts, device)[0].itemsize
     padded = 128 * math.ceil(facts.vertex_count / 128)
     needed, host = padded**2 * width, available_bytes() or sys.maxsize
     if device == "cpu":

@@ -1,12 +1,15 @@
-"""One precision for all rows of a run."""
+"""One precision for all rows of a run, and the types that they are solved in."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from groute_py.algorithms.numbers import distance_types
 from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts
 
 MARGIN = 4
 """Between what sums may come to and what is refused: rounding, and Johnson's potentials."""
@@ -29,3 +32,14 @@ def one_precision(graph: Graph) -> Graph:
     if MARGIN * graph.vertex_count * greatest < float(np.finfo(np.float32).max):
         return graph
     return replace(graph, weights=graph.weights.astype(np.float64))
+
+
+def row_types(facts: Facts, device: str) -> list[np.dtype[Any]]:
+    """The types to try for distances, narrowest first; cores are no faster with short integers."""
+    types = distance_types(facts)
+    return types[-1:] if device == "cpu" and facts.weight_type.kind != "f" else types
+
+
+def rounding_of(algorithm: str) -> str:
+    """In which order a method adds floats up, and so rounds them; rows of a file share one."""
+    return "by middle vertices" if algorithm == "floyd" else "from the source outwards"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.device.base import unreached
 from groute_py.device.cpu_rows import CpuGraph, CpuHeaps
@@ -23,6 +23,7 @@ from groute_py.many.choose import Choice, Request
 from groute_py.many.engine_rows import EngineRows
 from groute_py.many.floyd_rows import CpuFloyd
 from groute_py.many.johnson import potentials, reweighted
+from groute_py.many.precision import row_types
 from groute_py.result import public_distances
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Solving:
         self._height, self._request, self._choice = height, request, choice
         self._channel = channel
         self._facts = facts_of(self._graph)
-        self._types = distance_types(self._facts)[0 if choice.device == "cuda" else -1 :]
+        self._types = row_types(self._facts, choice.device)
         self.label = choice.device
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
@@ -74,10 +75,11 @@ class Solving:
         if len(sources) == 0 and not together:
             return
         done = 0
-        for distance_type in self._types:
+        solvers: list[Callable[[], RowSolver]] = [partial(self.opened, t) for t in self._types]
+        for opened in (*solvers, self._judging):
             begun = done
             try:
-                solver = self.opened(distance_type)
+                solver = opened()
                 self.label = solver.label
                 for block in solver.blocks(sources[begun:]):
                     first = begun + block.first
@@ -96,6 +98,14 @@ class Solving:
             f"a distance in {self._graph.name} does not fit in {self._types[-1]}; "
             "scale the weights down"
         )
+
+    def _judging(self) -> RowSolver:
+        """The method that tells a row that misses a sum from one that only tried it: see reach.py.
+
+        The last resort: others refuse every row in which a sum did not fit in 64 bits.
+        """
+        arcs = CpuGraph(self._graph, self._types[-1])
+        return CpuHeaps(arcs, predecessors=self._request.predecessors)
 
     def opened(self, distance_type: np.dtype[Any]) -> RowSolver:
         """The method with the graph in place, which weighs nothing below zero."""

@@ -1,0 +1,35 @@
+"""Arguments of the wrong kind: one message that says what was wanted and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+from groute_py.errors import InputError
+
+
+def check_choice(what: str, name: Any, known: Iterable[str]) -> None:
+    """Raise `InputError` for a name that is not one of those known.
+
+    >>> check_choice("order", "rcm", ("none", "rcm"))
+    """
+    names = tuple(known)
+    if not isinstance(name, str) or name not in names:
+        raise InputError(f"{what} {name!r} is unknown; choose one of {', '.join(names)}")
+
+
+def check_number(what: str, value: Any) -> None:
+    """Raise `InputError` for what is no real number, or one that no float64 holds."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise InputError(f"{what} must be a number, not {value!r}")
+    try:
+        float(value)
+    except OverflowError:
+        raise InputError(f"{what} is out of range; the greatest number is 1.8e308") from None
+
+
+def check_whole_number(what: str, value: Any) -> None:
+    """Raise `InputError` for what is no integer."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise InputError(f"{what} must be an integer, not {value!r}")

@@ -1,0 +1,27 @@
+"""Sums that did not fit in the distance type: whether the answer misses any of them.
+
+It does not if every arc from a reached vertex leads to a reached one: where no weight is negative,
+a sum beyond the type's range was not a shortest distance then.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def leads_beyond(
+    offsets: NDArray[Any], heads: NDArray[Any], reached: NDArray[np.bool_], known: NDArray[np.bool_]
+) -> bool:
+    """Whether an arc from a reached vertex leads to one that is not.
+
+    Args:
+        offsets: shape (n + 1,), of the rows of n vertices.
+        heads: shape (m,).
+        reached: shape (n,), which of the n are.
+        known: which of all that a head may be are; the n come first.
+    """
+    leaving = np.repeat(reached, np.diff(offsets).astype(np.int64))
+    return not bool(known[heads[leaving]].all())
