@@ -22,6 +22,7 @@ from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, everywhere
 from groute_py.graph import datasets
+from groute_py.graph.array_like import host_array
 from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import copy_for, is_for_pieces, native_file, read_graph
@@ -252,7 +253,7 @@ def apsp(
 
 
 def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
-    vertices = np.asarray(sources)
+    vertices = host_array(sources)
     if vertices.dtype.kind not in "iu" and vertices.size:
         raise InputError(f"sources must be integers, not {vertices.dtype}")
     return vertices.astype(np.int64)

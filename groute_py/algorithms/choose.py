@@ -14,6 +14,7 @@ from groute_py.algorithms import (
     serial_dijkstra,
 )
 from groute_py.algorithms.base import Algorithm
+from groute_py.arguments import check_choice
 from groute_py.device.choose import NEAR_FAR, Makers
 from groute_py.errors import InputError
 from groute_py.graph.facts import FULL_ROWS, Facts
@@ -49,9 +50,7 @@ def algorithms() -> dict[str, Algorithm]:
 
 def check_name(name: str) -> None:
     """Raise `InputError` for a name that is neither a method's nor ``auto``."""
-    known = algorithms()
-    if name != "auto" and name not in known:
-        raise InputError(f"algorithm {name!r} is unknown; choose one of auto, {', '.join(known)}")
+    check_choice("algorithm", name, ("auto", *algorithms()))
 
 
 def devices_of(name: str) -> Makers:

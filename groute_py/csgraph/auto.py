@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.arguments import check_choice
 from groute_py.csgraph.dense import floyd_warshall
 from groute_py.csgraph.sparse import bellman_ford, dijkstra, johnson
 from groute_py.errors import InputError
@@ -56,8 +57,7 @@ def shortest_path(
     """
     if method == "auto":
         method = _choice(csgraph, indices)
-    if method not in METHODS:
-        raise InputError(f"method {method!r} is unknown; choose one of auto, {', '.join(METHODS)}")
+    check_choice("method", method, ("auto", *METHODS))
     if method == "FW" and indices is not None:
         raise InputError("indices: Floyd–Warshall takes all sources; leave them out, or method J")
     given = {"overwrite": overwrite} if method == "FW" else {"indices": indices}

@@ -1,4 +1,4 @@
-"""Failing together: an error on one rank becomes the same on all, so that all end in order."""
+"""Failing together: an error on one rank becomes one on all, so that all end in order."""
 
 from __future__ import annotations
 
@@ -6,37 +6,58 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from groute_py.comm.base import Channel
-from groute_py.errors import GrouteError, everywhere
+from groute_py.errors import GrouteError, RunError, everywhere
 
 T = TypeVar("T")
 
 
 def on_root(channel: Channel, action: Callable[[], T]) -> T:
-    """Rank 0's result of ``action`` on every rank, or its error raised on every rank."""
+    """Rank 0's result of ``action`` on every rank, or its error raised on every rank.
+
+    An error that is none of ours is raised on rank 0 as it is, elsewhere as `RunError`.
+    """
     outcome = _attempt(action) if channel.rank == 0 else None
-    return _unwrap(cast("T | GrouteError", channel.broadcast(outcome)))
+    shared = channel.broadcast(_told(outcome, channel))
+    return _unwrap(cast("T | Exception", shared if channel.rank > 0 else outcome))
 
 
 def on_all(channel: Channel, action: Callable[[], T]) -> T:
-    """This rank's result; if any rank failed, the first failure raised on every rank."""
+    """This rank's result; if any rank failed, the first failure raised on every rank.
+
+    An error that is none of ours is raised as it is where it happened, elsewhere as `RunError`.
+    """
     outcome = _attempt(action)
-    failures = channel.gather(outcome if isinstance(outcome, GrouteError) else None)
+    told = _told(outcome, channel)
+    failures = channel.gather(told if isinstance(told, GrouteError) else None)
+    if isinstance(outcome, Exception) and not isinstance(outcome, GrouteError):
+        raise outcome
     for failure in failures:
         if failure is not None:
             raise everywhere(failure)
     return _unwrap(outcome)
 
 
-def _attempt(action: Callable[[], T]) -> T | GrouteError:
+def _attempt(action: Callable[[], T]) -> T | Exception:
     try:
         return action()
     except GrouteError as error:
         if error.by_signal:
             raise
         return error
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other ranks must not wait
+        return error
 
 
-def _unwrap(outcome: T | GrouteError) -> T:
+def _told(outcome: T | Exception, channel: Channel) -> T | GrouteError:
+    """What other ranks hear of it: an error of another kind may not survive the journey."""
+    if isinstance(outcome, Exception) and not isinstance(outcome, GrouteError):
+        return RunError(f"rank {channel.rank} failed: {type(outcome).__name__}: {outcome}")
+    return outcome
+
+
+def _unwrap(outcome: T | Exception) -> T:
     if isinstance(outcome, GrouteError):
         raise everywhere(outcome)
+    if isinstance(outcome, Exception):
+        raise outcome
     return outcome

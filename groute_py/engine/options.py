@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groute_py.algorithms.choose import check_name
+from groute_py.arguments import check_choice, check_number
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
 from groute_py.partition.order import ORDERS
@@ -59,13 +60,15 @@ class Options:
 
     def check(self) -> None:
         """Raise `InputError` for values that make no sense."""
+        numbers = {"delta": self.delta, "cutoff": self.cutoff, "time limit": self.time_limit_s}
+        for what, number in numbers.items():
+            if number is not None:
+                check_number(what, number)
         if self.delta is not None and not self.delta > 0:
             raise InputError(f"delta must be positive, not {self.delta}")
         check_name(self.algorithm)
-        if self.mode not in MODES:
-            raise InputError(f"mode {self.mode!r} is unknown; choose one of {', '.join(MODES)}")
-        if self.order not in ORDERS:
-            raise InputError(f"order {self.order!r} is unknown; choose one of {', '.join(ORDERS)}")
+        check_choice("mode", self.mode, MODES)
+        check_choice("order", self.order, ORDERS)
         if self.cutoff is not None and math.isnan(self.cutoff):
             raise InputError("cutoff must be a number, not NaN")
         if self.cutoff is not None and self.cutoff < 0:

@@ -23,7 +23,7 @@ def array_of(values: Any) -> Any:
     stay as they are, on the GPU: NumPy's functions work on them there.
 
     Raises:
-        GraphError: the values lie where they cannot be read.
+        GraphError: the values lie where they cannot be read, or are no array.
 
     >>> array_of(memoryview(b"ab")).tolist()
     [97, 98]
@@ -43,7 +43,10 @@ def array_of(values: Any) -> Any:
                 f"a {type(values).__name__} cannot be read where it lies ({problem}); copy it to "
                 "the host first"
             ) from problem
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError as problem:  # rows of unequal length
+        raise GraphError(f"not an array of numbers: {problem}") from problem
 
 
 def host_array(values: Any) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import check_choice
 from groute_py.errors import InputError
 from groute_py.partition import balanced, block, first
 from groute_py.partition.base import Partition, Partitioner
@@ -22,8 +23,7 @@ def partition(offsets: NDArray[np.int64], parts: int, how: str = "arcs") -> Part
         InputError: ``how`` is not the name of a partitioner, or ``parts`` is not positive.
     """
     known = partitioners()
-    if how not in known:
-        raise InputError(f"partition {how!r} is unknown; choose one of {', '.join(known)}")
+    check_choice("partition", how, known)
     if parts < 1:
         raise InputError(f"a graph cannot be cut into {parts} parts; the least is 1")
     if parts == 1:

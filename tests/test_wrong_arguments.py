@@ -1,0 +1,103 @@
+"""Arguments of the wrong kind from Python: one clear error, on every rank, and nobody waits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from local_ranks import LocalChannel, on_ranks
+
+import groute_py
+from groute_py import GrouteError, InputError, RunError
+from groute_py.engine.agree import on_all, on_root
+
+CALLS: dict[str, tuple[str, str]] = {
+    "cutoff": ("sssp(G, 0, cutoff='5')", "cutoff must be a number, not '5'"),
+    "great cutoff": ("sssp(G, 0, cutoff=10**400)", "cutoff is out of range"),
+    "no cutoff": ("sssp(G, 0, cutoff=True)", "cutoff must be a number, not True"),
+    "time limit": ("sssp(G, 0, time_limit_s='5')", "time limit must be a number, not '5'"),
+    "delta": ("sssp(G, 0, delta=[2])", r"delta must be a number, not \[2\]"),
+    "algorithm": ("sssp(G, 0, algorithm=['bfs'])", r"algorithm \['bfs'\] is unknown; choose"),
+    "order": ("sssp(G, 0, order=3)", "order 3 is unknown; choose one of auto"),
+    "mode": ("sssp(G, 0, mode={})", "mode {} is unknown; choose one of auto"),
+    "partition": ("sssp(G, 0, partition=None)", "partition None is unknown; choose one of arcs"),
+    "device": ("bfs(G, 0, device=b'cpu')", "device b'cpu' is unknown; choose one of auto"),
+    "rows": ("apsp(G, algorithm=1)", "algorithm 1 is unknown; choose one of auto, floyd"),
+    "memory": ("apsp(G, memory_limit='x')", "memory limit must be an integer, not 'x'"),
+    "sources": ("apsp(G, sources=[[1], [2, 3]])", "not an array of numbers: .*inhomogeneous"),
+    "words": ("apsp(G, sources='ab')", "sources must be integers"),
+    "offsets": ("sssp(([0, 1, [2]], [1], [1]), 0)", "not an array of numbers: .*inhomogeneous"),
+    "null": ("sssp('a\\0b', 0)", "is no name of a file: there is a null character in it"),
+    "long name": ("sssp('a' * 300 + '.gr', 0)", "cannot be read: File name too long"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_on_one_rank(name: str) -> None:
+    call, says = CALLS[name]
+    names = {name: getattr(groute_py, name) for name in ("sssp", "bfs", "apsp")}
+    graph = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
+    with pytest.raises(InputError, match=says):
+        eval(call, {**names, "G": graph})
+
+
+SCRIPT = """
+import json, sys
+from mpi4py import MPI
+import groute_py
+from groute_py import apsp, bfs, sssp
+G = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
+kinds = []
+for call in json.loads(sys.argv[1]):
+    try:
+        eval(call)
+        kinds.append("nothing")
+    except groute_py.InputError:
+        kinds.append("InputError")
+    except Exception as error:
+        kinds.append(repr(error))
+everybody = MPI.COMM_WORLD.gather(kinds)
+if everybody:
+    print(json.dumps(everybody))
+"""
+
+
+@pytest.mark.mpi
+def test_on_two_ranks(script: Any) -> None:
+    calls = [call for call, _ in CALLS.values()]
+    done = script(SCRIPT, 2, json.dumps(calls))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [["InputError"] * len(calls)] * 2
+
+
+@pytest.mark.parametrize("together", [on_root, on_all])
+def test_an_error_that_is_none_of_ours(
+    together: Callable[[LocalChannel, Callable[[], int]], int],
+) -> None:
+    """It is raised as it is where it happened, and as one of ours elsewhere."""
+
+    def work(channel: LocalChannel) -> BaseException:
+        def fail() -> int:
+            return 1 // channel.rank if together is on_all or channel.rank == 0 else 5
+
+        with pytest.raises((ZeroDivisionError, GrouteError)) as raised:
+            together(channel, fail)
+        return raised.value
+
+    first, *others = on_ranks(3, work)
+    assert type(first) is ZeroDivisionError
+    for error in others:
+        assert type(error) is RunError
+        assert error.on_all_ranks
+        assert str(error).startswith("rank 0 failed: ZeroDivisionError: ")
+
+
+def test_numbers_of_every_kind() -> None:
+    graph = groute_py.Graph.from_arrays([0, 1, 2, 2], [1, 2], [1, 5])
+    for cutoff in (3, 3.5, np.int8(3), np.float32(3), np.float64("inf")):
+        found = groute_py.sssp(graph, 0, cutoff=cutoff, device="cpu")
+        assert found is not None
+        assert found.reached.sum() == (2 if np.isfinite(cutoff) else 3)
