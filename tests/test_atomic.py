@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -66,6 +67,39 @@ def test_standard_output(tmp_path: Path, kind: str) -> None:
             subprocess.run(command, stdout=file, check=True)
         assert (tmp_path / "out").read_bytes() == b"said"
         assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("mode", ["wb", "ab"])
+def test_standard_output_that_has_something_already(tmp_path: Path, mode: str) -> None:
+    """It goes on there, and what the command itself has to say stands elsewhere."""
+    (tmp_path / "out").write_text("before\n")
+    words = "sssp road:2x1 -o /dev/stdout --output-format txt --device cpu --json"
+    with open(tmp_path / "out", mode) as file:
+        file.write(b"head\n")
+        file.flush()
+        done = subprocess.run(
+            [sys.executable, "-m", "groute_py", *words.split()],
+            stdout=file,
+            stderr=subprocess.PIPE,
+            check=True,
+        )
+    first = "before\nhead\n" if mode == "ab" else "head\n"
+    text = (tmp_path / "out").read_text()
+    assert text.startswith(f"{first}0 0\n1 ")
+    assert text.count("\n") == first.count("\n") + 2
+    assert json.loads(done.stderr)["output"] == "/dev/stdout"
+
+
+def test_what_is_printed_comes_before(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from groute_py.graph.atomic import replacing\n"
+        "print('first')\n"
+        "with replacing(Path('/dev/fd/1')) as file: file.write(b'second\\n')\n"
+        "print('third')"
+    )
+    with open(tmp_path / "out", "wb") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    assert (tmp_path / "out").read_text().split() == ["first", "second", "third"]
 
 
 def test_a_verilog_file_beside_an_edge_list(tmp_path: Path) -> None:

@@ -99,6 +99,16 @@ TABLE = {
         "sssp @good.gr -o @none/out.npz", 2, "does not exist; create"
     ),
     "output is a folder": Bad("sssp @good.gr -o @folder.npz", 2, "is a directory; name a file in"),
+    "output over the graph": Bad(
+        "sssp @good.gr -o @folder/../good.gr --output-format sol", 2, "is both GRAPH and --output"
+    ),
+    "telemetry over the graph": Bad(
+        "bfs @good.gr --telemetry @good.gr", 2, "good.gr: is both GRAPH and --telemetry; name"
+    ),
+    "two answers in one file": Bad(
+        "sssp @good.gr -o @both.csv --telemetry @both.csv", 2, "is both --output and --telemetry"
+    ),
+    "rows over the graph": Bad("apsp @none.npz -o @none.npz", 2, "is both GRAPH and --output"),
     "output that cannot be": Bad("sssp @good.gr -o /proc/out.npz", 2, "cannot be written"),
     # the other commands
     "no command": Bad("route @good.gr", 2, "No such command 'route'"),

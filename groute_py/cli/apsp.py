@@ -76,7 +76,7 @@ def apsp(
     click.get_current_context().with_resource(watched(channel))
     limit = on_root(channel, lambda: _bytes(memory_limit))
     request = Request(algorithm, device, paths, limit)
-    on_root(channel, lambda: _check(request, what, output, resume))
+    on_root(channel, lambda: _check(request, what, graph, output, resume))
 
     def load() -> Any:
         from groute_py.api import as_graph
@@ -104,8 +104,9 @@ def apsp(
     _show(job, rows, seconds, as_json)
 
 
-def _check(request: Request, what: str, output: str | None, resume: bool) -> None:
+def _check(request: Request, what: str, graph: str, output: str | None, resume: bool) -> None:
     """Whatever can be known to be wrong before the graph is read."""
+    from groute_py.graph.atomic import check_apart
     from groute_py.many.kept import check_output
     from groute_py.many.reduce import REDUCTIONS
 
@@ -117,6 +118,7 @@ def _check(request: Request, what: str, output: str | None, resume: bool) -> Non
         raise InputError("--resume goes on with an --output; name it")
     if output is not None:
         check_output(Path(output), predecessors=request.predecessors)
+        check_apart({"GRAPH": graph, "--output": output})
 
 
 def _save(

@@ -29,7 +29,7 @@ from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, signalled
-from groute_py.graph.atomic import FULL
+from groute_py.graph.atomic import FULL, STDOUT
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
@@ -37,9 +37,6 @@ much longer each lets those before it (all from number LAST_TURN speak together)
 
 AGAIN_S = 0.05
 """After so long a handler's error that native code has dropped is raised again."""
-
-STDOUT = 1
-"""The file descriptor of standard output."""
 
 _heard: list[GrouteError] = []
 """What a signal has raised."""

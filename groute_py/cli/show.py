@@ -14,21 +14,22 @@ import click
 from groute_py.environment import place
 
 
-def answer(rows: dict[str, Any], *, as_json: bool, title: str = "") -> None:
+def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool = False) -> None:
     """Print the answer: a two-column table for people, or one JSON object.
 
-    Keys are JSON names; the table shows them with blanks for underscores.
+    Keys are JSON names; the table shows them with blanks for underscores. With ``aside`` it goes to
+    stderr, where stdout has something else.
     """
     if place().rank > 0:
         return
     if as_json:
-        click.echo(json.dumps(rows))
+        click.echo(json.dumps(rows), err=aside)
         return
     width = max(len(key) for key in rows)
     if title:
-        click.echo(title)
+        click.echo(title, err=aside)
     for key, value in rows.items():
-        click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}")
+        click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}", err=aside)
 
 
 def finite(number: float) -> float | None:

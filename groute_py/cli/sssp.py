@@ -89,7 +89,8 @@ def run(
     _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
     click.get_current_context().with_resource(watched(channel))
 
-    on_root(channel, lambda: _check_before_reading(options, output, output_format, telemetry))
+    files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry}
+    on_root(channel, lambda: _check_before_reading(options, files, output_format))
     with show.progress(f"reading {graph}") as progress:
         supply = supply_of(
             graph,
@@ -130,7 +131,7 @@ def run(
         rows |= {"verified": check} if check else {}
         rows |= {"output": output} if output else {}
         rows |= {"telemetry": gpus} if telemetry else {}
-        _show(rows, paths, as_json)
+        _show(rows, paths, as_json=as_json, aside=_is_stdout(output) or _is_stdout(telemetry))
 
 
 def _options(graph: str, choices: dict[str, Any], wants_paths: bool) -> Options:
@@ -162,22 +163,22 @@ def _set_alarm(time_limit_s: float | None) -> None:
     signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)
 
 
-def _check_before_reading(
-    options: Options, output: str | None, form: str | None, telemetry: str | None
-) -> None:
-    from groute_py.graph.atomic import check_writable
+def _check_before_reading(options: Options, files: dict[str, str | None], form: str | None) -> None:
+    from groute_py.graph.atomic import check_apart, check_writable
     from groute_py.graph.there import is_file_there
     from groute_py.result import check_output
 
     options.check()
     if options.coordinates is not None and not is_file_there(options.coordinates):
         raise InputError(f"{options.coordinates}: no such file of coordinates")
+    output, telemetry = files["--output"], files["--telemetry"]
     if output is not None:
         check_output(output, form)
     elif form is not None:
         raise InputError(f"--output-format {form} needs --output FILE")
     if telemetry is not None:
         check_writable(Path(telemetry))
+    check_apart({**files, "--coordinates": options.coordinates})
 
 
 def _index_of(session: Session, source: str | None) -> int:
@@ -270,9 +271,15 @@ def _total(distances: NDArray[Any]) -> float | None:
     return (int(high.sum()) << 32) + int(low.sum())
 
 
-def _show(rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool) -> None:
+def _is_stdout(file: str | None) -> bool:
+    from groute_py.graph.atomic import STDOUT, own_descriptor
+
+    return file is not None and own_descriptor(Path(file)) == STDOUT
+
+
+def _show(rows: dict[str, Any], paths: list[dict[str, Any]], *, as_json: bool, aside: bool) -> None:
     if as_json:
-        show.answer(rows | ({"paths": paths} if paths else {}), as_json=True)
+        show.answer(rows | ({"paths": paths} if paths else {}), as_json=True, aside=aside)
         return
     figures, seconds = rows.pop("statistics"), rows.pop("seconds")
     ranks, arcs = figures["ranks"], max(rows["arcs"], 1)
@@ -294,14 +301,13 @@ def _show(rows: dict[str, Any], paths: list[dict[str, Any]], as_json: bool) -> N
     for gpu, told in rows.pop("telemetry", {}).items():
         rows[gpu] = ", ".join(f"{name.replace('_', ' ')} {told[name]:,.6g}" for name in told)
     rows["time"] = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
-    show.answer(rows, as_json=False)
+    show.answer(rows, as_json=False, aside=aside)
     for found in paths:
-        _show_path(found)
+        click.echo(_path_text(found), err=aside)
 
 
-def _show_path(found: dict[str, Any]) -> None:
+def _path_text(found: dict[str, Any]) -> str:
     if found["distance"] is None:
-        click.echo(f"no path to {found['target']}")
-        return
-    click.echo(f"path to {found['target']}, length {found['distance']}:")
-    click.echo("  " + " → ".join(map(str, found["path"])))
+        return f"no path to {found['target']}"
+    steps = " → ".join(map(str, found["path"]))
+    return f"path to {found['target']}, length {found['distance']}:\n  {steps}"
