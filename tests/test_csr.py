@@ -57,6 +57,8 @@ def test_no_vertices_and_no_arcs():
         ([0, 2], [0, -1], [1, 1], "arc 1 leads to vertex -1"),
         ([0, 1], [0], [1, 2], "must have one length"),
         ([0, 2], [0, 0], [1.0, np.nan], "arc 1 has weight nan"),
+        ([0, 2], [0, 0], [1, 2**63], "9223372036854775808 does not fit in 64-bit signed"),
+        ([0, 2], [0, 0], [2**63, 2**63], "a weight does not fit in 64-bit signed"),
         ([0, 1], [0], [-np.inf], "must be finite"),
         ([0, 1], [0.5], [1], "heads must be a one-dimensional array of integers"),
         ([0, 1], [0], ["x"], "array of numbers"),

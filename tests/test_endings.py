@@ -327,3 +327,23 @@ def test_a_signal_while_modules_are_imported(name: signal.Signals, tmp_path: Pat
         run.send_signal(name)
         assert run.wait(timeout=20) == 130
         assert run.stderr.read() == ""
+
+
+def test_a_signal_while_numpy_is_imported_on_a_rank(tmp_path: Path) -> None:
+    """What is half imported cannot be imported again to say so."""
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy" / "__init__.py").write_text(
+        "import time\nprint('imports', flush=True)\ntime.sleep(60)\n"
+    )
+    environ = {**os.environ, "PMI_SIZE": "2", "PMI_RANK": "0"}
+    environ["PYTHONPATH"] = f"{tmp_path}:{environ.get('PYTHONPATH', '')}"
+    words = [sys.executable, "-m", "groute_py", "sssp", "road:5x5"]
+    with subprocess.Popen(
+        words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        assert run.stdout.readline() == "imports\n"
+        run.terminate()
+        code = run.wait(timeout=20)
+        check(Bad("", 130, "interrupted by SIGTERM"), code, "", run.stderr.read())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,7 @@ def test_summary() -> None:
     [
         ({"gpus_per_node": 0}, "--ntasks-per-node"),
         ({"time": "soon"}, "time 'soon'"),
+        ({"time": "0:00"}, "time '0:00': to Slurm that is no limit at all"),
         ({"mpi": "$(touch it)"}, "mpi '"),
         ({"items": ("1",)}, "says nowhere {}"),
         ({"argv": ("sssp", "{}")}, "no items"),
@@ -215,6 +217,18 @@ def test_items_from_a_file(tmp_path: Path) -> None:
     done = CliRunner().invoke(commands, words)
     assert "items=(3 14)\n" in done.stdout
     assert "#SBATCH --array=0-1\n" in done.stdout
+
+
+def test_items_are_lines_and_nothing_else(tmp_path: Path) -> None:
+    """Other marks at which Python parts lines may be in a name."""
+    names = ["a\u2028b", "c\x85d", "e\x0bf", "g\x1eh"]
+    (tmp_path / "names").write_text("\r\n".join(names))
+    words = ["launch", "slurm", "--each", str(tmp_path / "names"), "--", "sssp", "{}"]
+    done = CliRunner().invoke(commands, words)
+    assert f"items=({' '.join(map(shlex.quote, names))})\n" in done.stdout
+    (tmp_path / "names").write_text("a\0b\n")
+    with pytest.raises(InputError, match="names: has a null character"):
+        CliRunner().invoke(commands, words, standalone_mode=False, catch_exceptions=False)
     (tmp_path / "sources").write_text("\n")
     assert isinstance(CliRunner().invoke(commands, words).exception, InputError)
 

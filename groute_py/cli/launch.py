@@ -143,7 +143,9 @@ def _lines(path: str) -> tuple[str, ...]:
         text = Path(path).read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as a list of items: {error}") from error
-    found = tuple(line.strip() for line in text.splitlines() if line.strip())
+    found = tuple(line.strip() for line in text.split("\n") if line.strip())
+    if "\0" in text:
+        raise InputError(f"{path}: has a null character, which no argument can hold")
     if not found:
         raise InputError(f"{path}: no items; write one on each line")
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,8 @@ def array_of(values: Any) -> Any:
     stay as they are, on the GPU: NumPy's functions work on them there.
 
     Raises:
-        GraphError: the values lie where they cannot be read, or are no array.
+        GraphError: the values lie where they cannot be read, are no array, or integers that no
+            type holds.
 
     >>> array_of(memoryview(b"ab")).tolist()
     [97, 98]
@@ -44,9 +47,19 @@ def array_of(values: Any) -> Any:
                 "the host first"
             ) from problem
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except ValueError as problem:  # rows of unequal length
         raise GraphError(f"not an array of numbers: {problem}") from problem
+    _refuse_rounded(values, array)
+    return array
+
+
+def _refuse_rounded(values: Any, array: NDArray[Any]) -> None:
+    """NumPy makes floats of integers of which some fit in int64 and the others in uint64 only."""
+    if not isinstance(values, Sequence) or array.ndim != 1 or array.dtype.kind != "f":
+        return
+    if len(values) and all(isinstance(value, Integral) for value in values):
+        raise GraphError(f"{max(values)} does not fit in 64-bit signed integers")
 
 
 def host_array(values: Any) -> NDArray[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
+from groute_py.graph.array_like import array_of
 from groute_py.graph.csr import Graph
 
 NAME = "NetworkX graph"
@@ -47,10 +48,7 @@ def graph_from_networkx(network: Any, weight: str | None = "weight", default: An
 
 
 def _weights(values: list[Any]) -> NDArray[Any]:
-    try:
-        weights = np.array(values) if values else np.zeros(0, np.int32)
-    except ValueError as problem:
-        raise GraphError("an edge's weight is a sequence; it must be a number") from problem
+    weights: NDArray[Any] = array_of(values) if values else np.zeros(0, np.int32)
     if weights.ndim != 1 or weights.dtype.kind not in "iufb" or weights.dtype == np.uint64:
         raise GraphError("an edge's weight is None, text or beyond 64 bits; it must be a number")
     # float64 also for float16 and the like, as Python would add them up

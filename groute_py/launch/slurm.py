@@ -77,6 +77,8 @@ class Job:
             raise InputError("no ranks: with --gpus-per-node 0 say --ntasks-per-node")
         if not TIME.fullmatch(self.time):
             raise InputError(f"time {self.time!r}: write it like 00:10:00 or 1-12:00:00")
+        if not seconds(self.time):
+            raise InputError(f"time {self.time!r}: to Slurm that is no limit at all; name one")
         if not re.fullmatch(r"[\w-]+", self.mpi):
             raise InputError(f"mpi {self.mpi!r}: what srun --mpi=list names, or mpirun")
         if self.items and not any(ITEM in word for word in self.argv):
