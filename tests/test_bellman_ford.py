@@ -30,6 +30,16 @@ class TestNegative:
         assert sorted(caught.value.cycle[:-1]) == [1, 2, 3]
         assert caught.value.weight == -1
 
+    @pytest.mark.parametrize("ranks", [1, 2])
+    def test_a_sum_out_of_range_hides_no_cycle(self, device: str, method: str, ranks: int) -> None:
+        """Wrapped around, the loop's would be the best way to where it is."""
+        needs(method, device)
+        arcs = [(0, 1, -(2**61)), (1, 2, 2**63 - 2), (2, 1, 1 - 2**63), (2, 2, 2**62)]
+        with pytest.raises(NegativeCycleError) as caught:
+            solve(graph_of(3, arcs, "int64"), 0, ranks, algorithm=method, device=device)
+        assert sorted(caught.value.cycle[:-1]) == [1, 2]
+        assert caught.value.weight == -1
+
     def test_it_is_found_early(self, device: str, method: str) -> None:
         """Within n rounds, and far sooner: by the watch, in a pass over the arcs now and then."""
         needs(method, device)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from methods import WEIGHTED, needs
 from test_solvers import solve
 
-from groute_py import UNREACHED, Graph, InputError, generate, verify
+from groute_py import UNREACHED, Graph, InputError, RunError, generate, verify
+from groute_py.algorithms.choose import algorithms
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -102,6 +103,27 @@ class TestShapes:
         result = solve(graph, 0, algorithm=method, device=device, cutoff=cutoff)
         np.testing.assert_array_equal(result.distances, np.where(full <= cutoff, full, UNREACHED))
         verify(graph, result, cutoff=cutoff)
+
+    @pytest.mark.parametrize("ranks", [1, 2])
+    def test_a_sum_that_is_the_mark_of_the_unreached(
+        self, device: str, method: str, ranks: int
+    ) -> None:
+        """2^31 − 1 stands for that in 32 bits, and lies beyond the cutoff."""
+        needs(method, device)
+        greatest = 2**31 - 1
+        graph = graph_of(4, [(0, 1, greatest - 3), (1, 2, 3), (2, 3, 1)])
+        result = solve(graph, 0, ranks, algorithm=method, device=device, cutoff=greatest - 1)
+        assert result.distances.tolist() == [0, greatest - 3, UNREACHED, UNREACHED]
+        assert result.predecessors.tolist() == [-1, 0, -1, -1]
+
+    def test_the_greatest_weight(self, device: str, method: str) -> None:
+        """No sum with it fits, and no method forgets that there was one."""
+        needs(method, device)
+        graph = graph_of(3, [(0, 1, 2**63 - 1), (1, 2, 1)], "int64")
+        pads = algorithms()[method].pads
+        with pytest.raises(InputError if pads else RunError) as raised:
+            solve(graph, 0, algorithm=method, device=device)
+        assert ("is no arc; use" if pads else "does not fit in int64") in str(raised.value)
 
 
 def test_a_device_that_a_method_has_not() -> None:

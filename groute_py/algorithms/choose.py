@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from groute_py.algorithms import (
     bellman_ford,
     breadth_first,
@@ -84,6 +86,11 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
             f"{facts.name} has weights from {facts.least} to {facts.greatest}, but {name} takes "
             "every arc to weigh 1; use groute-py bfs to count arcs, or --algorithm delta-stepping"
         )
+    if method.pads and _has_greatest_weight(facts):
+        raise InputError(
+            f"{facts.name} has a weight of {facts.greatest}, which to {name} is no arc; use "
+            "--algorithm bellman-ford"
+        )
     return Choice(method, "asked for")
 
 
@@ -104,7 +111,12 @@ def automatic(facts: Facts, device: str, ranks: int) -> Choice:
 
 def _has_full_even_rows(facts: Facts) -> bool:
     small = facts.vertex_count <= FEW_VERTICES and facts.mean_degree >= FULL_ROWS
-    return small and 0 < facts.most_incoming <= EVEN * facts.mean_degree
+    even = 0 < facts.most_incoming <= EVEN * facts.mean_degree
+    return small and even and not _has_greatest_weight(facts)
+
+
+def _has_greatest_weight(facts: Facts) -> bool:
+    return facts.greatest == np.iinfo(np.int64).max
 
 
 def _is_unit(facts: Facts) -> bool:

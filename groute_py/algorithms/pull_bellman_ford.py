@@ -26,6 +26,7 @@ def _algorithm(storage: str, summary: str, complexity: str) -> Algorithm:
         summary=summary,
         complexity=complexity,
         negative_weights=True,
+        pads=True,
         devices={
             "cpu": on_cpu("groute_py.device.alone.pull_cpu", f"{kind}Cpu"),
             "cuda": on_gpu("groute_py.device.alone.pull_cuda", f"{kind}Cuda"),

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from groute_py.kernels.cpu.near_far import does_not_fit
+
 
 @njit(cache=True, nogil=True)
 def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any) -> Any:
@@ -25,8 +27,9 @@ def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: A
         if distances[tail] == nothing:
             continue
         for arc in range(offsets[tail], offsets[tail + 1]):
-            head = heads[arc]
-            reach = distances[tail] + weights[arc]
+            if does_not_fit(distances[tail], weights[arc], nothing):
+                continue
+            head, reach = heads[arc], distances[tail] + weights[arc]
             level = reach == best[head] and tails[head] < 0 and head != tail
             if reach < best[head] or level:
                 best[head], tails[head], arcs[head] = reach, tail, arc
