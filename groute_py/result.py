@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -188,7 +187,7 @@ def load(path: str | Path) -> Result:
         raise
     except OSError as problem:
         raise InputError(f"{path}: cannot be read: {problem.strerror or problem}") from problem
-    except (ValueError, EOFError, zipfile.BadZipFile) as problem:
+    except Exception as problem:  # NumPy and zipfile have many ways to say that data are damaged
         raise InputError(f"{path}: not a saved result ({problem})") from problem
     missing = {"distances", "source"} - found.keys()
     if missing:

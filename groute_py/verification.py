@@ -37,7 +37,7 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
 
     Raises:
         VerificationError: naming the first vertex that is wrong, and why.
-        InputError: the result has not as many vertices as the graph.
+        InputError: the result has not as many vertices as the graph, or both have ids, and others.
     """
     graph = graph.to_host()
     distances, source = result.distances, result.source
@@ -45,6 +45,11 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
         raise InputError(
             f"the result has {len(distances)} distances from source {source}, but {graph.name} has "
             f"{graph.vertex_count} vertices: they do not belong together"
+        )
+    if not _same_ids(graph.ids, result.ids):
+        raise InputError(
+            f"the result's vertices have other ids than those of {graph.name}: they do not belong "
+            "together"
         )
     # sums are made in the type of float distances, as solvers make them
     floats = distances.dtype.kind == "f"
@@ -77,6 +82,11 @@ def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
     weights = graph.weights.astype(kind, copy=False)
     certificate.dijkstra(graph.offsets, graph.heads, weights, source, distances)
     return distances
+
+
+def _same_ids(graphs: NDArray[Any] | None, results: NDArray[Any] | None) -> bool:
+    """Whether they say the same of every vertex; where one of them has none, nothing is said."""
+    return graphs is None or results is None or np.array_equal(graphs, results)
 
 
 class _Ids:

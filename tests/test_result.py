@@ -241,6 +241,26 @@ def test_damaged_results(tmp_path: Path, changes: dict[str, Any], says: str) -> 
         load(tmp_path / "r.npz")
 
 
+def test_flipped_bits(tmp_path: Path) -> None:
+    """Each is one clear error, or changes nothing: the archive has checksums."""
+    result = Result(0, np.array([0, 1, 2]), np.array([-1, 0, 1]))
+    result.save(tmp_path / "r.npz")
+    whole = (tmp_path / "r.npz").read_bytes()
+    noticed = []
+    for bit in range(0, 8 * len(whole), 3):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        (tmp_path / "r.npz").write_bytes(flipped)
+        try:
+            found = load(tmp_path / "r.npz")
+        except InputError as error:
+            noticed.append(str(error))
+        else:
+            np.testing.assert_array_equal(found.distances, result.distances)
+    assert len(noticed) > 1000
+    assert all("r.npz: " in said for said in noticed)
+
+
 @pytest.mark.parametrize("parents", [[-1, 2, 1], [-1, 1, 1], [-1, 2, -1]])
 def test_predecessors_that_lead_nowhere(parents: list[int]) -> None:
     result = Result(0, np.array([0, 1, 2]), np.array(parents))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,16 @@ def test_parallel_arcs_the_lightest_counts() -> None:
 def test_not_of_this_graph(wrong: Result) -> None:
     with pytest.raises(InputError, match="do not belong together"):
         verify(GRAPH, wrong)
+
+
+def test_ids_of_another_graph() -> None:
+    graph = replace(GRAPH, ids=np.arange(5) * 10)
+    verify(graph, result())
+    verify(graph, replace(result(), ids=np.arange(5) * 10))
+    verify(GRAPH, replace(result(), ids=np.arange(5) * 10))
+    for ids in (np.arange(5) * 10 + 1, np.array(list("abcde"))):
+        with pytest.raises(InputError, match="other ids than those of graph: they do not belong"):
+            verify(graph, replace(result(), ids=ids))
 
 
 def test_ids_are_those_of_the_file() -> None:
