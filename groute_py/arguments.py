@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral, Real
 from typing import Any
 
 from groute_py.errors import InputError
@@ -20,16 +19,23 @@ def check_choice(what: str, name: Any, known: Iterable[str]) -> None:
 
 
 def check_number(what: str, value: Any) -> None:
-    """Raise `InputError` for what is no real number, or one that no float64 holds."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    """Raise `InputError` for what is no real number, or one that no float64 holds.
+
+    Numbers are Python's, NumPy's, arrays without a dimension, and whatever else becomes a float.
+    """
+    is_one = hasattr(value, "__float__") or hasattr(value, "__index__")
+    if not is_one or isinstance(value, bool) or getattr(value, "shape", ()) != ():
         raise InputError(f"{what} must be a number, not {value!r}")
     try:
         float(value)
     except OverflowError:
         raise InputError(f"{what} is out of range; the greatest number is 1.8e308") from None
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be a number, not {value!r}") from None
 
 
 def check_whole_number(what: str, value: Any) -> None:
-    """Raise `InputError` for what is no integer."""
-    if not isinstance(value, Integral) or isinstance(value, bool):
+    """Raise `InputError` for what is no integer, nor a float that is whole."""
+    check_number(what, value)
+    if not float(value).is_integer():
         raise InputError(f"{what} must be an integer, not {value!r}")

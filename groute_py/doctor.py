@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -190,15 +191,22 @@ def about_ways(ways: dict[tuple[int, int], Any]) -> Iterator[Finding]:
     yield Finding("peer latency", "good", shown)
 
 
+def _size(path: Path) -> int:
+    """Of a file, in bytes; 0 where there is none, any more or that may be looked at."""
+    with suppress(OSError):
+        return path.stat().st_size if path.is_file() else 0
+    return 0
+
+
 def _cache() -> Finding:
     folder = settings().cache_folder
     try:
         nearest = next((p for p in (folder, *folder.parents) if p.exists()), Path("/"))
         writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
-        size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
     except OSError:  # a name that is too long, a folder that may not be searched
-        writable, size = False, 0
+        writable = False
     if writable:
+        size = sum(map(_size, folder.rglob("*")))
         return Finding("cache folder", "good", f"{folder}, {size / 1e6:,.1f} MB")
     advice = "set GROUTE_PY_CACHE to a folder that can be written"
     return Finding("cache folder", "wrong", f"{folder} cannot be written", advice)

@@ -187,6 +187,8 @@ def load(path: str | Path) -> Result:
         raise
     except OSError as problem:
         raise InputError(f"{path}: cannot be read: {problem.strerror or problem}") from problem
+    except MemoryError as problem:
+        raise InputError(f"{path}: no room for it, or it is damaged ({problem})") from problem
     except Exception as problem:  # NumPy and zipfile have many ways to say that data are damaged
         raise InputError(f"{path}: not a saved result ({problem})") from problem
     missing = {"distances", "source"} - found.keys()

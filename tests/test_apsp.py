@@ -181,6 +181,15 @@ def test_rows_are_rounded_as_a_solve_is(device: str, method: str, kind: str) -> 
         np.testing.assert_array_equal(rows.distances[source], one.distances)
 
 
+def test_potentials_that_are_far_greater_than_distances(device: str, method: str) -> None:
+    """Rounded to float32 they would take the distances' last digits with them."""
+    arcs = [(0, 1, 1e6), (1, 2, -1e6), (2, 3, 0.1)]
+    rows = groute_py.apsp(graph_of(4, arcs, "float32"), algorithm=method, device=device)
+    assert rows is not None
+    assert rows.distances.dtype == np.float64
+    assert rows.distances[0, 3] == pytest.approx(np.float32(0.1), rel=1e-9)
+
+
 def test_float32_sums_that_need_float64(device: str, method: str) -> None:
     great = float(np.finfo(np.float32).max)
     graph = graph_of(3, [(0, 1, great), (1, 2, great)], "float32")

@@ -214,8 +214,9 @@ def test_what_a_finished_run_has_left_behind(
     job, path = job_of(graph), tmp_path / "out.npy"
     rows = kept(path, job)
     deliver(SoloChannel(), job, rows.missing, rows)
-    monkeypatch.setattr(many_kept.shutil, "rmtree", lambda folder: None)
+    monkeypatch.setattr(KeptRows, "_remove_folder", lambda _: None)
     rows.finish()
+    rows.close()
     monkeypatch.undo()
     with pytest.raises(InputError, match="is complete"):
         kept(path, job, resume=True)
@@ -375,6 +376,82 @@ def test_an_interrupt_while_the_file_is_made(
     with pytest.raises(TimeLimitError) as caught:
         _save(SoloChannel(), job_of(graph), tmp_path / "out.npz", False, None)
     assert str(caught.value).startswith("the time limit is near; 40 of 40 rows are complete in")
+
+
+def test_an_interrupt_while_the_folder_goes(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: Path) -> None:
+        raise signalled(InterruptedRun("interrupted by SIGTERM; nothing was written"))
+
+    monkeypatch.setattr(many_kept, "_remove", interrupted)
+    with pytest.raises(InterruptedRun) as caught:
+        _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
+    assert str(caught.value) == f"interrupted; all rows are in {tmp_path}/out.npy"
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), every(graph))
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_a_run_that_begins_while_the_folder_goes(
+    tmp_path: Path, graph: Graph, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused as long as there is anything that the first one still removes."""
+    job, path = job_of(graph), tmp_path / f"out{suffix}"
+    remove, tries = many_kept._remove, 0
+
+    def removed(left: Path) -> None:
+        nonlocal tries
+        tries += 1
+        with pytest.raises(InputError, match="another run is working on"):
+            kept(path, job)
+        remove(left)
+
+    first = kept(path, job)
+    deliver(SoloChannel(), job, first.missing, first)
+    monkeypatch.setattr(many_kept, "_remove", removed)
+    first.finish()
+    assert tries == (2 if suffix == ".npy" else 3)
+    monkeypatch.undo()
+    assert listing(tmp_path) == [f"out{suffix}"]
+    second = kept(path, job)
+    deliver(SoloChannel(), job, second.missing, second)
+    second.finish()
+    assert listing(tmp_path) == [f"out{suffix}"]
+
+
+def test_nothing_is_open_that_is_removed(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On NFS what is open cannot be removed, and its folder neither."""
+    remove = many_kept._remove
+
+    def removed(left: Path) -> None:
+        opened = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+        assert str(left) not in opened
+        remove(left)
+
+    monkeypatch.setattr(many_kept, "_remove", removed)
+    job = job_of(graph, predecessors=True)
+    rows = kept(tmp_path / "out.npz", job)
+    deliver(SoloChannel(), job, rows.missing, rows)
+    rows.finish()
+    assert listing(tmp_path) == ["out.npz"]
+
+
+def test_a_run_that_fails_lets_go(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the same process may go on with it."""
+
+    def failing(*_: Any) -> str:
+        raise RunError("no")
+
+    monkeypatch.setattr("groute_py.many.apsp.deliver", failing)
+    with pytest.raises(RunError):
+        _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
+    monkeypatch.undo()
+    done = _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", True, None)
+    assert done["solved_now"] == 40
 
 
 @pytest.mark.mpi

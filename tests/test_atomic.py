@@ -10,11 +10,13 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from graphs import graph_of
 
 from groute_py import InputError, read_graph, write_graph
-from groute_py.graph.atomic import replacing
+from groute_py.graph.atomic import check_apart, replacing
+from groute_py.result import load
 
 GRAPH = graph_of(2, [(0, 1, 5)])
 
@@ -88,6 +90,59 @@ def test_standard_output_that_has_something_already(tmp_path: Path, mode: str) -
     assert text.startswith(f"{first}0 0\n1 ")
     assert text.count("\n") == first.count("\n") + 2
     assert json.loads(done.stderr)["output"] == "/dev/stdout"
+
+
+@pytest.mark.parametrize("form", ["npz", "npy", "csv"])
+@pytest.mark.parametrize("mode", ["wb", "ab"])
+def test_any_form_on_standard_output(tmp_path: Path, mode: str, form: str) -> None:
+    """Writers that go back to put sizes into what they have written find that they cannot."""
+    words = f"sssp road:9x9 --device cpu --output-format {form} -o"
+    command = [sys.executable, "-m", "groute_py", *words.split()]
+    with open(tmp_path / "out", mode) as file:
+        subprocess.run([*command, "/dev/stdout"], stdout=file, stderr=subprocess.PIPE, check=True)
+    piped = subprocess.run([*command, "/dev/stdout"], capture_output=True, check=True).stdout
+    subprocess.run([*command, tmp_path / "right"], capture_output=True, check=True)
+    if form != "npz":
+        right = (tmp_path / "right").read_bytes()
+        assert (tmp_path / "out").read_bytes() == piped == right
+        return
+    (tmp_path / "piped").write_bytes(piped)
+    wanted = load(tmp_path / "right")
+    for name in ("out", "piped"):
+        found = load(tmp_path / name)
+        np.testing.assert_array_equal(found.distances, wanted.distances)
+        np.testing.assert_array_equal(found.predecessors, wanted.predecessors)
+
+
+def test_standard_input_is_no_place_for_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("mine")
+    words = "sssp road:9x9 -o /dev/stdin --output-format csv"
+    with open(tmp_path / "in") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "groute_py", *words.split()],
+            stdin=file,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "/dev/stdin: cannot be written: it is open only to be read" in done.stderr
+    assert (tmp_path / "in").read_text() == "mine"
+
+
+def test_files_that_are_the_same(tmp_path: Path) -> None:
+    one, other, link = tmp_path / "one", tmp_path / "other", tmp_path / "link"
+    one.touch()
+    os.link(one, other)
+    link.symlink_to(one)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for apart in (other, tmp_path / "absent", tmp_path / "loop", "dimacs:NY", "road:5x5", None):
+        check_apart({"GRAPH": one, "--output": apart})
+    for same in ("/dev/null", "/dev/stdout"):
+        check_apart({"--output": same, "--telemetry": same})
+    for file in (one, link, tmp_path / "x" / ".." / "one"):
+        with pytest.raises(InputError, match="is both GRAPH and --output; name another file"):
+            check_apart({"GRAPH": one, "--output": file})
 
 
 def test_what_is_printed_comes_before(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -108,6 +109,10 @@ TABLE = {
     "two answers in one file": Bad(
         "sssp @good.gr -o @both.csv --telemetry @both.csv", 2, "is both --output and --telemetry"
     ),
+    "rows over their sources": Bad(
+        "apsp @good.gr --sources @@plain.npy -o @plain.npy", 2, "is both --sources and --output"
+    ),
+    "link to itself": Bad("sssp @loop.gr", 2, "cannot be read: Too many levels of symbolic links"),
     "rows over the graph": Bad("apsp @none.npz -o @none.npz", 2, "is both GRAPH and --output"),
     "output that cannot be": Bad("sssp @good.gr -o /proc/out.npz", 2, "cannot be written"),
     # the other commands
@@ -185,6 +190,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_bytes(content)
     for name in ("folder", "folder.npz"):
         (folder / name).mkdir()
+    (folder / "loop.gr").symlink_to(folder / "loop.gr")
     good = {"source": 0, "distances": np.array([0, 1, 6, 8])}
     np.savez(folder / "wrong.npz", **{**good, "distances": np.array([0, 0, 6, 8])})
     np.savez(folder / "other.npz", **{**good, "distances": np.arange(3)})
@@ -201,7 +207,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def words_of(bad: Bad, inputs: Path, output: Path) -> list[str]:
     """The command line; a solve that names no output gets one that must not appear."""
-    words = [word.replace("@", f"{inputs}/") for word in bad.words.split()]
+    words = [re.sub("@(?!@)", f"{inputs}/", word) for word in bad.words.split()]
     if words[0] == "sssp" and "-o" not in words:
         words += ["-o", str(output)]
     return words

@@ -28,6 +28,13 @@ def test_arrays_are_read_only():
             array[0] = 0
 
 
+def test_integers_of_which_one_is_unsigned():
+    """NumPy would make floats of them."""
+    graph = Graph.from_arrays([0, np.uint64(2)], [np.uint64(0), 0], [np.uint64(5), -3])
+    assert graph.weights.tolist() == [5, -3]
+    assert graph.weights.dtype == np.int64
+
+
 def test_the_callers_arrays_stay_writable():
     weights = np.array([1, 2], np.int32)
     graph = Graph.from_arrays([0, 2], [0, 0], weights)

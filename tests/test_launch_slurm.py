@@ -217,6 +217,8 @@ def test_items_from_a_file(tmp_path: Path) -> None:
     done = CliRunner().invoke(commands, words)
     assert "items=(3 14)\n" in done.stdout
     assert "#SBATCH --array=0-1\n" in done.stdout
+    (tmp_path / "sources").write_text("\n")
+    assert isinstance(CliRunner().invoke(commands, words).exception, InputError)
 
 
 def test_items_are_lines_and_nothing_else(tmp_path: Path) -> None:
@@ -229,8 +231,6 @@ def test_items_are_lines_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "names").write_text("a\0b\n")
     with pytest.raises(InputError, match="names: has a null character"):
         CliRunner().invoke(commands, words, standalone_mode=False, catch_exceptions=False)
-    (tmp_path / "sources").write_text("\n")
-    assert isinstance(CliRunner().invoke(commands, words).exception, InputError)
 
 
 def test_mpirun_is_printed() -> None:

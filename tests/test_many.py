@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from local_ranks import on_ranks
 
-from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, verify
+from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, apsp, verify
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
+from groute_py.many.choose import METHODS
 from groute_py.many.johnson import potentials, solve_johnson
 from groute_py.many.nearest import solve_nearest
 from groute_py.many.rows import SourceRows, solve_rows
@@ -83,6 +84,23 @@ def test_potentials_beyond_64_bits(device: str) -> None:
     graph = graph_of(4, [(0, 1, low), (1, 2, low + 2), (3, 0, 2**62)], "int64")
     with pytest.raises(RunError, match="do not fit"):
         solve_johnson(graph, [0], Options(device=device))
+
+
+def test_distances_beyond_64_bits(device: str) -> None:
+    """They fit in the reweighted graph, whose potentials are below zero, and not in this one."""
+    great = 2**62
+    graph = graph_of(4, [(3, 0, -100), (0, 1, great), (1, 2, great)], "int64")
+    with pytest.raises(RunError, match="does not fit in int64"):
+        solve_johnson(graph, [0], Options(device=device))
+    for method in METHODS:
+        with pytest.raises(RunError, match="does not fit in int64"):
+            apsp(graph, algorithm=method, device=device)
+    graph = graph_of(4, [(3, 0, -100), (0, 1, great), (1, 2, great - 2)], "int64")
+    for method in METHODS:
+        rows = apsp(graph, algorithm=method, device=device)
+        assert rows is not None
+        assert rows.distances[0].tolist() == [0, great, 2**63 - 2, UNREACHED]
+        assert rows.distances[3].tolist() == [-100, great - 100, 2**63 - 102, 0]
 
 
 def test_an_arc_from_the_source_is_preferred(device: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,10 @@ CALLS: dict[str, tuple[str, str]] = {
     "partition": ("sssp(G, 0, partition=None)", "partition None is unknown; choose one of arcs"),
     "device": ("bfs(G, 0, device=b'cpu')", "device b'cpu' is unknown; choose one of auto"),
     "rows": ("apsp(G, algorithm=1)", "algorithm 1 is unknown; choose one of auto, floyd"),
-    "memory": ("apsp(G, memory_limit='x')", "memory limit must be an integer, not 'x'"),
+    "memory": ("apsp(G, memory_limit='x')", "memory limit must be a number, not 'x'"),
+    "part of a byte": ("apsp(G, memory_limit=0.5)", "memory limit must be an integer, not 0.5"),
+    "several cutoffs": ("sssp(G, 0, cutoff=np.array([3]))", "cutoff must be a number, not array"),
+    "complex delta": ("sssp(G, 0, delta=1j)", "delta must be a number, not 1j"),
     "sources": ("apsp(G, sources=[[1], [2, 3]])", "not an array of numbers: .*inhomogeneous"),
     "words": ("apsp(G, sources='ab')", "sources must be integers"),
     "offsets": ("sssp(([0, 1, [2]], [1], [1]), 0)", "not an array of numbers: .*inhomogeneous"),
@@ -41,12 +45,13 @@ def test_on_one_rank(name: str) -> None:
     names = {name: getattr(groute_py, name) for name in ("sssp", "bfs", "apsp")}
     graph = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
     with pytest.raises(InputError, match=says):
-        eval(call, {**names, "G": graph})
+        eval(call, {**names, "G": graph, "np": np})
 
 
 SCRIPT = """
 import json, sys
 from mpi4py import MPI
+import numpy as np
 import groute_py
 from groute_py import apsp, bfs, sssp
 G = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
@@ -97,7 +102,7 @@ def test_an_error_that_is_none_of_ours(
 
 def test_numbers_of_every_kind() -> None:
     graph = groute_py.Graph.from_arrays([0, 1, 2, 2], [1, 2], [1, 5])
-    for cutoff in (3, 3.5, np.int8(3), np.float32(3), np.float64("inf")):
+    for cutoff in (3, 3.5, np.int8(3), np.float32(3), np.float64("inf"), np.array(4.0), Decimal(3)):
         found = groute_py.sssp(graph, 0, cutoff=cutoff, device="cpu")
         assert found is not None
-        assert found.reached.sum() == (2 if np.isfinite(cutoff) else 3)
+        assert found.reached.sum() == (2 if np.isfinite(float(cutoff)) else 3)

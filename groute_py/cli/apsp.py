@@ -76,7 +76,8 @@ def apsp(
     click.get_current_context().with_resource(watched(channel))
     limit = on_root(channel, lambda: _bytes(memory_limit))
     request = Request(algorithm, device, paths, limit)
-    on_root(channel, lambda: _check(request, what, graph, output, resume))
+    files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
+    on_root(channel, lambda: _check(request, what, files, resume))
 
     def load() -> Any:
         from groute_py.api import as_graph
@@ -104,7 +105,7 @@ def apsp(
     _show(job, rows, seconds, as_json)
 
 
-def _check(request: Request, what: str, graph: str, output: str | None, resume: bool) -> None:
+def _check(request: Request, what: str, files: dict[str, str | None], resume: bool) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.graph.atomic import check_apart
     from groute_py.many.kept import check_output
@@ -112,13 +113,14 @@ def _check(request: Request, what: str, graph: str, output: str | None, resume: 
 
     request.check()
     check_choice("reduction", what, REDUCTIONS)
+    output = files["--output"]
     if output is not None and what != "none":
         raise InputError("--reduce keeps no rows to save; drop it, or --output")
     if resume and output is None:
         raise InputError("--resume goes on with an --output; name it")
     if output is not None:
         check_output(Path(output), predecessors=request.predecessors)
-        check_apart({"GRAPH": graph, "--output": output})
+        check_apart(files)
 
 
 def _save(
@@ -154,14 +156,12 @@ def _save(
         label = deliver(channel, job, missing, kept[0] if kept else None, progress)
         on_root(channel, lambda: kept[0].finish())
     except (InterruptedRun, TimeLimitError) as end:
-        rows = "complete rows are kept"
-        if kept:
-            left = len(kept[0].missing)
-            kept[0].close()
-            rows = f"{len(job.sources) - left:,} of {len(job.sources):,} rows are complete"
         why = "the time limit is near" if isinstance(end, TimeLimitError) else "interrupted"
-        message = f"{why}; {rows} in {path}.partial; go on with --resume"
-        raise signalled(type(end)(message)) from end
+        what = kept[0].state if kept else f"complete rows are kept in {path}.partial"
+        raise signalled(type(end)(f"{why}; {what}")) from end
+    finally:
+        for rows in kept:
+            rows.close()
     return {"on": label, "output": str(path), "solved_now": len(missing)}
 
 

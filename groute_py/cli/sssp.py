@@ -272,7 +272,7 @@ def _total(distances: NDArray[Any]) -> float | None:
 
 
 def _is_stdout(file: str | None) -> bool:
-    from groute_py.graph.atomic import STDOUT, own_descriptor
+    from groute_py.graph.streams import STDOUT, own_descriptor
 
     return file is not None and own_descriptor(Path(file)) == STDOUT
 

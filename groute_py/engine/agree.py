@@ -29,11 +29,9 @@ def on_all(channel: Channel, action: Callable[[], T]) -> T:
     outcome = _attempt(action)
     told = _told(outcome, channel)
     failures = channel.gather(told if isinstance(told, GrouteError) else None)
-    if isinstance(outcome, Exception) and not isinstance(outcome, GrouteError):
-        raise outcome
-    for failure in failures:
-        if failure is not None:
-            raise everywhere(failure)
+    first = next((rank for rank, failure in enumerate(failures) if failure is not None), None)
+    if first is not None and first != channel.rank:
+        raise everywhere(cast("GrouteError", failures[first]))
     return _unwrap(outcome)
 
 

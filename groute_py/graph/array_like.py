@@ -50,16 +50,19 @@ def array_of(values: Any) -> Any:
         array = np.asarray(values)
     except ValueError as problem:  # rows of unequal length
         raise GraphError(f"not an array of numbers: {problem}") from problem
-    _refuse_rounded(values, array)
-    return array
+    return _unrounded(values, array)
 
 
-def _refuse_rounded(values: Any, array: NDArray[Any]) -> None:
-    """NumPy makes floats of integers of which some fit in int64 and the others in uint64 only."""
+def _unrounded(values: Any, array: NDArray[Any]) -> NDArray[Any]:
+    """NumPy makes floats of integers of which some are int64 and some fit in uint64 only."""
     if not isinstance(values, Sequence) or array.ndim != 1 or array.dtype.kind != "f":
-        return
-    if len(values) and all(isinstance(value, Integral) for value in values):
-        raise GraphError(f"{max(values)} does not fit in 64-bit signed integers")
+        return array
+    if len(values) == 0 or not all(isinstance(value, Integral) for value in values):
+        return array
+    integers = [int(value) for value in values]
+    if max(integers) > np.iinfo(np.int64).max:
+        raise GraphError(f"{max(integers)} does not fit in 64-bit signed integers")
+    return np.array(integers, np.int64)
 
 
 def host_array(values: Any) -> NDArray[Any]:

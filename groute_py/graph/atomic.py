@@ -6,27 +6,18 @@ import errno
 import os
 import secrets
 import stat
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from groute_py.errors import GrouteError, InputError, RunError
+from groute_py.graph.streams import check_stream, is_stream, opened, own_descriptor
 from groute_py.graph.there import is_file_there, is_there
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What a disk says that takes no more, or fails."""
-
-STDOUT = 1
-"""The file descriptor of standard output."""
-
-OPEN_FILES = Path("/proc/self/fd")
-"""Where Linux shows a process what it has open."""
-
-MOST_LINKS = 40
-"""One to another; Linux follows no more."""
 
 
 @contextmanager
@@ -36,14 +27,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Where `path` is a link, the file that it leads to is replaced; where there is a file, its mode
     is kept. Pipes and devices are written to as they are.
     """
-    if (number := own_descriptor(path)) is not None:
-        if number == STDOUT:
-            sys.stdout.flush()
-        with open(os.dup(number), "wb") as stream:  # opened anew it would begin at its head
-            yield stream
-        return
     if is_stream(path):
-        with open(path, "wb") as stream:
+        with opened(path) as stream:
             yield stream
         return
     target = path.resolve()
@@ -91,6 +76,7 @@ def check_writable(path: Path) -> None:
         if path.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
         if is_stream(path):
+            check_stream(path)
             return
         folder = path.resolve().parent
         if not folder.is_dir():
@@ -99,36 +85,14 @@ def check_writable(path: Path) -> None:
             pass
 
 
-def check_apart(files: dict[str, str | Path | None]) -> None:
+def check_apart(files: Mapping[str, str | Path | None]) -> None:
     """Raise `InputError` if one of some files, by what they are for, would replace another."""
-    seen: dict[Path, str] = {}
+    seen: dict[str, str] = {}
     for what, name in files.items():
-        if name is None or (is_there(name) and not is_file_there(name)):
-            continue  # not given, or a pipe or a device
-        before = seen.setdefault(Path(name).resolve(), what)
+        if name is None or own_descriptor(Path(name)) is not None:
+            continue
+        if is_there(name) and not is_file_there(name):
+            continue  # a pipe or a device
+        before = seen.setdefault(os.path.realpath(name), what)
         if before != what:
             raise InputError(f"{name}: is both {before} and {what}; name another file")
-
-
-def is_stream(path: Path) -> bool:
-    """Whether it is there and cannot be replaced: a pipe, a device, or what a process has open."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return True
-    except FileNotFoundError:
-        return False
-    # /dev/stdout leads to /proc/self/fd/1, and that to a file which others write to as well
-    steps = [path.parent.resolve(), path.readlink() if path.is_symlink() else path]
-    return any(step.is_relative_to("/proc") for step in steps)
-
-
-def own_descriptor(path: Path) -> int | None:
-    """The file descriptor of this process that a path is a name of, as /dev/stdout is of 1."""
-    open_files = OPEN_FILES.resolve()
-    for _ in range(MOST_LINKS):
-        if path.parent.resolve() == open_files and path.name.isdecimal():
-            return int(path.name)
-        if not path.is_symlink():
-            return None
-        path = path.parent / path.readlink()
-    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)
@@ -12,7 +13,7 @@ NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)
 
 
 class LockedError(Exception):
-    """Another process holds the file, or has removed it this moment."""
+    """Another process holds the file, or has removed it this moment, perhaps with its folder."""
 
 
 class FileLock:
@@ -29,21 +30,26 @@ class FileLock:
     """
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            _lock(self._file)
-            if not os.path.samestat(os.fstat(self._file), path.stat()):
-                raise LockedError
-        except FileNotFoundError:
-            os.close(self._file)
-            raise LockedError from None
-        except BaseException:
-            os.close(self._file)
-            raise
+        self._path = path
+        with ExitStack() as unlocked:
+            try:
+                file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+                unlocked.callback(os.close, file)
+                _lock(file)
+                if not os.path.samestat(os.fstat(file), path.stat()):
+                    raise LockedError
+            except FileNotFoundError:
+                raise LockedError from None
+            self._held = unlocked.pop_all()
 
     def close(self) -> None:
         """Let go; the file stays."""
-        os.close(self._file)
+        self._held.close()
+
+    def remove(self) -> None:
+        """Remove the file, and let go."""
+        self._path.unlink(missing_ok=True)
+        self.close()
 
 
 def _lock(file: int) -> None:

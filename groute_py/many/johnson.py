@@ -43,9 +43,7 @@ def solve_johnson(
     height = potentials(graph, options)
     rows = solve_rows(reweighted(graph, height), sources, options, SoloChannel())
     assert rows is not None
-    nothing = unreached(rows.distances.dtype)
-    lifted = rows.distances + height - height[rows.sources][:, np.newaxis]
-    return replace(rows, distances=np.where(rows.distances == nothing, nothing, lifted))
+    return replace(rows, distances=lifted(rows.distances, height, rows.sources, graph.name))
 
 
 def potentials(graph: Graph, options: Options) -> NDArray[Any]:
@@ -75,3 +73,27 @@ def reweighted(graph: Graph, height: NDArray[Any]) -> Graph:
     return Graph.from_arrays(
         graph.offsets, graph.heads, weights, first_id=graph.first_id, name=graph.name
     )
+
+
+def lifted(
+    distances: NDArray[Any], height: NDArray[Any], sources: NDArray[np.int64], name: str
+) -> NDArray[Any]:
+    """Distances in the graph as it was.
+
+    Args:
+        distances: shape (k, n), of the reweighted graph, in public types.
+        height: the potentials, shape (n,).
+        sources: shape (k,).
+        name: of the graph, for messages.
+
+    Raises:
+        RunError: one does not fit in 64 bits.
+    """
+    nothing = unreached(distances.dtype)
+    reached = distances != nothing
+    own = height[sources][:, np.newaxis]
+    sums = distances + height  # no potential is above 0
+    if distances.dtype.kind != "f" and (reached & (sums >= nothing + own)).any():
+        raise RunError(f"a distance in {name} does not fit in int64; scale the weights down")
+    whole: NDArray[Any] = np.where(reached, sums - own, nothing)
+    return whole

@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -106,18 +106,19 @@ class KeptRows:
         if predecessors:
             self._types["predecessors"] = np.dtype(np.int32)
         self._shape = len(sources), graph.vertex_count
+        self._finished = False
         self._lock = self._locked(resume=resume)
-        try:
+        with ExitStack() as unfinished:
+            unfinished.callback(self._lock.close)
             if resume:
                 self._check_run(run)
             else:
                 self._begin(run)
+            self._open = unfinished.enter_context(ExitStack())
             self._starts = {name: self._array(name).offset for name in self._types}
-            self._files = {name: os.open(self._part(name), os.O_RDWR) for name in self._types}
-            self._rows = os.open(self._folder / "rows", os.O_RDWR)
-        except BaseException:
-            self._lock.close()
-            raise
+            self._files = {name: self._opened(self._part(name)) for name in self._types}
+            self._rows = self._opened(self._folder / "rows")
+            unfinished.pop_all()
 
     @property
     def missing(self) -> NDArray[np.int64]:
@@ -163,14 +164,40 @@ class KeptRows:
                 shutil.rmtree(draft, ignore_errors=True)
                 _write_zarr(draft, self._arrays())
                 draft.replace(self.path)
-        shutil.rmtree(self._folder)
-        self.close()
+        self._finished = True
+        self._open.close()  # what is open stays in the folder on NFS
+        self._remove_folder()
 
     def close(self) -> None:
-        """Leave what is there for --resume."""
-        for descriptor in (*self._files.values(), self._rows):
-            os.close(descriptor)
+        """Leave what is there for --resume; once more does nothing."""
+        self._open.close()
         self._lock.close()
+
+    @property
+    def state(self) -> str:
+        """How far it has come, in words."""
+        if self._finished:
+            return f"all rows are in {self.path}"
+        total = self._shape[0]
+        done = total - len(self.missing)
+        return f"{done:,} of {total:,} rows are complete in {self._folder}; go on with --resume"
+
+    def _opened(self, path: Path) -> int:
+        descriptor = os.open(path, os.O_RDWR)
+        self._open.callback(os.close, descriptor)
+        return descriptor
+
+    def _remove_folder(self) -> None:
+        """As far as that goes; the lock last, since whoever finds none may begin."""
+        with suppress(OSError):
+            self._clear()
+            self._lock.remove()
+            self._folder.rmdir()
+
+    def _clear(self) -> None:
+        for path in self._folder.iterdir():
+            if path.name != LOCK:
+                _remove(path)
 
     def _is_ours(self) -> bool:
         """Whether the folder still is the one whose files this run holds open."""
@@ -182,17 +209,19 @@ class KeptRows:
     def _locked(self, *, resume: bool) -> FileLock:
         """The folder, there and in nobody else's hands."""
         try:
-            if not resume:
+            if resume:
+                (self._folder / "run.json").stat()
+            else:
                 self._folder.mkdir(exist_ok=True)
             return FileLock(self._folder / LOCK)
-        except (LockedError, FileNotFoundError) as problem:
-            if resume and isinstance(problem, FileNotFoundError):
-                raise self._nothing_to_resume() from None
+        except LockedError:
             raise InputError(
                 f"{self._folder}: another run is working on {self.path}; wait for it, or name "
                 "another --output"
             ) from None
         except OSError as problem:
+            if resume and isinstance(problem, FileNotFoundError):
+                raise self._nothing_to_resume() from None
             what = problem.strerror or str(problem)
             if problem.errno in FULL:
                 raise RunError(f"{self._folder}: {what}; nothing was written") from problem
@@ -202,16 +231,14 @@ class KeptRows:
 
     def _begin(self, run: dict[str, Any]) -> None:
         try:
-            for path in self._folder.iterdir():
-                if path.name != LOCK:
-                    _remove(path)
+            self._clear()
             self._check_room()
             for name, kind in self._types.items():
                 self._lay_out(name, kind)
             (self._folder / "rows").write_bytes(bytes(self._shape[0]))
             (self._folder / "run.json").write_text(json.dumps(run, indent=1) + "\n")
         except BaseException as problem:  # a signal as well: room without a run is of no use
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._remove_folder()
             if not isinstance(problem, OSError):
                 raise
             what = problem.strerror or str(problem)

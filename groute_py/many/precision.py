@@ -12,14 +12,16 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 
 MARGIN = 4
-"""Between what sums may come to and what is refused: rounding, and Johnson's potentials."""
+"""Between what sums may come to and what float32 holds, for rounding."""
 
 
 def one_precision(graph: Graph) -> Graph:
-    """The graph, with float64 weights where sums of its float32 ones might overflow.
+    """The graph, with float64 weights where its float32 ones will not do for all rows.
 
-    One source is solved for in float32 first, and again where that overflows. Of many sources some
-    would need float64 and others not, and rows would be rounded in two ways.
+    That is where sums might overflow: one source is solved for in float32 first, and again where
+    that overflows, but of many some would need float64 and others not, and rows would be rounded in
+    two ways. And where weights are negative: Johnson's potentials are rounded too, and may be far
+    greater than the distances.
 
     >>> one_precision(Graph.from_arrays([0, 1, 1], [1], np.float32([3e38]))).weights.dtype
     dtype('float64')
@@ -28,8 +30,8 @@ def one_precision(graph: Graph) -> Graph:
     """
     if graph.weights.dtype != np.float32 or not graph.arc_count:
         return graph
-    greatest = max(float(graph.weights.max()), -float(graph.weights.min()))
-    if MARGIN * graph.vertex_count * greatest < float(np.finfo(np.float32).max):
+    sums = MARGIN * graph.vertex_count * float(graph.weights.max())
+    if graph.weights.min() >= 0 and sums < float(np.finfo(np.float32).max):
         return graph
     return replace(graph, weights=graph.weights.astype(np.float64))
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.device.base import unreached
 from groute_py.device.cpu_rows import CpuGraph, CpuHeaps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.engine.options import Options
@@ -22,7 +21,7 @@ from groute_py.graph.facts import Facts, facts_of
 from groute_py.many.choose import Choice, Request
 from groute_py.many.engine_rows import EngineRows
 from groute_py.many.floyd_rows import CpuFloyd
-from groute_py.many.johnson import potentials, reweighted
+from groute_py.many.johnson import lifted, potentials, reweighted
 from groute_py.many.precision import row_types
 from groute_py.result import public_distances
 
@@ -35,6 +34,10 @@ it shrinks with their square: frontiers fill a block then, and wide windows cost
 
 LEAST_DELTA, MOST_DELTA = 2.0, 32.0
 """What it is never below or above, in the same unit; see docs/performance.md."""
+
+
+IN_VAIN = "where others had sums out of range"
+"""Said of the method that takes over from the one that was chosen."""
 
 
 class Solving:
@@ -80,7 +83,7 @@ class Solving:
             begun = done
             try:
                 solver = opened()
-                self.label = solver.label
+                self.label = solver.label if opened in solvers else f"{solver.label}, {IN_VAIN}"
                 for block in solver.blocks(sources[begun:]):
                     first = begun + block.first
                     yield self._lifted(replace(block, first=first), sources)
@@ -147,10 +150,8 @@ class Solving:
         """With the weights as they were."""
         distances = public_distances(block.distances)
         if self._height is not None:
-            own = self._height[sources[block.first : block.first + len(distances)]]
-            nothing = unreached(distances.dtype)
-            lifted = distances + self._height - own[:, np.newaxis]
-            distances = np.where(distances == nothing, nothing, lifted)
+            own = sources[block.first : block.first + len(distances)]
+            distances = lifted(distances, self._height, own, self._graph.name)
         return replace(block, distances=distances)
 
 

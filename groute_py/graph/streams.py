@@ -1,0 +1,96 @@
+"""Paths of what is no file to be replaced: pipes, devices, and what this process has open."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import stat
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from groute_py.errors import InputError
+
+STDOUT = 1
+"""The file descriptor of standard output."""
+
+OPEN_FILES = Path("/proc/self/fd")
+"""Where Linux shows a process what it has open."""
+
+MOST_LINKS = 40
+"""One to another; Linux follows no more."""
+
+
+def is_stream(path: Path) -> bool:
+    """Whether it is there and cannot be replaced: a pipe, a device, or what a process has open."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return True
+    except FileNotFoundError:
+        return False
+    # /dev/stdout leads to /proc/self/fd/1, and that to a file which others write to as well
+    steps = [path.parent.resolve(), path.readlink() if path.is_symlink() else path]
+    return any(step.is_relative_to("/proc") for step in steps)
+
+
+def own_descriptor(path: Path) -> int | None:
+    """The file descriptor of this process that a path is a name of, as /dev/stdout is of 1."""
+    open_files = str(OPEN_FILES.resolve())
+    with suppress(OSError):  # what cannot be looked at is none of ours
+        for _ in range(MOST_LINKS):
+            if path.name.isdecimal() and os.path.realpath(path.parent) == open_files:
+                return int(path.name)
+            if not path.is_symlink():
+                return None
+            path = path.parent / path.readlink()
+    return None
+
+
+def opened(path: Path) -> BinaryIO:
+    """To be written to; what this process has open goes on where it is."""
+    number = own_descriptor(path)
+    if number is None:
+        return open(path, "wb")
+    if number == STDOUT:
+        sys.stdout.flush()
+    return cast(BinaryIO, Onward(number))  # opened anew it would begin at its head
+
+
+def check_stream(path: Path) -> None:
+    """Raise `InputError` for what this process has open only to read."""
+    number = own_descriptor(path)
+    if number is not None and fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+        raise InputError(f"{path}: cannot be written: it is open only to be read")
+
+
+class Onward(io.RawIOBase):
+    """What a descriptor leads to, from where that is and never back, as a pipe.
+
+    Writers go back where they can, to put sizes into what they have written; but behind ``>>``
+    whatever is written goes to the end.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._written = os.dup(descriptor), 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._written
+
+    def write(self, content: Any) -> int:
+        """Write all of it."""
+        left = memoryview(content).cast("B")
+        size = len(left)
+        while left:
+            left = left[os.write(self._descriptor, left) :]
+        self._written += size
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._descriptor)
+        super().close()
