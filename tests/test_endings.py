@@ -292,18 +292,25 @@ def test_a_signal_within_a_callback_is_heard(name: str, code: int) -> None:
     assert name in done.stderr
 
 
+def first_of_two(folder: Path) -> subprocess.Popen[str]:
+    """Rank 0 of two that imports what lies in a folder first; up to where that prints a line."""
+    environ = {**os.environ, "PMI_SIZE": "2", "PMI_RANK": "0"}
+    environ["PYTHONPATH"] = f"{folder}:{environ.get('PYTHONPATH', '')}"
+    words = [sys.executable, "-m", "groute_py", "sssp", "road:5x5"]
+    pipe = subprocess.PIPE
+    run = subprocess.Popen(words, env=environ, stdout=pipe, stderr=pipe, text=True)
+    assert run.stdout is not None
+    assert run.stdout.readline() == "here\n"
+    return run
+
+
 def test_a_signal_while_mpi_starts(tmp_path: Path) -> None:
     """No handler runs in there, so a rank that waits for one that has ended must not have one."""
     (tmp_path / "mpi4py").mkdir()
     (tmp_path / "mpi4py" / "__init__.py").write_text(
-        "import ctypes\nprint('starts', flush=True)\nctypes.PyDLL(None).sleep(60)\n"
+        "import ctypes\nprint('here', flush=True)\nctypes.PyDLL(None).sleep(60)\n"
     )
-    environ = {**os.environ, "PMI_SIZE": "2", "PMI_RANK": "0"}
-    environ["PYTHONPATH"] = f"{tmp_path}:{environ.get('PYTHONPATH', '')}"
-    words = [sys.executable, "-m", "groute_py", "sssp", "road:5x5"]
-    with subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        assert run.stdout.readline() == "starts\n"
+    with first_of_two(tmp_path) as run:
         run.terminate()
         assert run.wait(timeout=20) == -signal.SIGTERM
 
@@ -333,17 +340,10 @@ def test_a_signal_while_numpy_is_imported_on_a_rank(tmp_path: Path) -> None:
     """What is half imported cannot be imported again to say so."""
     (tmp_path / "numpy").mkdir()
     (tmp_path / "numpy" / "__init__.py").write_text(
-        "import time\nprint('imports', flush=True)\ntime.sleep(60)\n"
+        "import time\nprint('here', flush=True)\ntime.sleep(60)\n"
     )
-    environ = {**os.environ, "PMI_SIZE": "2", "PMI_RANK": "0"}
-    environ["PYTHONPATH"] = f"{tmp_path}:{environ.get('PYTHONPATH', '')}"
-    words = [sys.executable, "-m", "groute_py", "sssp", "road:5x5"]
-    with subprocess.Popen(
-        words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as run:
-        assert run.stdout is not None
+    with first_of_two(tmp_path) as run:
         assert run.stderr is not None
-        assert run.stdout.readline() == "imports\n"
         run.terminate()
         code = run.wait(timeout=20)
         check(Bad("", 130, "interrupted by SIGTERM"), code, "", run.stderr.read())
