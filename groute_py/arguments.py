@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,3 +40,12 @@ def check_whole_number(what: str, value: Any) -> None:
     check_number(what, value)
     if not float(value).is_integer():
         raise InputError(f"{what} must be an integer, not {value!r}")
+
+
+def check_cutoff(value: Any) -> None:
+    """Raise `InputError` for what no distance can be compared with, or all are beyond."""
+    check_number("cutoff", value)
+    if math.isnan(value):
+        raise InputError("cutoff must be a number, not NaN")
+    if value < 0:
+        raise InputError(f"cutoff must not be negative, as {value} is")

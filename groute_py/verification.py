@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import check_cutoff
 from groute_py.errors import InputError, VerificationError
 from groute_py.graph.csr import Graph
 from groute_py.graph.threads import thread_count
@@ -37,8 +38,11 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
 
     Raises:
         VerificationError: naming the first vertex that is wrong, and why.
-        InputError: the result has not as many vertices as the graph, or both have ids, and others.
+        InputError: the result has not as many vertices as the graph, or both have ids, and others;
+            or the cutoff is none.
     """
+    if cutoff is not None:
+        check_cutoff(cutoff)
     graph = graph.to_host()
     distances, source = result.distances, result.source
     if distances.shape != (graph.vertex_count,) or not 0 <= source < graph.vertex_count:

@@ -129,6 +129,9 @@ TABLE = {
         "verify @good.gr @wrong.npz", 3, "vertex 3 has distance 6, but vertex 2 has 0"
     ),
     "result for another graph": Bad("verify @good.gr @other.npz", 2, "do not belong together"),
+    "verified up to what": Bad(
+        "verify @good.gr @wrong.npz --cutoff nan", 2, "cutoff must be a number, not NaN"
+    ),
     "not a result": Bad("verify @good.gr @noise.gr", 2, "not a saved result"),
     "result without a source": Bad("verify @good.gr @some.npz", 2, "it lacks source"),
     "distances only": Bad("verify @good.gr @plain.npy", 2, "an .npy file has no source"),
@@ -348,6 +351,16 @@ def test_streams_that_are_closed(closed: tuple[int, ...], tmp_path: Path) -> Non
         assert bool(done.stdout) == (code == 0 and 1 not in closed)
         assert bool(done.stderr) == (code == 2 and 2 not in closed)
     assert output.read_text().count("\n") == 26
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii"])
+@pytest.mark.parametrize("words", ["sssp road:9x9", "algorithms", "sssp --help", "info road:9x9"])
+def test_encodings_that_have_not_every_character(words: str, encoding: str) -> None:
+    environ = {**os.environ, "PYTHONIOENCODING": encoding}
+    command = [sys.executable, "-m", "groute_py", *words.split()]
+    done = subprocess.run(command, env=environ, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
 
 
 def test_output_to_a_reader_who_has_gone() -> None:

@@ -1,7 +1,10 @@
 """The graph's arrays: what is accepted, what is refused, and the counting sort that makes them."""
 
+import copy
+import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -115,3 +118,17 @@ def test_lengths_that_differ():
 def test_importing_the_graph_loads_no_numba():
     code = "import sys, groute_py.graph.csr; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("protocol", [None, 0, 2, 4, 5])
+def test_copies_are_read_only(protocol):
+    """Also those that are made without the constructor."""
+    graph = replace(Graph.from_arrays([0, 1, 1], [1], [7]), ids=np.array([3, 9]))
+    copied = (
+        copy.deepcopy(graph) if protocol is None else pickle.loads(pickle.dumps(graph, protocol))
+    )
+    for array in (copied.offsets, copied.heads, copied.weights, copied.ids):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5
+    assert copied.heads.tolist() == [1]
+    assert copied.ids.tolist() == [3, 9]

@@ -9,8 +9,9 @@ import pytest
 from groute_py.errors import FormatError, InputError
 from groute_py.graph import cache, head
 from groute_py.graph.csr import Graph
-from groute_py.graph.files import FORMATS, read_graph, write_graph
+from groute_py.graph.files import FORMATS, read_graph, read_piece, write_graph
 from groute_py.graph.formats import dimacs, native
+from groute_py.graph.lines import lines_within
 
 TEXT = b"c text\np sp 2 2\na 2 1 5\na 1 2 3\n"
 OTHER = TEXT.replace(b"5", b"6")
@@ -178,3 +179,31 @@ def test_a_native_file_is_not_copied(tmp_path, text_file):
     native.write(read_graph(text_file), tmp_path / "x.csr")
     read_graph(tmp_path / "x.csr", cache=tmp_path / "kept")
     assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize("cache", [False, True])
+@pytest.mark.parametrize("change", [b"a 1 2 3\n", None])
+def test_a_file_that_changes_while_it_is_read(tmp_path, text_file, monkeypatch, cache, change):
+    """What was read of it is no graph that anybody has written."""
+    form = FORMATS["DIMACS text"]
+
+    def read(path, progress):
+        graph = form.read(path, progress)
+        with open(path, "ab") as file:
+            file.write(change) if change else file.truncate(9)
+        return graph
+
+    monkeypatch.setitem(FORMATS, "DIMACS text", form._replace(read=read))
+    folder = tmp_path / "cache" if cache else False
+    with pytest.raises(FormatError, match="was changed while it was read; try again"):
+        read_graph(text_file, cache=folder)
+    assert not cache or not list(folder.glob("*.csr"))
+
+
+def test_a_piece_of_a_file_that_has_become_shorter(tmp_path):
+    path = tmp_path / "g.txt"
+    path.write_text("1 2 3\n" * 100)
+    assert read_piece(path, range(600)) is not None
+    assert read_piece(path, range(700)) is None
+    with pytest.raises(FormatError, match="ends at byte 600, before 700"):
+        list(lines_within(path, range(700)))

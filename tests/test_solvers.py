@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -18,12 +19,14 @@ from groute_py import (
     UNREACHED,
     Graph,
     GrouteError,
+    InputError,
     NegativeCycleError,
     Result,
     RunError,
     generate,
     verify,
 )
+from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
@@ -256,3 +259,59 @@ def _weight(graph: Graph, cycle: list[int]) -> int:
 def _reachable(graph: Graph, source: int) -> Any:
     positive = Graph(graph.offsets, graph.heads, np.ones_like(graph.weights))
     return scipy_distances(positive, source) < UNREACHED
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("cutoff", (None, 10)),
+        ("algorithm", ("auto", "nope")),
+        ("predecessors", (True, False)),
+        ("delta", (3, 4)),
+    ],
+)
+def test_ranks_with_other_options(name: str, values: tuple[Any, Any]) -> None:
+    """They would wait for each other, or give an answer that nobody has asked for."""
+    graph = generate("road:9x9")
+
+    def work(channel: Any) -> str:
+        options = Options(device="cpu", **{name: values[channel.rank == 1]})
+        with pytest.raises(InputError) as raised:
+            Session(Whole(graph if channel.rank == 0 else None), channel, options)
+        assert raised.value.on_all_ranks
+        return str(raised.value)
+
+    said = f"rank 1 was called with {name} {values[1]!r}, rank 0 with {values[0]!r}; every rank"
+    assert all(message.startswith(said) for message in on_ranks(3, work))
+
+
+@pytest.mark.parametrize(
+    ("others", "what"), [((200,), "source"), ((1,), "source"), ((0, [5]), "targets")]
+)
+def test_ranks_with_other_sources(others: tuple[Any, ...], what: str) -> None:
+    graph = generate("road:9x9")
+
+    def work(channel: Any) -> None:
+        whole = Whole(graph if channel.rank == 0 else None)
+        session = Session(whole, channel, Options(device="cpu"))
+        with pytest.raises(InputError, match=f"rank 2 was called with {what} "):
+            session.solve(*(others if channel.rank == 2 else (0,)))
+        result = session.solve(0)
+        assert (result is None) == (channel.rank > 0)
+
+    on_ranks(3, work)
+
+
+def test_threads_share_a_session() -> None:
+    """They take turns."""
+    graph = generate("rmat:10,8")
+    session = Session(Whole(graph), SoloChannel(), Options(device="cpu"))
+    sources = list(range(0, 1000, 25))
+    wanted = [session.solve(source) for source in sources]
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(session.solve, sources))
+    for one, other in zip(found, wanted, strict=True):
+        assert one is not None
+        assert other is not None
+        np.testing.assert_array_equal(one.distances, other.distances)
+        np.testing.assert_array_equal(one.predecessors, other.predecessors)

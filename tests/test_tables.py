@@ -86,6 +86,22 @@ class TestTables:
             graph_from_table(form(columns), **more)
 
 
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"a": ["x", float("nan")], "b": ["y", "z"]}, "'a' holds strings and others"),
+        ({"a": ["x", "y"], "b": ["y", 1]}, "'b' holds strings and others"),
+        ({"a": 0, "b": 1}, "'a' has 0 dimensions; it must have one"),
+        ({"a": [[0], [1]], "b": [1, 2]}, "'a' has 2 dimensions"),
+        ({"a": [0, 1], "b": [1, 2], "w": [[3], [4]]}, "'w' has 2 dimensions"),
+    ],
+)
+def test_columns_that_are_none(columns: Any, says: str) -> None:
+    """What NumPy would make strings of, and what it cannot take apart."""
+    with pytest.raises(GraphError, match=says):
+        graph_from_table(columns)
+
+
 class TestColumns:
     """Which columns are which, and values that do not fit."""
 

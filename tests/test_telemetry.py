@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -124,6 +125,61 @@ def test_nothing_to_tell(library: Any, gpu: str | None) -> None:
 def test_free_memory() -> None:
     assert free_bytes(Played()) == [1000, 1001]
     assert free_bytes(None) == []
+
+
+class Broken(Played):
+    """What drivers and their bindings do that are not as they should be."""
+
+    def __init__(self, **wrong: Any) -> None:
+        super().__init__()
+        for name, value in wrong.items():
+            setattr(self, name, value)
+
+
+def raising(error: Exception) -> Any:
+    def ask(*_: object) -> Any:
+        raise error
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("wrong", "free"),
+    [
+        ({"nvmlDeviceGetCount": raising(NotSupportedError())}, []),
+        ({"nvmlDeviceGetCount": lambda: None}, []),
+        ({"nvmlDeviceGetHandleByIndex": lambda i: i if i else raising(OSError())()}, [1001]),
+        ({"nvmlDeviceGetMemoryInfo": raising(NotSupportedError())}, []),
+        ({"nvmlDeviceGetMemoryInfo": lambda _: None}, []),
+    ],
+)
+def test_free_memory_that_is_not_told(wrong: dict[str, Any], free: list[int]) -> None:
+    assert free_bytes(Broken(**wrong)) == free
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"nvmlDeviceGetPowerUsage": lambda _: b"350"},
+        {"nvmlDeviceGetFieldValues": lambda *_: []},
+        {"nvmlDeviceGetUtilizationRates": raising(TypeError())},
+        {"nvmlDeviceGetHandleByUUID": raising(AttributeError())},
+    ],
+)
+def test_no_solve_fails_of_what_nvml_says(wrong: dict[str, Any]) -> None:
+    with Record(Broken(**wrong), "GPU-a") as record:
+        pass
+    assert isinstance(summary(record.samples), dict)
+
+
+@pytest.mark.parametrize("error", ["OSError", "RuntimeError", "AttributeError"])
+def test_a_library_that_is_broken(
+    error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pynvml.py").write_text(f"raise {error}('no such symbol')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pynvml", raising=False)
+    assert telemetry.nvml() is None
 
 
 def test_rows_are_in_order_of_time() -> None:

@@ -116,6 +116,13 @@ def test_not_of_this_graph(wrong: Result) -> None:
         verify(GRAPH, wrong)
 
 
+@pytest.mark.parametrize("cutoff", [float("nan"), -1, "5"])
+def test_a_cutoff_that_is_none(cutoff: Any) -> None:
+    """Nothing lies beyond NaN, so that anything would be left out rightly."""
+    with pytest.raises(InputError, match="cutoff must "):
+        verify(GRAPH, result(), cutoff=cutoff)
+
+
 def test_ids_of_another_graph() -> None:
     graph = replace(GRAPH, ids=np.arange(5) * 10)
     verify(graph, result())

@@ -5,6 +5,7 @@ Heavy imports (MPI, Numba, CuPy, rich) happen inside commands, so that ``--help`
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -66,6 +67,9 @@ for command in (
 def main() -> NoReturn:
     """Run the command line; ends the process with a documented exit code, the same on all ranks."""
     _open_what_is_closed()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # Δ and → are not in every encoding
+            stream.reconfigure(errors="backslashreplace")
     if place().rank > 0:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the end
     for name in (signal.SIGINT, signal.SIGTERM):

@@ -13,6 +13,9 @@ import click
 
 from groute_py.environment import place
 
+NARROWEST = 40
+"""Columns of a terminal that a table is made for, however few it says it has."""
+
 
 def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool = False) -> None:
     """Print the answer: a two-column table for people, or one JSON object.
@@ -50,7 +53,9 @@ def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
         grid.add_column(column, overflow="fold")
     for row in rows:
         grid.add_row(*map(escape, row))
-    Console().print(grid)
+    console = Console()
+    console.width = max(console.width, NARROWEST)
+    console.print(grid)
 
 
 def note(text: str) -> None:

@@ -73,22 +73,25 @@ def nvml() -> Nvml | None:
     """NVML, ready to be asked, or None where it is not there."""
     try:
         import pynvml
-    except ImportError:
-        return None
-    try:
+
         pynvml.nvmlInit()
-    except pynvml.NVMLError:
+    except Exception:  # noqa: BLE001 - a library that is broken is none
         return None
     library: Nvml = pynvml
     return library
 
 
 def free_bytes(library: Nvml | None) -> list[int]:
-    """Free memory of each GPU of this host; empty without NVML."""
+    """Free memory of each GPU of this host that tells it; empty without NVML."""
+    found: list[int] = []
     if library is None:
-        return []
-    handles = map(library.nvmlDeviceGetHandleByIndex, range(library.nvmlDeviceGetCount()))
-    return [int(library.nvmlDeviceGetMemoryInfo(handle).free) for handle in handles]
+        return found
+    with suppress(Exception):
+        for index in range(library.nvmlDeviceGetCount()):
+            with suppress(Exception):  # one whose memory is the host's, or one that is lost
+                handle = library.nvmlDeviceGetHandleByIndex(index)
+                found.append(int(library.nvmlDeviceGetMemoryInfo(handle).free))
+    return found
 
 
 class Record:
@@ -127,7 +130,7 @@ class Record:
     def _look(self) -> None:
         assert self._library is not None
         seconds = round(time.monotonic() - self._start, 4)
-        with suppress(self._library.NVMLError):  # a GPU it does not know, such as a part of one
+        with suppress(Exception):  # a GPU it does not know, such as a part of one
             self.samples.append(_sample(self._library, self._gpu, seconds))
 
 
@@ -137,7 +140,7 @@ def _sample(library: Nvml, gpu: str, seconds: float) -> Sample:
     def told(ask: Any, *more: Any) -> Any:
         try:
             return ask(handle, *more)
-        except library.NVMLError:
+        except Exception:  # noqa: BLE001 - whatever it is, no solve fails of it
             return None
 
     utilisation = told(library.nvmlDeviceGetUtilizationRates)

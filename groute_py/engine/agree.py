@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from groute_py.comm.base import Channel
-from groute_py.errors import GrouteError, RunError, everywhere
+from groute_py.errors import GrouteError, InputError, RunError, everywhere
 
 T = TypeVar("T")
 
@@ -33,6 +33,27 @@ def on_all(channel: Channel, action: Callable[[], T]) -> T:
     if first is not None and first != channel.rank:
         raise everywhere(cast("GrouteError", failures[first]))
     return _unwrap(outcome)
+
+
+def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:
+    """Raise `InputError` on every rank if ranks were called with different arguments.
+
+    They would wait for each other, or give an answer that nobody has asked for.
+
+    Args:
+        channel: connects the ranks.
+        asked: arguments by name, which can be compared; the same names on every rank.
+    """
+    first, *others = channel.gather(asked)
+    for rank, theirs in enumerate(others, 1):
+        for name, value in first.items():
+            if theirs[name] != value:
+                raise everywhere(
+                    InputError(
+                        f"rank {rank} was called with {name} {theirs[name]!r}, rank 0 with "
+                        f"{value!r}; every rank must call with the same"
+                    )
+                )
 
 
 def _attempt(action: Callable[[], T]) -> T | Exception:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from groute_py.algorithms.choose import check_name
-from groute_py.arguments import check_choice, check_number
+from groute_py.arguments import check_choice, check_cutoff, check_number
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
 from groute_py.partition.order import ORDERS
@@ -58,9 +58,15 @@ class Options:
         """Whether an order is asked for."""
         return self.order not in ("auto", "none")
 
+    @property
+    def alike(self) -> dict[str, Any]:
+        """What has to be the same on every rank: not where a file is, and when a rank gives up."""
+        names = [f.name for f in fields(self) if f.name not in ("coordinates", "time_limit_s")]
+        return {name: getattr(self, name) for name in names}
+
     def check(self) -> None:
         """Raise `InputError` for values that make no sense."""
-        numbers = {"delta": self.delta, "cutoff": self.cutoff, "time limit": self.time_limit_s}
+        numbers = {"delta": self.delta, "time limit": self.time_limit_s}
         for what, number in numbers.items():
             if number is not None:
                 check_number(what, number)
@@ -69,10 +75,8 @@ class Options:
         check_name(self.algorithm)
         check_choice("mode", self.mode, MODES)
         check_choice("order", self.order, ORDERS)
-        if self.cutoff is not None and math.isnan(self.cutoff):
-            raise InputError("cutoff must be a number, not NaN")
-        if self.cutoff is not None and self.cutoff < 0:
-            raise InputError(f"cutoff must not be negative, as {self.cutoff} is")
+        if self.cutoff is not None:
+            check_cutoff(self.cutoff)
         if self.time_limit_s is not None and not 0 < self.time_limit_s <= LONGEST_LIMIT_S:
             raise InputError(
                 f"the time limit must be more than 0 and at most {LONGEST_LIMIT_S:.0f} seconds, "

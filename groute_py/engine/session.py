@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from groute_py.comm.base import Channel
 from groute_py.device.base import NO_PARENT, Windows, alike, unreached
 from groute_py.device.choose import choose, kind_of
 from groute_py.engine import fused
-from groute_py.engine.agree import on_all, on_root
+from groute_py.engine.agree import on_all, on_root, refuse_difference
 from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.fused import Together
 from groute_py.engine.loop import Pace, run
@@ -59,11 +60,14 @@ class Session:
 
     Raises:
         InputError, SetupError: the same one on every rank.
+
+    Threads may share it: they solve one after another.
     """
 
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         self._channel, self._options = channel, options
-        self._watch = Stopwatch()
+        self._watch, self._turn = Stopwatch(), threading.Lock()
+        refuse_difference(channel, options.alike)
         on_root(channel, options.check)
         with self._watch.phase("check"):
             self.facts: Facts = supply.facts(channel)
@@ -95,11 +99,16 @@ class Session:
         them are left unreached; with negative weights, which allow no early end, they are not.
 
         Raises:
-            InputError: the source or a target is not a vertex.
+            InputError: the source or a target is not a vertex, or ranks have others.
             NegativeCycleError: one can be reached from the source.
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits.
         """
+        with self._turn:
+            return self._solve(source, targets)
+
+    def _solve(self, source: int, targets: Sequence[int]) -> Result | None:
+        refuse_difference(self._channel, {"source": source, "targets": list(targets)})
         self._check_vertices("source", [source])
         self._check_vertices("target", targets)
         watch = Stopwatch()

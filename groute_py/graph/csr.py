@@ -58,6 +58,13 @@ class Graph:
             check_ids(self.ids, self.vertex_count)
             self.ids.flags.writeable = False
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrays of copies can be written to until they are a graph's."""
+        self.__dict__.update(state)
+        for array in (self.offsets, self.heads, self.weights, self.ids):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+
     @classmethod
     def from_arrays(
         cls, offsets: Any, heads: Any, weights: Any, *, first_id: int = 0, name: str = "graph"

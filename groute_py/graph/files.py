@@ -120,7 +120,8 @@ def read_graph(
         progress: called now and then with the bytes read and the bytes of the file.
 
     Raises:
-        FormatError: the file is missing, cannot be opened, or is no graph; the message says why.
+        FormatError: the file is missing, cannot be opened, is no graph, or was changed while it was
+            read; the message says why.
         SetupError: the format needs a library that is not installed.
     """
     path = Path(path)
@@ -129,9 +130,9 @@ def read_graph(
     compressed = head.compression is not None
     folder = cached.folder_for(path, cache, compressed) if form.compressible else None
     if folder is None:
-        graph = form.read(path, progress)
+        graph = _read_whole(form, path, progress)
     else:
-        graph = cached.read_through(path, folder, lambda: form.read(path, progress))
+        graph = cached.read_through(path, folder, lambda: _read_whole(form, path, progress))
     return mirrored(graph) if undirected else graph
 
 
@@ -228,6 +229,15 @@ def written_form(path: Path) -> Format:
             return form
     known = ", ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
     raise InputError(f"{path}: unknown suffix; a graph is written as {known}")
+
+
+def _read_whole(form: Format, path: Path, progress: Progress | None) -> Graph:
+    """Read a file that stays the same meanwhile."""
+    before = native.Source.of(path)
+    graph = form.read(path, progress)
+    if native.Source.of(path) != before:
+        raise FormatError(path, "was changed while it was read; try again once it is complete")
+    return graph
 
 
 def _format(path: Path, head: Head) -> Format:

@@ -65,7 +65,7 @@ def graph_from_table(
         weight=weight,
     )
     tails, heads = _ends(table, tail), _ends(table, head)
-    weights = np.ones(len(tails), np.int32) if weight is None else host_array(table[weight])
+    weights = np.ones(len(tails), np.int32) if weight is None else _column(table, weight)
     if len(tails) != len(heads) or len(tails) != len(weights):
         raise GraphError(f"columns of {len(tails)}, {len(heads)} and {len(weights)} rows")
     if tails.dtype.kind != heads.dtype.kind and len(tails):
@@ -91,7 +91,12 @@ def _names(table: Any) -> list[Any]:
 def _ends(table: Any, name: Any) -> NDArray[Any]:
     values = table[name]
     _check_lengths(values if isinstance(values, (list, tuple)) else ())
-    column = host_array(values)
+    column = _column(table, name)
+    if isinstance(values, (list, tuple)) and len({isinstance(value, str) for value in values}) > 1:
+        raise GraphError(
+            f"column {name!r} holds strings and others; a vertex is an integer or a string in "
+            "every row"
+        )
     if column.dtype.kind in "iu":
         return as_int64(column, f"a vertex of column {name!r}")
     if not column.size:
@@ -104,6 +109,13 @@ def _ends(table: Any, name: Any) -> NDArray[Any]:
             f"column {name!r} holds {column.dtype}; a vertex is an integer or a string in every row"
         )
     return words
+
+
+def _column(table: Any, name: Any) -> NDArray[Any]:
+    column = host_array(table[name])
+    if column.ndim != 1:
+        raise GraphError(f"column {name!r} has {column.ndim} dimensions; it must have one")
+    return column
 
 
 def _check_lengths(words: Sequence[Any]) -> None:

@@ -45,6 +45,9 @@ def lines_within(path: Path, span: range) -> Iterator[tuple[bytes, int]]:
     """As `whole_lines`, the lines of a plain file that begin at the bytes of `span`.
 
     So the lines of spans that lie side by side are all lines, each once.
+
+    Raises:
+        FormatError: as `whole_lines`, or the file ends within the span.
     """
     with open(path, "rb") as file:
         file.seek(max(span.start - 1, 0))
@@ -52,6 +55,8 @@ def lines_within(path: Path, span: range) -> Iterator[tuple[bytes, int]]:
             _rest_of_line(path, file)
         while (start := file.tell()) < span.stop:
             text = file.read(min(CHUNK, span.stop - start))
+            if not text:
+                raise FormatError(path, f"ends at byte {start:,}, before {span.stop:,}")
             if not text.endswith(b"\n"):
                 text += _rest_of_line(path, file)
             text = text if start else text.removeprefix(BYTE_ORDER_MARK)

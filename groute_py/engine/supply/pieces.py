@@ -53,7 +53,8 @@ def read_pieces(
     """
     first, stop = (file.size * k // channel.size for k in (channel.rank, channel.rank + 1))
     piece = read_piece(file.path, range(first, stop), progress)
-    if not all(channel.gather(piece is not None)) or piece is None:
+    is_whole = piece is not None and file.is_seen()  # it may have been changed meanwhile
+    if not all(channel.gather(is_whole)) or piece is None:
         return None
     numbered = number_together(channel, piece)
     if numbered is None or is_absurd(numbered.numbering.count, file.size):
