@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
-from groute_py.engine.agree import on_root
+from groute_py.engine.agree import on_all, on_root, refuse_difference
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.base import Supply
@@ -20,7 +20,7 @@ from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import InputError, everywhere
+from groute_py.errors import InputError
 from groute_py.graph import datasets
 from groute_py.graph.array_like import host_array
 from groute_py.graph.coordinates import coordinates_beside
@@ -109,9 +109,14 @@ def sssp(
     >>> result.distances.tolist(), result.path_to(2)
     ([0, 4, 7], [0, 1, 2])
     """
-    if (source is None) == (sources is None):
-        raise everywhere(InputError("give either a source or sources"))
-    if sources is not None:
+    channel = connect(comm)
+
+    def asked() -> tuple[int, list[int]] | None:
+        """The source and the targets; None for several sources."""
+        if sources is None and source is not None:
+            return _indices(source, targets)
+        if source is not None or sources is None:
+            raise InputError("give either a source or sources")
         one_source = {
             "delta": delta is not None,
             "partition": partition != "arcs",
@@ -124,17 +129,13 @@ def sssp(
             "targets": len(targets) > 0,
         }
         if given := [name for name, is_given in one_source.items() if is_given]:
-            raise everywhere(InputError(f"{', '.join(given)}: for one source, not for several"))
-        return apsp(
-            graph,
-            sources=sources,
-            algorithm=algorithm,
-            device=device,
-            predecessors=predecessors,
-            comm=comm,
-        )
-    assert source is not None
-    channel = connect(comm)
+            raise InputError(f"{', '.join(given)}: for one source, not for several")
+        return None
+
+    ends = on_all(channel, asked)
+    refuse_difference(channel, {"function": "apsp" if ends is None else "sssp"})
+    if ends is None:
+        return _rows(channel, graph, sources, Request(algorithm, device, predecessors))
     options = Options(
         algorithm,
         delta,
@@ -149,7 +150,7 @@ def sssp(
         download,
     )
     with open_session(graph, options, channel) as session:
-        return session.solve(operator.index(source), [operator.index(t) for t in targets])
+        return session.solve(*ends)
 
 
 def bfs(
@@ -189,6 +190,8 @@ def bfs(
     [0, 1, 1]
     """
     channel = connect(comm)
+    ends = on_all(channel, lambda: _indices(source, targets))
+    refuse_difference(channel, {"function": "bfs"})
     options = Options(
         algorithm="bfs",
         device=device,
@@ -203,7 +206,7 @@ def bfs(
         hops=True,
     )
     with open_session(graph, options, channel) as session:
-        return session.solve(operator.index(source), [operator.index(t) for t in targets])
+        return session.solve(*ends)
 
 
 def apsp(
@@ -243,13 +246,27 @@ def apsp(
     >>> rows.distances[0].tolist(), rows.path(0, 2)
     ([0, 4, 7], [0, 1, 2])
     """
-    channel = connect(comm)
     request = Request(algorithm, device, predecessors, memory_limit)
+    channel = connect(comm)
+    on_all(channel, request.check)
+    refuse_difference(channel, {"function": "apsp"})
+    return _rows(channel, graph, sources, request)
 
+
+def _rows(
+    channel: Channel,
+    graph: GraphLike,
+    sources: Sequence[int] | NDArray[Any] | None,
+    request: Request,
+) -> SourceRows | None:
     def load() -> tuple[Graph, NDArray[np.int64] | None]:
         return as_graph(graph), None if sources is None else _vertices(sources)
 
     return collect(channel, prepare(channel, load, request))
+
+
+def _indices(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
+    return operator.index(source), [operator.index(target) for target in targets]
 
 
 def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 from groute_py.errors import InputError
@@ -19,20 +20,23 @@ def check_choice(what: str, name: Any, known: Iterable[str]) -> None:
         raise InputError(f"{what} {name!r} is unknown; choose one of {', '.join(names)}")
 
 
-def check_number(what: str, value: Any) -> None:
-    """Raise `InputError` for what is no real number, or one that no float64 holds.
+def plain(value: Any) -> Any:
+    """A scalar or an array without a dimension, NumPy's or CuPy's, as Python's; others as they are.
 
-    Numbers are Python's, NumPy's, arrays without a dimension, and whatever else becomes a float.
+    >>> plain("4"), plain(None)
+    ('4', None)
     """
-    is_one = hasattr(value, "__float__") or hasattr(value, "__index__")
-    if not is_one or isinstance(value, bool) or getattr(value, "shape", ()) != ():
+    return value.item() if getattr(value, "shape", None) == () else value
+
+
+def check_number(what: str, value: Any) -> None:
+    """Raise `InputError` for what is no real number, or one that no float64 holds."""
+    if not isinstance(value, Real) or isinstance(value, bool):
         raise InputError(f"{what} must be a number, not {value!r}")
     try:
         float(value)
     except OverflowError:
         raise InputError(f"{what} is out of range; the greatest number is 1.8e308") from None
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be a number, not {value!r}") from None
 
 
 def check_whole_number(what: str, value: Any) -> None:

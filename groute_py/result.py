@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError
+from groute_py.errors import GrouteError, InputError
 from groute_py.graph.array_like import on_device
 from groute_py.graph.atomic import check_writable, replacing, told
 from groute_py.graph.ids import Numbering
@@ -183,7 +183,7 @@ def load(path: str | Path) -> Result:
                 raise InputError(f"{path}: an .npy file has no source; save the result as .npz")
             with content:
                 found = {name: content[name] for name in content.files}
-    except InputError:
+    except GrouteError:  # also what a signal handler raises
         raise
     except OSError as problem:
         raise InputError(f"{path}: cannot be read: {problem.strerror or problem}") from problem

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_cutoff
+from groute_py.arguments import check_cutoff, plain
 from groute_py.errors import InputError, VerificationError
 from groute_py.graph.csr import Graph
 from groute_py.graph.threads import thread_count
@@ -41,6 +41,7 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
         InputError: the result has not as many vertices as the graph, or both have ids, and others;
             or the cutoff is none.
     """
+    cutoff = plain(cutoff)
     if cutoff is not None:
         check_cutoff(cutoff)
     graph = graph.to_host()

@@ -207,3 +207,22 @@ def test_a_piece_of_a_file_that_has_become_shorter(tmp_path):
     assert read_piece(path, range(700)) is None
     with pytest.raises(FormatError, match="ends at byte 600, before 700"):
         list(lines_within(path, range(700)))
+
+
+def test_a_file_that_only_seems_to_change(text_file, monkeypatch):
+    """As one that was touched: it is read once more. Or one that is removed behind its reader."""
+    form, reads = FORMATS["DIMACS text"], []
+
+    def read(path, progress):
+        graph = form.read(path, progress)
+        reads.append(path)
+        if len(reads) == 1:
+            os.utime(path, (1, 1))
+        if len(reads) == 3:
+            path.unlink()
+        return graph
+
+    monkeypatch.setitem(FORMATS, "DIMACS text", form._replace(read=read))
+    for times in (2, 3):
+        assert read_graph(text_file, cache=False).arc_count == 2
+        assert len(reads) == times

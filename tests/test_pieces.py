@@ -17,7 +17,7 @@ from groute_py import FormatError, Graph, generate, read_graph, verify, write_gr
 from groute_py.api import supply_of
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
-from groute_py.engine.supply import copy, owners
+from groute_py.engine.supply import copy, owners, pieces
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.pieces import Pieces, read_pieces
 from groute_py.engine.supply.shared import SharedFile
@@ -268,6 +268,27 @@ def test_solved_from_pieces(large: Path, ranks: int, order: str) -> None:
     verify(graph, result)
     assert result.statistics["order"] == ("bfs" if order == "bfs" else "none")
     assert result.statistics["useless_relaxations"] >= 0
+
+
+def test_a_file_that_changes_between_the_pieces(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody takes anything of it; rank 0 reads it alone then, and sees that as well."""
+    read_one = pieces.read_piece
+
+    def read(path: Path, span: range, progress: Any) -> Any:
+        piece = read_one(path, span, progress)
+        if span.start > 0:
+            with open(path, "ab") as file:
+                file.write(b"a 1 2 3\n")
+        return piece
+
+    monkeypatch.setattr(pieces, "read_piece", read)
+
+    def work(channel: Any) -> bool:
+        return read_pieces(SharedFile(large, native=False), channel) is None
+
+    assert on_ranks(2, work) == [True, True]
 
 
 MEMORY = """

@@ -265,7 +265,7 @@ def _reachable(graph: Graph, source: int) -> Any:
     ("name", "values"),
     [
         ("cutoff", (None, 10)),
-        ("algorithm", ("auto", "nope")),
+        ("algorithm", ("auto", "bellman-ford")),
         ("predecessors", (True, False)),
         ("delta", (3, 4)),
     ],
@@ -315,3 +315,21 @@ def test_threads_share_a_session() -> None:
         assert other is not None
         np.testing.assert_array_equal(one.distances, other.distances)
         np.testing.assert_array_equal(one.predecessors, other.predecessors)
+
+
+def test_a_session_within_itself() -> None:
+    """As the handler of a signal may call it; a lock would never be let go of."""
+    graph = generate("road:9x9")
+    session = Session(Whole(graph), SoloChannel(), Options(device="cpu"))
+    solve_one, calls = session._solve, []
+
+    def within(source: int, targets: Sequence[int]) -> Result | None:
+        with pytest.raises(RunError, match="is solving already"):
+            session.solve(1)
+        calls.append(source)
+        return solve_one(source, targets)
+
+    session._solve = within  # type: ignore[method-assign]
+    for source in (0, 5):
+        assert session.solve(source) is not None
+    assert calls == [0, 5]

@@ -17,7 +17,7 @@ from groute_py.cli.main import commands
 from groute_py.device import telemetry
 from groute_py.device.cpu import CpuDevice
 from groute_py.device.telemetry import COLUMNS, Record, Sample, free_bytes, rows, summary
-from groute_py.errors import InputError
+from groute_py.errors import InputError, InterruptedRun, signalled
 
 
 class NotSupportedError(Exception):
@@ -170,6 +170,15 @@ def test_no_solve_fails_of_what_nvml_says(wrong: dict[str, Any]) -> None:
     with Record(Broken(**wrong), "GPU-a") as record:
         pass
     assert isinstance(summary(record.samples), dict)
+
+
+def test_a_signal_is_heard() -> None:
+    """What its handler raises may come out of any call."""
+    library = Broken(nvmlDeviceGetMemoryInfo=raising(signalled(InterruptedRun("SIGTERM"))))
+    with pytest.raises(InterruptedRun):
+        free_bytes(library)
+    with pytest.raises(InterruptedRun), Record(library, "GPU-a"):
+        pass
 
 
 @pytest.mark.parametrize("error", ["OSError", "RuntimeError", "AttributeError"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,19 @@ CALLS: dict[str, tuple[str, str]] = {
     "rows": ("apsp(G, algorithm=1)", "algorithm 1 is unknown; choose one of auto, floyd"),
     "memory": ("apsp(G, memory_limit='x')", "memory limit must be a number, not 'x'"),
     "part of a byte": ("apsp(G, memory_limit=0.5)", "memory limit must be an integer, not 0.5"),
-    "several cutoffs": ("sssp(G, 0, cutoff=np.array([3]))", "cutoff must be a number, not array"),
+    "several": (
+        "sssp(G, 0, cutoff=np.array([3, 4]))",
+        "cutoff must be a number, not array",
+    ),
     "complex delta": ("sssp(G, 0, delta=1j)", "delta must be a number, not 1j"),
+    "NumPy's": ("sssp(G, 0, cutoff=np.complex128(3 + 4j))", r"cutoff must be .*, not \(3\+4j\)"),
+    "NumPy's text": ("sssp(G, 0, delta=np.str_('3'))", "delta must be a number, not '3'"),
+    "text in an array": ("sssp(G, 0, cutoff=np.array('3'))", "cutoff must be a number, not '3'"),
+    "NumPy's truth": ("sssp(G, 0, cutoff=np.True_)", "cutoff must be a number, not True"),
+    "NaN": ("sssp(G, 0, cutoff=float('nan'))", "cutoff must be a number, not NaN"),
+    "neither": ("sssp(G)", "give either a source or sources"),
+    "both": ("sssp(G, 0, sources=[0])", "give either a source or sources"),
+    "of one": ("sssp(G, sources=[0], delta=3)", "delta: for one source, not for several"),
     "sources": ("apsp(G, sources=[[1], [2, 3]])", "not an array of numbers: .*inhomogeneous"),
     "words": ("apsp(G, sources='ab')", "sources must be integers"),
     "offsets": ("sssp(([0, 1, [2]], [1], [1]), 0)", "not an array of numbers: .*inhomogeneous"),
@@ -50,20 +60,19 @@ def test_on_one_rank(name: str) -> None:
 
 SCRIPT = """
 import json, sys
-from mpi4py import MPI
 import numpy as np
+from mpi4py import MPI
 import groute_py
 from groute_py import apsp, bfs, sssp
 G = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
+rank = MPI.COMM_WORLD.rank
 kinds = []
-for call in json.loads(sys.argv[1]):
+for calls in json.loads(sys.argv[1]):
     try:
-        eval(call)
+        eval(calls[min(rank, len(calls) - 1)])
         kinds.append("nothing")
-    except groute_py.InputError:
-        kinds.append("InputError")
     except Exception as error:
-        kinds.append(repr(error))
+        kinds.append(type(error).__name__)
 everybody = MPI.COMM_WORLD.gather(kinds)
 if everybody:
     print(json.dumps(everybody))
@@ -72,10 +81,36 @@ if everybody:
 
 @pytest.mark.mpi
 def test_on_two_ranks(script: Any) -> None:
-    calls = [call for call, _ in CALLS.values()]
+    calls = [[call] for call, _ in CALLS.values()]
     done = script(SCRIPT, 2, json.dumps(calls))
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [["InputError"] * len(calls)] * 2
+    first, second = json.loads(done.stdout)
+    assert first == second
+    assert set(first) == {"InputError", "GraphError", "FormatError"}
+
+
+@pytest.mark.mpi
+def test_on_one_of_two_ranks(script: Any) -> None:
+    """Whatever is wrong with the call of rank 1, or other than with that of rank 0."""
+    wrong = {
+        "sssp(G, 0, time_limit_s='x')": "InputError",
+        "sssp(G, 0, cutoff=np.array([3, 4]))": "InputError",
+        "sssp(G)": "InputError",
+        "sssp(G, 'x')": "TypeError",
+        "sssp(G, 0, targets=['x'])": "TypeError",
+        "sssp(G, sources=[0])": "InputError",
+        "sssp(G, 1)": "InputError",
+        "sssp(G, 0, targets=[1])": "InputError",
+        "sssp(G, 0, predecessors=False)": "InputError",
+        "bfs(G, 0)": "InputError",
+        "apsp(G)": "InputError",
+        "apsp(G, algorithm='x')": "InputError",
+    }
+    done = script(SCRIPT, 2, json.dumps([["sssp(G, 0)", call] for call in wrong]))
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(done.stdout)
+    assert second == list(wrong.values())
+    assert first == ["RunError" if kind == "TypeError" else kind for kind in second]
 
 
 @pytest.mark.parametrize("together", [on_root, on_all])
@@ -102,7 +137,7 @@ def test_an_error_that_is_none_of_ours(
 
 def test_numbers_of_every_kind() -> None:
     graph = groute_py.Graph.from_arrays([0, 1, 2, 2], [1, 2], [1, 5])
-    for cutoff in (3, 3.5, np.int8(3), np.float32(3), np.float64("inf"), np.array(4.0), Decimal(3)):
+    for cutoff in (3, 3.5, np.int8(3), np.float32(3), np.float64("inf"), np.array(4.0)):
         found = groute_py.sssp(graph, 0, cutoff=cutoff, device="cpu")
         assert found is not None
         assert found.reached.sum() == (2 if np.isfinite(float(cutoff)) else 3)

@@ -83,7 +83,7 @@ def main() -> NoReturn:
     except click.ClickException as error:
         _end_in_order(error.format_message(), 2, _usage(error))
     except GrouteError as error:
-        _end(error)
+        _end(error if error.by_signal or not _heard else _heard[0])
     except Exception as error:  # noqa: BLE001 - the wall
         if _heard:  # native code, as an import, has made an error of its own of a signal's
             _end(_heard[0])

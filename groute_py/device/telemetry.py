@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from types import TracebackType
 from typing import Any, Protocol
+
+from groute_py.errors import GrouteError
 
 PERIOD_S = 0.1
 
@@ -71,14 +74,24 @@ COLUMNS = tuple(field.name for field in fields(Sample))
 
 def nvml() -> Nvml | None:
     """NVML, ready to be asked, or None where it is not there."""
-    try:
+    with _quietly():
         import pynvml
 
         pynvml.nvmlInit()
-    except Exception:  # noqa: BLE001 - a library that is broken is none
-        return None
-    library: Nvml = pynvml
-    return library
+        library: Nvml = pynvml
+        return library
+    return None
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Pass over whatever a driver or its library raises, but not what a signal handler does."""
+    try:
+        yield
+    except GrouteError:
+        raise
+    except Exception:  # noqa: BLE001 - no solve fails of what NVML says
+        return
 
 
 def free_bytes(library: Nvml | None) -> list[int]:
@@ -86,9 +99,9 @@ def free_bytes(library: Nvml | None) -> list[int]:
     found: list[int] = []
     if library is None:
         return found
-    with suppress(Exception):
+    with _quietly():
         for index in range(library.nvmlDeviceGetCount()):
-            with suppress(Exception):  # one whose memory is the host's, or one that is lost
+            with _quietly():  # one whose memory is the host's, or one that is lost
                 handle = library.nvmlDeviceGetHandleByIndex(index)
                 found.append(int(library.nvmlDeviceGetMemoryInfo(handle).free))
     return found
@@ -130,7 +143,7 @@ class Record:
     def _look(self) -> None:
         assert self._library is not None
         seconds = round(time.monotonic() - self._start, 4)
-        with suppress(Exception):  # a GPU it does not know, such as a part of one
+        with _quietly():  # a GPU it does not know, such as a part of one
             self.samples.append(_sample(self._library, self._gpu, seconds))
 
 
@@ -138,10 +151,9 @@ def _sample(library: Nvml, gpu: str, seconds: float) -> Sample:
     handle = library.nvmlDeviceGetHandleByUUID(gpu)
 
     def told(ask: Any, *more: Any) -> Any:
-        try:
+        with _quietly():
             return ask(handle, *more)
-        except Exception:  # noqa: BLE001 - whatever it is, no solve fails of it
-            return None
+        return None
 
     utilisation = told(library.nvmlDeviceGetUtilizationRates)
     memory = told(library.nvmlDeviceGetMemoryInfo)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from groute_py.algorithms.choose import check_name
-from groute_py.arguments import check_choice, check_cutoff, check_number
+from groute_py.arguments import check_choice, check_cutoff, check_number, plain
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
 from groute_py.partition.order import ORDERS
@@ -53,6 +53,10 @@ class Options:
     download: bool = True
     hops: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("delta", "cutoff", "time_limit_s"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
+
     @property
     def renumbers(self) -> bool:
         """Whether an order is asked for."""
@@ -60,8 +64,9 @@ class Options:
 
     @property
     def alike(self) -> dict[str, Any]:
-        """What has to be the same on every rank: not where a file is, and when a rank gives up."""
-        names = [f.name for f in fields(self) if f.name not in ("coordinates", "time_limit_s")]
+        """What has to be the same on every rank."""
+        own = ("coordinates", "device", "time_limit_s")
+        names = [field.name for field in fields(self) if field.name not in own]
         return {name: getattr(self, name) for name in names}
 
     def check(self) -> None:

@@ -35,7 +35,7 @@ from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.environment import local_rank
-from groute_py.errors import GrouteError, InputError, everywhere
+from groute_py.errors import GrouteError, InputError, RunError, everywhere
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
@@ -53,6 +53,9 @@ TOWARDS_TARGETS = 0.5
 class Session:
     """All ranks together hold one graph; collective, like its methods.
 
+    Threads of one rank alone may share it: they solve one after another. Several ranks have to
+    solve in one order.
+
     Args:
         supply: the graph, wherever it lies.
         channel: connects the ranks.
@@ -60,15 +63,14 @@ class Session:
 
     Raises:
         InputError, SetupError: the same one on every rank.
-
-    Threads may share it: they solve one after another.
     """
 
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         self._channel, self._options = channel, options
         self._watch, self._turn = Stopwatch(), threading.Lock()
+        self._solver: int | None = None
+        on_all(channel, options.check)
         refuse_difference(channel, options.alike)
-        on_root(channel, options.check)
         with self._watch.phase("check"):
             self.facts: Facts = supply.facts(channel)
         if options.hops:
@@ -104,8 +106,14 @@ class Session:
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits.
         """
+        if self._solver == threading.get_ident():
+            raise RunError("this session is solving already; a handler of a signal cannot use it")
         with self._turn:
-            return self._solve(source, targets)
+            self._solver = threading.get_ident()
+            try:
+                return self._solve(source, targets)
+            finally:
+                self._solver = None
 
     def _solve(self, source: int, targets: Sequence[int]) -> Result | None:
         refuse_difference(self._channel, {"source": source, "targets": list(targets)})

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 
-from groute_py.errors import FormatError
+from groute_py.errors import FormatError, GrouteError
 from groute_py.graph.libraries import library
 
 CHUNK = 1 << 20
@@ -161,6 +161,8 @@ def _decompressed(path: Path, file: BinaryIO, codec: Codec) -> Iterator[bytes]:
                 raise FormatError(path, problem)
             try:
                 piece = stream.decompress(data, CHUNK)
+            except GrouteError:  # of a signal handler
+                raise
             except Exception as error:
                 raise FormatError(path, f"damaged {codec.name} data: {error}") from error
             data = b""

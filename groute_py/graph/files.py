@@ -102,6 +102,10 @@ FORMATS = {
 """The formats, by the name that messages give them, in the order in which they are looked for."""
 
 
+ATTEMPTS = 2
+"""How often a file is read whose time changes, as by ``touch``, or late on a network's disk."""
+
+
 def read_graph(
     path: str | os.PathLike[str],
     *,
@@ -232,12 +236,28 @@ def written_form(path: Path) -> Format:
 
 
 def _read_whole(form: Format, path: Path, progress: Progress | None) -> Graph:
-    """Read a file that stays the same meanwhile."""
-    before = native.Source.of(path)
-    graph = form.read(path, progress)
-    if native.Source.of(path) != before:
-        raise FormatError(path, "was changed while it was read; try again once it is complete")
-    return graph
+    """Read a file that stays the same meanwhile.
+
+    Where only its time has changed it is read once more. A native file is mapped: what it is
+    replaced with is another one.
+    """
+    for _ in range(ATTEMPTS):
+        before = native.Source.of(path)
+        graph = form.read(path, progress)
+        now = _source_of(path)
+        if form is FORMATS["native CSR"] or now is None or now == before:
+            return graph
+        if now.size != before.size:
+            break
+    raise FormatError(path, "was changed while it was read; try again once it is complete")
+
+
+def _source_of(path: Path) -> native.Source | None:
+    """None where it has been removed; who has opened it has all of it."""
+    try:
+        return native.Source.of(path)
+    except OSError:
+        return None
 
 
 def _format(path: Path, head: Head) -> Format:

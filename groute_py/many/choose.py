@@ -7,7 +7,7 @@ import os
 import sys
 from dataclasses import dataclass
 
-from groute_py.arguments import check_choice, check_whole_number
+from groute_py.arguments import check_choice, check_whole_number, plain
 from groute_py.device.choose import DEVICES, gpu_problem
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
@@ -63,6 +63,9 @@ class Request:
     device: str = "auto"
     predecessors: bool = False
     memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "memory_limit", plain(self.memory_limit))
 
     def check(self) -> None:
         """Raise `InputError` for what there is not, `SetupError` where there is no such device."""

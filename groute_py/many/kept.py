@@ -123,7 +123,7 @@ class KeptRows:
     @property
     def missing(self) -> NDArray[np.int64]:
         """Positions of the sources whose rows are not there yet."""
-        state = np.frombuffer(os.pread(self._rows, self._shape[0], 0), np.uint8)
+        state = np.frombuffer((self._folder / "rows").read_bytes(), np.uint8)
         return np.flatnonzero(state != COMPLETE[0])
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
@@ -154,6 +154,7 @@ class KeptRows:
                 "are lost: give each run an output of its own"
             )
         with self._told():
+            self._open.close()  # only now some disks say that they are full; NFS keeps what is open
             if self.path.suffix == ".npy":
                 self._part("distances").replace(self.path)
             elif self.path.suffix == ".npz":
@@ -165,7 +166,6 @@ class KeptRows:
                 _write_zarr(draft, self._arrays())
                 draft.replace(self.path)
         self._finished = True
-        self._open.close()  # what is open stays in the folder on NFS
         self._remove_folder()
 
     def close(self) -> None:

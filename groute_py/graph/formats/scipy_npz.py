@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, InputError
+from groute_py.errors import FormatError, GrouteError, InputError
 from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
@@ -72,7 +72,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             raise FormatError(path, f"{problem} are available")
         with np.load(path, allow_pickle=False) as content:
             return {name: content[name] for name in content.files}
-    except FormatError:
+    except GrouteError:  # also what a signal handler raises
         raise
     except Exception as error:
         raise FormatError(path, f"damaged .npz: {error}") from error
