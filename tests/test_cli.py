@@ -17,6 +17,7 @@ from graphs import graph_of
 
 import groute_py
 from groute_py import Graph, write_graph
+from groute_py.cli import show
 from groute_py.cli.main import commands
 from groute_py.errors import EXIT_CODES
 
@@ -260,3 +261,15 @@ def test_a_target_within_range_needs_no_sum_beyond_it(tmp_path: Path, run: Run) 
 def test_gpu_memory_that_is_no_size(size: str, run: Run) -> None:
     with pytest.raises(groute_py.InputError, match="is no size"):
         run("plan", "rmat:10", "--gpu-memory", size)
+
+
+@pytest.mark.parametrize("columns", [0, 1, 20])
+def test_a_table_on_a_narrow_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Some say that they have no columns at all."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    show.table(["check", "found"], [["cache folder", "good"]])
+    shown = capsys.readouterr().out
+    assert "cache folder" in shown
+    assert "good" in shown
