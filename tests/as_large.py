@@ -1,4 +1,4 @@
-"""What is done on large graphs only, to be done on small ones."""
+"""What is done on large graphs or on many GPUs only, to be done on small ones and on few."""
 
 from __future__ import annotations
 
@@ -22,6 +22,14 @@ def shorten_express_rings(put: Put = setattr) -> None:
     """As if long ones were full often, in many laps, and their counts told by few bits."""
     put(source, "EXPRESS", 8)
     put(source, "EXPRESS_BITS", 5)
+
+
+def share_gpus(put: Put = setattr) -> None:
+    """Ranks of one GPU exchange in the kernel all the same, which takes turns between them: slow,
+    but few GPUs show so what many ranks find."""
+    from groute_py.device import cuda_fused  # where there is one
+
+    put(cuda_fused, "why_not", lambda *_: None)
 
 
 def grow_windows(put: Put = setattr) -> None:

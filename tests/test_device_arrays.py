@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import NO_GPU
-from graphs import random_graph
+from graphs import graph_of, random_graph
 from local_ranks import on_ranks
 
 import groute_py
@@ -83,6 +83,18 @@ def test_answers_stay_until_they_are_asked_for(cupy: Any) -> None:
         assert result.predecessors.tolist() == result.predecessors_device.tolist()
     farthest = int(np.where(first.reached, first.distances, 0).argmax())
     assert first.path_to(farthest)[0] == 0
+
+
+@pytest.mark.parametrize("method", ["delta-stepping", "csr-bellman-ford"])
+def test_what_a_cutoff_leaves_unreached_has_no_predecessor(method: str) -> None:
+    """Though there is a sum of 2^31 − 1, which stands for that."""
+    greatest = 2**31 - 1
+    graph = graph_of(4, [(0, 1, greatest - 3), (1, 2, 3), (2, 3, 1)])
+    chosen = {"algorithm": method, "cutoff": greatest - 1}
+    result = groute_py.sssp(graph, 0, device="cuda", download=False, **chosen)
+    assert result is not None
+    assert result.distances_device.tolist() == [0, greatest - 3, UNREACHED, UNREACHED]
+    assert result.predecessors_device.tolist() == [-1, 0, -1, -1]
 
 
 def test_without_predecessors(cupy: Any) -> None:

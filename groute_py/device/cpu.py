@@ -163,7 +163,8 @@ class CpuDevice:
             if self._onward:
                 self._queue_claimed()
         elif self._onward:
-            claim.claim_onward(*self._arcs, *state, self._claimed, *tail, self._source, self._slice)
+            numbers = (self._nothing, self._source, self._slice)
+            claim.claim_onward(*self._arcs, *state, self._claimed, *tail, *numbers)
         left = self._claim_at[claim.CLAIMED_COUNT] - self._claim_at[claim.CLAIM_HEAD]
         return bool(self._onward and left > 0)
 

@@ -19,7 +19,7 @@ from groute_py.algorithms.choose import Choice, algorithm, devices_of
 from groute_py.algorithms.delta_stepping import stride
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
-from groute_py.device.base import NO_PARENT, Windows, alike, unreached
+from groute_py.device.base import Windows, alike
 from groute_py.device.choose import choose, kind_of
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root, refuse_difference
@@ -372,9 +372,6 @@ class Session:
         found = order.by_input(_joined(distances))
         if predecessors is not None:
             tree = order.by_input(order.in_input(_joined(predecessors)))
-            if min(self._cutoff(), self._bound) < math.inf:
-                # to a vertex left unreached a sum may be the very number that stands for that
-                tree[found == unreached(found.dtype)] = NO_PARENT
         return public_distances(found), tree
 
     def _keep(self) -> tuple[Any, Any]:

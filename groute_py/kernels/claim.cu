@@ -30,6 +30,11 @@ __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 lo
     return low;
 }
 
+// From a tail at `base` to a head that is reached: a sum may be the very number that stands for one that is not.
+__device__ __forceinline__ bool is_tight(Distance base, const Arc& arc, Distance head) {
+    return head != NOTHING && plus(base, arc.weight) == head;
+}
+
 // One pass over all arcs, CHUNK_ARCS a block, evenly whatever the degrees.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control) {
@@ -51,7 +56,7 @@ claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work w
                 Distance at = work.distance[tail];
                 Arc arc = load(&share.arcs[index]);
                 head = arc.head;
-                if (at != NOTHING && plus(at, arc.weight) == work.distance[head]) {
+                if (at != NOTHING && is_tight(at, arc, work.distance[head])) {
                     if (at == work.distance[head]) {
                         if (head != tail) control->level = 1;
                     } else {
@@ -94,7 +99,7 @@ struct ClaimOnward {
         if (active) {
             Arc arc = load(&share.arcs[index]);
             head = arc.head;
-            if (head != source && plus(base, arc.weight) == current(&work.distance[head]))
+            if (head != source && is_tight(base, arc, current(&work.distance[head])))
                 won = atomicCAS((u64*)&work.parent[head], ~0ull, global_number(share, tail)) == ~0ull;
         }
         bool remote = won && head >= share.rows;

@@ -83,7 +83,8 @@ struct Relax {
 
   private:
     // Lists what has come by express and still improves; all threads of the block that conducts call it, one for each
-    // word of the ring. (Of a shorter ring some see the same word, for which one of two laps has the mark.)
+    // word of the ring. (Of a shorter ring a second thread might see a word as it was before the first one saw it, and
+    // take a mark of two laps ago for that of the next.)
     __device__ __forceinline__ void express() {
         const Peers& peers = rank.peers;
         Desk& desk = rank.desk;
@@ -91,7 +92,7 @@ struct Relax {
             if (p == peers.me) continue;
             u32 number = (u32)desk.express_at[p] + threadIdx.x;
             u64 word = anew(express_place(peers.mailbox[peers.me]->express[p], number));
-            u32 missing = ~__ballot_sync(~0u, has_mark(word, number));
+            u32 missing = ~__ballot_sync(~0u, threadIdx.x < EXPRESS && has_mark(word, number));
             if (lane() == 0) desk.come[threadIdx.x >> 5] = missing ? __ffs(missing) - 1 : 32;
             __syncthreads();
             u32 count = 0;

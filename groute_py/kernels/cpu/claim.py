@@ -22,6 +22,12 @@ CLAIM_HEAD, CLAIMED_COUNT, CLAIM_DIRTY, CLAIM_CURSORS = range(4)
 
 
 @njit(cache=True, nogil=True)
+def _is_tight(base: Any, weight: Any, known: Any, nothing: Any) -> bool:
+    """To a head that is reached: a sum may be the very number that stands for one that is not."""
+    return bool(known != nothing and base + weight == known)
+
+
+@njit(cache=True, nogil=True)
 def claim_rising(
     offsets: Any,
     heads: Any,
@@ -43,7 +49,7 @@ def claim_rising(
             continue
         for arc in range(offsets[tail], offsets[tail + one]):
             head = heads[arc]
-            if base + weights[arc] != distances[head]:
+            if not _is_tight(base, weights[arc], distances[head], nothing):
                 continue
             if base == distances[head]:
                 level = level or head != tail
@@ -78,6 +84,7 @@ def claim_onward(
     dirty: Any,
     at: Any,
     first: Any,
+    nothing: Any,
     source: Any,
     budget: Any,
 ) -> None:
@@ -93,7 +100,9 @@ def claim_onward(
         budget -= np.int64(offsets[tail + one] - offsets[tail]) + 1
         for arc in range(offsets[tail], offsets[tail + one]):
             head = heads[arc]
-            if parents[head] >= 0 or head == source or base + weights[arc] != distances[head]:
+            if parents[head] >= 0 or head == source:
+                continue
+            if not _is_tight(base, weights[arc], distances[head], nothing):
                 continue
             parents[head] = first + np.int64(tail)
             if head < own:
