@@ -12,9 +12,10 @@ from graphs import graph_of, graphs, random_graph, scipy_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from local_ranks import on_ranks
+from row_checks import check_rows
 
 import groute_py
-from groute_py import Graph, InputError, NegativeCycleError, Result, RunError, SourceRows, verify
+from groute_py import Graph, InputError, NegativeCycleError, SourceRows
 from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many import apsp as many_apsp
@@ -22,20 +23,6 @@ from groute_py.many import choose as many_choose
 from groute_py.many.apsp import collect, prepare, reduce
 from groute_py.many.choose import METHODS, Request, choose
 from groute_py.many.sources import sources_of
-
-
-def check(graph: Graph, rows: SourceRows | None) -> None:
-    """Against SciPy, and the certificate of each row."""
-    assert rows is not None
-    for row, source in enumerate(rows.sources.tolist()):
-        wanted = scipy_distances(graph, source)
-        if graph.weights.dtype.kind == "f":
-            np.testing.assert_allclose(rows.distances[row], wanted, rtol=1e-5)
-        else:
-            np.testing.assert_array_equal(rows.distances[row], wanted)
-        if rows.predecessors is not None:
-            parents = rows.predecessors[row].astype(np.int64)
-            verify(graph, Result(source, rows.distances[row], parents))
 
 
 @pytest.fixture(params=METHODS)
@@ -46,7 +33,7 @@ def method(request: pytest.FixtureRequest) -> str:
 @settings(max_examples=25)
 @given(graph=graphs())
 def test_all_pairs(device: str, method: str, graph: Graph) -> None:
-    check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
+    check_rows(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
 
 
 @settings(max_examples=20)
@@ -57,7 +44,7 @@ def test_negative_weights(device: str, method: str, graph: Graph) -> None:
     except NegativeCycleError as error:
         cycle = error
     else:
-        check(graph, rows)
+        check_rows(graph, rows)
         return
     weight = 0
     for tail, head in zip(cycle.cycle, cycle.cycle[1:], strict=False):
@@ -70,18 +57,18 @@ def test_negative_weights(device: str, method: str, graph: Graph) -> None:
 @given(graph=graphs(dtype="float64"))
 def test_floats(device: str, method: str, graph: Graph) -> None:
     trees = method != "floyd"
-    check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=trees))
+    check_rows(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=trees))
 
 
 @pytest.mark.parametrize("count", [1, 127, 128, 129, 300])
 def test_around_the_tile(device: str, count: int) -> None:
     graph = random_graph(count, 4 * count, seed=count, greatest=30)
-    check(graph, groute_py.apsp(graph, algorithm="floyd", device=device, predecessors=True))
+    check_rows(graph, groute_py.apsp(graph, algorithm="floyd", device=device, predecessors=True))
 
 
 def test_a_dense_graph_with_long_rows(device: str, method: str) -> None:
     graph = random_graph(300, 90_000, seed=1, greatest=1000)
-    check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
+    check_rows(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
 
 
 def padded(count: int, arcs: list[tuple[int, int, int]], dtype: str = "int32") -> Graph:
@@ -95,7 +82,7 @@ def test_trees_of_small_matrices_without_arcs(device: str, graph: Graph) -> None
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
     arcs = zip(tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True)
     dense = padded(graph.vertex_count, list(arcs))
-    check(dense, groute_py.apsp(dense, algorithm="floyd", device=device, predecessors=True))
+    check_rows(dense, groute_py.apsp(dense, algorithm="floyd", device=device, predecessors=True))
 
 
 @pytest.mark.parametrize("factor", [1, 2**40])
@@ -115,107 +102,20 @@ def test_trees_of_matrices_without_arcs(device: str, kind: str, factor: int) -> 
     back = [(v, u, w) for u, v, w in pairs] if "zero" in kind else []
     arcs = [(u, v, w * factor) for u, v, w in pairs + back]
     dense = padded(count, arcs, "int32" if factor == 1 else "int64")
-    check(dense, groute_py.apsp(dense, algorithm="floyd", device=device, predecessors=True))
+    check_rows(dense, groute_py.apsp(dense, algorithm="floyd", device=device, predecessors=True))
 
 
 def test_no_arcs(device: str, method: str) -> None:
     graph = graph_of(3, [])
-    check(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
+    check_rows(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=True))
 
 
 def test_a_cycle_of_weight_zero(device: str, method: str) -> None:
     graph = graph_of(5, [(0, 1, 2), (1, 2, 0), (2, 3, 0), (3, 1, 0), (3, 4, 1), (4, 4, 0)])
     rows = groute_py.apsp(graph, algorithm=method, device=device, predecessors=True)
-    check(graph, rows)
+    check_rows(graph, rows)
     assert rows is not None
     assert rows.path(0, 4) == [0, 1, 2, 3, 4]
-
-
-def test_distances_beyond_32_bits(device: str, method: str) -> None:
-    great = 2**31 - 2
-    graph = graph_of(4, [(0, 1, great), (1, 2, great), (2, 3, 5), (3, 0, 2**30)])
-    rows = groute_py.apsp(graph, algorithm=method, device=device, predecessors=True)
-    check(graph, rows)
-    assert rows is not None
-    assert rows.distances[0].tolist() == [0, great, 2 * great, 2 * great + 5]
-
-
-def test_distances_beyond_64_bits(device: str, method: str) -> None:
-    graph = graph_of(3, [(0, 1, 2**62), (1, 2, 2**62)], "int64")
-    with pytest.raises(RunError, match="does not fit in int64"):
-        groute_py.apsp(graph, algorithm=method, device=device)
-
-
-def test_sums_beyond_64_bits_that_nobody_needs(device: str, method: str) -> None:
-    """A way too long for the type is tried, and a shorter one is there."""
-    great = 2**63 - 2
-    arcs = [(0, 1, 5), (0, 2, 6), (1, 2, great), (2, 1, great), (3, 0, 7)]
-    graph = graph_of(4, arcs, "int64")
-    rows = groute_py.apsp(graph, algorithm=method, device=device, predecessors=True)
-    assert rows is not None
-    no = groute_py.UNREACHED
-    wanted = [[0, 5, 6, no], [no, 0, great, no], [no, great, 0, no], [7, 12, 13, 0]]
-    assert rows.distances.tolist() == wanted
-    assert rows.predecessors is not None
-    assert rows.predecessors.tolist() == [
-        [-1, 0, 0, -1],
-        [-1, -1, 1, -1],
-        [-1, 2, -1, -1],
-        [3, 0, 0, -1],
-    ]
-
-
-@pytest.mark.parametrize("kind", ["float32", "float64"])
-def test_rows_are_rounded_as_a_solve_is(device: str, method: str, kind: str) -> None:
-    if method == "floyd":
-        pytest.skip("it adds floats up in another order")
-    graph = random_graph(120, 700, seed=4, greatest=9)
-    weights = np.random.default_rng(4).random(graph.arc_count).astype(kind)
-    graph = groute_py.Graph.from_arrays(graph.offsets, graph.heads, weights)
-    rows = groute_py.apsp(graph, algorithm=method, device=device)
-    assert rows is not None
-    assert rows.distances.dtype == kind
-    for source in range(graph.vertex_count):
-        one = groute_py.sssp(graph, source, device="cpu")
-        assert one is not None
-        np.testing.assert_array_equal(rows.distances[source], one.distances)
-
-
-def test_potentials_that_are_far_greater_than_distances(device: str, method: str) -> None:
-    """Rounded to float32 they would take the distances' last digits with them."""
-    arcs = [(0, 1, 1e6), (1, 2, -1e6), (2, 3, 0.1)]
-    rows = groute_py.apsp(graph_of(4, arcs, "float32"), algorithm=method, device=device)
-    assert rows is not None
-    assert rows.distances.dtype == np.float64
-    assert rows.distances[0, 3] == pytest.approx(np.float32(0.1), rel=1e-9)
-
-
-def test_float32_sums_that_need_float64(device: str, method: str) -> None:
-    great = float(np.finfo(np.float32).max)
-    graph = graph_of(3, [(0, 1, great), (1, 2, great)], "float32")
-    rows = groute_py.apsp(graph, algorithm=method, device=device)
-    assert rows is not None
-    assert rows.distances[0].tolist() == [0, great, 2 * great]
-
-
-@pytest.mark.parametrize("ranks", [1, 2])
-def test_all_rows_of_a_run_are_of_one_precision(device: str, method: str, ranks: int) -> None:
-    """Also those that float32 would do for: here nothing but the last row overflows in it."""
-    great = float(np.finfo(np.float32).max)
-    arcs = [(0, 1, 0.1), (1, 2, 0.2), (2, 3, 0.3), (4, 5, great), (5, 6, great)]
-    graph = graph_of(7, arcs, "float32")
-
-    def work(channel: Any) -> SourceRows | None:
-        return collect(channel, prepare(channel, lambda: (graph, None), Request(method, device)))
-
-    if ranks > 1 and method == "floyd":
-        pytest.skip("several ranks hold a matrix on GPUs only")
-    rows = on_ranks(ranks, work)[0]
-    assert rows is not None
-    assert rows.distances.dtype == np.float64
-    wanted = np.float32([0.1, 0.2, 0.3]).astype(np.float64).cumsum()
-    np.testing.assert_allclose(rows.distances[0, 1:4], wanted, rtol=1e-15)
-    assert rows.distances[4, 6] == 2 * great
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
@@ -230,7 +130,7 @@ def test_on_ranks(device: str, ranks: int) -> None:
 
     rows, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
-    check(graph, rows)
+    check_rows(graph, rows)
     assert rows is not None
     assert rows.sources.tolist() == wanted.tolist()
 
@@ -289,7 +189,7 @@ def test_sources_of_sssp(device: str) -> None:
     rows = groute_py.sssp(graph, sources=[3, 49], device=device)
     assert isinstance(rows, SourceRows)
     assert rows.predecessors is not None
-    check(graph, rows)
+    check_rows(graph, rows)
     assert rows.path(3, 3) == [3]
 
 
@@ -374,7 +274,7 @@ def test_a_matrix_in_strips(device: str, count: int, arcs: int) -> None:
         predecessors=True,
         memory_limit=limit,
     )
-    check(graph, rows)
+    check_rows(graph, rows)
     assert rows is not None
     assert limit is None or "strips of the matrix stay" in rows.statistics["device"]
 

@@ -22,11 +22,8 @@ SELECTED = {
     "test_growing_windows.py": ("", 11),
     "test_first_run.py": ("rehearsed", 12),
     "test_many_memory.py": ("", 1),
-    "test_apsp.py": (
-        "no_arcs or cycle_of_weight or beyond_32 or beyond_64_bits or float32_sums"
-        " or sources_of_sssp or on_ranks",
-        19,
-    ),
+    "test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 10),
+    "test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 12),
 }
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
