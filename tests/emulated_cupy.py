@@ -22,7 +22,7 @@ from tempfile import mkdtemp
 from threading import Lock, RLock
 from types import ModuleType, SimpleNamespace
 from typing import Any
-from weakref import finalize
+from weakref import WeakValueDictionary, finalize
 
 import numpy as np
 from emulated import REWRITTEN
@@ -146,34 +146,44 @@ def as_array(values: Any) -> Any:
 class Kernel:
     """A kernel, as CuPy calls it."""
 
-    ptr = max_dynamic_shared_size_bytes = 0
+    max_dynamic_shared_size_bytes = 0
 
     def __init__(self, library: Any, name: str) -> None:
         self._library, self._entry = library, getattr(library, f"{name}_by_place")
-        self.kernel = self
+        self.kernel, self.ptr = self, id(self)
+        KERNELS[self.ptr] = self
 
     def __call__(
         self,
         grid: tuple[int, ...],
         block: tuple[int, ...],
         arguments: Any,
-        *,
-        enable_cooperative_groups: bool = False,
         **_: object,
     ) -> None:
         kept = [self._bytes(argument) for argument in arguments]
         places = (ctypes.c_uint64 * 16)(*(words.ctypes.data for words in kept))
         twelve = (ctypes.c_uint64 * 12)(ctypes.addressof(places))
-        if enable_cooperative_groups:
-            self._library.launch_together(self._entry, grid[0], block[0], twelve)
-        else:
-            self._library.launch(self._entry, *(*grid, 1)[:2], block[0], twelve)
+        self._library.launch(self._entry, *(*grid, 1)[:2], block[0], twelve)
+
+    def launch_together(self, blocks: int, threads: int, places: int) -> None:
+        """As the driver does, its arguments lying at ``places``."""
+        twelve = (ctypes.c_uint64 * 12)(places)
+        self._library.launch_together(self._entry, blocks, threads, twelve)
 
     @staticmethod
     def _bytes(argument: Any) -> Any:
         if isinstance(argument, Array):
             argument = np.uint64(argument.ctypes.data)
         return np.frombuffer(np.asarray(argument).tobytes(), np.uint8)
+
+
+KERNELS: WeakValueDictionary[int, Kernel] = WeakValueDictionary()
+"""By what the driver knows them by."""
+
+
+def _launch_together(kernel: int, *words: int) -> None:
+    (blocks, _, _, threads, _, _, _, _, places) = words
+    KERNELS[kernel].launch_together(blocks, threads, places)
 
 
 @cache
@@ -320,6 +330,7 @@ def install(gpus: int, blocks: int = 1) -> None:
     driver = _module(
         "cupy.cuda.driver",
         CUDADriverError=CUDADriverError,
+        launchCooperativeKernel=_launch_together,
         occupancyMaxActiveBlocksPerMultiprocessor=lambda *_: 1,
     )
     memory = SimpleNamespace(OutOfMemoryError=MemoryError)

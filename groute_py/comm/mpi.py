@@ -167,17 +167,17 @@ class MpiChannel:
         self.received += len(messages)
         return messages
 
-    def vote(self, ballot: NDArray[np.float64]) -> None:
+    def vote(self, ballot: Sequence[float]) -> None:
         # MPI owns both arrays until the vote has ended, so they are kept here
-        self._ballot = ballot
+        self._ballot = np.array(ballot, np.float64)
         self._ballots = np.empty((self.size, len(ballot)))
         self._vote = self._comm.Iallgather(self._ballot, self._ballots)
 
-    def tally(self) -> NDArray[np.float64] | None:
+    def tally(self) -> list[Sequence[float]] | None:
         if self._vote is None or not self._vote.Test():
             return None
         self._vote = None
-        return self._ballots
+        return cast("list[Sequence[float]]", self._ballots.tolist())
 
     @property
     def _tag(self) -> int:

@@ -24,7 +24,7 @@ class SoloChannel:
 
     def __init__(self) -> None:
         self.bytes_sent = np.zeros(1, dtype=np.int64)
-        self._ballot: NDArray[np.float64] | None = None
+        self._ballot: Sequence[float] | None = None
 
     def broadcast(self, value: T) -> T:
         return value
@@ -57,8 +57,9 @@ class SoloChannel:
     def receive(self, memory: Memory = host_memory) -> list[Buffer]:
         return []
 
-    def vote(self, ballot: NDArray[np.float64]) -> None:
+    def vote(self, ballot: Sequence[float]) -> None:
         self._ballot = ballot
 
-    def tally(self) -> NDArray[np.float64] | None:
-        return None if self._ballot is None else self._ballot[np.newaxis]
+    def tally(self) -> list[Sequence[float]] | None:
+        ballot, self._ballot = self._ballot, None
+        return None if ballot is None else [ballot]

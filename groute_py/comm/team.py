@@ -11,9 +11,6 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from groute_py.comm.base import Channel
 from groute_py.settings import settings
 
@@ -38,13 +35,12 @@ class Team:
 
     def agree(self, value: float) -> list[float]:
         """Every member's value, on every member; collective in the team."""
-        self.channel.vote(np.array([value], dtype=np.float64))
+        self.channel.vote([value])
         while (values := self.channel.tally()) is None:
             os.sched_yield()
-        found: list[float] = values[:, 0].tolist()
-        return found
+        return [value for (value,) in values]
 
-    def tally(self, channel: Channel) -> NDArray[np.float64] | None:
+    def tally(self, channel: Channel) -> list[Sequence[float]] | None:
         """As the channel's, and the same for all members: what one has, all wait for."""
         ballots = channel.tally()
         if any(self.agree(ballots is not None)):

@@ -14,6 +14,7 @@ with vertex int32 in its owner's numbers and parent int64 in global numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,6 +28,7 @@ NO_PARENT = -1
 """The predecessor of the source and of unreached vertices."""
 
 
+@cache
 def unreached(distance_type: np.dtype[Any]) -> Any:
     """The distance of a vertex that no path reaches: infinity, or the largest integer."""
     if distance_type.kind == "f":

@@ -5,6 +5,7 @@ A slice costs one launch and one look at the control block; everything between i
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import cupy as cp
@@ -80,12 +81,13 @@ class CudaDevice(Fused, Claims):
                 self._take_records(unless_below=np.inf)
             self._fill_outboxes(with_parents=False)
             seen = self._read_control()
-            if np.isfinite(seen["floor"]):
+            floor = float(seen["floor"])
+            if math.isfinite(floor):
                 self._keep_patience(seen)
             elif self._recording:
                 self._unrecorded = int(seen["unrecorded"])
         self._count(seen)
-        return float(seen["floor"])
+        return floor
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self._emptied(with_parents=False)

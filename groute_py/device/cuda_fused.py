@@ -15,7 +15,7 @@ from groute_py.device.cuda_dealt import Dealt
 from groute_py.device.layout import MAILBOX, offset_of
 from groute_py.device.memory import ring_that_fits
 from groute_py.device.peers import FULL, Link, linked, nobody, why_not
-from groute_py.kernels.source import BLOCK, GO_ON, NEW_RUN, NEW_SOLVE
+from groute_py.kernels.source import GO_ON, NEW_RUN, NEW_SOLVE
 
 DEPTH = 16
 """Levels a block goes down by itself in a turn."""
@@ -94,16 +94,16 @@ class Fused(Dealt):
         assert self._link is not None
         with self._stream:
             self._launch(np.inf, 1, DEPTH)
+            if not self._all_linked:
+                self._fill_outboxes(with_parents=False)
+            self._look_at_control()
         self._link.runs += 1
         self._begins = NEW_RUN
 
     def finished(self) -> bool:
         if not self._stream.done:
             return False
-        with self._stream:
-            if not self._all_linked:
-                self._fill_outboxes(with_parents=False)
-            seen = self._read_control()
+        seen = self._seen[0]
         self.floor = float(seen["floor"])
         assert self._link is not None
         sent = self._link.bytes_sent(seen["exchange"])
@@ -119,14 +119,20 @@ class Fused(Dealt):
         self._beside.synchronize()
 
     def _launch(self, limit: float, turns: int, depth: int) -> None:
-        state = (self._share_at, self._work, self._peers, self._control)
-        bounds = (self._delta, self._cutoff, np.float64(limit))
-        numbers = (turns, depth, self._begins, self._source)
-        self._kernels["relax"].kernel(
-            (self._grid,),
-            (BLOCK,),
-            (*state, *bounds, *map(np.uint32, numbers), self._first),
-            enable_cooperative_groups=True,
+        self._relaxing.launch(
+            self._stream,
+            share=self._share_at,
+            work=self._work,
+            peers=self._peers,
+            control=self._control.data.ptr,
+            delta=self._delta,
+            cutoff=self._cutoff,
+            limit=limit,
+            max_turns=turns,
+            depth=depth,
+            begins=self._begins,
+            source=self._source,
+            first=self._first,
         )
         self._begins = GO_ON
 

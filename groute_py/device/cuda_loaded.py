@@ -16,11 +16,21 @@ from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
 from groute_py.device.base import Counters, unreached
+from groute_py.device.cuda_call import Call
 from groute_py.device.cuda_crossing import to_device, to_host
 from groute_py.device.cuda_graph import packed_arcs
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.inventory import uuid_of
-from groute_py.device.layout import SHARE, WORK, control_type, offset_of, pointed
+from groute_py.device.layout import (
+    NUMBER,
+    PEERS,
+    POINTER,
+    SHARE,
+    WORK,
+    control_type,
+    offset_of,
+    pointed,
+)
 from groute_py.device.memory import (
     SPARE_BYTES,
     Shape,
@@ -41,9 +51,6 @@ from groute_py.result import public_distances
 
 BLOCKS_PER_PROCESSOR = 4
 """Blocks of the persistent grid on each multiprocessor; see docs/performance.md."""
-
-SMALL_SHARE = 1 << 18
-"""Vertices up to which one block a multiprocessor is faster: thin frontiers meet sooner."""
 
 LOOKED_AT = 1 << 21
 """Vertices that are looked at together; what is made of them on the way takes 40 MB."""
@@ -171,12 +178,11 @@ class Loaded:
         self._offset_type = offset_type(arc_count)
         wide = self._offset_type is np.uint64
         self._kernels = kernels_of(SOLVE, self._type, wide_offsets=wide)
-        blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
-            self._kernels["relax"].kernel.ptr, BLOCK, 0
-        )
+        kernel = self._kernels["relax"].kernel
+        blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         # every block of the grid barrier must be running: never more than fit at once
-        few = self._share.own_count <= SMALL_SHARE
-        self._grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
+        grid = self._processors * min(blocks, BLOCKS_PER_PROCESSOR)
+        self._relaxing = Call(kernel, grid, BLOCK, relaxing(self._type))
 
     def _upload(self, share: Share) -> None:
         arcs = packed_arcs(share.heads, share.weights, self._type)
@@ -217,7 +223,9 @@ class Loaded:
         self._control = cp.zeros(self._control_type.itemsize, np.uint8)
         dirty_count = offset_of(self._control_type, "dirty_count")
         self._dirty_count = self._control[dirty_count : dirty_count + 4]
-        self._seen = cupyx.empty_pinned(self._control_type.itemsize, np.uint8)
+        self._seen = cupyx.empty_pinned(self._control.nbytes, np.uint8).view(self._control_type)
+        ends = (self._seen.ctypes.data, self._control.data.ptr)
+        self._look = (*ends, self._control.nbytes, runtime.memcpyDeviceToHost)
         self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
 
     def _entries_that_fit(self, sizes: tuple[int, int, int, int, np.dtype[Any]]) -> int:
@@ -240,10 +248,13 @@ class Loaded:
         self._kernels[name]((blocks,), (BLOCK,), arguments)
 
     def _read_control(self) -> Any:
-        words = (self._control.data.ptr, self._control.nbytes, runtime.memcpyDeviceToHost)
-        runtime.memcpyAsync(self._seen.ctypes.data, *words, self._stream.ptr)
+        self._look_at_control()
         self._stream.synchronize()
-        return self._seen.view(self._control_type)[0]
+        return self._seen[0]
+
+    def _look_at_control(self) -> None:
+        """Let what it will be then be copied to ``_seen``."""
+        runtime.memcpyAsync(*self._look, self._stream.ptr)
 
     def _write_control(self, field: str, value: Any) -> None:
         start = offset_of(self._control_type, field)
@@ -259,6 +270,21 @@ class Loaded:
 def pieces(count: int, length: int = LOOKED_AT) -> Iterator[slice]:
     """What there is of so many items, in pieces: little memory may be left to look at them."""
     return (slice(first, min(first + length, count)) for first in range(0, count, length))
+
+
+def relaxing(distance_type: np.dtype[Any]) -> dict[str, Any]:
+    """What ``relax`` takes."""
+    return {
+        "share": SHARE,
+        "work": WORK,
+        "peers": PEERS,
+        "control": POINTER,
+        "delta": distance_type,
+        "cutoff": distance_type,
+        "limit": np.float64,
+        **dict.fromkeys(("max_turns", "depth", "begins", "source"), NUMBER),
+        "first": distance_type,
+    }
 
 
 def smallest(distance_type: np.dtype[Any]) -> Share:

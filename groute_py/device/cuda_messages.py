@@ -56,6 +56,8 @@ class Messages(Loaded):
 
     def _emptied(self, *, with_parents: bool) -> list[tuple[int, Buffer]]:
         """The outboxes that the last slice filled, as messages."""
+        if self._halo == 0:
+            return []
         names = ["box_parent"] * with_parents + ["box_distance", "box_vertex"]
         boxes = [self._arrays[name] for name in names]
         messages: list[tuple[int, Buffer]] = []

@@ -111,7 +111,7 @@ def _work(
         if not open_vote:
             stop = time.monotonic() > pace.deadline
             counts = (channel.sent, channel.received, task.relaxations())
-            channel.vote(Ballot(floor, *counts, task.window(), stop, task.goal()).to_array())
+            channel.vote(Ballot(floor, *counts, task.window(), stop, task.goal()))
             open_vote = True
         ballots = channel.tally() if team is None else team.tally(channel)
         if ballots is not None:

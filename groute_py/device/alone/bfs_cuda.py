@@ -16,10 +16,11 @@ from cupy.cuda import driver
 from groute_py.device.alone.rows_cuda import incoming
 from groute_py.device.base import NO_PARENT, Counters, Windows
 from groute_py.device.cuda import CudaDevice
+from groute_py.device.cuda_call import Call
 from groute_py.device.cuda_claims import NOBODY
 from groute_py.device.cuda_loaded import BLOCKS_PER_PROCESSOR, pieces
 from groute_py.device.cuda_module import compile_now, kernels_of
-from groute_py.device.layout import NUMBER, POINTER, pointed
+from groute_py.device.layout import NUMBER, POINTER, SHARE, pointed
 from groute_py.device.patience import threshold_after
 from groute_py.kernels.source import BLOCK, BREADTH_FIRST, PART
 from groute_py.partition.share import Share
@@ -59,6 +60,14 @@ PROGRESS = np.dtype(
     align=True,
 )
 
+SEARCHING: dict[str, Any] = {
+    "share": SHARE,
+    "search": SEARCH,
+    **dict.fromkeys(("hops", "control", "progress"), POINTER),
+    "last_level": NUMBER,
+}
+"""What ``search_levels`` takes."""
+
 
 class BreadthFirstCuda(CudaDevice):
     """A GPU that counts arcs; the weights, which are all 1, are not looked at."""
@@ -75,11 +84,11 @@ class BreadthFirstCuda(CudaDevice):
         super()._compile(arc_count)
         wide = self._offset_type == np.uint64
         self._search_kernels = kernels_of(BREADTH_FIRST, self._type, wide_offsets=wide)
-        blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
-            self._search_kernels["search_levels"].kernel.ptr, BLOCK, 0
-        )
+        kernel = self._search_kernels["search_levels"].kernel
+        blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         few = self._share.own_count < SMALL_GRAPH
         self._search_grid = self._processors * (1 if few else min(blocks, BLOCKS_PER_PROCESSOR))
+        self._searching = Call(kernel, self._search_grid, BLOCK, SEARCHING)
 
     def _arrange(self, share: Share) -> None:
         words, parts = share.own_count // 32 + 1, share.own_count + len(share.heads) // PART
@@ -107,10 +116,14 @@ class BreadthFirstCuda(CudaDevice):
             return super().relax(limit)
         last = min(self._last_level, limit + 1, self._cutoff)
         with self._stream:
-            state = (self._share_at, self._search_at, self._arrays["distance"])
-            mine = (self._control, self._progress, np.uint32(last))
-            self._search_kernels["search_levels"].kernel(
-                (self._search_grid,), (BLOCK,), (*state, *mine), enable_cooperative_groups=True
+            self._searching.launch(
+                self._stream,
+                share=self._share_at,
+                search=self._search_at,
+                hops=self._arrays["distance"].data.ptr,
+                control=self._control.data.ptr,
+                progress=self._progress.data.ptr,
+                last_level=last,
             )
             seen = self._progress.get().view(PROGRESS)[0]
         level = int(seen["level"])

@@ -11,9 +11,10 @@ from cupy.cuda import driver
 from groute_py.device.alone.rows_cuda import ascending, tails_of
 from groute_py.device.base import Counters, Windows
 from groute_py.device.cuda import CudaDevice
+from groute_py.device.cuda_call import Call
 from groute_py.device.cuda_claims import NOBODY
 from groute_py.device.cuda_module import compile_now, kernels_of
-from groute_py.device.layout import NUMBER, POINTER, pointed
+from groute_py.device.layout import NUMBER, POINTER, SHARE, pointed
 from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.source import FRONTIER, WIDE_BLOCK
 from groute_py.partition.share import Share
@@ -55,6 +56,20 @@ def rounds_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
     )
 
 
+def taking(distance_type: np.dtype[Any]) -> dict[str, Any]:
+    """What ``take_rounds_alone`` and ``take_rounds_together`` take."""
+    return {
+        "share": SHARE,
+        "frontier": FRONTIER_STRUCT,
+        **dict.fromkeys(("distances", "control", "rounds"), POINTER),
+        "criterion": NUMBER,
+        "cutoff": distance_type,
+        "limit": np.float64,
+        "max_rounds": NUMBER,
+        "few": NUMBER,
+    }
+
+
 class FrontierCuda(CudaDevice):
     """A GPU that settles many vertices in a round.
 
@@ -81,9 +96,14 @@ class FrontierCuda(CudaDevice):
         super()._compile(arc_count)
         wide = self._offset_type == np.uint64
         self._frontier_kernels = kernels_of(FRONTIER, self._type, wide_offsets=wide)
-        kernel = self._frontier_kernels["take_rounds_together"].kernel
-        fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
+        alone, together = (
+            self._frontier_kernels[f"take_rounds_{how}"].kernel for how in ("alone", "together")
+        )
+        fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(together.ptr, WIDE_BLOCK, 0)
         assert fits > 0, "the grid barrier needs every block to run"
+        takes = taking(self._type)
+        self._taking_alone = Call(alone, 1, WIDE_BLOCK, takes)
+        self._taking_together = Call(together, self._processors, WIDE_BLOCK, takes)
 
     def _arrange(self, share: Share) -> None:
         self._sort_rows(share)
@@ -142,14 +162,19 @@ class FrontierCuda(CudaDevice):
         return float(least[(rounds - 1) % 3]) if rounds else 0.0
 
     def _take_rounds(self, limit: float) -> None:
-        state = (self._share_at, self._frontier_at, self._arrays["distance"])
-        own = (self._control, self._rounds, self._criterion, self._cutoff, np.float64(limit))
-        name = "take_rounds_alone" if self._alone else "take_rounds_together"
-        self._frontier_kernels[name].kernel(
-            (1 if self._alone else self._processors,),
-            (WIDE_BLOCK,),
-            (*state, *own, np.uint32(SLICE_ROUNDS), np.uint32(FEWEST_TOGETHER)),
-            enable_cooperative_groups=True,
+        call = self._taking_alone if self._alone else self._taking_together
+        call.launch(
+            self._stream,
+            share=self._share_at,
+            frontier=self._frontier_at,
+            distances=self._arrays["distance"].data.ptr,
+            control=self._control.data.ptr,
+            rounds=self._rounds.data.ptr,
+            criterion=self._criterion,
+            cutoff=self._cutoff,
+            limit=limit,
+            max_rounds=SLICE_ROUNDS,
+            few=FEWEST_TOGETHER,
         )
 
     def _run_rounds(self, name: str, threads: int, *arguments: Any) -> None:

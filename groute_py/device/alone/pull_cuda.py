@@ -12,6 +12,7 @@ from cupy.cuda import driver, runtime
 from groute_py.device.alone.rows_cuda import incoming
 from groute_py.device.base import Counters, Windows
 from groute_py.device.cuda import CudaDevice
+from groute_py.device.cuda_call import Call
 from groute_py.device.cuda_loaded import BLOCKS_PER_PROCESSOR
 from groute_py.device.cuda_module import compile_now, kernels_of
 from groute_py.device.layout import NUMBER, POINTER, pointed
@@ -49,6 +50,17 @@ SWEEP = np.dtype(
 )
 
 
+def pulling(distance_type: np.dtype[Any]) -> dict[str, Any]:
+    """What all of the persistent kernels take."""
+    return {
+        "incoming": INCOMING,
+        **dict.fromkeys(("distances", "control", "sweep"), POINTER),
+        "cutoff": distance_type,
+        "own": NUMBER,
+        "max_rounds": NUMBER,
+    }
+
+
 class PullCuda(CudaDevice, ABC):
     """A GPU on which every vertex takes the best of its incoming arcs, round by round."""
 
@@ -76,16 +88,14 @@ class PullCuda(CudaDevice, ABC):
         self._incoming = {"offsets": found.offsets, "arcs": arcs}
         self._incoming_at = pointed(INCOMING, self._incoming, {})
         self._sweep = cp.zeros(SWEEP.itemsize, np.uint8)
-        if share.own_count:
-            self.store()
+        self._pulling = self.store() if share.own_count else None
 
     @abstractmethod
-    def store(self) -> None:
-        """Put the incoming arcs, which are in rows, into the method's own storage."""
+    def store(self) -> Call:
+        """Put the incoming arcs, which are in rows, into the method's own storage.
 
-    @abstractmethod
-    def take_rounds(self, state: tuple[Any, ...]) -> None:
-        """Launch the method's kernel with what all of them take."""
+        Returns the kernel that takes rounds there, with what others do not take kept.
+        """
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         super().start(source, windows, cutoff, record=False)
@@ -96,12 +106,19 @@ class PullCuda(CudaDevice, ABC):
             self._sweep.set(begun.view(np.uint8))
 
     def relax(self, limit: float) -> float:
-        own, rounds = np.uint32(self._share.own_count), np.uint32(SLICE_ROUNDS)
         with self._stream:
             distances = self._arrays["distance"]
-            state = (self._incoming_at, distances, self._control, self._sweep, self._cutoff)
-            if own:
-                self.take_rounds((*state, own, rounds))
+            if self._pulling is not None:
+                self._pulling.launch(
+                    self._stream,
+                    incoming=self._incoming_at,
+                    distances=distances.data.ptr,
+                    control=self._control.data.ptr,
+                    sweep=self._sweep.data.ptr,
+                    cutoff=self._cutoff,
+                    own=self._share.own_count,
+                    max_rounds=SLICE_ROUNDS,
+                )
             seen = self._sweep.get().view(SWEEP)[0]
             done = int(seen["rounds"])
             left = bool(seen["changed"][done % 3])
@@ -113,34 +130,33 @@ class PullCuda(CudaDevice, ABC):
             )
             return float(distances.min()) if left else np.inf
 
-    def sweep(self, name: str, blocks: int, threads: int, *arguments: Any, shared: int = 0) -> None:
-        """Launch a persistent kernel; every block of it runs at once."""
-        self._pull_kernels[name].kernel(
-            (blocks,), (threads,), arguments, shared_mem=shared, enable_cooperative_groups=True
-        )
+    def by_the_grid(self, name: str, **own: Any) -> Call:
+        """A kernel by as many blocks as run at once, and no more than are of use.
 
-    def grid_of(self, name: str) -> int:
-        """As many blocks as run at once, and no more than are of use."""
-        pointer = self._pull_kernels[name].kernel.ptr
-        fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(pointer, BLOCK, 0)
-        return int(self._processors * min(fit, BLOCKS_PER_PROCESSOR))
+        Args:
+            name: of the kernel.
+            own: the type of what it takes besides, by name.
+        """
+        kernel = self._pull_kernels[name].kernel
+        fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
+        grid = self._processors * min(fit, BLOCKS_PER_PROCESSOR)
+        return Call(kernel, grid, BLOCK, pulling(self._type) | own)
 
 
 class CsrCuda(PullCuda):
     """In compressed sparse rows."""
 
-    def store(self) -> None:
+    def store(self) -> Call:
         degree = len(self._share.heads) / self._share.own_count
-        self._lanes = np.uint32(4 if degree < SPARSE else 32)
-
-    def take_rounds(self, state: tuple[Any, ...]) -> None:
-        self.sweep("pull_csr", self.grid_of("pull_csr"), BLOCK, *state, self._lanes)
+        call = self.by_the_grid("pull_csr", lanes=NUMBER)
+        call.keep(lanes=4 if degree < SPARSE else 32)
+        return call
 
 
 class EllCuda(PullCuda):
     """In equally many slots a vertex."""
 
-    def store(self) -> None:
+    def store(self) -> Call:
         own = self._share.own_count
         width = int(cp.diff(self._incoming["offsets"]).max())
         if too_uneven(width, own, len(self._share.heads)):
@@ -153,15 +169,13 @@ class EllCuda(PullCuda):
         slots, grid = self._incoming["slots"], self._processors * 4
         state = (self._incoming_at, slots, np.uint32(own))
         self._pull_kernels["fill_slots"]((grid,), (BLOCK,), state)
-
-    def take_rounds(self, state: tuple[Any, ...]) -> None:
-        self.sweep("pull_ell", self.grid_of("pull_ell"), BLOCK, *state)
+        return self.by_the_grid("pull_ell")
 
 
 class DenseCuda(PullCuda):
     """In a matrix, as much of it in shared memory as fits."""
 
-    def store(self) -> None:
+    def store(self) -> Call:
         own, kernel = self._share.own_count, self._pull_kernels["pull_dense"]
         if too_dense(own):
             raise InputError(
@@ -175,9 +189,7 @@ class DenseCuda(PullCuda):
         room = runtime.getDeviceProperties(self._gpu.id)["sharedMemPerBlockOptin"]
         row = own * self._type.itemsize
         rows = min((room - 1024) // row - 1, -(-own // self._processors))
-        self._shared_nbytes = (rows + 1) * row
-        kernel.max_dynamic_shared_size_bytes = self._shared_nbytes
+        shared = (rows + 1) * row
+        kernel.max_dynamic_shared_size_bytes = shared
         self._incoming_at = pointed(INCOMING, self._incoming, {"staged": rows})
-
-    def take_rounds(self, state: tuple[Any, ...]) -> None:
-        self.sweep("pull_dense", self._processors, WIDE_BLOCK, *state, shared=self._shared_nbytes)
+        return Call(kernel.kernel, self._processors, WIDE_BLOCK, pulling(self._type), shared)
