@@ -26,6 +26,9 @@ UNREACHED = np.iinfo(np.int64).max
 WIDENED_AT_ONCE = 1 << 18
 """Distances that a thread converts in one go, so that they stay in its cache."""
 
+WIDENED_ALONE = 1 << 21
+"""Up to so many one thread is done before several have begun."""
+
 
 def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
     """Distances as users get them, of any shape: int64 with `UNREACHED`, or float with infinity."""
@@ -43,8 +46,9 @@ def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
         wide[part][narrow[part] == np.iinfo(np.int32).max] = UNREACHED
 
     firsts = range(0, len(wide), WIDENED_AT_ONCE)
-    if len(firsts) <= 1:
-        widen(0)
+    if len(wide) <= WIDENED_ALONE:
+        for first in firsts:
+            widen(first)
     else:
         with ThreadPoolExecutor(thread_count()) as pool:  # most of the time goes into new pages
             list(pool.map(widen, firsts))

@@ -60,6 +60,16 @@ def test_public_distances() -> None:
         assert public_distances(same) is same
 
 
+def test_public_distances_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow = np.arange(7, dtype=np.int32)
+    narrow[[2, 6]] = np.iinfo(np.int32).max
+    monkeypatch.setattr(results, "WIDENED_AT_ONCE", 2)
+    alone = public_distances(narrow)
+    monkeypatch.setattr(results, "WIDENED_ALONE", 0)
+    for wide in (alone, public_distances(narrow)):
+        assert wide.tolist() == [0, 1, UNREACHED, 3, 4, 5, UNREACHED]
+
+
 def test_npz(tmp_path: Path) -> None:
     WHOLE.save(tmp_path / "out.npz")
     with np.load(tmp_path / "out.npz") as saved:
