@@ -26,7 +26,7 @@ UNREACHED = np.iinfo(np.int64).max
 WIDENED_AT_ONCE = 1 << 18
 """Distances that a thread converts in one go, so that they stay in its cache."""
 
-WIDENED_ALONE = 1 << 21
+WIDENED_ALONE = 1 << 19
 """Up to so many one thread is done before several have begun."""
 
 
