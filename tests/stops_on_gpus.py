@@ -1,7 +1,7 @@
 """Solves on the GPUs of one host that the time limit ends, and the solves after them; under mpirun.
 
 mpirun -n 2 python tests/stops_on_gpus.py road:2000x2000
-mpirun -n 4 python tests/stops_on_gpus.py road:2000x2000 50 shared
+mpirun -n 4 python tests/stops_on_gpus.py road:600x600 15 shared
 
 With ``shared`` there may be more ranks than GPUs.
 Every rank has to leave each of them soon, with the same error; what it prints is how soon. A rank
@@ -79,4 +79,5 @@ def timed(session: Session, source: int) -> tuple[float, bool]:
 if __name__ == "__main__":
     if "shared" in sys.argv:
         as_large.share_gpus()
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 50)
+    count = [word for word in sys.argv[2:] if word != "shared"]
+    main(sys.argv[1], int(count[0]) if count else 50)

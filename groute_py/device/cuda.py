@@ -51,6 +51,7 @@ class CudaDevice(Fused, Claims):
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         assert self._team is None or self._link is not None  # arcs lie as the team needs them
+        self._gpu.use()  # or a thread that comes for the first time has no context to launch in
         self.counters = Counters()
         self._begins = NEW_SOLVE
         self._sent = [0] * (self._team.channel.size if self._team is not None else 0)

@@ -94,16 +94,16 @@ class Fused(Dealt):
         assert self._link is not None
         with self._stream:
             self._launch(np.inf, 1, DEPTH)
-            if not self._all_linked:
-                self._fill_outboxes(with_parents=False)
-            self._look_at_control()
         self._link.runs += 1
         self._begins = NEW_RUN
 
     def finished(self) -> bool:
         if not self._stream.done:
             return False
-        seen = self._seen[0]
+        with self._stream:
+            if not self._all_linked:
+                self._fill_outboxes(with_parents=False)
+            seen = self._read_control()
         self.floor = float(seen["floor"])
         assert self._link is not None
         sent = self._link.bytes_sent(seen["exchange"])

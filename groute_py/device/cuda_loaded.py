@@ -225,7 +225,7 @@ class Loaded:
         self._dirty_count = self._control[dirty_count : dirty_count + 4]
         self._seen = cupyx.empty_pinned(self._control.nbytes, np.uint8).view(self._control_type)
         ends = (self._seen.ctypes.data, self._control.data.ptr)
-        self._look = (*ends, self._control.nbytes, runtime.memcpyDeviceToHost)
+        self._copying = (*ends, self._control.nbytes, runtime.memcpyDeviceToHost)
         self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
 
     def _entries_that_fit(self, sizes: tuple[int, int, int, int, np.dtype[Any]]) -> int:
@@ -248,13 +248,9 @@ class Loaded:
         self._kernels[name]((blocks,), (BLOCK,), arguments)
 
     def _read_control(self) -> Any:
-        self._look_at_control()
+        runtime.memcpyAsync(*self._copying, self._stream.ptr)
         self._stream.synchronize()
         return self._seen[0]
-
-    def _look_at_control(self) -> None:
-        """Let what it will be then be copied to ``_seen``."""
-        runtime.memcpyAsync(*self._look, self._stream.ptr)
 
     def _write_control(self, field: str, value: Any) -> None:
         start = offset_of(self._control_type, field)

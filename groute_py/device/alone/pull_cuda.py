@@ -130,17 +130,17 @@ class PullCuda(CudaDevice, ABC):
             )
             return float(distances.min()) if left else np.inf
 
-    def by_the_grid(self, name: str, **own: Any) -> Call:
+    def by_the_grid(self, name: str, **besides: Any) -> Call:
         """A kernel by as many blocks as run at once, and no more than are of use.
 
         Args:
             name: of the kernel.
-            own: the type of what it takes besides, by name.
+            besides: the type of what others do not take, by name.
         """
         kernel = self._pull_kernels[name].kernel
         fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         grid = self._processors * min(fit, BLOCKS_PER_PROCESSOR)
-        return Call(kernel, grid, BLOCK, pulling(self._type) | own)
+        return Call(kernel, grid, BLOCK, pulling(self._type) | besides)
 
 
 class CsrCuda(PullCuda):
