@@ -31,7 +31,8 @@ class Head:
             if path.is_dir():
                 raise FormatError(path, "is a folder, not a graph file")
             if path.exists() and not path.is_file():
-                raise FormatError(path, "is not a regular file")
+                what = "is not a regular file, and a graph is read more than once"
+                raise FormatError(path, f"{what}; write what a pipe brings to a file first")
             with open(path, "rb") as file:
                 codec = codec_of(file.read(8))
             self.size = path.stat().st_size
