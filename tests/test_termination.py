@@ -252,6 +252,12 @@ def test_a_rank_alone_that_is_idle_takes_one_vote() -> None:
     assert quiet == [False, True]
 
 
+def test_a_rank_alone_that_is_idle_too_late() -> None:
+    verdict = Coordinator().judge([Ballot(math.inf, 0, 0, stop=1)])
+    assert verdict.stop
+    assert not verdict.quiet
+
+
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_idle_from_the_start_takes_two_votes(ranks: int) -> None:
     coordinator = Coordinator()

@@ -15,7 +15,8 @@ as many were received as sent, so at T no message is under way. Each rank was id
 ballot and received nothing until its second; an idle rank gets work only by receiving; so every
 rank is idle at T. With every rank idle and nothing under way nothing can ever happen again. ∎
 
-A rank alone is quiet as soon as it is idle: nobody can give it work.
+A rank alone is quiet as soon as it is idle, since nobody can give it work; unless its time limit
+has passed by then, for a late answer is none.
 
 **Targets.** Where only some vertices are wanted, a rank also counts as idle when its floor lies
 beyond the farthest of them, the *goal*. With weights that are not negative, work beyond the goal
@@ -89,7 +90,7 @@ class Coordinator:
         idle = min(floors) == math.inf or min(floors) > goal
         if idle and sum(sent) == sum(received):
             calm = (*sent, *received)
-        sure = calm == self._last_calm or len(floors) == 1
-        quiet = calm is not None and sure
+        stop, alone = any(stops), len(floors) == 1
+        quiet = calm is not None and (calm == self._last_calm or (alone and not stop))
         self._last_calm = calm
-        return Verdict(quiet, min(floors), int(sum(relaxations)), min(windows), any(stops), goal)
+        return Verdict(quiet, min(floors), int(sum(relaxations)), min(windows), stop, goal)
