@@ -324,6 +324,7 @@ def install(gpus: int, blocks: int = 1) -> None:
         memGetInfo=lambda: MEMORY.info,
         malloc=MEMORY.malloc,
         memset=ctypes.memset,
+        streamQuery=lambda _: 0,
         deviceSynchronize=lambda: None,
         free=MEMORY.free,
     )

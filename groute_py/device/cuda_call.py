@@ -36,6 +36,7 @@ class Call:
         self._function, self._grid = function, (blocks, 1, 1, threads, 1, 1, shared_bytes)
         values = np.zeros(1, np.dtype(list(arguments.items()), align=True))
         self._values: dict[str, NDArray[Any]] = {name: values[name] for name in arguments}
+        self._missing = set(arguments)
         places = [value.ctypes.data for value in self._values.values()]
         self._places = np.array(places, np.uintp)
         self._places_at: int = self._places.ctypes.data
@@ -44,9 +45,11 @@ class Call:
         """Arguments of the launches to come, until others are said."""
         for name, value in values.items():
             self._values[name][0] = value
+        self._missing.difference_update(values)
 
     def launch(self, stream: Any, **values: Any) -> None:
         """Launch in a stream, with these arguments and those that are kept."""
         self.keep(**values)
+        assert not self._missing, self._missing
         words = (self._function.ptr, *self._grid, stream.ptr, self._places_at)
         driver.launchCooperativeKernel(*words)

@@ -17,6 +17,9 @@ from groute_py.device.memory import ring_that_fits
 from groute_py.device.peers import FULL, Link, linked, nobody, why_not
 from groute_py.kernels.source import GO_ON, NEW_RUN, NEW_SOLVE
 
+NOT_READY = 600
+"""CUDA's answer of a stream that is at work."""
+
 DEPTH = 16
 """Levels a block goes down by itself in a turn."""
 
@@ -98,7 +101,8 @@ class Fused(Dealt):
         self._begins = NEW_RUN
 
     def finished(self) -> bool:
-        if not self._stream.done:
+        # `Stream.done` stays false after an error, which the look at the control block raises
+        if runtime.streamQuery(self._stream.ptr) == NOT_READY:
             return False
         with self._stream:
             if not self._all_linked:
