@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import groute_py
 from groute_py import job
@@ -20,6 +20,9 @@ from groute_py.environment import place
 from groute_py.errors import SetupError
 from groute_py.launch import mpirun
 from groute_py.settings import settings
+
+if TYPE_CHECKING:
+    from groute_py.device.inventory import Gpu
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,8 @@ def about_the_job(found: list[job.Sight]) -> Iterator[Finding]:
 
 
 def _gpus() -> Iterator[Finding]:
+    if place().rank > 0:
+        return  # one process that begins on every GPU is enough
     problem = gpu_problem()
     if problem is not None:
         yield Finding("GPU", "absent", problem)
@@ -155,14 +160,24 @@ def _gpus() -> Iterator[Finding]:
 
     found = gpus()
     for gpu in found:
-        yield Finding(f"GPU {gpu.index}", "good", gpu.shown())
+        yield _about(gpu)
     if len(found) > 1:
         matrix = peer_access()
         blocked = [(a, b) for a, row in enumerate(matrix) for b, ok in enumerate(row) if not ok]
         shown = "every pair" if not blocked else f"not between {blocked}"
         yield Finding("peer access", "good" if not blocked else "absent", shown, detail=matrix)
-        if place().rank == 0:  # while no other rank is at work
-            yield from _peer_speed()
+        yield from _peer_speed()
+
+
+def _about(gpu: Gpu) -> Finding:
+    from groute_py.device.inventory import free_bytes
+    from groute_py.device.own_gpu import REMEDY
+
+    what, shown = f"GPU {gpu.index}", gpu.shown()
+    try:
+        return Finding(what, "good", f"{shown}, {free_bytes(gpu.index) / 1e9:.1f} free")
+    except RuntimeError as problem:  # CUDA's
+        return Finding(what, "wrong", f"{shown}; CUDA cannot begin there: {problem}", REMEDY)
 
 
 def _peer_speed() -> Iterator[Finding]:

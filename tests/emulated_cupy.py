@@ -304,6 +304,7 @@ def install(gpus: int, blocks: int = 1) -> None:
     """Let ``import cupy`` find it: so many GPUs, so many blocks of a cooperative launch."""
     properties = {"name": b"emulated", "multiProcessorCount": blocks, "uuid": bytes(16)}
     properties["sharedMemPerBlockOptin"], properties["l2CacheSize"] = 1 << 16, 1 << 20
+    properties["totalGlobalMem"] = MEMORY.info[1]
     runtime = _module(
         "cupy.cuda.runtime",
         CUDARuntimeError=CUDARuntimeError,

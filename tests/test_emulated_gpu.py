@@ -20,6 +20,7 @@ SELECTED = {
     "test_recording.py": ("", 20),
     "test_dealt.py": ("", 35),
     "test_growing_windows.py": ("", 11),
+    "test_busy_gpu.py": ("", 4),
     "test_first_run.py": ("rehearsed", 12),
     "test_many_memory.py": ("", 1),
     "test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 10),

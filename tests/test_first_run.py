@@ -33,19 +33,21 @@ def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.Monke
     module, name, choices = KINDS[method]
     kind = getattr(import_module(f"groute_py.device.{module}"), name)
     loaded: list[Any] = []
-    load = kind.load
+    fill = kind._fill
 
     def counting(device: Any, *arguments: Any) -> None:
         loaded.append(arguments[1:])
-        load(device, *arguments)
+        fill(device, *arguments)
 
-    monkeypatch.setattr(kind, "load", counting)
+    monkeypatch.setattr(kind, "_fill", counting)
     monkeypatch.setattr(cuda_loaded, "_REHEARSED", set())
     device = kind(0, direct=False, **choices)
-    for _ in range(2):
-        device.rehearse(np.dtype(dtype))
-    assert loaded == [(np.dtype(dtype), 1)]
-    assert device._graph == device._arrays == {}
+    for arc_count in (7, 1 << 31):
+        for _ in range(2):
+            device.rehearse(np.dtype(dtype), arc_count)
+        assert loaded == [(np.dtype(dtype), 1, arc_count)]
+        assert device._graph == device._arrays == {}
+        loaded.clear()
 
 
 @pytest.mark.skipif(EMULATED, reason="in a process of its own, which emulates nothing")

@@ -144,8 +144,13 @@ class Device(Protocol):
     uuid: str | None
     counters: Counters
 
-    def rehearse(self, distance_type: np.dtype[Any]) -> None:
-        """Compile all kernels, so that no solve waits for it and other ranks find them cached."""
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
+        """Compile all kernels, so that no solve waits for it and other ranks find them cached.
+
+        Args:
+            distance_type: of the solves.
+            arc_count: how many arcs the share has that will be loaded.
+        """
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
         """Take a share, weights converted to the distance type; ``peers`` is the rank count."""

@@ -11,6 +11,8 @@ from cupy.cuda import runtime
 
 from groute_py.device.cuda_crossing import to_device
 from groute_py.device.cuda_module import kernels_of
+from groute_py.device.memory import offset_type
+from groute_py.device.own_gpu import own_gpu
 from groute_py.graph.csr import Graph
 from groute_py.graph.mirror import turned
 from groute_py.kernels.source import ALL_PAIRS
@@ -39,17 +41,15 @@ class CudaGraph:
         local_rank: int,
         memory_limit: int | None = None,
     ) -> None:
-        self.gpu = cp.cuda.Device(local_rank % runtime.getDeviceCount())
-        self.gpu.use()
+        self.gpu = own_gpu(local_rank)
         properties = runtime.getDeviceProperties(self.gpu.id)
         self.processors = int(properties["multiProcessorCount"])
         self.label = f"cuda: {properties['name'].decode()} #{self.gpu.id}"
         self.vertex_count, self.arc_count = graph.vertex_count, graph.arc_count
         self.type = distance_type
         self._graph, self._limit = graph, memory_limit
-        wide = graph.arc_count >= 1 << 31
-        self._offset_type = np.uint64 if wide else np.uint32
-        self.kernels = kernels_of(ALL_PAIRS, distance_type, wide_offsets=wide)
+        self._offset_type = offset_type(graph.arc_count)
+        self.kernels = kernels_of(ALL_PAIRS, distance_type, graph.arc_count)
         self.offsets = to_device(graph.offsets, self._offset_type)
         self.arcs = packed_arcs(graph.heads, graph.weights, distance_type)
 

@@ -43,6 +43,7 @@ from groute_py.device.memory import (
     size_of,
     work_arrays,
 )
+from groute_py.device.own_gpu import own_gpu
 from groute_py.device.peers import exportable
 from groute_py.errors import InputError
 from groute_py.kernels.source import BLOCK, SOLVE
@@ -61,8 +62,8 @@ NO_MEMORY = 2
 MANY_TO_CUPY = 1100
 """Values for whose sums and orders CuPy has other kernels than for few; a block takes 1,024."""
 
-_REHEARSED: set[tuple[type, np.dtype[Any]]] = set()
-"""What has been loaded once in this process: kinds of devices, with a distance type."""
+_REHEARSED: set[tuple[type, np.dtype[Any], type]] = set()
+"""What has been loaded once in this process: kinds of devices, with a distance and offset type."""
 
 
 class Loaded:
@@ -78,9 +79,7 @@ class Loaded:
 
     def __init__(self, local_rank: int, *, direct: bool) -> None:
         self._direct = direct
-        count = runtime.getDeviceCount()
-        self._gpu = cp.cuda.Device(local_rank % count)
-        self._gpu.use()
+        self._gpu, count = own_gpu(local_rank), runtime.getDeviceCount()
         properties = runtime.getDeviceProperties(self._gpu.id)
         self._processors = properties["multiProcessorCount"]
         self._l2_bytes = properties["l2CacheSize"]
@@ -93,15 +92,20 @@ class Loaded:
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
 
-    def rehearse(self, distance_type: np.dtype[Any]) -> None:
-        compile_now(SOLVE, distance_type)
-        if (type(self), distance_type) not in _REHEARSED:
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
+        compile_now(SOLVE, distance_type, arc_count)
+        which = type(self), distance_type, offset_type(arc_count)
+        if which not in _REHEARSED:
             # CuPy compiles what it loads with too, when it is first asked for it
-            self.load(smallest(distance_type), distance_type, 1)
+            self._fill(smallest(distance_type), distance_type, 1, arc_count)
             self.let_go()
-            _REHEARSED.add((type(self), distance_type))
+            _REHEARSED.add(which)
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+        self._fill(share, distance_type, peers, len(share.heads))
+
+    def _fill(self, share: Share, distance_type: np.dtype[Any], peers: int, arc_count: int) -> None:
+        """Load, with kernels for so many arcs."""
         self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
         self.let_go()
         self._share, self._peer_count, self._one_rank = share, peers, peers == 1
@@ -110,7 +114,7 @@ class Loaded:
         self._type, self._nothing = distance_type, unreached(distance_type)
         what = f"the share of {share.own_count:,} vertices and {len(share.heads):,} arcs"
         with self._stream, self._within_memory(what, self.remedy):
-            self._compile(len(share.heads))
+            self._compile(arc_count)
             self._upload(share)
             self._arrange(share)
             self._allocate(exported=False)
@@ -176,8 +180,7 @@ class Loaded:
 
     def _compile(self, arc_count: int) -> None:
         self._offset_type = offset_type(arc_count)
-        wide = self._offset_type is np.uint64
-        self._kernels = kernels_of(SOLVE, self._type, wide_offsets=wide)
+        self._kernels = kernels_of(SOLVE, self._type, arc_count)
         kernel = self._kernels["relax"].kernel
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         # every block of the grid barrier must be running: never more than fit at once

@@ -8,6 +8,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
+from groute_py.device.memory import is_wide
 from groute_py.kernels.source import Program, options, text_of
 
 
@@ -18,17 +19,14 @@ def module(program: Program, distance_type: np.dtype[Any], *, wide_offsets: bool
     return cp.RawModule(code=text_of(program), options=choices, backend="nvrtc")
 
 
-def kernels_of(
-    program: Program, distance_type: np.dtype[Any], *, wide_offsets: bool
-) -> dict[str, Any]:
-    """All of its kernels, by name."""
-    compiled = module(program, distance_type, wide_offsets=wide_offsets)
+def kernels_of(program: Program, distance_type: np.dtype[Any], arc_count: int) -> dict[str, Any]:
+    """All of its kernels for so many arcs, by name."""
+    compiled = module(program, distance_type, wide_offsets=is_wide(arc_count))
     return {name: compiled.get_function(name) for name in program.entry_points}
 
 
-def compile_now(program: Program, distance_type: np.dtype[Any]) -> None:
+def compile_now(program: Program, distance_type: np.dtype[Any], arc_count: int) -> None:
     """So that no solve waits for it, and other processes find it in the disk cache."""
-    kernel = module(program, distance_type, wide_offsets=False).get_function(
-        program.entry_points[0]
-    )
+    compiled = module(program, distance_type, wide_offsets=is_wide(arc_count))
+    kernel = compiled.get_function(program.entry_points[0])
     assert kernel.kernel is not None

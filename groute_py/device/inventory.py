@@ -16,7 +16,7 @@ class Gpu:
     name: the model.
     uuid, bus: its name in the whole world, and its address on the PCI bus of the host.
     capability: compute capability, such as ``9.0``.
-    free_bytes, total_bytes: of its memory.
+    total_bytes: of its memory.
     """
 
     index: int
@@ -24,27 +24,32 @@ class Gpu:
     uuid: str
     bus: str
     capability: str
-    free_bytes: int
     total_bytes: int
 
     def shown(self) -> str:
         """For people."""
-        free, total = self.free_bytes / 1e9, self.total_bytes / 1e9
-        return f"{self.name}, capability {self.capability}, {free:.1f} of {total:.1f} GB free"
+        return f"{self.name}, capability {self.capability}, {self.total_bytes / 1e9:.1f} GB"
 
 
 def gpus() -> list[Gpu]:
-    """All GPUs that CUDA shows to this process."""
+    """All GPUs that CUDA shows to this process; it begins on none of them."""
     found = []
-    current = runtime.getDevice()
     for index in range(runtime.getDeviceCount()):
-        runtime.setDevice(index)
         properties = runtime.getDeviceProperties(index)
         capability = f"{properties['major']}.{properties['minor']}"
         names = (properties["name"].decode(), uuid_of(properties), runtime.deviceGetPCIBusId(index))
-        found.append(Gpu(index, *names, capability, *runtime.memGetInfo()))
-    runtime.setDevice(current)
+        found.append(Gpu(index, *names, capability, properties["totalGlobalMem"]))
     return found
+
+
+def free_bytes(index: int) -> int:
+    """Of a GPU's memory; CUDA begins there, and it is current afterwards.
+
+    Raises:
+        cupy.cuda.runtime.CUDARuntimeError: no memory is left, or another process has it alone.
+    """
+    runtime.setDevice(index)
+    return int(runtime.memGetInfo()[0])
 
 
 def uuid_of(properties: dict[str, Any]) -> str:

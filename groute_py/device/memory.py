@@ -43,9 +43,14 @@ def entry_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.uint64) if distance_type.itemsize == 4 else np.dtype(np.complex128)
 
 
+def is_wide(arcs: int) -> bool:
+    """Whether offsets into so many arcs take 64 bits: sums of one and a stride must not wrap."""
+    return arcs >= 1 << 31
+
+
 def offset_type(arcs: int) -> type[np.unsignedinteger[Any]]:
-    """Of offsets into so many arcs: sums of one and a stride must not wrap."""
-    return np.uint64 if arcs >= 1 << 31 else np.uint32
+    """Of offsets into so many arcs."""
+    return np.uint64 if is_wide(arcs) else np.uint32
 
 
 def work_arrays(

@@ -233,8 +233,9 @@ class Session:
         self._device.unlink()  # before what peers map is let go
         with self._watch.phase("compile"):
             # rank 0 first, so that the others read from the cache what it has compiled
-            on_root(self._channel, lambda: self._device.rehearse(self._type))
-            on_all(self._channel, lambda: self._device.rehearse(self._type))
+            words = self._type, len(self._share.heads)
+            on_root(self._channel, lambda: self._device.rehearse(*words))
+            on_all(self._channel, lambda: self._device.rehearse(*words))
         with self._watch.phase("upload"):
             on_all(
                 self._channel,

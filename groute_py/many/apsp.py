@@ -216,10 +216,11 @@ def _apart(channel: Channel, request: Request) -> str | None:
     usable = request.device != "cpu" and gpu_problem() is None
     if not all(channel.gather(usable)):
         return "on several ranks it needs a GPU for each"
-    from groute_py.device.inventory import gpus
+    from groute_py.device.own_gpu import own_gpu
     from groute_py.device.peers import why_not
 
-    return why_not(channel, local_rank(channel.rank) % len(gpus()))
+    gpu = on_all(channel, lambda: own_gpu(local_rank(channel.rank)))
+    return why_not(channel, gpu.id)
 
 
 def _collected(channel: Channel, block: RowBlock | None, job: Job) -> list[RowBlock | None]:

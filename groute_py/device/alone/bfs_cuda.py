@@ -72,9 +72,9 @@ SEARCHING: dict[str, Any] = {
 class BreadthFirstCuda(CudaDevice):
     """A GPU that counts arcs; the weights, which are all 1, are not looked at."""
 
-    def rehearse(self, distance_type: np.dtype[Any]) -> None:
-        super().rehearse(distance_type)
-        compile_now(BREADTH_FIRST, distance_type)
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
+        super().rehearse(distance_type, arc_count)
+        compile_now(BREADTH_FIRST, distance_type, arc_count)
 
     def let_go(self) -> None:
         super().let_go()
@@ -82,8 +82,7 @@ class BreadthFirstCuda(CudaDevice):
 
     def _compile(self, arc_count: int) -> None:
         super()._compile(arc_count)
-        wide = self._offset_type == np.uint64
-        self._search_kernels = kernels_of(BREADTH_FIRST, self._type, wide_offsets=wide)
+        self._search_kernels = kernels_of(BREADTH_FIRST, self._type, arc_count)
         kernel = self._search_kernels["search_levels"].kernel
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         few = self._share.own_count < SMALL_GRAPH

@@ -84,9 +84,9 @@ class FrontierCuda(CudaDevice):
         super().__init__(local_rank, direct=direct)
         self._criterion = np.uint32(CRITERIA[criterion])
 
-    def rehearse(self, distance_type: np.dtype[Any]) -> None:
-        super().rehearse(distance_type)
-        compile_now(FRONTIER, distance_type)
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
+        super().rehearse(distance_type, arc_count)
+        compile_now(FRONTIER, distance_type, arc_count)
 
     def let_go(self) -> None:
         super().let_go()
@@ -94,8 +94,7 @@ class FrontierCuda(CudaDevice):
 
     def _compile(self, arc_count: int) -> None:
         super()._compile(arc_count)
-        wide = self._offset_type == np.uint64
-        self._frontier_kernels = kernels_of(FRONTIER, self._type, wide_offsets=wide)
+        self._frontier_kernels = kernels_of(FRONTIER, self._type, arc_count)
         alone, together = (
             self._frontier_kernels[f"take_rounds_{how}"].kernel for how in ("alone", "together")
         )

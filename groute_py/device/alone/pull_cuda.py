@@ -66,9 +66,9 @@ class PullCuda(CudaDevice, ABC):
 
     remedy = "use --algorithm bellman-ford, which takes less"
 
-    def rehearse(self, distance_type: np.dtype[Any]) -> None:
-        super().rehearse(distance_type)
-        compile_now(PULL, distance_type)
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
+        super().rehearse(distance_type, arc_count)
+        compile_now(PULL, distance_type, arc_count)
 
     def let_go(self) -> None:
         super().let_go()
@@ -76,8 +76,7 @@ class PullCuda(CudaDevice, ABC):
 
     def _compile(self, arc_count: int) -> None:
         super()._compile(arc_count)
-        wide = self._offset_type == np.uint64
-        self._pull_kernels = kernels_of(PULL, self._type, wide_offsets=wide)
+        self._pull_kernels = kernels_of(PULL, self._type, arc_count)
 
     def _arrange(self, share: Share) -> None:
         found = incoming(share, self._offset_type)
