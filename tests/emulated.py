@@ -45,7 +45,13 @@ class Emulated:
         folder = Path(mkdtemp())
         source, library = folder / "kernels.cpp", folder / "kernels.so"
         source.write_text(as_cpp(ALL_PAIRS))
-        flags = [*options(distance_type, wide_offsets=False), "-shared", "-fPIC", "-O2", "-w"]
+        flags = [
+            *options(distance_type, wide_offsets=False, alone=True),
+            "-shared",
+            "-fPIC",
+            "-O2",
+            "-w",
+        ]
         flags += ["-fno-strict-aliasing", "-fwrapv"]
         subprocess.run(["g++", *flags, "-o", str(library), str(source)], check=True)
         self._library = ctypes.CDLL(str(library))

@@ -44,7 +44,7 @@ def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.Monke
     device = kind(0, direct=False, **choices)
     for arc_count in (7, 1 << 31):
         for _ in range(2):
-            device.rehearse(np.dtype(dtype), arc_count)
+            device.rehearse(np.dtype(dtype), arc_count, 1)
         assert loaded == [(np.dtype(dtype), 1, arc_count)]
         assert device._graph == device._arrays == {}
         loaded.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,9 +22,10 @@ FILES = [(program, name) for program in PROGRAMS for name in program.files]
 ONCE = {name: program for program, name in reversed(FILES)}
 """Each file with the first program that it belongs to."""
 
-VARIANTS = [(name, wide, OLDEST) for name in TYPES for wide in (False, True)]
-VARIANTS += [("int32", False, "compute_90"), ("int64", True, "compute_90")]
-VARIANTS += [("float32", False, "compute_100"), ("float64", True, "compute_100")]
+VARIANTS = [(name, wide, wide, OLDEST) for name in TYPES for wide in (False, True)]
+VARIANTS += [(name, wide, not wide, "compute_90") for name in TYPES for wide in (False, True)]
+VARIANTS += [("float32", False, False, "compute_100"), ("float64", True, True, "compute_100")]
+"""Types, whether offsets are wide, whether the rank is alone, architectures."""
 
 
 class Compiled(NamedTuple):
@@ -59,9 +61,11 @@ def compiled(text: str, choices: tuple[str, ...], architecture: str) -> Compiled
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.files[-1])
-@pytest.mark.parametrize(("name", "wide", "architecture"), VARIANTS)
-def test_every_variant_compiles(program: Program, name: str, wide: bool, architecture: str) -> None:
-    choices = options(np.dtype(name), wide_offsets=wide)
+@pytest.mark.parametrize(("name", "wide", "alone", "architecture"), VARIANTS)
+def test_every_variant_compiles(
+    program: Program, name: str, wide: bool, alone: bool, architecture: str
+) -> None:
+    choices = options(np.dtype(name), wide_offsets=wide, alone=alone)
     done = compiled(text_of(program), choices, architecture)
     assert done.good, done.log
     assert "warning" not in done.log, done.log
@@ -72,7 +76,7 @@ def test_every_variant_compiles(program: Program, name: str, wide: bool, archite
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.files[-1])
 def test_no_entry_point_is_unlisted(program: Program) -> None:
-    choices = options(np.dtype("int32"), wide_offsets=False)
+    choices = options(np.dtype("int32"), wide_offsets=False, alone=False)
     done = compiled(text_of(program), choices, OLDEST)
     entries = [line for line in done.ptx.splitlines() if ".entry " in line]
     assert sorted(line.split(".entry ")[1].split("(")[0] for line in entries) == sorted(
@@ -100,7 +104,7 @@ def with_line(path: Path, number: int, line: str) -> None:
 def test_an_error_names_file_and_line(copied: Path, name: str) -> None:
     last = len((copied / name).read_text().splitlines()) + 1
     with_line(copied / name, last, "#error deliberate")
-    choices = options(np.dtype("int32"), wide_offsets=False)
+    choices = options(np.dtype("int32"), wide_offsets=False, alone=False)
     done = compiled(text_of(ONCE[name]), choices, OLDEST)
     assert not done.good
     assert f"{name}({last})" in done.log
@@ -129,5 +133,6 @@ def test_all_files_are_listed() -> None:
 
 
 def test_options_tell_all_variants_apart() -> None:
-    variants = {options(np.dtype(name), wide_offsets=wide) for name in TYPES for wide in (0, 1)}
-    assert len(variants) == 2 * len(TYPES)
+    which = product(TYPES, (False, True), (False, True))
+    variants = {options(np.dtype(n), wide_offsets=w, alone=a) for n, w, a in which}
+    assert len(variants) == 4 * len(TYPES)

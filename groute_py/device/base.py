@@ -144,12 +144,13 @@ class Device(Protocol):
     uuid: str | None
     counters: Counters
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
         """Compile all kernels, so that no solve waits for it and other ranks find them cached.
 
         Args:
             distance_type: of the solves.
             arc_count: how many arcs the share has that will be loaded.
+            peers: the rank count.
         """
 
     def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:

@@ -41,7 +41,7 @@ class CpuDevice:
         self.label = platform.processor() or platform.machine()
         self.counters = Counters()
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
         if distance_type in self._rehearsed:
             return  # in this process; for small graphs it costs more than the solve
         small = CpuDevice()

@@ -62,8 +62,9 @@ NO_MEMORY = 2
 MANY_TO_CUPY = 1100
 """Values for whose sums and orders CuPy has other kernels than for few; a block takes 1,024."""
 
-_REHEARSED: set[tuple[type, np.dtype[Any], type]] = set()
-"""What has been loaded once in this process: kinds of devices, with a distance and offset type."""
+_REHEARSED: set[tuple[type, np.dtype[Any], type, bool]] = set()
+"""What has been loaded once in this process: kinds of devices, with a distance and an offset type,
+and whether alone."""
 
 
 class Loaded:
@@ -92,12 +93,12 @@ class Loaded:
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
-        compile_now(SOLVE, distance_type, arc_count)
-        which = type(self), distance_type, offset_type(arc_count)
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
+        compile_now(SOLVE, distance_type, arc_count, alone=peers == 1)
+        which = type(self), distance_type, offset_type(arc_count), peers == 1
         if which not in _REHEARSED:
             # CuPy compiles what it loads with too, when it is first asked for it
-            self._fill(smallest(distance_type), distance_type, 1, arc_count)
+            self._fill(smallest(distance_type), distance_type, peers, arc_count)
             self.let_go()
             _REHEARSED.add(which)
 
@@ -180,7 +181,7 @@ class Loaded:
 
     def _compile(self, arc_count: int) -> None:
         self._offset_type = offset_type(arc_count)
-        self._kernels = kernels_of(SOLVE, self._type, arc_count)
+        self._kernels = kernels_of(SOLVE, self._type, arc_count, alone=self._one_rank)
         kernel = self._kernels["relax"].kernel
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         # every block of the grid barrier must be running: never more than fit at once

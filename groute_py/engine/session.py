@@ -233,7 +233,7 @@ class Session:
         self._device.unlink()  # before what peers map is let go
         with self._watch.phase("compile"):
             # rank 0 first, so that the others read from the cache what it has compiled
-            words = self._type, len(self._share.heads)
+            words = self._type, len(self._share.heads), self._channel.size
             on_root(self._channel, lambda: self._device.rehearse(*words))
             on_all(self._channel, lambda: self._device.rehearse(*words))
         with self._watch.phase("upload"):

@@ -85,7 +85,8 @@ struct BlockLists {
             if (!__any_sync(~0u, near || far || remote)) continue;
             add_near(near, finds.ready[k]);
             push(far, finds.ready[k], staged.far, &staged.far_count, now.far);
-            mark_dirty(rank.share, rank.work, rank.control, finds.ready[k].vertex, remote);
+            if (has_halo(rank.share))
+                mark_dirty(rank.share, rank.work, rank.control, finds.ready[k].vertex, remote);
         }
     }
 
@@ -122,7 +123,7 @@ struct BlockLists {
 
   private:
     __device__ __forceinline__ void add_near(bool wanted, Ready ready) {
-        if (rank.peers.count > 1) tell(rank, wanted ? peers_of(rank, ready.vertex) : 0, entry_of(ready));
+        if (exchanges(rank.peers)) tell(rank, wanted ? peers_of(rank, ready.vertex) : 0, entry_of(ready));
         if (wanted) look_up(rank.share, ready);
         bool heavy = wanted && ready.degree > HEAVY;
         push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 4], now.near_out);
@@ -184,7 +185,7 @@ struct WarpLists {
         }
         near_count += near;
         far_count += far;
-        if (rank.share.halo == 0) return;
+        if (!has_halo(rank.share)) return;
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
             mark_dirty(rank.share, rank.work, rank.control, finds.ready[k].vertex, finds.remote[k]);
@@ -206,7 +207,7 @@ struct WarpLists {
     }
 
     __device__ __forceinline__ void flush_near() {
-        if (rank.peers.count > 1) tell_of_near();
+        if (exchanges(rank.peers)) tell_of_near();
         write(0, near_count, now.near_out);
     }
 

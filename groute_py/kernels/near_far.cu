@@ -172,7 +172,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     __shared__ Attendance block;
     Exchange& exchange = control->exchange;
     const Rank rank{share, work, peers, control, seen, block, desk};
-    const bool exchanging = peers.count > 1;
+    const bool exchanging = exchanges(peers);
     if (threadIdx.x < 4) staged.near_count[threadIdx.x] = 0;
     if (threadIdx.x < MAX_PEERS) desk.express_at[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
@@ -186,7 +186,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     }
     if (max_turns == 0) return;
     if (exchanging && blockIdx.x == 0) clear(peers.next);
-    look_at(control, seen, peers.count);
+    look_at(control, seen, peers);
 
     u32 turn = seen.turn, far_side = seen.far_side;
     const u32 last_turn = turn + max_turns;
@@ -287,7 +287,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         meet(control, block, decide, [&] {
             if (exchanging) report(peers, exchange, desk, prospect);
         });
-        look_at(control, seen, peers.count);
+        look_at(control, seen, peers);
     }
     add_up(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {

@@ -132,6 +132,9 @@ __device__ __forceinline__ u64 as_taken(u64 taken, u32 express) {
     return taken << EXPRESS_BITS | (express & ((1u << EXPRESS_BITS) - 1));
 }
 
+// Whether there are others to exchange with.
+__device__ __forceinline__ bool exchanges(const Peers& peers) { return !ALONE && peers.count > 1; }
+
 // Whether a rank has to wait with what lies at `floor`. Up to the bound it may work, but not at a limit below
 // that: there the next window begins.
 __device__ __forceinline__ bool waits(const Peers& peers, double floor, double limit) {

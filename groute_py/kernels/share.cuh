@@ -22,6 +22,10 @@ struct Share {
 
 __device__ __forceinline__ u32 local_count(const Share& share) { return share.rows + share.halo; }
 
+__device__ __forceinline__ bool is_own(const Share& share, u32 vertex) { return ALONE || vertex < share.own; }
+
+__device__ __forceinline__ bool has_halo(const Share& share) { return !ALONE && share.halo > 0; }
+
 // Of a vertex that has a row.
 __device__ __forceinline__ u64 global_number(const Share& share, u32 vertex) {
     if (vertex < share.own) return share.first + vertex;

@@ -135,12 +135,18 @@ def text_of(program: Program) -> str:
     )
 
 
-def options(distance_type: np.dtype[np.generic], *, wide_offsets: bool) -> tuple[str, ...]:
-    """Compiler options for one distance type."""
+def options(
+    distance_type: np.dtype[np.generic], *, wide_offsets: bool, alone: bool
+) -> tuple[str, ...]:
+    """Compiler options for one distance type.
+
+    With ``alone`` all that is for other ranks is left out, which is most of a solve's code.
+    """
     staged = _STAGED_BYTES // (4 * distance_type.itemsize)
     macros = {
         "DISTANCE": _DISTANCES[distance_type.name],
         "WIDE_OFFSETS": int(wide_offsets),
+        "ALONE": int(alone),
         "BLOCK": BLOCK,
         "WIDE_BLOCK": WIDE_BLOCK,
         "PART": PART,

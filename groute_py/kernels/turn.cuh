@@ -5,8 +5,8 @@
 #pragma once
 
 // Copies what concerns a block to shared memory, the orders if there are peers; all threads call it.
-__device__ __forceinline__ void look_at(const Control* control, Seen& seen, u32 peers) {
-    const u32 orders = peers > 1 ? sizeof(Orders) - (MAX_PEERS - peers) * sizeof(Traffic) : 0;
+__device__ __forceinline__ void look_at(const Control* control, Seen& seen, const Peers& peers) {
+    const u32 orders = exchanges(peers) ? sizeof(Orders) - (MAX_PEERS - peers.count) * sizeof(Traffic) : 0;
     const u32 bytes = sizeof(Seen) - sizeof(Orders) + orders;
     const u32* from = (const u32*)(const Seen*)control;
     u32* to = (u32*)&seen;

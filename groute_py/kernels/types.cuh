@@ -1,5 +1,6 @@
-// Types and laws of distances. The host defines DISTANCE (0 int32, 1 int64, 2 float32, 3 float64)
-// and WIDE_OFFSETS (1 when the share has 2^31 arcs or more).
+// Types and laws of distances. The host defines DISTANCE (0 int32, 1 int64, 2 float32, 3 float64),
+// WIDE_OFFSETS (1 when the share has 2^31 arcs or more) and ALONE (1 for a rank that has no peers: what is for
+// them is left out).
 #pragma once
 
 typedef unsigned char u8;

@@ -72,9 +72,9 @@ SEARCHING: dict[str, Any] = {
 class BreadthFirstCuda(CudaDevice):
     """A GPU that counts arcs; the weights, which are all 1, are not looked at."""
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
-        super().rehearse(distance_type, arc_count)
-        compile_now(BREADTH_FIRST, distance_type, arc_count)
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
+        super().rehearse(distance_type, arc_count, peers)
+        compile_now(BREADTH_FIRST, distance_type, arc_count, alone=peers == 1)
 
     def let_go(self) -> None:
         super().let_go()
@@ -82,7 +82,9 @@ class BreadthFirstCuda(CudaDevice):
 
     def _compile(self, arc_count: int) -> None:
         super()._compile(arc_count)
-        self._search_kernels = kernels_of(BREADTH_FIRST, self._type, arc_count)
+        self._search_kernels = kernels_of(
+            BREADTH_FIRST, self._type, arc_count, alone=self._one_rank
+        )
         kernel = self._search_kernels["search_levels"].kernel
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         few = self._share.own_count < SMALL_GRAPH

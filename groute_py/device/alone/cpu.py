@@ -30,8 +30,8 @@ class AloneCpu(CpuDevice, ABC):
         """Another one of the same kind, without a graph."""
         return type(self)()
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
-        super().rehearse(distance_type, arc_count)
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
+        super().rehearse(distance_type, arc_count, peers)
         if (type(self), distance_type) in self._compiled:
             return
         self._compiled.add((type(self), distance_type))

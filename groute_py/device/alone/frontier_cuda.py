@@ -84,9 +84,9 @@ class FrontierCuda(CudaDevice):
         super().__init__(local_rank, direct=direct)
         self._criterion = np.uint32(CRITERIA[criterion])
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
-        super().rehearse(distance_type, arc_count)
-        compile_now(FRONTIER, distance_type, arc_count)
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
+        super().rehearse(distance_type, arc_count, peers)
+        compile_now(FRONTIER, distance_type, arc_count, alone=peers == 1)
 
     def let_go(self) -> None:
         super().let_go()
@@ -94,7 +94,7 @@ class FrontierCuda(CudaDevice):
 
     def _compile(self, arc_count: int) -> None:
         super()._compile(arc_count)
-        self._frontier_kernels = kernels_of(FRONTIER, self._type, arc_count)
+        self._frontier_kernels = kernels_of(FRONTIER, self._type, arc_count, alone=self._one_rank)
         alone, together = (
             self._frontier_kernels[f"take_rounds_{how}"].kernel for how in ("alone", "together")
         )

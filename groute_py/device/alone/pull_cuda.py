@@ -66,9 +66,9 @@ class PullCuda(CudaDevice, ABC):
 
     remedy = "use --algorithm bellman-ford, which takes less"
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int) -> None:
-        super().rehearse(distance_type, arc_count)
-        compile_now(PULL, distance_type, arc_count)
+    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
+        super().rehearse(distance_type, arc_count, peers)
+        compile_now(PULL, distance_type, arc_count, alone=peers == 1)
 
     def let_go(self) -> None:
         super().let_go()
@@ -76,7 +76,7 @@ class PullCuda(CudaDevice, ABC):
 
     def _compile(self, arc_count: int) -> None:
         super()._compile(arc_count)
-        self._pull_kernels = kernels_of(PULL, self._type, arc_count)
+        self._pull_kernels = kernels_of(PULL, self._type, arc_count, alone=self._one_rank)
 
     def _arrange(self, share: Share) -> None:
         found = incoming(share, self._offset_type)
