@@ -159,32 +159,33 @@ def _gpus() -> Iterator[Finding]:
     from groute_py.device.inventory import gpus, peer_access
 
     found = gpus()
-    for gpu in found:
-        yield _about(gpu)
+    about = [_about(gpu) for gpu in found]
+    yield from about
     if len(found) > 1:
         matrix = peer_access()
         blocked = [(a, b) for a, row in enumerate(matrix) for b, ok in enumerate(row) if not ok]
         shown = "every pair" if not blocked else f"not between {blocked}"
         yield Finding("peer access", "good" if not blocked else "absent", shown, detail=matrix)
-        yield from _peer_speed()
+        good = zip(found, about, strict=True)
+        yield from _peer_speed([gpu.index for gpu, finding in good if finding.state == "good"])
 
 
 def _about(gpu: Gpu) -> Finding:
-    from groute_py.device.inventory import free_bytes
+    from groute_py.device.inventory import room_on
     from groute_py.device.own_gpu import REMEDY
 
     what, shown = f"GPU {gpu.index}", gpu.shown()
     try:
-        return Finding(what, "good", f"{shown}, {free_bytes(gpu.index) / 1e9:.1f} free")
+        return Finding(what, "good", f"{shown}, {room_on(gpu.index) / 1e9:.1f} GB free")
     except RuntimeError as problem:  # CUDA's
         return Finding(what, "wrong", f"{shown}; CUDA cannot begin there: {problem}", REMEDY)
 
 
-def _peer_speed() -> Iterator[Finding]:
+def _peer_speed(among: list[int]) -> Iterator[Finding]:
     from groute_py.device.peer_speed import ways
 
     try:
-        yield from about_ways(ways())
+        yield from about_ways(ways(among))
     except RuntimeError as problem:  # CUDA's, where a GPU has no memory left or is not ours alone
         yield Finding("peer bandwidth", "absent", f"cannot be measured: {problem}")
 

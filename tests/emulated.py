@@ -46,7 +46,7 @@ class Emulated:
         source, library = folder / "kernels.cpp", folder / "kernels.so"
         source.write_text(as_cpp(ALL_PAIRS))
         flags = [
-            *options(distance_type, wide_offsets=False, alone=True),
+            *options(distance_type, wide_offsets=False, mode="alone"),
             "-shared",
             "-fPIC",
             "-O2",

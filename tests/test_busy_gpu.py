@@ -40,13 +40,15 @@ def _busy(monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device import inventory, own_gpu
 
     monkeypatch.setattr(own_gpu.cp.cuda, "Device", Busy)
-    monkeypatch.setattr(inventory, "free_bytes", refuse)
+    monkeypatch.setattr(inventory, "room_on", refuse)
 
 
 @pytest.mark.usefixtures("_busy")
 @pytest.mark.parametrize("solve", [sssp, lambda graph, _, device: list(apsp(graph, device=device))])
 def test_is_told_in_one_message(solve: Any) -> None:
-    with pytest.raises(SetupError, match=r"^CUDA cannot begin on GPU 0 .*nvidia-smi") as found:
+    with pytest.raises(
+        SetupError, match=r"^CUDA cannot begin on GPU 0 of .*:.*nvidia-smi"
+    ) as found:
         solve(TWO, 0, device="cuda")
     assert found.value.exit_code == 2
 
@@ -57,10 +59,12 @@ def test_the_doctor_says_so() -> None:
     assert about.state == "wrong"
     assert "CUDA cannot begin there" in about.found
     assert "nvidia-smi" in about.advice
-    assert run_command("doctor").exit_code == 0
+    told = run_command("doctor", "--json")
+    assert told.exit_code == 0
+    assert "CUDA cannot begin there" in told.output
 
 
 def test_of_others_the_doctor_says_what_is_free() -> None:
     about = {finding.what: finding for finding in examine()}["GPU 0"]
     assert about.state == "good"
-    assert about.found.endswith(" free")
+    assert about.found.endswith(" GB free")

@@ -50,7 +50,7 @@ def test_structs_are_mirrored(name: str, tmp_path: Path) -> None:
     checks += [f"static_assert(sizeof({s}) == {w.itemsize});" for s, w in mirrored.items()]
     source = tmp_path / "structs.cpp"
     source.write_text("\n".join(["#include <cstddef>", as_cpp(SOLVE), *checks]))
-    flags = [*options(kind, wide_offsets=False, alone=False), "-fsyntax-only", "-w"]
+    flags = [*options(kind, wide_offsets=False, mode="hierarchical"), "-fsyntax-only", "-w"]
     subprocess.run(["g++", *flags, str(source)], check=True)
 
 

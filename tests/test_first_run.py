@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import EMULATED, NO_GPU, Job
+
+from groute_py.device.base import ModeName, Terms
+from groute_py.kernels.source import MODES, options
+from groute_py.partition.share import Share
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
 
@@ -32,22 +38,57 @@ def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.Monke
 
     module, name, choices = KINDS[method]
     kind = getattr(import_module(f"groute_py.device.{module}"), name)
-    loaded: list[Any] = []
-    fill = kind._fill
+    loaded: list[Terms] = []
+    load = kind.load
 
-    def counting(device: Any, *arguments: Any) -> None:
-        loaded.append(arguments[1:])
-        fill(device, *arguments)
+    def counting(device: Any, share: Share, terms: Terms) -> None:
+        loaded.append(terms)
+        load(device, share, terms)
 
-    monkeypatch.setattr(kind, "_fill", counting)
+    monkeypatch.setattr(kind, "load", counting)
     monkeypatch.setattr(cuda_loaded, "_REHEARSED", set())
     device = kind(0, direct=False, **choices)
-    for arc_count in (7, 1 << 31):
+    for arcs in (7, 1 << 31):
+        terms = Terms(np.dtype(dtype), 1, "alone", arcs)
         for _ in range(2):
-            device.rehearse(np.dtype(dtype), arc_count, 1)
-        assert loaded == [(np.dtype(dtype), 1, arc_count)]
+            device.rehearse(terms)
+        assert loaded == [terms]
         assert device._graph == device._arrays == {}
         loaded.clear()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_share_finds_its_kernels_compiled(
+    mode: ModeName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those for its mode, and for offsets into as many arcs as any rank has."""
+    from groute_py.device import cuda_loaded, cuda_module
+    from groute_py.device.cuda import CudaDevice
+
+    compiled: list[tuple[str, ...]] = []
+
+    class RawModule:
+        def __init__(self, *, options: tuple[str, ...], **_: Any) -> None:
+            compiled.append(options)
+
+        def get_function(self, _: str) -> Any:
+            return SimpleNamespace(kernel=SimpleNamespace(ptr=0))
+
+    monkeypatch.setattr(cuda_loaded, "_REHEARSED", set())
+    monkeypatch.setattr(cuda_module, "cp", SimpleNamespace(RawModule=RawModule))
+    monkeypatch.setattr(cuda_module, "module", cache(cuda_module.module.__wrapped__))
+    monkeypatch.setattr(
+        cuda_loaded.driver, "occupancyMaxActiveBlocksPerMultiprocessor", lambda *_: 1
+    )
+    device, kind = CudaDevice(0, direct=False), np.dtype(np.int32)
+    for arcs in (7, 1 << 31):
+        terms = Terms(kind, 2, mode, arcs)
+        device.rehearse(terms)
+        assert compiled == [options(kind, wide_offsets=arcs > 7, mode=mode)]
+        device.load(cuda_loaded.smallest(kind), terms)
+        assert len(compiled) == 1
+        device.let_go()
+        compiled.clear()
 
 
 @pytest.mark.skipif(EMULATED, reason="in a process of its own, which emulates nothing")

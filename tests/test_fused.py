@@ -86,6 +86,24 @@ def test_the_deadline_of_one_rank_stops_it_and_is_every_rank_s_error() -> None:
     assert stopped == {0: (False, True), 1: (True, True)}
 
 
+def test_a_kernel_that_fails_is_told_by_its_own_error() -> None:
+    """Not by that of the stop, which cannot reach it any more."""
+
+    class Failed(Pretender):
+        def finished(self) -> bool:
+            raise RuntimeError("an illegal address")
+
+        def stop(self) -> None:
+            raise RuntimeError("the device is gone")
+
+    def work(channel: Any) -> None:
+        with pytest.raises(RuntimeError, match="illegal address") as caught:
+            fused.run(Failed(3), channel, Pace())
+        assert caught.value.__context__ is None
+
+    on_ranks(1, work)
+
+
 def test_a_signal_stops_the_kernel_before_it_goes_on() -> None:
     linked = Pretender(10, failing=True)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from groute_py.kernels import source
-from groute_py.kernels.source import PROGRAMS, Program, options, text_of
+from groute_py.kernels.source import MODES, PROGRAMS, SOLVE, Program, options, text_of
 
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
 
@@ -22,10 +22,18 @@ FILES = [(program, name) for program in PROGRAMS for name in program.files]
 ONCE = {name: program for program, name in reversed(FILES)}
 """Each file with the first program that it belongs to."""
 
-VARIANTS = [(name, wide, wide, OLDEST) for name in TYPES for wide in (False, True)]
-VARIANTS += [(name, wide, not wide, "compute_90") for name in TYPES for wide in (False, True)]
-VARIANTS += [("float32", False, False, "compute_100"), ("float64", True, True, "compute_100")]
-"""Types, whether offsets are wide, whether the rank is alone, architectures."""
+VARIANTS = [
+    *(("int32", wide, mode, "compute_90") for wide in (False, True) for mode in MODES),
+    *((name, wide, "alone", OLDEST) for name in TYPES for wide in (False, True)),
+    ("int64", False, "fused", OLDEST),
+    *((name, True, "hierarchical", OLDEST) for name in ("float32", "float64")),
+    *((name, False, "rounds", OLDEST) for name in ("int32", "float64")),
+    *(
+        (name, False, mode, "compute_100")
+        for name, mode in (("float32", "fused"), ("float64", "alone"))
+    ),
+]
+"""Types, whether offsets are wide, modes, architectures."""
 
 
 class Compiled(NamedTuple):
@@ -60,12 +68,14 @@ def compiled(text: str, choices: tuple[str, ...], architecture: str) -> Compiled
         ask(nvrtc.nvrtcDestroyProgram, program)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.files[-1])
-@pytest.mark.parametrize(("name", "wide", "alone", "architecture"), VARIANTS)
+@pytest.mark.parametrize(
+    ("program", "name", "wide", "mode", "architecture"),
+    [(p, *v) for v in VARIANTS for p in PROGRAMS if p is SOLVE or "alone" in v],
+)
 def test_every_variant_compiles(
-    program: Program, name: str, wide: bool, alone: bool, architecture: str
+    program: Program, name: str, wide: bool, mode: str, architecture: str
 ) -> None:
-    choices = options(np.dtype(name), wide_offsets=wide, alone=alone)
+    choices = options(np.dtype(name), wide_offsets=wide, mode=mode)
     done = compiled(text_of(program), choices, architecture)
     assert done.good, done.log
     assert "warning" not in done.log, done.log
@@ -76,7 +86,7 @@ def test_every_variant_compiles(
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.files[-1])
 def test_no_entry_point_is_unlisted(program: Program) -> None:
-    choices = options(np.dtype("int32"), wide_offsets=False, alone=False)
+    choices = options(np.dtype("int32"), wide_offsets=False, mode="hierarchical")
     done = compiled(text_of(program), choices, OLDEST)
     entries = [line for line in done.ptx.splitlines() if ".entry " in line]
     assert sorted(line.split(".entry ")[1].split("(")[0] for line in entries) == sorted(
@@ -104,7 +114,7 @@ def with_line(path: Path, number: int, line: str) -> None:
 def test_an_error_names_file_and_line(copied: Path, name: str) -> None:
     last = len((copied / name).read_text().splitlines()) + 1
     with_line(copied / name, last, "#error deliberate")
-    choices = options(np.dtype("int32"), wide_offsets=False, alone=False)
+    choices = options(np.dtype("int32"), wide_offsets=False, mode="hierarchical")
     done = compiled(text_of(ONCE[name]), choices, OLDEST)
     assert not done.good
     assert f"{name}({last})" in done.log
@@ -133,6 +143,6 @@ def test_all_files_are_listed() -> None:
 
 
 def test_options_tell_all_variants_apart() -> None:
-    which = product(TYPES, (False, True), (False, True))
-    variants = {options(np.dtype(n), wide_offsets=w, alone=a) for n, w, a in which}
-    assert len(variants) == 4 * len(TYPES)
+    which = product(TYPES, (False, True), MODES)
+    variants = {options(np.dtype(n), wide_offsets=w, mode=mode) for n, w, mode in which}
+    assert len(variants) == 2 * len(TYPES) * len(MODES)

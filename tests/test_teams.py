@@ -52,6 +52,9 @@ class Kernel(CpuDevice):
     endless = False
     _team: Team | None = None
 
+    def obstacle(self, team: Team) -> str | None:
+        return None
+
     def link(self, team: Team) -> Linked | str:
         self._team = team
         self._floor = team.channel.gather(Floor(team.channel.size))[0]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,27 @@ from groute_py.partition.share import Share
 
 NO_PARENT = -1
 """The predecessor of the source and of unreached vertices."""
+
+
+ModeName = Literal["alone", "fused", "hierarchical", "rounds"]
+"""How ranks exchange: not at all, in kernels, in kernels on each host and in rounds between them,
+in rounds."""
+
+
+class Terms(NamedTuple):
+    """What devices are loaded for, the same on every rank.
+
+    Attributes:
+        distance_type: of the solves.
+        ranks: how many there are.
+        mode: how they are to exchange.
+        arcs: of the largest share.
+    """
+
+    distance_type: np.dtype[Any]
+    ranks: int
+    mode: ModeName
+    arcs: int
 
 
 @cache
@@ -144,20 +165,20 @@ class Device(Protocol):
     uuid: str | None
     counters: Counters
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
-        """Compile all kernels, so that no solve waits for it and other ranks find them cached.
+    def rehearse(self, terms: Terms) -> None:
+        """Compile what `load` compiles, so that other ranks find it cached."""
 
-        Args:
-            distance_type: of the solves.
-            arc_count: how many arcs the share has that will be loaded.
-            peers: the rank count.
+    def load(self, share: Share, terms: Terms) -> None:
+        """Take a share, weights converted to the distance type.
+
+        Where ranks are to exchange in kernels `link` comes next.
         """
-
-    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        """Take a share, weights converted to the distance type; ``peers`` is the rank count."""
 
     def room(self) -> int | None:
         """Bytes of device memory that a share may take, or None where nobody counts them."""
+
+    def obstacle(self, team: Team) -> str | None:
+        """Why kernels of a team could not exchange; the same on every rank; collective in it."""
 
     def link(self, team: Team) -> Linked | str:
         """Deal out a team's arcs, and map what its kernels exchange by; collective in it.
@@ -170,7 +191,7 @@ class Device(Protocol):
         """Let go of what `link` has mapped, if it has; collective in the team."""
 
     def restore(self) -> None:
-        """Load the share again where `link` has moved its arcs."""
+        """Load the share again, to exchange in rounds."""
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it).

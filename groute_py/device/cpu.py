@@ -14,6 +14,7 @@ from groute_py.device.base import (
     NO_PARENT,
     Counters,
     Linked,
+    Terms,
     Windows,
     alike,
     unreached,
@@ -41,11 +42,12 @@ class CpuDevice:
         self.label = platform.processor() or platform.machine()
         self.counters = Counters()
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
+    def rehearse(self, terms: Terms) -> None:
+        distance_type = terms.distance_type
         if distance_type in self._rehearsed:
             return  # in this process; for small graphs it costs more than the solve
         small = CpuDevice()
-        small.load(_two_vertices(distance_type), distance_type, peers=2)
+        small.load(_two_vertices(distance_type), terms._replace(ranks=2))
         for monotone in (True, False):
             small.start(0, alike(1.0), np.inf, record=monotone)
             small.relax(np.inf)
@@ -58,25 +60,28 @@ class CpuDevice:
             small.claim()
         self._rehearsed.add(distance_type)
 
-    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
+    def load(self, share: Share, terms: Terms) -> None:
         self._share = share
-        self._type = distance_type
+        self._type = distance_type = terms.distance_type
         self._nothing = unreached(distance_type)
         weights = share.weights.astype(distance_type, copy=False)
         arcs = (share.offsets.view(np.uint64), share.heads.view(np.uint32), weights)
         self._arcs = tuple(_read_only(array) for array in arcs)
-        self._slice = SLICE_ARCS_ALONE if peers == 1 else SLICE_ARCS
+        self._slice = SLICE_ARCS_ALONE if terms.ranks == 1 else SLICE_ARCS
         self._distances = np.empty(share.local_count, dtype=distance_type)
         self._flags = np.empty(share.local_count, dtype=np.uint8)
         self._near, self._far = np.empty((2, max(share.own_count, 1)), dtype=np.uint32)
         self._dirty, self._boxes = np.empty((2, len(share.halo)), dtype=np.uint32)
-        self._box_counts = np.zeros(peers, dtype=np.int64)
+        self._box_counts = np.zeros(terms.ranks, dtype=np.int64)
 
     def room(self) -> None:
         """The system gives memory as it is written, and knows best."""
 
-    def link(self, team: Team) -> Linked | str:
+    def obstacle(self, team: Team) -> str | None:
         return "not every rank has a GPU"
+
+    def link(self, team: Team) -> Linked | str:
+        raise NotImplementedError("nothing links ranks on CPUs")
 
     def restore(self) -> None:
         """Arcs are never moved."""

@@ -58,9 +58,9 @@ class CudaDevice(Fused, Claims):
         self._recording = record and self._type.itemsize == 4
         self._unrecorded = None
         self._make_room_to_record()
-        self._turns = SLICE_TURNS_ALONE if self._one_rank else SLICE_TURNS
+        self._turns = SLICE_TURNS_ALONE if self._terms.mode == "alone" else SLICE_TURNS
         share = self._share
-        self._probing = self._one_rank and len(share.heads) >= BUSHY * share.own_count
+        self._probing = self._terms.mode == "alone" and len(share.heads) >= BUSHY * share.own_count
         self._source = NOBODY if source is None else source
         self._delta, self._cutoff = within(windows.widest, self._type), within(cutoff, self._type)
         self._first = within(windows.first, self._type) or self._delta  # 0 would not grow

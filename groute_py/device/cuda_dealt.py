@@ -16,6 +16,7 @@ from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
 from groute_py.comm.team import Team
+from groute_py.device.base import Terms
 from groute_py.device.cuda_loaded import pieces
 from groute_py.device.cuda_messages import Messages
 from groute_py.device.layout import DEAL
@@ -45,11 +46,10 @@ class Dealt(Messages):
     _team: Team | None = None
     _mirrors: Mirrors
     _most_told: int
-    _moved = False
 
-    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        self._team, self._moved = None, False
-        super().load(share, distance_type, peers)
+    def load(self, share: Share, terms: Terms) -> None:
+        self._team, self._undealt = None, terms
+        super().load(share, terms)
 
     def _deal(self, team: Team) -> str | None:
         """Deal out the arcs of a team; why not, the same on every rank of it; collective.
@@ -62,12 +62,15 @@ class Dealt(Messages):
         most = max(channel.gather(mirrors.rows + len(self._share.halo)))
         if most > MOST_LOCAL:
             return f"a GPU would have {most:,} local vertices, more than {MOST_LOCAL:,}"
-        self._arrays, self._moved = {}, True
+        self._arrays = {}
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
         counted = _if_it_fits(lambda: self._counted(team))
         found = channel.gather(counted and counted.totals)
         sizes = np.array(found, np.int64) if None not in found else None
-        graph = _if_it_fits(lambda: self._room_for(sizes, mirrors)) if sizes is not None else None
+        graph = None
+        if sizes is not None:
+            self._terms = self._terms._replace(arcs=int(sizes.sum(axis=0).max()))
+            graph = _if_it_fits(lambda: self._room_for(sizes, mirrors))
         if not all(channel.gather(graph is not None)):
             return FULL
         assert counted is not None
@@ -96,7 +99,7 @@ class Dealt(Messages):
 
     def _prepare_for_dealt(self) -> bool:
         with self._stream:
-            self._compile(len(self._graph["arcs"]))
+            self._compile()
             self._point_to_share()
             self._allocate(exported=True)
         self._stream.synchronize()
@@ -116,7 +119,7 @@ class Dealt(Messages):
         """For the arcs that this rank takes, ``sizes[sender, taker]``, and their rows."""
         cp.get_default_memory_pool().free_all_blocks()  # what counting has left there
         arcs = int(sizes[:, mirrors.me].sum())
-        offsets = exportable(mirrors.rows + 1, np.dtype(offset_type(arcs)))
+        offsets = exportable(mirrors.rows + 1, np.dtype(offset_type(self._terms.arcs)))
         with self._stream:
             offsets[mirrors.rows :].fill(arcs)
         graph = {"arcs": exportable(arcs, self._arc_type()), "offsets": offsets}
@@ -137,11 +140,11 @@ class Dealt(Messages):
         arcs_at = mapped(channel, graph["arcs"].data.ptr)
         offsets_at = mapped(channel, graph["offsets"].data.ptr)
         boxes, entry = np.zeros(ranks, np.uint64), graph["arcs"].itemsize
+        kind = graph["offsets"].dtype
         with self._stream:
             for peer in range(ranks):
                 begin = int(sizes[mirrors.earlier(peer, me), peer].sum())
                 boxes[peer] = arcs_at[peer] + begin * entry
-                kind = np.dtype(offset_type(int(sizes[:, peer].sum())))
                 place = offsets_at[peer] + mirrors.at(peer, me) * kind.itemsize
                 for part in pieces(self._share.own_count):
                     rows = (starts[peer, part] + np.uint64(begin)).astype(kind)

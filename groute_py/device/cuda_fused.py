@@ -44,10 +44,11 @@ class Fused(Dealt):
         self._sent: list[int] = []
         self._peers = nobody()
 
+    def obstacle(self, team: Team) -> str | None:
+        return why_not(team.channel, self._gpu.id, team.first)
+
     def link(self, team: Team) -> Linked | str:
-        reason = why_not(team.channel, self._gpu.id, team.first)
-        if reason is not None:
-            return reason
+        assert self._terms.mode in ("fused", "hierarchical")  # its kernels exchange
         self.unlink()
         reason = self._deal(team) or self._map(team)
         if reason is not None:
@@ -56,8 +57,7 @@ class Fused(Dealt):
         return self
 
     def restore(self) -> None:
-        if self._moved:
-            self.load(self._share, self._type, self._peer_count)
+        self.load(self._share, self._undealt._replace(mode="rounds"))
 
     @property
     def arcs(self) -> int:

@@ -49,7 +49,7 @@ class CudaGraph:
         self.type = distance_type
         self._graph, self._limit = graph, memory_limit
         self._offset_type = offset_type(graph.arc_count)
-        self.kernels = kernels_of(ALL_PAIRS, distance_type, graph.arc_count, alone=True)
+        self.kernels = kernels_of(ALL_PAIRS, distance_type, graph.arc_count)
         self.offsets = to_device(graph.offsets, self._offset_type)
         self.arcs = packed_arcs(graph.heads, graph.weights, distance_type)
 

@@ -15,11 +15,11 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
-from groute_py.device.base import Counters, unreached
+from groute_py.device.base import Counters, ModeName, Terms, unreached
 from groute_py.device.cuda_call import Call
 from groute_py.device.cuda_crossing import to_device, to_host
 from groute_py.device.cuda_graph import packed_arcs
-from groute_py.device.cuda_module import compile_now, kernels_of
+from groute_py.device.cuda_module import kernels_of
 from groute_py.device.inventory import uuid_of
 from groute_py.device.layout import (
     NUMBER,
@@ -37,6 +37,7 @@ from groute_py.device.memory import (
     capacity,
     entries_that_fit,
     entry_type,
+    is_wide,
     item_capacity,
     message_bytes,
     offset_type,
@@ -62,9 +63,9 @@ NO_MEMORY = 2
 MANY_TO_CUPY = 1100
 """Values for whose sums and orders CuPy has other kernels than for few; a block takes 1,024."""
 
-_REHEARSED: set[tuple[type, np.dtype[Any], type, bool]] = set()
+_REHEARSED: set[tuple[type, np.dtype[Any], type, ModeName]] = set()
 """What has been loaded once in this process: kinds of devices, with a distance and an offset type,
-and whether alone."""
+and how ranks exchange."""
 
 
 class Loaded:
@@ -93,29 +94,27 @@ class Loaded:
         self.counters = Counters()
         self._stream = cp.cuda.Stream(non_blocking=True)
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
-        compile_now(SOLVE, distance_type, arc_count, alone=peers == 1)
-        which = type(self), distance_type, offset_type(arc_count), peers == 1
+    def rehearse(self, terms: Terms) -> None:
+        # CuPy compiles what it loads with too, when it is first asked for it
+        which = type(self), terms.distance_type, offset_type(terms.arcs), terms.mode
         if which not in _REHEARSED:
-            # CuPy compiles what it loads with too, when it is first asked for it
-            self._fill(smallest(distance_type), distance_type, peers, arc_count)
+            self.load(smallest(terms.distance_type), terms._replace(ranks=1))
             self.let_go()
             _REHEARSED.add(which)
 
-    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        self._fill(share, distance_type, peers, len(share.heads))
-
-    def _fill(self, share: Share, distance_type: np.dtype[Any], peers: int, arc_count: int) -> None:
-        """Load, with kernels for so many arcs."""
+    def load(self, share: Share, terms: Terms) -> None:
         self._gpu.synchronize()  # whoever makes a graph on this GPU is done with it
         self.let_go()
-        self._share, self._peer_count, self._one_rank = share, peers, peers == 1
+        # kernels would not tell it apart
+        assert terms.mode != "alone" or len(share.halo) == 0
+        assert is_wide(terms.arcs) or not is_wide(len(share.heads))
+        self._share, self._terms = share, terms
         self._rows, self._before, self._halo = share.own_count, 0, len(share.halo)
         self._inbox_bytes = 0
-        self._type, self._nothing = distance_type, unreached(distance_type)
+        self._type, self._nothing = terms.distance_type, unreached(terms.distance_type)
         what = f"the share of {share.own_count:,} vertices and {len(share.heads):,} arcs"
         with self._stream, self._within_memory(what, self.remedy):
-            self._compile(arc_count)
+            self._compile()
             self._upload(share)
             self._arrange(share)
             self._allocate(exported=False)
@@ -179,9 +178,9 @@ class Loaded:
                 problem
             )
 
-    def _compile(self, arc_count: int) -> None:
-        self._offset_type = offset_type(arc_count)
-        self._kernels = kernels_of(SOLVE, self._type, arc_count, alone=self._one_rank)
+    def _compile(self) -> None:
+        self._offset_type = offset_type(self._terms.arcs)
+        self._kernels = kernels_of(SOLVE, self._type, self._terms.arcs, self._terms.mode)
         kernel = self._kernels["relax"].kernel
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         # every block of the grid barrier must be running: never more than fit at once
@@ -205,13 +204,13 @@ class Loaded:
             "rows": self._rows,
             "halo": self._halo,
             "before": self._before,
-            "peers": self._peer_count,
+            "peers": self._terms.ranks,
         }
         self._share_at = pointed(SHARE, self._graph, numbers)
 
     def _allocate(self, *, exported: bool) -> None:
         """What is worked on; with ``exported`` peers can map distances."""
-        arcs, peers = len(self._graph["arcs"]), self._peer_count
+        arcs, peers = len(self._graph["arcs"]), self._terms.ranks
         sizes = (self._rows, self._halo, arcs, peers, self._type)
         entries = self._entries_that_fit(sizes)
         shapes = work_arrays(*sizes, entries)

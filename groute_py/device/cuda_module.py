@@ -13,25 +13,15 @@ from groute_py.kernels.source import Program, options, text_of
 
 
 @cache
-def module(
-    program: Program, distance_type: np.dtype[Any], *, wide_offsets: bool, alone: bool
-) -> Any:
+def module(program: Program, distance_type: np.dtype[Any], *, wide_offsets: bool, mode: str) -> Any:
     """A program for one distance type, from CuPy's disk cache if it is there; once a process."""
-    choices = options(distance_type, wide_offsets=wide_offsets, alone=alone)
+    choices = options(distance_type, wide_offsets=wide_offsets, mode=mode)
     return cp.RawModule(code=text_of(program), options=choices, backend="nvrtc")
 
 
 def kernels_of(
-    program: Program, distance_type: np.dtype[Any], arc_count: int, *, alone: bool
+    program: Program, distance_type: np.dtype[Any], arc_count: int, mode: str = "alone"
 ) -> dict[str, Any]:
-    """All of its kernels, by name, for so many arcs; ``alone`` for a rank that has no peers."""
-    compiled = module(program, distance_type, wide_offsets=is_wide(arc_count), alone=alone)
+    """All of its kernels, by name, for so many arcs and a way to exchange."""
+    compiled = module(program, distance_type, wide_offsets=is_wide(arc_count), mode=mode)
     return {name: compiled.get_function(name) for name in program.entry_points}
-
-
-def compile_now(
-    program: Program, distance_type: np.dtype[Any], arc_count: int, *, alone: bool
-) -> None:
-    """So that no solve waits for it, and other processes find it in the disk cache."""
-    kernels = kernels_of(program, distance_type, arc_count, alone=alone)
-    assert kernels[program.entry_points[0]].kernel is not None

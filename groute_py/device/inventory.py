@@ -42,8 +42,8 @@ def gpus() -> list[Gpu]:
     return found
 
 
-def free_bytes(index: int) -> int:
-    """Of a GPU's memory; CUDA begins there, and it is current afterwards.
+def room_on(index: int) -> int:
+    """Bytes of a GPU's memory that are free; CUDA begins there, and it is current afterwards.
 
     Raises:
         cupy.cuda.runtime.CUDARuntimeError: no memory is left, or another process has it alone.

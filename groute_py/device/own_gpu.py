@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 import cupy as cp
@@ -10,7 +11,8 @@ from cupy.cuda import runtime
 from groute_py.errors import SetupError
 
 REMEDY = (
-    "nvidia-smi shows who uses it; wait, choose another with CUDA_VISIBLE_DEVICES, or use the CPU"
+    "nvidia-smi shows who uses it; wait, choose another with CUDA_VISIBLE_DEVICES, or use "
+    "--device cpu"
 )
 """What to do where CUDA cannot begin on a GPU."""
 
@@ -25,5 +27,6 @@ def own_gpu(local_rank: int) -> Any:
     try:
         gpu.use()
     except runtime.CUDARuntimeError as problem:
-        raise SetupError(f"CUDA cannot begin on GPU {gpu.id} ({problem}); {REMEDY}") from problem
+        where = f"GPU {gpu.id} of {platform.node()}, {runtime.deviceGetPCIBusId(gpu.id)}"
+        raise SetupError(f"CUDA cannot begin on {where} ({problem}); {REMEDY}") from problem
     return gpu

@@ -5,6 +5,7 @@ Bandwidth is that of copies, latency that of loads each of which needs the one b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -33,14 +34,16 @@ class Way:
     latency_us: float
 
 
-def ways() -> dict[tuple[int, int], Way]:
-    """Measure from every GPU that this process sees to every one that it can reach.
+def ways(among: Sequence[int]) -> dict[tuple[int, int], Way]:
+    """Measure from each of some GPUs, as CUDA counts them, to every other that it can reach.
 
     Takes some tenths of a second and 128 MB on each GPU.
     """
-    current, count = runtime.getDevice(), runtime.getDeviceCount()
-    rooms = {gpu: _Room(gpu) for gpu in range(count)}
+    current = runtime.getDevice()
+    rooms: dict[int, _Room] = {}
     try:
+        for gpu in among:
+            rooms[gpu] = _Room(gpu)
         return {
             (here, there): _way(rooms[here], rooms[there])
             for here in rooms

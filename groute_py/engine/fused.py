@@ -1,7 +1,8 @@
 """The device-resident run: a kernel on each rank of a team until it is quiet, watched by its host.
 
 The host does nothing in the loop. It launches, and waits for the end or for a reason to stop: the
-time limit, or a signal. A stop reaches all ranks through the devices, so no kernel can spin on.
+time limit, or a signal. A stop reaches all ranks through the devices, so no kernel spins on; only
+where a kernel itself fails can it not, and then the job ends by the error.
 
 Where all ranks are one team, one launch is the solve. Where there are several (one a host), a run
 is a slice of work in the loop of `groute_py.engine.loop`: it ends when the team has nothing left up
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,8 +88,9 @@ def _is_late_at_the_end(linked: Linked, deadline: float) -> bool:
                 late = True
                 linked.stop()
     except BaseException:
-        linked.stop()
-        while not linked.finished():
-            pass
+        with suppress(Exception):  # of a device that has failed: what it failed by is raised
+            linked.stop()
+            while not linked.finished():
+                pass
         raise
     return late

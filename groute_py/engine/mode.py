@@ -7,35 +7,50 @@ from dataclasses import dataclass
 from groute_py.algorithms.base import Algorithm
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team, team_of
-from groute_py.device.base import Device, Linked
+from groute_py.device.base import Device, Linked, ModeName
 from groute_py.engine.agree import on_all
-from groute_py.errors import SetupError, everywhere
+from groute_py.errors import GrouteError, SetupError, everywhere
 from groute_py.graph.facts import Facts
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How ranks are to exchange, before they have their shares.
+
+    Attributes:
+        name: of the mode; the same on every rank.
+        reason: why that way; likewise.
+        team: to be linked; the ranks of this host.
+        forced: no other mode will do.
+    """
+
+    name: ModeName
+    reason: str
+    team: Team | None = None
+    forced: bool = False
 
 
 @dataclass(frozen=True)
 class Mode:
     """Attributes:
-    name: ``alone``, ``fused``, ``hierarchical`` or ``rounds``; the same on every rank.
+    name: the same on every rank.
     reason: why that way; likewise.
     linked: what drives the runs of this rank's team, if it has one.
     team: that team, where there are several; each is a host's.
     """
 
-    name: str
+    name: ModeName
     reason: str
     linked: Linked | None = None
     team: Team | None = None
 
 
-def choose_mode(
-    channel: Channel, device: Device, method: Algorithm, facts: Facts, wish: str
-) -> Mode:
-    """Link the ranks of each host where that can be; collective.
+def plan_mode(channel: Channel, device: Device, method: Algorithm, facts: Facts, wish: str) -> Plan:
+    """Exchange inside kernels where that can be; collective.
 
     Args:
         channel: connects the ranks.
-        device: this rank's, with its share.
+        device: this rank's.
         method: that is to run.
         facts: of the graph.
         wish: ``auto``, ``fused`` or ``rounds``.
@@ -44,35 +59,61 @@ def choose_mode(
         SetupError: ``fused`` is asked for and cannot be; on every rank.
     """
     if channel.size == 1:
-        return Mode("alone", "one rank")
+        return Plan("alone", "one rank")
     if not method.distributed:
-        return Mode("alone", f"{method.name} runs on one rank, the others wait")
+        return Plan("alone", f"{method.name} runs on one rank, the others wait")
     if wish == "rounds":
-        return Mode("rounds", "asked for")
-    mode = _linked(channel, device, facts)
-    if wish == "fused" and mode.name == "rounds":
-        raise everywhere(SetupError(f"mode fused cannot run: {mode.reason}; use --mode rounds"))
-    return mode
-
-
-def _linked(channel: Channel, device: Device, facts: Facts) -> Mode:
-    if facts.has_negative:
-        return Mode("rounds", "negative weights are watched by the hosts")
-    if set(channel.gather(device.name)) != {"cuda"}:
-        return Mode("rounds", "not every rank has a GPU")
-    team = team_of(channel)
+        return Plan("rounds", "asked for")
+    team = _team(channel, device, facts)
     if isinstance(team, str):
-        return Mode("rounds", team)
-    if team.hosts == channel.size:
-        return Mode("rounds", "one rank a host")
+        if wish == "fused":
+            raise _impossible(team)
+        return Plan("rounds", team)
+    forced = wish == "fused"
+    if team.hosts == 1:
+        return Plan("fused", "every pair of ranks has peer access", team, forced)
+    reason = f"fused within {team.hosts} hosts, rounds between"
+    return Plan("hierarchical", reason, team, forced)
+
+
+def enter(plan: Plan, channel: Channel, device: Device) -> Mode:
+    """Link the ranks of each host if that is planned; collective.
+
+    Where it fails ranks exchange in rounds.
+
+    Raises:
+        SetupError: as for `plan_mode`.
+    """
+    team = plan.team
+    if team is None:
+        return Mode(plan.name, plan.reason)
     linked = device.link(team) if team.channel.size > 1 else None
     problems = channel.gather(linked if isinstance(linked, str) else None)
     problem = next(filter(None, problems), None)
     if problem is not None or isinstance(linked, str):
         device.unlink()
+        if plan.forced:
+            raise _impossible(str(problem))
         on_all(channel, device.restore)
         return Mode("rounds", str(problem))
-    if team.hosts == 1:
-        return Mode("fused", "every pair of ranks has peer access", linked)
-    reason = f"fused within {team.hosts} hosts, rounds between"
-    return Mode("hierarchical", reason, linked, team if linked is not None else None)
+    several = team if team.hosts > 1 and linked is not None else None
+    return Mode(plan.name, plan.reason, linked, several)
+
+
+def _team(channel: Channel, device: Device, facts: Facts) -> Team | str:
+    """The ranks of this host, or why none exchange inside kernels; the same on every rank."""
+    if facts.has_negative:
+        return "negative weights are watched by the hosts"
+    if set(channel.gather(device.name)) != {"cuda"}:
+        return "not every rank has a GPU"
+    team = team_of(channel)
+    if isinstance(team, str):
+        return team
+    if team.hosts == channel.size:
+        return "one rank a host"
+    obstacle = device.obstacle(team) if team.channel.size > 1 else None
+    return next(filter(None, channel.gather(obstacle)), team)
+
+
+def _impossible(reason: str) -> GrouteError:
+    return everywhere(SetupError(f"mode fused cannot run: {reason}; use --mode rounds"))

@@ -19,14 +19,14 @@ from groute_py.algorithms.choose import Choice, algorithm, devices_of
 from groute_py.algorithms.delta_stepping import stride
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
-from groute_py.device.base import Windows, alike
+from groute_py.device.base import Terms, Windows, alike
 from groute_py.device.choose import choose, kind_of
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root, refuse_difference
 from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.fused import Together
 from groute_py.engine.loop import Pace, run
-from groute_py.engine.mode import choose_mode
+from groute_py.engine.mode import enter, plan_mode
 from groute_py.engine.negative_cycle import CycleWatch
 from groute_py.engine.options import Options
 from groute_py.engine.overflow import refuse_overflow
@@ -90,6 +90,7 @@ class Session:
         )
         self._check_download()
         self._check_room()
+        self._plan = plan_mode(channel, self._device, self._method, self.facts, options.mode)
         with self._watch.phase("spread"):
             self._receive_share(supply)
         self._load()
@@ -231,19 +232,15 @@ class Session:
     def _load(self) -> None:
         self._type = self._types[0]
         self._device.unlink()  # before what peers map is let go
+        most = max(self._channel.gather(len(self._share.heads)))
+        terms = Terms(self._type, self._channel.size, self._plan.name, most)
         with self._watch.phase("compile"):
             # rank 0 first, so that the others read from the cache what it has compiled
-            words = self._type, len(self._share.heads), self._channel.size
-            on_root(self._channel, lambda: self._device.rehearse(*words))
-            on_all(self._channel, lambda: self._device.rehearse(*words))
+            on_root(self._channel, lambda: self._device.rehearse(terms))
+            on_all(self._channel, lambda: self._device.rehearse(terms))
         with self._watch.phase("upload"):
-            on_all(
-                self._channel,
-                lambda: self._device.load(self._share, self._type, self._channel.size),
-            )
-            self._mode = choose_mode(
-                self._channel, self._device, self._method, self.facts, self._options.mode
-            )
+            on_all(self._channel, lambda: self._device.load(self._share, terms))
+            self._mode = enter(self._plan, self._channel, self._device)
         linked = self._mode.linked
         held = len(self._share.heads) if linked is None else linked.arcs
         self._imbalance = imbalance_of(self._channel.gather(held))

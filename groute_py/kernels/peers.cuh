@@ -133,7 +133,7 @@ __device__ __forceinline__ u64 as_taken(u64 taken, u32 express) {
 }
 
 // Whether there are others to exchange with.
-__device__ __forceinline__ bool exchanges(const Peers& peers) { return !ALONE && peers.count > 1; }
+__device__ __forceinline__ bool exchanges(const Peers& peers) { return EXCHANGES && peers.count > 1; }
 
 // Whether a rank has to wait with what lies at `floor`. Up to the bound it may work, but not at a limit below
 // that: there the next window begins.

@@ -184,7 +184,7 @@ struct Relax {
             ready.vertex = arcs[k].head;
             ready.distance = plus(base[k], arcs[k].weight);
             bool nearer = active[k] && ready.distance < known[k];
-            bool local = nearer && is_own(rank.share, ready.vertex);
+            bool local = nearer && !leaves(rank.share, ready.vertex);
             finds.near[k] = local && ready.distance < threshold;
             finds.far[k] = local && !finds.near[k];
             finds.remote[k] = nearer && !local;

@@ -14,14 +14,14 @@ struct Rank {
 
 // Which peers have arcs of a vertex: a bit for each. None have of a mirror.
 __device__ __forceinline__ u32 peers_of(const Rank& rank, u32 vertex) {
-    if (!exchanges(rank.peers) || !is_own(rank.share, vertex)) return 0;
+    if (!exchanges(rank.peers) || vertex >= rank.share.own) return 0;
     return anew(&rank.share.leads[vertex]);
 }
 
 // A mirror's distance at its owner, who may have come nearer since it told of it; NOTHING of what is no mirror.
 __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
     const Peers& peers = rank.peers;
-    if (!exchanges(peers) || is_own(rank.share, vertex)) return NOTHING;
+    if (!exchanges(peers) || vertex < rank.share.own) return NOTHING;
     for (u32 p = 0; p < peers.count; p++) {
         u32 place = vertex - peers.mirrors[p];
         if (place < peers.owned[p]) return anew(&peers.shown[p][place]);

@@ -22,9 +22,10 @@ struct Share {
 
 __device__ __forceinline__ u32 local_count(const Share& share) { return share.rows + share.halo; }
 
-__device__ __forceinline__ bool is_own(const Share& share, u32 vertex) { return ALONE || vertex < share.own; }
+__device__ __forceinline__ bool has_halo(const Share& share) { return HALO && share.halo > 0; }
 
-__device__ __forceinline__ bool has_halo(const Share& share) { return !ALONE && share.halo > 0; }
+// Whether an arc with that head leads to another rank's vertex.
+__device__ __forceinline__ bool leaves(const Share& share, u32 head) { return HALO && head >= share.own; }
 
 // Of a vertex that has a row.
 __device__ __forceinline__ u64 global_number(const Share& share, u32 vertex) {

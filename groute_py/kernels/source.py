@@ -123,6 +123,12 @@ that are told of how many have been taken; see express.cuh."""
 _STAGED_BYTES = 8192
 """Shared memory a block has for a staged list; near has two, with twice as wide entries."""
 
+MODES = {"alone": (0, 0), "rounds": (0, 1), "fused": (1, 0), "hierarchical": (1, 1)}
+"""Ways to exchange, and whether ranks do so in kernels and whether arcs lead to a halo then.
+
+What a kernel has no use for is left out of it; where a rank is alone that is most of the code.
+"""
+
 _DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
 
 
@@ -136,17 +142,16 @@ def text_of(program: Program) -> str:
 
 
 def options(
-    distance_type: np.dtype[np.generic], *, wide_offsets: bool, alone: bool
+    distance_type: np.dtype[np.generic], *, wide_offsets: bool, mode: str
 ) -> tuple[str, ...]:
-    """Compiler options for one distance type.
-
-    With ``alone`` all that is for other ranks is left out, which is most of a solve's code.
-    """
+    """Compiler options for one distance type and one way to exchange, a key of `MODES`."""
+    exchanges, halo = MODES[mode]
     staged = _STAGED_BYTES // (4 * distance_type.itemsize)
     macros = {
         "DISTANCE": _DISTANCES[distance_type.name],
         "WIDE_OFFSETS": int(wide_offsets),
-        "ALONE": int(alone),
+        "EXCHANGES": exchanges,
+        "HALO": halo,
         "BLOCK": BLOCK,
         "WIDE_BLOCK": WIDE_BLOCK,
         "PART": PART,

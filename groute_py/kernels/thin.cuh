@@ -57,7 +57,7 @@ struct Thin {
             next.tail = ready.vertex;
             next.distance = plus(ready.distance, arc.weight);
             Row row = {};
-            if (is_own(share, arc.head)) row = row_of(share, arc.head);
+            if (!leaves(share, arc.head)) row = row_of(share, arc.head);
             u32 peers = peers_of(relax.rank, arc.head);
             relax.relaxed++;
             if (settle(arc, ready.distance, next.distance)) {
@@ -79,7 +79,7 @@ struct Thin {
     }
 
     __device__ __forceinline__ void list(const Ready& ready, u32 peers) {
-        if (!is_own(relax.rank.share, ready.vertex)) relax.lists.remote_one(ready);
+        if (leaves(relax.rank.share, ready.vertex)) relax.lists.remote_one(ready);
         else if (ready.distance < relax.threshold) relax.lists.near_one(ready, peers);
         else relax.lists.far_one(ready);
     }

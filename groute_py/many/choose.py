@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from groute_py.arguments import check_choice, check_whole_number, plain
 from groute_py.device.choose import DEVICES, gpu_problem
-from groute_py.environment import local_rank, place
+from groute_py.environment import local_rank
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
 from groute_py.graph.memory import available_bytes
@@ -168,8 +168,8 @@ def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> s
 
 
 def gpu_bytes(limit: int | None) -> int:
-    """What a matrix may take of a GPU."""
+    """What a matrix may take of the GPU of rank 0, which chooses for all."""
     from groute_py.device.own_gpu import own_gpu
 
-    free = int(own_gpu(local_rank(place().rank)).mem_info[0])
+    free = int(own_gpu(local_rank(0)).mem_info[0])
     return int(MATRIX_SHARE * (free if limit is None else min(free, limit)))

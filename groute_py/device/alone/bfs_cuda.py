@@ -19,7 +19,7 @@ from groute_py.device.cuda import CudaDevice
 from groute_py.device.cuda_call import Call
 from groute_py.device.cuda_claims import NOBODY
 from groute_py.device.cuda_loaded import BLOCKS_PER_PROCESSOR, pieces
-from groute_py.device.cuda_module import compile_now, kernels_of
+from groute_py.device.cuda_module import kernels_of
 from groute_py.device.layout import NUMBER, POINTER, SHARE, pointed
 from groute_py.device.patience import threshold_after
 from groute_py.kernels.source import BLOCK, BREADTH_FIRST, PART
@@ -72,19 +72,13 @@ SEARCHING: dict[str, Any] = {
 class BreadthFirstCuda(CudaDevice):
     """A GPU that counts arcs; the weights, which are all 1, are not looked at."""
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
-        super().rehearse(distance_type, arc_count, peers)
-        compile_now(BREADTH_FIRST, distance_type, arc_count, alone=peers == 1)
-
     def let_go(self) -> None:
         super().let_go()
         self._search: dict[str, Any] = {}
 
-    def _compile(self, arc_count: int) -> None:
-        super()._compile(arc_count)
-        self._search_kernels = kernels_of(
-            BREADTH_FIRST, self._type, arc_count, alone=self._one_rank
-        )
+    def _compile(self) -> None:
+        super()._compile()
+        self._search_kernels = kernels_of(BREADTH_FIRST, self._type, self._terms.arcs)
         kernel = self._search_kernels["search_levels"].kernel
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         few = self._share.own_count < SMALL_GRAPH

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from groute_py.device.base import Windows, alike
+from groute_py.device.base import Terms, Windows, alike
 from groute_py.device.cpu import CpuDevice
 from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
@@ -30,13 +30,14 @@ class AloneCpu(CpuDevice, ABC):
         """Another one of the same kind, without a graph."""
         return type(self)()
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
-        super().rehearse(distance_type, arc_count, peers)
+    def rehearse(self, terms: Terms) -> None:
+        super().rehearse(terms)
+        distance_type = terms.distance_type
         if (type(self), distance_type) in self._compiled:
             return
         self._compiled.add((type(self), distance_type))
         small = self.copy()
-        small.load(_one_arc(distance_type), distance_type, peers=1)
+        small.load(_one_arc(distance_type), terms._replace(ranks=1))
         small.start(0, alike(np.inf), np.inf, record=False)
         small.relax(np.inf)
 

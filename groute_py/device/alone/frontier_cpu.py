@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.device.alone.cpu import AloneCpu
-from groute_py.device.base import Windows
+from groute_py.device.base import Terms, Windows
 from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.cpu import frontier, rows
 from groute_py.partition.share import Share
@@ -27,8 +27,8 @@ class FrontierCpu(AloneCpu):
     def copy(self) -> FrontierCpu:
         return FrontierCpu(self._criterion)
 
-    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        super().load(share, distance_type, peers)
+    def load(self, share: Share, terms: Terms) -> None:
+        super().load(share, terms)
         offsets, heads, weights = self._arcs
         if not rows.ascend(share.offsets, weights):
             heads, weights = heads.copy(), weights.copy()
@@ -36,7 +36,7 @@ class FrontierCpu(AloneCpu):
             for array in (heads, weights):
                 array.flags.writeable = False
             self._arcs = (offsets, heads, weights)
-        self._lightest = np.full(share.own_count, self._nothing, dtype=distance_type)
+        self._lightest = np.full(share.own_count, self._nothing, dtype=terms.distance_type)
         frontier.lightest_incoming(*self._arcs[1:], self._lightest)
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:

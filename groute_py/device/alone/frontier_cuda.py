@@ -13,7 +13,7 @@ from groute_py.device.base import Counters, Windows
 from groute_py.device.cuda import CudaDevice
 from groute_py.device.cuda_call import Call
 from groute_py.device.cuda_claims import NOBODY
-from groute_py.device.cuda_module import compile_now, kernels_of
+from groute_py.device.cuda_module import kernels_of
 from groute_py.device.layout import NUMBER, POINTER, SHARE, pointed
 from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.source import FRONTIER, WIDE_BLOCK
@@ -84,17 +84,13 @@ class FrontierCuda(CudaDevice):
         super().__init__(local_rank, direct=direct)
         self._criterion = np.uint32(CRITERIA[criterion])
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
-        super().rehearse(distance_type, arc_count, peers)
-        compile_now(FRONTIER, distance_type, arc_count, alone=peers == 1)
-
     def let_go(self) -> None:
         super().let_go()
         self._frontier: dict[str, Any] = {}
 
-    def _compile(self, arc_count: int) -> None:
-        super()._compile(arc_count)
-        self._frontier_kernels = kernels_of(FRONTIER, self._type, arc_count, alone=self._one_rank)
+    def _compile(self) -> None:
+        super()._compile()
+        self._frontier_kernels = kernels_of(FRONTIER, self._type, self._terms.arcs)
         alone, together = (
             self._frontier_kernels[f"take_rounds_{how}"].kernel for how in ("alone", "together")
         )

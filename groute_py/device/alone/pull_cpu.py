@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.device.alone.cpu import AloneCpu
+from groute_py.device.base import Terms
 from groute_py.errors import InputError
 from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
 from groute_py.kernels.cpu import pull
@@ -17,11 +18,11 @@ from groute_py.partition.share import Share
 class PullCpu(AloneCpu):
     """A core on which every vertex takes the best of its incoming arcs, round by round."""
 
-    def load(self, share: Share, distance_type: np.dtype[Any], peers: int) -> None:
-        super().load(share, distance_type, peers)
+    def load(self, share: Share, terms: Terms) -> None:
+        super().load(share, terms)
         self._incoming = np.zeros(share.own_count + 1, np.uint64)
         self._tails = np.empty(len(share.heads), np.uint32)
-        self._values = np.empty(len(share.heads), distance_type)
+        self._values = np.empty(len(share.heads), terms.distance_type)
         pull.turn_around(*self._arcs, self._incoming, self._tails, self._values)
         self.arrange()
 

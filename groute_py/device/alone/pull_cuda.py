@@ -14,7 +14,7 @@ from groute_py.device.base import Counters, Windows
 from groute_py.device.cuda import CudaDevice
 from groute_py.device.cuda_call import Call
 from groute_py.device.cuda_loaded import BLOCKS_PER_PROCESSOR
-from groute_py.device.cuda_module import compile_now, kernels_of
+from groute_py.device.cuda_module import kernels_of
 from groute_py.device.layout import NUMBER, POINTER, pointed
 from groute_py.errors import InputError
 from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
@@ -66,17 +66,13 @@ class PullCuda(CudaDevice, ABC):
 
     remedy = "use --algorithm bellman-ford, which takes less"
 
-    def rehearse(self, distance_type: np.dtype[Any], arc_count: int, peers: int) -> None:
-        super().rehearse(distance_type, arc_count, peers)
-        compile_now(PULL, distance_type, arc_count, alone=peers == 1)
-
     def let_go(self) -> None:
         super().let_go()
         self._incoming: dict[str, Any] = {}
 
-    def _compile(self, arc_count: int) -> None:
-        super()._compile(arc_count)
-        self._pull_kernels = kernels_of(PULL, self._type, arc_count, alone=self._one_rank)
+    def _compile(self) -> None:
+        super()._compile()
+        self._pull_kernels = kernels_of(PULL, self._type, self._terms.arcs)
 
     def _arrange(self, share: Share) -> None:
         found = incoming(share, self._offset_type)
