@@ -19,7 +19,7 @@ SELECTED = {
     "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "test_recording.py": ("", 20),
     "test_dealt.py": ("", 35),
-    "test_growing_windows.py": ("", 11),
+    "test_growing_windows.py": ("not share_a_byte or int32", 24),
     "test_busy_gpu.py": ("", 4),
     "test_first_run.py": ("rehearsed or compiled", 16),
     "test_launching.py": ("", 3),

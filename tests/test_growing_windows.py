@@ -61,6 +61,29 @@ def test_answers_are_right(begun: list[Windows], weights: str, predecessors: boo
 
 
 @pytest.mark.usefixtures("begun")
+@pytest.mark.parametrize("weights", TYPES)
+@pytest.mark.parametrize("fold", [1, 2, 3])
+def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.device import cuda
+
+    graph = graph_of(weights)
+    monkeypatch.setattr(cuda, "fold_of", lambda own, _: fold if own == graph.vertex_count else 0)
+    for source in (int(np.argmax(np.diff(graph.offsets))), 7):
+        result = sssp(graph, source, device="cuda")
+        np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
+        verify(graph, result)
+
+
+@pytest.mark.parametrize(
+    ("own", "fold"), [(0, 0), (16 << 20, 0), (17 << 20, 1), (64 << 20, 2), (1 << 31, 3)]
+)
+def test_hints_fit_in_a_third_of_l2(own: int, fold: int) -> None:
+    from groute_py.device.cuda import fold_of
+
+    assert fold_of(own, 48 << 20) == fold
+
+
+@pytest.mark.usefixtures("begun")
 def test_with_and_without_predecessors_by_turns() -> None:
     """Far is another list with them, and hints stay from one solve to the next."""
     graph = graph_of("int32")

@@ -26,9 +26,15 @@ SLICE_TURNS = 16
 SLICE_TURNS_ALONE = 1 << 10
 """Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
 
-HINTED_FROM, HINTED_WINDOWS = 1.0, 4.0
-"""How much distances take, in sizes of L2, where hints are left; and how far hints tell distances
-apart, in widths of the widest window. Measured, see docs/performance.md."""
+HINTED_FROM = 1.0
+"""How much distances take, in sizes of L2, where hints are left. This and what follows of hints is
+measured, see docs/performance.md."""
+
+HINTS_IN_L2, MOST_FOLDED = 1 / 3, 3
+"""As much of L2 hints may take, which have a byte each, or half of it, or a quarter, or a bit."""
+
+HINT_LEVELS = 32.0
+"""How many levels of hints are as wide as the widest window."""
 
 MOST_LEVELS = 1e38
 """To a unit of distance: what a float can hold."""
@@ -115,12 +121,12 @@ class CudaDevice(Fused, Claims):
         large = own * self._type.itemsize > HINTED_FROM * self._l2_bytes
         # a head in the halo, which hints do not tell of, is only there in windows that are alike
         hinted = self._first < self._delta and large and self._halo == 0
-        hinted = hinted and self._has_room_for({"hints": (own, np.uint8)})
-        self._work["hints"], self._work["levels"] = 0, 0
+        fold = fold_of(own, self._l2_bytes)
+        hinted = hinted and self._has_room_for({"hints": ((own >> fold) + 1, np.uint8)})
+        self._work["hints"], self._work["levels"], self._work["fold"] = 0, 0, fold
         if hinted:
-            levels = 255 / (HINTED_WINDOWS * float(self._delta))
             self._work["hints"] = self._arrays["hints"].data.ptr
-            self._work["levels"] = min(levels, MOST_LEVELS)
+            self._work["levels"] = min(HINT_LEVELS / float(self._delta), MOST_LEVELS)
 
     def _keep_patience(self, seen: Any) -> None:
         delta = self._patience.narrower(float(seen["threshold"]), int(seen["relaxations"]))
@@ -133,3 +139,9 @@ class CudaDevice(Fused, Claims):
         self._run("narrow", int(max(seen["near_count"])), self._work, self._control, threshold)
         self._write_control("threshold", threshold)
         self._write_control("turn", np.uint32(seen["turn"] + 1))
+
+
+def fold_of(own: int, l2_bytes: int) -> int:
+    """How often the bits of a hint are halved, so that those of so many vertices fit in L2."""
+    fitting = (fold for fold in range(MOST_FOLDED) if own >> fold <= HINTS_IN_L2 * l2_bytes)
+    return next(fitting, MOST_FOLDED)

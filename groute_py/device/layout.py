@@ -54,6 +54,8 @@ WORK = np.dtype(
         ("far_capacity", NUMBER),
         ("item_capacity", NUMBER),
         ("levels", np.float32),
+        ("fold", NUMBER),
+        ("padding", NUMBER),
     ],
     align=True,
 )

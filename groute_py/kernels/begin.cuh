@@ -65,7 +65,7 @@ __device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) 
         work.distance[i] = i == source ? (Distance)0 : NOTHING;
     for (u32 i = thread; i < share.own; i += stride) {
         if (work.record) work.record[i] = UNRECORDED;
-        if (work.hints) work.hints[i] = UNKNOWN;
+        if (work.hints && i <= share.own >> work.fold) work.hints[i] = ALL_UNKNOWN;
     }
     for (u32 i = thread; i < (share.rows + 31) / 32; i += stride) work.spilled[i] = 0;
     for (u32 i = thread; i < (share.halo + 31) / 32; i += stride) work.dirty_bits[i] = 0;

@@ -21,7 +21,7 @@
 __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged) {
     WarpLists lists{rank, to, staged, 0, 0, false};
     u64 none = 0;
-    Relax<WarpLists> relax{rank, to, lists, NOTHING, NOTHING, none};
+    Relax<WarpLists> relax{rank, to, lists, NOTHING, NOTHING, NOTHING, none};
     relax.inbox();
     lists.flush();
 }
@@ -38,7 +38,7 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
 
 // One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below.
 __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& staged, u64 arrived,
-                                          u32 depth, Distance threshold, Distance cutoff,
+                                          u32 depth, Distance window, Distance threshold, Distance cutoff,
                                           u32& level, u64& relaxed) {
     auto fetch = [&](u32 i) {
         Ready ready = listed_at(now.near_in, i);
@@ -47,7 +47,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
     };
     if (weight_of(now.near_in_count, now.items_in_count) + arrived <= gridDim.x * THIN) {
         BlockLists lists{rank, now, staged, level};
-        Relax<BlockLists> relax{rank, now, lists, threshold, cutoff, relaxed};
+        Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, relaxed};
         if (arrived) relax.inbox();
         relax.items();
         Thin thin{relax};
@@ -58,7 +58,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
     } else {
         if (arrived) join_inbox(rank, now, staged);
         WarpLists lists{rank, now, staged, 0, 0, false};
-        Relax<WarpLists> relax{rank, now, lists, threshold, cutoff, relaxed};
+        Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, relaxed};
         relax.items();
         relax_groups(relax, fetch);
         lists.flush();
@@ -218,7 +218,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         if (listed || (arrived && (!served || seen.any_spilled))) {
             floor = (double)window;
             if (last) break;
-            take_turn(rank, now, staged, arrived, depth, threshold, cutoff, level, relaxed);
+            take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, level, relaxed);
             steps++;
             after_split = false;
             served = !listed;

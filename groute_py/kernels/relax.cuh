@@ -9,7 +9,7 @@ struct Relax {
     const Rank& rank;
     const Turn& now;
     Lists& lists;
-    Distance threshold, cutoff;
+    Distance window, threshold, cutoff;
     u64& relaxed;
 
     // The rows of up to 32 entries, one a lane; all lanes call it.
@@ -160,13 +160,15 @@ struct Relax {
     __device__ __forceinline__ void arrive(bool (&active)[ARCS], const Arc (&arcs)[ARCS],
                                            const Distance (&base)[ARCS], Tail tail_of) {
         Distance known[ARCS];
+        u32 hints[ARCS];
         if (rank.work.hints) {
-            u32 hint[ARCS];
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) hint[k] = active[k] ? hint_of(rank.work, arcs[k].head) : 0;
+            for (int k = 0; k < ARCS; k++) hints[k] = active[k] ? hints_with(rank.work, arcs[k].head) : 0;
 #pragma unroll
-            for (int k = 0; k < ARCS; k++)
-                active[k] = active[k] && level_of(rank.work, plus(base[k], arcs[k].weight)) <= hint[k];
+            for (int k = 0; k < ARCS; k++) {
+                Distance sum = plus(base[k], arcs[k].weight);
+                active[k] = active[k] && may_improve(rank.work, window, arcs[k].head, sum, hints[k]);
+            }
         }
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
@@ -188,7 +190,7 @@ struct Relax {
             finds.near[k] = local && ready.distance < threshold;
             finds.far[k] = local && !finds.near[k];
             finds.remote[k] = nearer && !local;
-            if (nearer) leave_hint(rank.work, ready.vertex, ready.distance);
+            if (nearer && rank.work.hints) leave_hint(rank.work, window, ready.vertex, ready.distance, hints[k]);
             some = some || nearer;
         }
         if (!__any_sync(~0u, some)) return;

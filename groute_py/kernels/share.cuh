@@ -46,7 +46,7 @@ struct Work {
     Item* items[2];         // parts of long rows, like near
     i64* parent;            // rows + halo; global number, or -1; of a mirror whether it has been claimed
     u64* record;            // own, or null; see record.cuh
-    u8* hints;              // own, or null; see hints.cuh
+    u8* hints;              // (own >> fold) + 1, or null; see hints.cuh
     u32* claimed;           // rows; vertices that may claim onward
     Distance* box_distance; // halo; the outboxes, owner by owner
     i64* box_parent;
@@ -56,6 +56,8 @@ struct Work {
     u32 far_capacity;
     u32 item_capacity;
     float levels;           // of hints to a unit of distance
+    u32 fold;               // a byte has the hints of 1 << fold vertices
+    u32 padding;
 };
 
 // The grid barrier: blocks count themselves, and wait for one of several words, since one that they all look at
