@@ -41,7 +41,7 @@ def settings() -> Settings:
     """Read the environment once."""
     return Settings(
         cache_folder=_cache_folder(),
-        datasets_url=os.environ.get("GROUTE_PY_DATASETS") or None,
+        datasets_url=_url("GROUTE_PY_DATASETS"),
         gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
         device=os.environ.get("GROUTE_PY_DEVICE") or "auto",
         silence_s=_seconds("GROUTE_PY_SILENCE_S", 20.0, least=2.0),
@@ -57,6 +57,15 @@ def _cache_folder() -> Path:
         return (Path(base) if base else Path("~/.cache").expanduser()) / "groute-py"
     except RuntimeError:  # a user without a home, as in some containers: nothing can be kept
         return Path(os.devnull) / "groute-py"
+
+
+def _url(name: str) -> str | None:
+    value = os.environ.get(name)
+    if not value:
+        return None
+    if value.lower().startswith(("http://", "https://", "ftp://", "file:///")):
+        return value
+    raise InputError(f"{name}={value}: expected a URL, such as https://example.org/graphs")
 
 
 def _flag(name: str) -> bool | None:

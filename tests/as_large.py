@@ -33,10 +33,12 @@ def share_gpus(put: Put = setattr) -> None:
 
 
 def grow_windows(put: Put = setattr) -> None:
-    """From narrow ones, with hints left, and far looked for among all vertices."""
+    """From narrow ones, with hints left, of one vertex to eight a byte, and far looked for among
+    all vertices."""
     from groute_py.device import cuda  # where there is one
 
     put(delta_stepping, "MANY_ARCS", 0)
     put(delta_stepping, "GROWING_DEGREE", 0.0)
     put(cuda, "HINTED_FROM", 0.0)
+    put(cuda, "fold_of", lambda own, _: own % (cuda.MOST_FOLDED + 1))
     put(memory, "FAR_SHARE", 1 << 30)

@@ -279,14 +279,17 @@ def test_names_that_would_be_parted(
     check(Bad("", 2, "--account: expected a name"), code, *capsys.readouterr())
 
 
-def test_an_unknown_setting(groute: Any) -> None:
-    done = groute("doctor", GROUTE_PY_GPU_AWARE_MPI="perhaps")
-    check(
-        Bad("", 2, "GROUTE_PY_GPU_AWARE_MPI=perhaps: expected 0 or 1"),
-        done.returncode,
-        done.stdout,
-        done.stderr,
-    )
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("GROUTE_PY_GPU_AWARE_MPI", "perhaps", "expected 0 or 1"),
+        ("GROUTE_PY_DATASETS", "mirror/graphs", "expected a URL, such as https://"),
+    ],
+)
+@pytest.mark.parametrize("words", ["doctor", "info dimacs:NY"])
+def test_an_unknown_setting(words: str, name: str, value: str, says: str, groute: Any) -> None:
+    done = groute(*words.split(), **{name: value})
+    check(Bad("", 2, f"{name}={value}: {says}"), done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.mpi
