@@ -80,3 +80,11 @@ def test_windows_grow_where_arcs_are_many(
     assert windows.widest == automatic_delta(facts, device, 1)
     assert windows.first == round(windows.widest * times / GROWTH)
     assert (windows == alike(windows.widest)) == (times == GROWTH)
+
+
+@pytest.mark.parametrize(("mean", "grow"), [(1e36, True), (1e46, False)])
+def test_windows_wider_than_a_float32_do_not_grow(mean: float, grow: bool) -> None:
+    size = {"vertex_count": 1 << 24, "arc_count": 1 << 29}
+    facts = replace(facts_of(generate("rmat:6")), mean=mean, **size)
+    windows = automatic_windows(facts, "cuda", 1)
+    assert (windows.first < windows.widest) == grow

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from conftest import EMULATED, NO_GPU
 from graphs import random_graph, scipy_distances
 from local_ranks import on_ranks
 
-from groute_py import Graph, Result, generate, verify
+from groute_py import Graph, Result, SetupError, generate, verify
 from groute_py.comm import team
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
@@ -118,6 +119,53 @@ def test_without_room_ranks_go_on_in_rounds(
     assert result.statistics["reason"] == peers.FULL
 
 
+@pytest.mark.parametrize("step", ["_counted", "_prepare_for_dealt"])
+def test_without_room_it_is_an_error_where_fused_is_asked_for(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from groute_py.device.cuda_dealt import Dealt
+
+    def full(self: Any, *_: Any) -> Any:
+        raise MemoryError("full")
+
+    def work(channel: Any) -> None:
+        whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
+        Session(whole, channel, replace(OPTIONS, mode="fused"))
+
+    monkeypatch.setattr(Dealt, step, full)
+    with pytest.raises(SetupError, match="mode fused cannot run") as caught:
+        on_ranks(3, work)
+    assert caught.value.on_all_ranks
+
+
+@pytest.mark.parametrize(("mode", "most"), [("rounds", 3000), ("fused", 9500)])
+def test_offsets_are_equally_wide_on_all_ranks(
+    mode: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the rank with most arcs, by whom they lead from in rounds; dealt out, by whom they
+    lead to."""
+    from groute_py.device import cuda_loaded, cuda_module, memory
+
+    for module in (memory, cuda_loaded, cuda_module):
+        # `smallest` is loaded too
+        monkeypatch.setattr(module, "is_wide", lambda arcs: arcs > most)
+    counts = np.repeat([100, 10], [90, 90])  # 9,000 and 900 arcs, if parts are equally long
+    heads = np.random.default_rng(3).integers(0, 90, counts.sum(), dtype=np.int32)
+    graph = Graph(np.concatenate([[0], np.cumsum(counts)]), heads, np.ones(len(heads), np.int32))
+
+    def work(channel: Any) -> Any:
+        whole = Whole(graph if channel.rank == 0 else None)
+        options = replace(OPTIONS, partition="vertices", mode=mode)
+        with Session(whole, channel, options) as session:
+            result, device = session.solve(3), cast("Any", session._device)
+            found = session._mode.name, device._graph["offsets"].dtype
+        if result is not None:
+            np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
+        return found
+
+    assert on_ranks(2, work) == [(mode, np.uint64)] * 2
+
+
 def test_more_vertices_than_a_rank_can_number(monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device import cuda_dealt
 
@@ -135,14 +183,11 @@ def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.Monk
     monkeypatch.setattr(team, "host_name", lambda rank, size: f"node{2 * rank // size}")
 
     def tried(self: Any, mine: team.Team) -> Any:
-        return "ranks share a GPU" if mine.first else link(self, mine)
+        return "a GPU is full" if mine.first else link(self, mine)
 
     monkeypatch.setattr(CudaDevice, "link", tried)
     result = solved(generate("road:10x10"), 3, 4)
-    assert (result.statistics["mode"], result.statistics["reason"]) == (
-        "rounds",
-        "ranks share a GPU",
-    )
+    assert (result.statistics["mode"], result.statistics["reason"]) == ("rounds", "a GPU is full")
 
 
 @pytest.mark.parametrize(("order", "expected"), [("even", 1.0), ("uneven", 4.0)])

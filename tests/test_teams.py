@@ -21,12 +21,13 @@ from local_ranks import LocalChannel, on_ranks
 from groute_py import Graph, GrouteError, SetupError, TimeLimitError, generate, verify
 from groute_py.comm import team as teams
 from groute_py.comm.team import Team, team_of
-from groute_py.device.base import Linked
+from groute_py.device.base import Linked, Terms
 from groute_py.device.cpu import CpuDevice
 from groute_py.engine import session as sessions
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
+from groute_py.partition.share import Share
 
 CASES = [(2, 1), (3, 1), (2, 2), (3, 2), (4, 2), (4, 3)]
 """Ranks, and on how many hosts."""
@@ -51,6 +52,20 @@ class Kernel(CpuDevice):
     runs = 0
     endless = False
     _team: Team | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rehearsed: list[str] = []
+        self.modes: list[str] = []
+
+    def rehearse(self, terms: Terms) -> None:
+        super().rehearse(terms)
+        if not self.rehearsed or len(self.rehearsed) == len(self.modes):  # rank 0 does so twice
+            self.rehearsed.append(terms.mode)
+
+    def load(self, share: Share, terms: Terms) -> None:
+        super().load(share, terms)
+        self.modes.append(terms.mode)
 
     def obstacle(self, team: Team) -> str | None:
         return None
@@ -212,6 +227,52 @@ def test_one_rank_a_host_cannot_be_fused(kernels: Any) -> None:
         kernels(generate("road:4x4"), 0, (2, 2), mode="fused")
 
 
+def test_an_obstacle_on_one_host_is_known_to_all(
+    kernels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is loaded, so that all load for the same."""
+    found = lambda _, team: "ranks share a GPU" if team.first else None  # noqa: E731
+    monkeypatch.setattr(Kernel, "obstacle", found)
+    monkeypatch.setattr(Kernel, "link", None)
+    result, devices = kernels(generate("road:20x20"), 5, (4, 2))
+    assert result.statistics["mode"] == "rounds"
+    assert result.statistics["reason"] == "ranks share a GPU"
+    assert [device.modes for device in devices] == [["rounds"]] * 4
+
+
+def test_an_obstacle_is_an_error_where_fused_is_asked_for(
+    kernels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = lambda _, team: "ranks share a GPU" if team.first else None  # noqa: E731
+    monkeypatch.setattr(Kernel, "obstacle", found)
+    monkeypatch.setattr(Session, "_receive_share", None)  # it is not spread
+    with pytest.raises(SetupError, match="mode fused cannot run: ranks share a GPU;") as caught:
+        kernels(generate("road:4x4"), 0, (4, 2), mode="fused")
+    assert caught.value.on_all_ranks
+
+
+def test_ranks_that_cannot_be_linked_are_an_error_where_fused_is_asked_for(
+    kernels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Kernel, "link", lambda *_: "a GPU is full")
+    with pytest.raises(SetupError, match="mode fused cannot run: a GPU is full;") as caught:
+        kernels(generate("road:4x4"), 0, (2, 1), mode="fused")
+    assert caught.value.on_all_ranks
+
+
+def test_ranks_that_cannot_be_linked_try_it_once(
+    kernels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What rounds need is compiled as such; and wider distances are not tried to be linked."""
+    monkeypatch.setattr(Kernel, "link", lambda *_: "a GPU is full")
+    graph = random_graph(300, 1500, 4, 2**31 - 2)
+    result, devices = kernels(graph, 0, (2, 1))
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
+    assert result.statistics["distance_type"] == "int64"
+    assert [device.modes for device in devices] == [["fused", "rounds", "rounds"]] * 2
+    assert [device.rehearsed for device in devices] == [device.modes for device in devices]
+
+
 def test_one_host_that_cannot_be_fused_keeps_all_from_it(
     kernels: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,7 +281,7 @@ def test_one_host_that_cannot_be_fused_keeps_all_from_it(
     unlinked = []
 
     def tried(self: Kernel, team: Team) -> Linked | str:
-        return "ranks share a GPU" if team.first else link(self, team)
+        return "a GPU is full" if team.first else link(self, team)
 
     def unlink(self: Kernel) -> None:
         unlinked.append(self)
@@ -229,10 +290,7 @@ def test_one_host_that_cannot_be_fused_keeps_all_from_it(
     monkeypatch.setattr(Kernel, "link", tried)
     monkeypatch.setattr(Kernel, "unlink", unlink)
     result, devices = kernels(generate("road:20x20"), 5, (4, 2))
-    assert (result.statistics["mode"], result.statistics["reason"]) == (
-        "rounds",
-        "ranks share a GPU",
-    )
+    assert (result.statistics["mode"], result.statistics["reason"]) == ("rounds", "a GPU is full")
     assert {*map(id, unlinked)} == {*map(id, devices)}
     assert not any(device.runs for device in devices)
 

@@ -45,12 +45,15 @@ GROWTH = 256.0
 MANY_ARCS, GROWING_DEGREE = 1 << 23, 16.0
 """Arcs, and mean degree, from which windows grow."""
 
+WIDEST_GROWN = 1e38
+"""Δ up to which they do: where they grow, GPUs tell parts of Δ from each other by a float32."""
+
 
 def automatic_windows(facts: Facts, device: str, ranks: int) -> Windows:
     """The first narrow where arcs are many."""
     delta = automatic_delta(facts, device, ranks)
     many = facts.arc_count >= MANY_ARCS and facts.mean_degree >= GROWING_DEGREE
-    if device != "cuda" or not many:
+    if device != "cuda" or not many or delta > WIDEST_GROWN:
         return alike(delta)
     return Windows(_usable(delta * _room(facts) / GROWTH, facts), delta)
 

@@ -34,7 +34,8 @@ in rounds."""
 
 
 class Terms(NamedTuple):
-    """What devices are loaded for, the same on every rank.
+    """What devices are loaded for, the same on every rank; but a team that has dealt its arcs out
+    has an ``arcs`` of its own.
 
     Attributes:
         distance_type: of the solves.
@@ -184,14 +185,11 @@ class Device(Protocol):
         """Deal out a team's arcs, and map what its kernels exchange by; collective in it.
 
         Returns what drives such a run, or why it cannot be; the same on every rank of the team.
-        Then, and when it is unlinked, the share comes back by `restore`.
+        Then, and when it is unlinked, the share has to be loaded again.
         """
 
     def unlink(self) -> None:
         """Let go of what `link` has mapped, if it has; collective in the team."""
-
-    def restore(self) -> None:
-        """Load the share again, to exchange in rounds."""
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it).

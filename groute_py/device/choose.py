@@ -53,7 +53,7 @@ def choose(name: str, local_rank: int, *, direct: bool, makers: Makers = NEAR_FA
 
 
 def kind_of(name: str, makers: Makers = NEAR_FAR) -> str:
-    """``cpu`` or ``cuda``; ``auto`` is a GPU where one can be used, else the CPU.
+    """``cpu`` or ``cuda``; ``auto`` is a GPU where CUDA finds one, else the CPU.
 
     Raises:
         InputError, SetupError: as for `choose`.

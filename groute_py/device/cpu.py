@@ -83,9 +83,6 @@ class CpuDevice:
     def link(self, team: Team) -> Linked | str:
         raise NotImplementedError("nothing links ranks on CPUs")
 
-    def restore(self) -> None:
-        """Arcs are never moved."""
-
     def unlink(self) -> None:
         """Never linked."""
 

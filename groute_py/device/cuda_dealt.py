@@ -48,13 +48,13 @@ class Dealt(Messages):
     _most_told: int
 
     def load(self, share: Share, terms: Terms) -> None:
-        self._team, self._undealt = None, terms
+        self._team = None
         super().load(share, terms)
 
     def _deal(self, team: Team) -> str | None:
         """Deal out the arcs of a team; why not, the same on every rank of it; collective.
 
-        Where it cannot be, arcs or worklists may be gone; see `Device.restore`.
+        Where it cannot be, arcs or worklists may be gone: the share has to be loaded again.
         """
         assert self._team is None
         channel = team.channel

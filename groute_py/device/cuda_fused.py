@@ -56,9 +56,6 @@ class Fused(Dealt):
         self._all_linked = team.hosts == 1
         return self
 
-    def restore(self) -> None:
-        self.load(self._share, self._undealt._replace(mode="rounds"))
-
     @property
     def arcs(self) -> int:
         return len(self._graph["arcs"])

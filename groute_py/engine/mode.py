@@ -8,7 +8,6 @@ from groute_py.algorithms.base import Algorithm
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team, team_of
 from groute_py.device.base import Device, Linked, ModeName
-from groute_py.engine.agree import on_all
 from groute_py.errors import GrouteError, SetupError, everywhere
 from groute_py.graph.facts import Facts
 
@@ -76,10 +75,12 @@ def plan_mode(channel: Channel, device: Device, method: Algorithm, facts: Facts,
     return Plan("hierarchical", reason, team, forced)
 
 
-def enter(plan: Plan, channel: Channel, device: Device) -> Mode:
+def enter(plan: Plan, channel: Channel, device: Device) -> Mode | Plan:
     """Link the ranks of each host if that is planned; collective.
 
-    Where it fails ranks exchange in rounds.
+    Returns:
+        The mode; or, where linking fails, the plan for which shares have to be loaded again. On
+        every rank the one or the other.
 
     Raises:
         SetupError: as for `plan_mode`.
@@ -94,8 +95,7 @@ def enter(plan: Plan, channel: Channel, device: Device) -> Mode:
         device.unlink()
         if plan.forced:
             raise _impossible(str(problem))
-        on_all(channel, device.restore)
-        return Mode("rounds", str(problem))
+        return Plan("rounds", str(problem))
     several = team if team.hosts > 1 and linked is not None else None
     return Mode(plan.name, plan.reason, linked, several)
 

@@ -26,7 +26,7 @@ from groute_py.engine.agree import on_all, on_root, refuse_difference
 from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.fused import Together
 from groute_py.engine.loop import Pace, run
-from groute_py.engine.mode import enter, plan_mode
+from groute_py.engine.mode import Mode, Plan, enter, plan_mode
 from groute_py.engine.negative_cycle import CycleWatch
 from groute_py.engine.options import Options
 from groute_py.engine.overflow import refuse_overflow
@@ -232,6 +232,14 @@ class Session:
     def _load(self) -> None:
         self._type = self._types[0]
         self._device.unlink()  # before what peers map is let go
+        while isinstance(mode := self._load_as_planned(), Plan):
+            self._plan = mode  # for good: what has no room now has none for wider distances
+        self._mode = mode
+        held = len(self._share.heads) if mode.linked is None else mode.linked.arcs
+        self._imbalance = imbalance_of(self._channel.gather(held))
+
+    def _load_as_planned(self) -> Mode | Plan:
+        """See `enter`."""
         most = max(self._channel.gather(len(self._share.heads)))
         terms = Terms(self._type, self._channel.size, self._plan.name, most)
         with self._watch.phase("compile"):
@@ -240,10 +248,7 @@ class Session:
             on_all(self._channel, lambda: self._device.rehearse(terms))
         with self._watch.phase("upload"):
             on_all(self._channel, lambda: self._device.load(self._share, terms))
-            self._mode = enter(self._plan, self._channel, self._device)
-        linked = self._mode.linked
-        held = len(self._share.heads) if linked is None else linked.arcs
-        self._imbalance = imbalance_of(self._channel.gather(held))
+            return enter(self._plan, self._channel, self._device)
 
     def _check_vertices(self, role: str, vertices: Sequence[int]) -> None:
         count, first = self.facts.vertex_count, self.facts.first_id

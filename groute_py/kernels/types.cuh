@@ -1,5 +1,5 @@
 // Types and laws of distances. The host defines DISTANCE (0 int32, 1 int64, 2 float32, 3 float64),
-// WIDE_OFFSETS (1 when the share has 2^31 arcs or more), EXCHANGES (1 where a kernel exchanges with those of peers)
+// WIDE_OFFSETS (1 when the largest share has 2^31 arcs or more), EXCHANGES (1 where a kernel exchanges with those of peers)
 // and HALO (1 where arcs may lead to other ranks' vertices); what is for none of these is left out.
 #pragma once
 

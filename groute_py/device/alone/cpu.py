@@ -37,7 +37,7 @@ class AloneCpu(CpuDevice, ABC):
             return
         self._compiled.add((type(self), distance_type))
         small = self.copy()
-        small.load(_one_arc(distance_type), terms._replace(ranks=1))
+        small.load(_two_arcs(distance_type), terms._replace(ranks=1))
         small.start(0, alike(np.inf), np.inf, record=False)
         small.relax(np.inf)
 
@@ -63,14 +63,14 @@ class AloneCpu(CpuDevice, ABC):
         return self._distances[: self._share.own_count].min() if some else self._nothing
 
 
-def _one_arc(distance_type: np.dtype[Any]) -> Share:
-    """A share with two vertices and an arc."""
+def _two_arcs(distance_type: np.dtype[Any]) -> Share:
+    """A share with two vertices and a row of arcs that some sort, for it does not ascend."""
     return Share(
         first=0,
         own_count=2,
-        offsets=np.array([0, 1, 1]),
-        heads=np.array([1], np.int32),
-        weights=np.ones(1, distance_type),
+        offsets=np.array([0, 2, 2]),
+        heads=np.array([1, 1], np.int32),
+        weights=np.array([2, 1], distance_type),
         halo=np.zeros(0, np.int64),
         halo_starts=np.zeros(2, np.int64),
         halo_home=np.zeros(0, np.int32),
