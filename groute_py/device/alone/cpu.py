@@ -40,6 +40,8 @@ class AloneCpu(CpuDevice, ABC):
         small.load(_two_arcs(distance_type), terms._replace(ranks=1))
         small.start(0, alike(np.inf), np.inf, record=False)
         small.relax(np.inf)
+        small.start_claims(monotone=True)
+        small.claim()
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         super().start(None, windows, cutoff, record=False)
@@ -65,10 +67,12 @@ class AloneCpu(CpuDevice, ABC):
 
 def _two_arcs(distance_type: np.dtype[Any]) -> Share:
     """A share with two vertices and a row of arcs that some sort, for it does not ascend."""
+    offsets = np.array([0, 2, 2])
+    offsets.flags.writeable = False  # as a graph's
     return Share(
         first=0,
         own_count=2,
-        offsets=np.array([0, 2, 2]),
+        offsets=offsets,
         heads=np.array([1, 1], np.int32),
         weights=np.array([2, 1], distance_type),
         halo=np.zeros(0, np.int64),
