@@ -240,24 +240,25 @@ def test_an_obstacle_on_one_host_is_known_to_all(
     assert [device.modes for device in devices] == [["rounds"]] * 4
 
 
-def test_an_obstacle_is_an_error_where_fused_is_asked_for(
-    kernels: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("verb", "loads"), [("obstacle", 0), ("link", 4)])
+def test_what_one_host_cannot_is_an_error_where_fused_is_asked_for(
+    kernels: Any, monkeypatch: pytest.MonkeyPatch, verb: str, loads: int
 ) -> None:
-    found = lambda _, team: "ranks share a GPU" if team.first else None  # noqa: E731
-    monkeypatch.setattr(Kernel, "obstacle", found)
-    monkeypatch.setattr(Session, "_receive_share", None)  # it is not spread
-    with pytest.raises(SetupError, match="mode fused cannot run: ranks share a GPU;") as caught:
+    able, load, loaded = getattr(Kernel, verb), Kernel.load, []
+
+    def tried(self: Kernel, team: Team) -> Any:
+        return "a GPU is full" if team.first else able(self, team)
+
+    def noted(self: Kernel, share: Share, terms: Terms) -> None:
+        loaded.append(self)
+        load(self, share, terms)
+
+    monkeypatch.setattr(Kernel, verb, tried)
+    monkeypatch.setattr(Kernel, "load", noted)
+    with pytest.raises(SetupError, match="mode fused cannot run: a GPU is full;") as caught:
         kernels(generate("road:4x4"), 0, (4, 2), mode="fused")
     assert caught.value.on_all_ranks
-
-
-def test_ranks_that_cannot_be_linked_are_an_error_where_fused_is_asked_for(
-    kernels: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Kernel, "link", lambda *_: "a GPU is full")
-    with pytest.raises(SetupError, match="mode fused cannot run: a GPU is full;") as caught:
-        kernels(generate("road:4x4"), 0, (2, 1), mode="fused")
-    assert caught.value.on_all_ranks
+    assert len(loaded) == loads
 
 
 def test_ranks_that_cannot_be_linked_try_it_once(
