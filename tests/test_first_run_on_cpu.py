@@ -9,10 +9,18 @@ import pytest
 from conftest import Job
 
 
-@pytest.mark.parametrize("method", ["delta-stepping", "heap-dijkstra", "frontier-dijkstra"])
-def test_all_else_is_short(method: str, groute: Job, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "ranks"),
+    [
+        ("delta-stepping", 1),
+        ("heap-dijkstra", 1),
+        ("frontier-dijkstra", 1),
+        pytest.param("delta-stepping", 2, marks=pytest.mark.mpi),
+    ],
+)
+def test_all_else_is_short(method: str, ranks: int, groute: Job, tmp_path: Path) -> None:
     words = ["sssp", "road:60x60", "--algorithm", method, "--device", "cpu", "--json"]
-    done = groute(*words, NUMBA_CACHE_DIR=str(tmp_path))
+    done = groute(*words, ranks=ranks, NUMBA_CACHE_DIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
     seconds = json.loads(done.stdout)["seconds"]
     assert sum(seconds[p] for p in ("upload", "solve", "predecessors")) < seconds["compile"] / 20

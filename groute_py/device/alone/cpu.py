@@ -40,8 +40,6 @@ class AloneCpu(CpuDevice, ABC):
         small.load(_two_arcs(distance_type), terms._replace(ranks=1))
         small.start(0, alike(np.inf), np.inf, record=False)
         small.relax(np.inf)
-        small.start_claims(monotone=True)
-        small.claim()
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         super().start(None, windows, cutoff, record=False)
