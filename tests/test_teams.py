@@ -231,8 +231,8 @@ def test_an_obstacle_on_one_host_is_known_to_all(
     kernels: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is loaded, so that all load for the same."""
-    found = lambda _, team: "ranks share a GPU" if team.first else None  # noqa: E731
-    monkeypatch.setattr(Kernel, "obstacle", found)
+    reasons = {0: None, 2: "ranks share a GPU"}
+    monkeypatch.setattr(Kernel, "obstacle", lambda _, team: reasons[team.first])
     monkeypatch.setattr(Kernel, "link", None)
     result, devices = kernels(generate("road:20x20"), 5, (4, 2))
     assert result.statistics["mode"] == "rounds"

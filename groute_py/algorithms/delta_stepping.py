@@ -46,7 +46,7 @@ MANY_ARCS, GROWING_DEGREE = 1 << 23, 16.0
 """Arcs, and mean degree, from which windows grow."""
 
 WIDEST_GROWN = 1e38
-"""Δ up to which they do: where they grow, GPUs tell parts of Δ from each other by a float32."""
+"""Δ up to which they do: hints (`kernels/hints.cuh`) tell parts of Δ apart by a float32."""
 
 
 def automatic_windows(facts: Facts, device: str, ranks: int) -> Windows:

@@ -239,7 +239,7 @@ class Session:
         self._imbalance = imbalance_of(self._channel.gather(held))
 
     def _load_as_planned(self) -> Mode | Plan:
-        """See `enter`."""
+        """Load the share for what is planned; see `enter`."""
         most = max(self._channel.gather(len(self._share.heads)))
         terms = Terms(self._type, self._channel.size, self._plan.name, most)
         with self._watch.phase("compile"):
