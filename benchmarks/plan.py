@@ -30,4 +30,4 @@ class Plan:
         """For a session; a method that runs on CPUs only runs there."""
         device = self.device if self.device in devices_of(method) else "cpu"
         choices = {"mode": self.mode, "order": self.order, "delta": self.delta}
-        return Options(method, device=device, predecessors=tree, **choices)
+        return Options(method, device=device, predecessors=tree, prepare=True, **choices)

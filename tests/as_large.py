@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from groute_py.algorithms import delta_stepping
 from groute_py.device import memory
+from groute_py.engine import session
 from groute_py.kernels import source
 
 Put = Callable[[object, str, object], None]
@@ -42,3 +43,13 @@ def grow_windows(put: Put = setattr) -> None:
     put(cuda, "HINTED_FROM", 0.0)
     put(cuda, "fold_of", lambda own, _: own % (cuda.MOST_FOLDED + 1))
     put(memory, "FAR_SHARE", 1 << 30)
+
+
+def pull_outer_arcs(put: Put = setattr) -> None:
+    """In every window but those without end; they grow."""
+    from groute_py.device import cuda  # where there is one
+
+    grow_windows(put)
+    put(cuda, "OUTER_SHARE", 1 << 40)
+    put(session, "OUTER_BELOW", 1e30)
+    put(session.Session, "_prepares", True)

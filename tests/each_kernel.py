@@ -6,8 +6,9 @@ compute-sanitizer --tool initcheck --error-exitcode 9 python tests/each_kernel.p
 compute-sanitizer --tool synccheck --error-exitcode 9 python tests/each_kernel.py
 
 Names of methods (of ``groute-py algorithms`` and of ``apsp --algorithm``) leave out the others.
-With ``thick`` the kernels take every turn as on large graphs, with ``growing`` windows grow. CuPy's
-pool is not used, so that whatever lies beside an array is nobody's.
+With ``thick`` the kernels take every turn as on large graphs, with ``growing`` windows grow, with
+``outer`` outer arcs are pulled. CuPy's pool is not used, so that whatever lies beside an array is
+nobody's.
 """
 
 from __future__ import annotations
@@ -85,6 +86,9 @@ def main(words: list[str]) -> None:
     if "growing" in words:
         as_large.grow_windows()
         words.remove("growing")
+    if "outer" in words:
+        as_large.pull_outer_arcs()
+        words.remove("outer")
     if unknown := {*words} - {*SINGLE, *METHODS}:
         sys.exit(
             f"there is no method {', '.join(unknown)}; there are {', '.join([*SINGLE, *METHODS])}"

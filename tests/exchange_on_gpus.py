@@ -3,12 +3,14 @@
 mpirun -n 4 python tests/exchange_on_gpus.py fused 200
 mpirun -n 4 python tests/exchange_on_gpus.py fused 200 sssp thick
 mpirun -n 4 python tests/exchange_on_gpus.py fused 200 sssp growing
+mpirun -n 4 python tests/exchange_on_gpus.py fused 200 sssp outer
 mpirun -n 4 python tests/exchange_on_gpus.py rounds 200 bfs
 GROUTE_PY_HOSTS=2 mpirun -n 4 python tests/exchange_on_gpus.py hierarchical 200
 
 With ``thick`` the kernels take every turn as on large graphs: thick, and often shown to peers. With
-``growing`` windows grow as on large graphs. With ``laps`` express rings are short. With ``shared``
-there may be more ranks than GPUs. All can be said.
+``growing`` windows grow as on large graphs, with ``outer`` outer arcs are pulled as well. With
+``laps`` express rings are short. With ``shared`` there may be more ranks than GPUs. All can be
+said.
 """
 
 from __future__ import annotations
@@ -81,6 +83,8 @@ if __name__ == "__main__":
         as_large.shorten_express_rings()
     if "growing" in sys.argv:
         as_large.grow_windows()
+    if "outer" in sys.argv:
+        as_large.pull_outer_arcs()
     if "shared" in sys.argv:
         as_large.share_gpus()
     main(sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "sssp")

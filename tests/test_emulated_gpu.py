@@ -20,6 +20,7 @@ SELECTED = {
     "test_recording.py": ("", 20),
     "test_dealt.py": ("", 40),
     "test_growing_windows.py": ("not share_a_byte or int32", 24),
+    "test_outer.py": ("", 26),
     "test_busy_gpu.py": ("", 4),
     "test_first_run.py": ("rehearsed or compiled", 16),
     "test_launching.py": ("", 3),
@@ -32,7 +33,7 @@ SELECTED = {
 WITH_SEVERAL = {"test_dealt.py"}
 """On four GPUs, the others on one."""
 
-WITH_TWO_BLOCKS = {"test_growing_windows.py", "test_recording.py"}
+WITH_TWO_BLOCKS = {"test_growing_windows.py", "test_outer.py", "test_recording.py"}
 """In each persistent kernel, the others with one."""
 
 
@@ -88,6 +89,13 @@ def test_exchange(thick: str, hosts: str) -> None:
 @pytest.mark.parametrize("thick", ["", "1"])
 def test_exchange_in_growing_windows(thick: str) -> None:
     exchange({"EMULATED_THICK": thick, "EMULATED_GROWTH": "1"})
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+@pytest.mark.parametrize("thick", ["", "1"])
+def test_exchange_where_outer_arcs_are_pulled(thick: str) -> None:
+    exchange({"EMULATED_THICK": thick, "EMULATED_OUTER": "1"})
 
 
 @pytest.mark.timeout(1800)

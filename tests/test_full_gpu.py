@@ -90,9 +90,9 @@ def solved_or_refused(*arguments: Any, **options: Any) -> Result | InputError:
 def small_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """In emulation: nothing is spared, and lists are as short as their graphs."""
     if EMULATED:
-        from groute_py.device.alone import rows_cuda
+        from groute_py.device import cuda_ascending
 
-        monkeypatch.setattr(rows_cuda, "FEW_BYTES", 0)
+        monkeypatch.setattr(cuda_ascending, "FEW_BYTES", 0)
         monkeypatch.setattr(memory, "SPARE_BYTES", 1 << 13)
         monkeypatch.setattr(memory, "LEAST_CAPACITY", 64)
 
@@ -246,7 +246,7 @@ def test_a_sort_takes_what_was_asked_for_and_no_more(dtype: str, step: int) -> N
     """Else CuPy's sort might find no memory on its way, and say nothing."""
     import cupy as cp
 
-    from groute_py.device.alone.rows_cuda import ascending, sort_bytes
+    from groute_py.device.cuda_ascending import ascending, sort_bytes
 
     values = np.random.default_rng(1).integers(0, 1000, 1 << (10 if EMULATED else 23))
     keys = cp.asarray(values.astype(dtype))[::step]

@@ -84,6 +84,23 @@ def test_every_variant_compiles(
     assert f".target sm_{architecture.removeprefix('compute_')}" in done.ptx
 
 
+PULLING = [
+    *(("int32", wide, "alone", "compute_90") for wide in (False, True)),
+    ("int32", False, "fused", "compute_90"),
+    ("int64", False, "alone", OLDEST),
+    ("float32", False, "alone", "compute_100"),
+    ("float64", True, "fused", OLDEST),
+]
+
+
+@pytest.mark.parametrize(("name", "wide", "mode", "architecture"), PULLING)
+def test_kernels_that_pull_compile(name: str, wide: bool, mode: str, architecture: str) -> None:
+    choices = options(np.dtype(name), wide_offsets=wide, mode=mode, pulls=True)
+    done = compiled(text_of(SOLVE), choices, architecture)
+    assert done.good, done.log
+    assert "warning" not in done.log, done.log
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.files[-1])
 def test_no_entry_point_is_unlisted(program: Program) -> None:
     choices = options(np.dtype("int32"), wide_offsets=False, mode="hierarchical")

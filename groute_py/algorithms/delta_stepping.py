@@ -45,6 +45,9 @@ GROWTH = 256.0
 MANY_ARCS, GROWING_DEGREE = 1 << 23, 16.0
 """Arcs, and mean degree, from which windows grow."""
 
+OUTER_BELOW = 2.0
+"""Mean weights: few arcs lead out of a window that is as wide."""
+
 WIDEST_GROWN = 1e38
 """Δ up to which they do: hints (`kernels/hints.cuh`) tell parts of Δ apart by a float32."""
 

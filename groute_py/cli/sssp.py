@@ -41,6 +41,7 @@ GRACE_S = 1.0
 @algorithm_option
 @click.option("--delta", type=float, help="Δ of delta-stepping, in units of weight.  [automatic]")
 @click.option("--cutoff", type=float, help="Leave vertices that are farther unreached.")
+@click.option("--prepare", is_flag=True, help="On GPUs: load for longer, so that solves take less.")
 @solve_options
 def sssp(graph: str, **given: Any) -> None:
     """Shortest paths from one source to every vertex of GRAPH.

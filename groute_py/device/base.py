@@ -42,12 +42,20 @@ class Terms(NamedTuple):
         ranks: how many there are.
         mode: how they are to exchange.
         arcs: of the largest share.
+        outer_below: loading may take longer so that arcs which lead out of windows that grow, and
+            are narrower than this, can be pulled (kernels/outer.cuh); 0 where it may not.
     """
 
     distance_type: np.dtype[Any]
     ranks: int
     mode: ModeName
     arcs: int
+    outer_below: float = 0.0
+
+    @property
+    def pulls(self) -> bool:
+        """Whether kernels are to pull."""
+        return self.outer_below > 0
 
 
 @cache

@@ -36,14 +36,22 @@ HINTS_IN_L2, MOST_FOLDED = 1 / 3, 3
 HINT_LEVELS = 32.0
 """How many levels of hints are as wide as the widest window."""
 
-MOST_LEVELS = 1e38
-"""To a unit of distance: what a float can hold."""
+LARGEST_FLOAT = 1e38
+"""What kernels take as a float is no more."""
+
+OUTER_SHARE = 64
+"""Of so many arcs one relaxed in a turn is much: what leads beyond the window is left to be pulled
+then. Measured, see docs/performance.md."""
+
+OUTER_REACH = 32.0
+"""Δ over how far arcs may lead from where that begins and be relaxed all the same; likewise."""
 
 BUSHY = 4.0
 """Mean degree from which frontiers may grow too fast for blocks to keep what they find."""
 
-PROBE_TURNS, PROBE_DEPTH = 32, 1
-"""The first slice of such a graph, alone: many have all relaxed by then, the others are deep."""
+PROBE_TURNS, PULLING_TURNS, PROBE_DEPTH = 32, 128, 1
+"""The first slice of such a graph, alone: many have all relaxed by then, the others are deep. Where
+arcs are pulled there are more windows."""
 
 
 class CudaDevice(Fused, Claims):
@@ -72,6 +80,7 @@ class CudaDevice(Fused, Claims):
         self._first = within(windows.first, self._type) or self._delta  # 0 would not grow
         self._patience = Patience(len(share.heads), self._delta, self._nothing)
         self._make_room_for_hints()
+        self._say_what_is_pulled()
 
     def merge(self, message: Buffer) -> None:
         self._begin()
@@ -80,7 +89,8 @@ class CudaDevice(Fused, Claims):
                 self._run("merge", count, self._work, self._control, *columns, np.uint32(count))
 
     def relax(self, limit: float) -> float:
-        turns, depth = (PROBE_TURNS, PROBE_DEPTH) if self._probing else (self._turns, DEPTH)
+        probe = PULLING_TURNS if self._pulls else PROBE_TURNS, PROBE_DEPTH
+        turns, depth = probe if self._probing else (self._turns, DEPTH)
         self._probing = False
         with self._stream:
             self._launch(limit, turns, depth)
@@ -126,7 +136,15 @@ class CudaDevice(Fused, Claims):
         self._work["hints"], self._work["levels"], self._work["fold"] = 0, 0, fold
         if hinted:
             self._work["hints"] = self._arrays["hints"].data.ptr
-            self._work["levels"] = min(HINT_LEVELS / float(self._delta), MOST_LEVELS)
+            self._work["levels"] = min(HINT_LEVELS / float(self._delta), LARGEST_FLOAT)
+
+    def _say_what_is_pulled(self) -> None:
+        """Windows that grow are wide where vertices have few arcs: then it pays."""
+        arcs, grow = len(self._graph["arcs"]), self._first < self._delta
+        self._work["outer_from"] = max(arcs // OUTER_SHARE, 1) if self._pulls and grow else 0
+        self._work["outer_below"] = min(self._terms.outer_below, LARGEST_FLOAT)
+        self._work["outer_reach"] = min(float(self._delta) / OUTER_REACH, LARGEST_FLOAT)
+        self._work["mean_degree"] = max(arcs // max(self._rows, 1), 1)
 
     def _keep_patience(self, seen: Any) -> None:
         delta = self._patience.narrower(float(seen["threshold"]), int(seen["relaxations"]))

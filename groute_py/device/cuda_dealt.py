@@ -101,6 +101,7 @@ class Dealt(Messages):
         with self._stream:
             self._compile()
             self._point_to_share()
+            self._turn()
             self._allocate(exported=True)
         self._stream.synchronize()
         return True

@@ -63,9 +63,9 @@ NO_MEMORY = 2
 MANY_TO_CUPY = 1100
 """Values for whose sums and orders CuPy has other kernels than for few; a block takes 1,024."""
 
-_REHEARSED: set[tuple[type, np.dtype[Any], type, ModeName]] = set()
+_REHEARSED: set[tuple[type, np.dtype[Any], type, ModeName, bool]] = set()
 """What has been loaded once in this process: kinds of devices, with a distance and an offset type,
-and how ranks exchange."""
+how ranks exchange, and whether they pull."""
 
 
 class Loaded:
@@ -96,7 +96,8 @@ class Loaded:
 
     def rehearse(self, terms: Terms) -> None:
         # CuPy compiles what it loads with too, when it is first asked for it
-        which = type(self), terms.distance_type, offset_type(terms.arcs), terms.mode
+        kind = terms.distance_type, offset_type(terms.arcs), terms.mode, terms.pulls
+        which = type(self), *kind
         if which not in _REHEARSED:
             self.load(smallest(terms.distance_type), terms._replace(ranks=1))
             self.let_go()
@@ -180,7 +181,8 @@ class Loaded:
 
     def _compile(self) -> None:
         self._offset_type = offset_type(self._terms.arcs)
-        self._kernels = kernels_of(SOLVE, self._type, self._terms.arcs, self._terms.mode)
+        terms = self._terms
+        self._kernels = kernels_of(SOLVE, self._type, terms.arcs, terms.mode, pulls=terms.pulls)
         kernel = self._kernels["relax"].kernel
         blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, BLOCK, 0)
         # every block of the grid barrier must be running: never more than fit at once

@@ -15,14 +15,15 @@ import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.comm.base import Buffer, host_memory
-from groute_py.device.cuda_loaded import Loaded, pieces
+from groute_py.device.cuda_loaded import pieces
+from groute_py.device.cuda_turned import Turned
 from groute_py.kernels.source import BLOCK
 
 MERGED_AT_ONCE = 1 << 20
 """Entries of a message that is on the host: they come to the device in pieces of this length."""
 
 
-class Messages(Loaded):
+class Messages(Turned):
     """A GPU that hands over what it has found."""
 
     def memory(self, size: int) -> Buffer:

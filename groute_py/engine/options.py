@@ -38,6 +38,7 @@ class Options:
         coordinates: a coordinate file, for ``hilbert``; only rank 0's counts.
         hops: every arc counts 1, whatever it weighs.
         download: whether the answer is brought to host memory at once.
+        prepare: take longer to load a graph with many arcs on GPUs, so that each solve takes less.
     """
 
     algorithm: str = "auto"
@@ -52,6 +53,7 @@ class Options:
     coordinates: str | Path | None = None
     download: bool = True
     hops: bool = False
+    prepare: bool = False
 
     def __post_init__(self) -> None:
         for name in ("delta", "cutoff", "time_limit_s"):

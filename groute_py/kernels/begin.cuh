@@ -28,7 +28,7 @@ __device__ __forceinline__ void clear(Control* control) {
 __device__ void list_source(const Rank& rank, u32 source, Distance width) {
     Control* control = rank.control;
     control->threshold = width;
-    control->least_far[0] = control->least_far[1] = NOTHING;
+    control->least_far[0] = control->least_far[1] = control->late = control->bound = NOTHING;
     if (source == NO_VERTEX) return;
     control->near_count[0] = 1;
     const Entry entry{0, source};

@@ -5,6 +5,23 @@
 // arcs with negative weights, only a vertex that is itself claimed may claim. Then every claim points
 // to a lower or to an earlier claimed vertex, and the claims are a tree.
 
+// From a tail at `base` to a head that is reached: a sum may be the very number that stands for one that is not.
+__device__ __forceinline__ bool is_tight(Distance base, const Arc& arc, Distance head) {
+    return head != NOTHING && plus(base, arc.weight) == head;
+}
+
+// The tail of an arc that is tight and rises, found among the arcs that lead to a vertex, or NO_VERTEX.
+__device__ u32 rising_tail(const Share& share, const Work& work, u32 vertex) {
+    const Distance reached = work.distance[vertex];
+    for (Offset i = share.in_offsets[vertex]; i < share.in_offsets[vertex + 1]; i++) {
+        Arc arc = load(&share.in_arcs[i]);
+        Distance at = work.distance[arc.head];
+        if (plus(0, arc.weight) > reached) break;  // so are those that follow
+        if (at < reached && is_tight(at, arc, reached)) return arc.head;
+    }
+    return NO_VERTEX;
+}
+
 // Predecessors from records, which lie in the same place, unless something below a distance is left to relax. They
 // hold if no reached vertex but the source (its local number) is left out.
 extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
@@ -14,9 +31,11 @@ extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
     u32 stride = gridDim.x * blockDim.x;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += stride) {
         u64 last = work.record[v];
-        bool has_tail = v != source && is_record_of(last, work.distance[v]);
-        work.parent[v] = has_tail ? (i64)(share.first + (u32)last) : -1;
-        if (!has_tail && v != source && work.distance[v] != NOTHING) atomicAdd(&control->unrecorded, 1u);
+        bool wanted = v != source && work.distance[v] != NOTHING;
+        u32 tail = wanted && is_record_of(last, work.distance[v]) ? (u32)last : NO_VERTEX;
+        if (PULLS && wanted && tail == NO_VERTEX && share.in_offsets) tail = rising_tail(share, work, v);
+        work.parent[v] = tail != NO_VERTEX ? (i64)(share.first + tail) : -1;
+        if (wanted && tail == NO_VERTEX) atomicAdd(&control->unrecorded, 1u);
     }
 }
 
@@ -28,11 +47,6 @@ __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 lo
         else high = middle - 1;
     }
     return low;
-}
-
-// From a tail at `base` to a head that is reached: a sum may be the very number that stands for one that is not.
-__device__ __forceinline__ bool is_tight(Distance base, const Arc& arc, Distance head) {
-    return head != NOTHING && plus(base, arc.weight) == head;
 }
 
 // One pass over all arcs, CHUNK_ARCS a block, evenly whatever the degrees.

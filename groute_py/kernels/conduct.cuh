@@ -185,9 +185,22 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
     desk.own.balloted = vote;
 }
 
+// What a rank has to do next, apart from what arrives.
+struct Prospect {
+    u64 listed;    // entries and items in near
+    bool pending;  // something else is due in any case
+    double floor;  // the smallest distance left to work on
+    double threshold;  // what peers have been told of lies below it
+    u32 far;       // entries of the far list, or vertices that are far
+    bool much;     // they are a good part of all vertices
+    double bound;  // where outer arcs are pulled, see outer.cuh; infinite if none are
+    double reach;  // how far that is from where a window begins
+};
+
 // Rank 0: when all have taken part, tells all the verdict and opens the next vote. The window moves
 // when nothing is left in it; one that grows, when nothing is under way either, which may lie in it.
-__device__ __forceinline__ void judge(const Peers& peers, Desk& desk, bool much) {
+// Up to where this rank pulls, and most likely all do, windows stay narrow.
+__device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Prospect& prospect) {
     u32 p = lane();
     bool voter = p < peers.count;
     u64 parity = desk.heard.vote & 1;
@@ -210,8 +223,11 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, bool much)
     double width = desk.own.width, end = desk.heard.limit - peers.ahead;
     bool settled = sent == received || peers.ahead > 0;
     if (floor != INFINITE && floor >= end && settled) {
-        width = wider(width, peers.widest, much);
+        const bool pulls = PULLS && prospect.bound != INFINITE, before = pulls && floor < prospect.bound;
+        if (pulls) width = max(width, before ? prospect.reach / 4 : prospect.reach);
+        if (!before) width = wider(width, peers.widest, prospect.much);
         end = max(floor + width, nextafter(floor, INFINITE));
+        if (before) end = min(end, prospect.bound);
     }
     __syncwarp();
     if (p == 0) {
@@ -225,23 +241,13 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, bool much)
     say(&peers.mailbox[p]->vote, desk.heard.vote + 1);
 }
 
-// What a rank has to do next, apart from what arrives.
-struct Prospect {
-    u64 listed;    // entries and items in near
-    bool pending;  // something else is due in any case
-    double floor;  // the smallest distance left to work on
-    double threshold;  // what peers have been told of lies below it
-    u32 far;       // entries of the far list, or vertices that are far
-    bool much;     // they are a good part of all vertices
-};
-
 // Tells what `conduct` has settled, and leaves to the next turn what has been told.
 __device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, Desk& desk,
                                        const Prospect& prospect) {
     u32 p = lane();
     tell_counts(peers, desk);
     take_part(peers, desk, prospect.floor);
-    if (peers.me == 0) judge(peers, desk, prospect.much);
+    if (peers.me == 0) judge(peers, desk, prospect);
     // a host's wish to stop reaches all ranks
     if (desk.heard.stop && p < peers.count) *(volatile u32*)&peers.mailbox[p]->stop = 1;
     __syncwarp();

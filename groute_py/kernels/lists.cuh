@@ -7,6 +7,10 @@
 #define HELD (32 * ARCS)  // entries a warp gathers before it writes them in one piece
 #define AHEAD 8   // parts of long rows that a warp looks up at once
 #define HEAVY 64  // arcs of a row above which a block leaves it to the grid
+#define PROBES 3  // arcs of a row that tell how many of the first are light enough
+
+// Their numbers: 4, 16, 64.
+__device__ __forceinline__ constexpr u32 probed(int k) { return 4u << 2 * k; }
 
 struct Ready {  // an entry whose row has been looked up
     Distance distance;

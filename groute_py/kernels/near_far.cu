@@ -9,6 +9,8 @@
 //   gather what they append.
 // Rows longer than PART are cut into items, which warps of the whole grid take in the next turn.
 //
+// Where much is to be relaxed, arcs that lead beyond the window are left and pulled in its end; see outer.cuh.
+//
 // When near is empty the window moves: far is split by a new threshold, and windows may grow (see
 // groute_py/algorithms/delta_stepping.py). A vertex whose distance fell below the threshold has an entry for that
 // very distance in near, or its bit in `spilled`; the others are far. So entries can be taken at any time and
@@ -18,20 +20,20 @@
 // with what has arrived; see peers.cuh. A head in the halo is marked dirty, for an exchange through the host.
 
 // Lists what has arrived, without relaxing it.
-__device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged) {
+__device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged, Distance window) {
     WarpLists lists{rank, to, staged, 0, 0, false};
     u64 none = 0;
-    Relax<WarpLists> relax{rank, to, lists, NOTHING, NOTHING, NOTHING, none};
+    Relax<WarpLists> relax{rank, to, lists, window, NOTHING, NOTHING, NOTHING, none};
     relax.inbox();
     lists.flush();
 }
 
 // In a thick turn what has arrived joins near before any of it is relaxed: many vertices arrive more
 // than once, and only the last time counts.
-__device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged) {
+__device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged, Distance window) {
     Turn to = now;
     to.near_out = now.near_in;
-    merge_inbox(rank, to, staged);
+    merge_inbox(rank, to, staged, window);
     meet(rank.control, rank.block);
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
@@ -39,7 +41,7 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
 // One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below.
 __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& staged, u64 arrived,
                                           u32 depth, Distance window, Distance threshold, Distance cutoff,
-                                          u32& level, u64& relaxed) {
+                                          Distance bound, u32& level, u64& relaxed) {
     auto fetch = [&](u32 i) {
         Ready ready = listed_at(now.near_in, i);
         look_up(rank.share, ready);
@@ -47,7 +49,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
     };
     if (weight_of(now.near_in_count, now.items_in_count) + arrived <= gridDim.x * THIN) {
         BlockLists lists{rank, now, staged, level};
-        Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, relaxed};
+        Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
         if (arrived) relax.inbox();
         relax.items();
         Thin thin{relax};
@@ -56,9 +58,9 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         lists.flush();
         level = lists.level;
     } else {
-        if (arrived) join_inbox(rank, now, staged);
+        if (arrived) join_inbox(rank, now, staged, window);
         WarpLists lists{rank, now, staged, 0, 0, false};
-        Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, relaxed};
+        Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
         relax.items();
         relax_groups(relax, fetch);
         lists.flush();
@@ -97,15 +99,15 @@ __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& t
         lists.add(finds);
     }
     lists.flush();
-    if (least != NOTHING) atomic_min(least_far, least);
+    lower(least_far, least);
 }
 
-// Far is what its list holds. Where that had no place for all it is looked for among all vertices: who is not
-// nearer than the window's beginning has not been relaxed from where it is.
+// Far is what its list holds. Where that had no place for all, or is not kept, it is looked for among all vertices:
+// who is not nearer than the window's beginning has not been relaxed from where it is.
 __device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
                           Distance window, Distance threshold, Distance* least_far) {
     const Distance* distance = rank.work.distance;
-    if (count <= far.capacity) {
+    if (count <= far.capacity && !(PULLS && rank.seen.unlisted)) {
         auto listed = [&](u32 i) { return listed_at(far, i); };
         auto fresh = [&](const Ready& ready) { return ready.distance == current(&distance[ready.vertex]); };
         split(rank, count, to, staged, threshold, least_far, listed, fresh);
@@ -196,7 +198,22 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     u32 level = 0;
     u64 relaxed = 0, steps = 0;
     bool after_split = false;
+    // arcs that lead to `bound` or beyond are left to be pulled, of some vertices from `base` on; or NOTHING
+    Distance bound = PULLS ? control->bound : NOTHING, base = control->base;
     bool served = false;  // the turn before had nothing but arrivals
+    auto open = [&](Distance from, bool much) {  // the window that begins there
+        window = from;
+        if (exchanging) {
+            threshold = end_of(from, (double)delta);
+            if (limit < (double)threshold) threshold = (Distance)limit;
+        } else {
+            if (bound == NOTHING) width = wider(width, (double)delta, much);
+            threshold = end_of(from, width);
+        }
+        threshold = min(threshold, bound);
+        // however narrow, a window holds where it begins
+        threshold = max(threshold, just_above(from));
+    };
 
     while (true) {
         Turn now = begin_turn(work, control, seen, turn, far_side);
@@ -218,7 +235,12 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         if (listed || (arrived && (!served || seen.any_spilled))) {
             floor = (double)window;
             if (last) break;
-            take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, level, relaxed);
+            if (PULLS && bound == NOTHING && has_much(work, now, arrived, window, threshold)) {
+                base = window;
+                bound = max(threshold, end_of(window, work.outer_reach));
+                width = max(width, work.outer_reach / 4.0);
+            }
+            take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, level, relaxed);
             steps++;
             after_split = false;
             served = !listed;
@@ -231,23 +253,33 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
                 meet(control, block);  // some may find no place again
                 recover_spilled(share, work, control, now);
+            } else if (PULLS && bound != NOTHING &&
+                       (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
+                floor = (double)bound;
+                bool idle = exchanging ? waits(peers, floor, limit) : floor > limit;
+                if (last || (idle && !exchanging)) break;
+                if (!idle) {
+                    if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
+                    far_side ^= 1;
+                    const Distance beyond = bound;
+                    bound = NOTHING;
+                    width = max(width, (double)work.outer_reach);
+                    open(beyond, true);
+                    pull(rank, now, staged, base, beyond, threshold, cutoff, far_side, relaxed);
+                    after_split = true;
+                }
+                if (arrived) merge_inbox(rank, now, staged, window);
             } else {
                 Distance from = after_split ? least_far : threshold;
                 floor = far_count ? (double)from : (double)INFINITE;
                 bool idle = far_count == 0 || (exchanging ? waits(peers, floor, limit) : floor > limit);
                 if (last || (idle && !exchanging)) break;
                 if (!idle) {
-                    window = from;
-                    if (exchanging) {
-                        threshold = end_of(from, (double)delta);
-                        if (limit < (double)threshold) threshold = (Distance)limit;
-                    } else {
-                        width = wider(width, (double)delta, far_count > share.own / MUCH);
-                        threshold = end_of(from, width);
+                    open(from, far_count > share.own / MUCH);
+                    if (blockIdx.x == 0 && threadIdx.x == 0) {
+                        control->least_far[far_side] = NOTHING;
+                        control->unlisted = 0;
                     }
-                    // however narrow, a window holds where it begins
-                    threshold = max(threshold, just_above(from));
-                    if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
                     const List far = now.far;
                     far_side ^= 1;
                     now.far = far_list(work, control, far_side);
@@ -255,7 +287,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     split_far(rank, far, far_count, now, staged, window, threshold, least);
                     after_split = true;
                 }
-                if (arrived) merge_inbox(rank, now, staged);
+                if (arrived) merge_inbox(rank, now, staged, window);
             }
         }
         turn++;
@@ -270,8 +302,11 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
             u32 far = anew(&control->far_count[far_side]);
             double left = far ? (double)next : (double)INFINITE;
-            prospect.far = far;
-            prospect.much = far > share.own / MUCH;
+            prospect.bound = bound != NOTHING ? (double)bound : (double)INFINITE;
+            prospect.reach = work.outer_reach;
+            left = min(left, prospect.bound);
+            prospect.far = bound != NOTHING ? share.own : far;
+            prospect.much = prospect.far > share.own / MUCH;
             prospect.threshold = (double)threshold;
             // what is listed is worked on even if its window has begun beyond the bound
             double listed = min((double)window, peers.bound);
@@ -296,6 +331,10 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         control->far_side = far_side;
         control->threshold = threshold;
         control->window = window;
+        if (PULLS) {
+            control->bound = bound;
+            control->base = base;
+        }
         if (!exchanging) control->exchange.width = width;
         control->floor = floor;
     }

@@ -10,12 +10,16 @@
 //
 // It takes distances of 32 bits that are not negative, and all improvements made here: a rank alone. Where
 // that is not so, or an entry was lost to a full list, predecessors are claimed afterwards; see claim.cu.
+//
+// Where outer arcs are pulled, far is looked for among all vertices, and an entry made so has no tail. So what is
+// put in far is recorded at once there, as what is pulled is.
 #pragma once
 
 #define UNRECORDED (~0ull)
 
 #if RECORDS
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
+    if (PULLS && tail == NO_VERTEX) return;  // recorded when it was put in far
     if (work.record) __stcs(&work.record[vertex], as_word(distance, tail));
 }
 

@@ -10,6 +10,7 @@ struct Relax {
     const Turn& now;
     Lists& lists;
     Distance window, threshold, cutoff;
+    Distance bound;  // arcs that lead there or beyond are left to be pulled, see outer.cuh; NOTHING where none are
     u64& relaxed;
 
     // The rows of up to 32 entries, one a lane; all lanes call it.
@@ -18,6 +19,7 @@ struct Relax {
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
         if (!wanted) ready.degree = 0;
         cut_long(ready);
+        if (leaves_outer()) leave_outer(ready);
         relaxed += ready.degree;
         expand<ARCS>(ready.begin, ready.degree,
                [&](bool(&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
@@ -28,6 +30,7 @@ struct Relax {
                        arcs[k] = {};
                        if (active[k]) arcs[k] = load(&rank.share.arcs[index[k]]);
                        base[k] = __shfl_sync(~0u, ready.distance, source[k]);
+                       if (leaves_outer()) active[k] = active[k] && !is_outer(base[k], arcs[k]);
                    }
                    arrive(active, arcs, base,
                           [&](int k) { return __shfl_sync(~0u, ready.vertex, source[k]); });
@@ -107,6 +110,7 @@ struct Relax {
                 Distance* known = &rank.work.distance[entry.vertex];
                 nearer = entry.distance < current(known) && entry.distance < atomic_min(known, entry.distance);
             }
+            if (nearer) note_late(entry.distance);
             Finds finds = {};
             finds.ready[0] = {entry.distance, entry.vertex, NO_VERTEX};
             finds.near[0] = nearer;
@@ -141,6 +145,7 @@ struct Relax {
                 Distance* known = &rank.work.distance[entries[k].vertex];
                 if (nearer[k])
                     nearer[k] = entries[k].distance < atomic_min(known, entries[k].distance);
+                if (nearer[k]) note_late(entries[k].distance);
             }
             Finds finds = {};
             bool some = false;
@@ -152,6 +157,41 @@ struct Relax {
             }
             if (__any_sync(~0u, some)) lists.add(finds);
         }
+    }
+
+    __device__ __forceinline__ bool leaves_outer() { return PULLS && bound != NOTHING; }
+
+    // What has arrived may lie before the window: then arcs from there are pulled with the outer ones.
+    __device__ __forceinline__ void note_late(Distance distance) {
+        if (PULLS && distance < window) atomic_min(&rank.control->late, distance);
+    }
+
+    __device__ __forceinline__ bool is_outer(Distance base, const Arc& arc) {
+        return plus(base, arc.weight) >= bound;
+    }
+
+    // Leaves out arcs of a row that lead beyond the bound, all but three of four or fewer; rows ascend.
+    __device__ __forceinline__ void leave_outer(Ready& ready) {
+        Arc arcs[PROBES];
+#pragma unroll
+        for (int k = 0; k < PROBES; k++)
+            if (probed(k) < ready.degree) arcs[k] = load(&rank.share.arcs[ready.begin + probed(k)]);
+#pragma unroll
+        for (int k = PROBES - 1; k >= 0; k--)
+            if (probed(k) < ready.degree && is_outer(ready.distance, arcs[k])) ready.degree = probed(k);
+    }
+
+    // How many arcs of a row come before the first outer one; all lanes call it with the same row.
+    __device__ __forceinline__ u32 inner_count(Offset begin, u32 degree, Distance base) {
+        u32 low = 0, high = degree;
+        while (low < high) {
+            u32 span = high - low, place = low + (u32)((u64)span * lane() / 32);
+            u32 outer = __ballot_sync(~0u, is_outer(base, load(&rank.share.arcs[begin + place])));
+            u32 before = outer ? __ffs(outer) - 1 : 32;  // lanes that have found an inner arc
+            if (before < 32) high = low + (u32)((u64)span * before / 32);
+            if (before > 0) low += (u32)((u64)span * (before - 1) / 32) + 1;
+        }
+        return high;
     }
 
     // The heads of the arcs may have become nearer. Most have not: all are looked at before any is
@@ -195,7 +235,10 @@ struct Relax {
         }
         if (!__any_sync(~0u, some)) return;
 #pragma unroll
-        for (int k = 0; k < ARCS; k++) finds.ready[k].tail = tail_of(k);
+        for (int k = 0; k < ARCS; k++) {
+            finds.ready[k].tail = tail_of(k);
+            if (PULLS && finds.far[k]) record(rank.work, finds.ready[k].vertex, finds.ready[k].distance, finds.ready[k].tail);
+        }
         lists.add(finds);
     }
 
@@ -214,7 +257,14 @@ struct Relax {
     __device__ __forceinline__ void cut_long(Ready& ready) {
         for (u32 left = __ballot_sync(~0u, ready.degree > PART); left; left &= left - 1) {
             int from = __ffs(left) - 1;
-            u32 parts = (__shfl_sync(~0u, ready.degree, from) + PART - 1) / PART, first = 0;
+            u32 degree = __shfl_sync(~0u, ready.degree, from);
+            if (leaves_outer()) {
+                Offset begin = __shfl_sync(~0u, ready.begin, from);
+                degree = inner_count(begin, degree, __shfl_sync(~0u, ready.distance, from));
+                if ((int)lane() == from) ready.degree = degree;
+                if (degree <= PART) continue;
+            }
+            u32 parts = (degree + PART - 1) / PART, first = 0;
             if (lane() == 0) first = atomicAdd(now.items_out_count, parts);
             first = __shfl_sync(~0u, first, 0);
             bool fits = first + parts <= rank.work.item_capacity;
@@ -243,6 +293,7 @@ struct Relax {
         ready.vertex = item.vertex;
         ready.begin = __ldg(row) + (Offset)item.part * PART;
         ready.degree = (u32)min((Offset)PART, __ldg(row + 1) - ready.begin);
+        if (leaves_outer() && is_outer(ready.distance, load(&rank.share.arcs[ready.begin]))) return false;
         return fresh(ready, 0);
     }
 
@@ -259,7 +310,9 @@ struct Relax {
                 arcs[k] = {};
                 if (active[k]) arcs[k] = load(&rank.share.arcs[ready.begin + index]);
                 base[k] = ready.distance;
+                if (leaves_outer()) active[k] = active[k] && !is_outer(base[k], arcs[k]);
             }
+            if (leaves_outer() && !__any_sync(~0u, active[0])) return;  // rows ascend
             // all lanes go by what one has seen
             if (__any_sync(~0u, ready.distance != current(&rank.work.distance[ready.vertex]))) return;
 #pragma unroll

@@ -9,6 +9,8 @@ struct Share {
     const Offset* offsets;   // rows + 1
     const Arc* arcs;         // heads in local numbers: owned, or of the halo
     const u8* leads;         // own, or null: bit p where arcs of the vertex lie at peer p
+    const Offset* in_offsets;  // own + 1, or null; see outer.cuh
+    const Arc* in_arcs;        // by the vertex they lead to; their heads are the tails
     const u32* halo_home;    // the number a halo vertex has at its owner
     const u32* halo_starts;  // peers + 1; the halo of owner p is halo_starts[p] .. halo_starts[p + 1]
     u64 first;               // global number of vertex 0
@@ -57,7 +59,10 @@ struct Work {
     u32 item_capacity;
     float levels;           // of hints to a unit of distance
     u32 fold;               // a byte has the hints of 1 << fold vertices
-    u32 padding;
+    u32 mean_degree;
+    float outer_below;      // the width of windows from which outer arcs are few
+    float outer_reach;      // how far arcs may lead from where a window begins and be relaxed all the same
+    u64 outer_from;         // arcs of a turn from which outer ones are left to be pulled; 0: never
 };
 
 // The grid barrier: blocks count themselves, and wait for one of several words, since one that they all look at
@@ -76,13 +81,15 @@ struct Gate {
 // What blocks look at as a turn begins.
 struct Seen {
     Distance least_far[2];   // of the far list of that side, after a split
+    Distance late;           // the nearest that has arrived since the last pull from before its window; or NOTHING
+    Distance bound;          // where outer arcs are pulled, or NOTHING; see outer.cuh
     u32 turn;                // steps and splits so far: which lists and counters are current
     u32 far_side;            // which far list is current
     u32 near_count[3];       // in turn: read, written, cleared
     u32 item_count[3];       // likewise
     u32 far_count[2];
     u32 any_spilled;
-    u32 unused;
+    u32 unlisted;            // far is in no list: its vertices are looked for
     Orders orders;
 };
 
@@ -94,6 +101,7 @@ struct Control : Seen {
     double floor;            // no distance left to work on is smaller; infinite when none is left
     Distance threshold;      // near is what lies below it
     Distance window;         // where the window that ends at the threshold began
+    Distance base;           // where the window began in which arcs were left first, if some are to be pulled
     u32 taken[3];            // of near, by warps of a thick turn; in turn: read, written, cleared
     u32 dirty_count;
     u32 overflowed;
@@ -156,6 +164,12 @@ __device__ __forceinline__ u32 slot(u32* count, bool wanted) {
 __device__ __forceinline__ void add_up(u64* sum, u64 mine) {
     for (u32 apart = 16; apart; apart /= 2) mine += __shfl_xor_sync(~0u, mine, apart);
     if (lane() == 0 && mine) atomicAdd(sum, mine);
+}
+
+// Lowers a distance to the least of what the lanes bring, likewise.
+__device__ __forceinline__ void lower(Distance* place, Distance mine) {
+    for (u32 apart = 16; apart; apart /= 2) mine = min(mine, __shfl_xor_sync(~0u, mine, apart));
+    if (lane() == 0 && mine != NOTHING) atomic_min(place, mine);
 }
 
 // Sets a vertex's bit; true if it was clear.

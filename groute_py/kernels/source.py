@@ -42,12 +42,16 @@ HEADERS = (
     "relax.cuh",
     "thin.cuh",
     "thick.cuh",
+    "outer.cuh",
 )
 SOLVE = Program(
-    (*HEADERS, "dealt.cu", "near_far.cu", "messages.cu", "claim.cu", "reached.cu"),
+    (*HEADERS, "dealt.cu", "turned.cu", "near_far.cu", "messages.cu", "claim.cu", "reached.cu"),
     (
         "count_dealt",
         "deal_out",
+        "weigh_turned",
+        "count_turned",
+        "turn_round",
         "relax",
         "narrow",
         "merge",
@@ -142,9 +146,12 @@ def text_of(program: Program) -> str:
 
 
 def options(
-    distance_type: np.dtype[np.generic], *, wide_offsets: bool, mode: str
+    distance_type: np.dtype[np.generic], *, wide_offsets: bool, mode: str, pulls: bool = False
 ) -> tuple[str, ...]:
-    """Compiler options for one distance type and one way to exchange, a key of `MODES`."""
+    """Compiler options for one distance type and one way to exchange, a key of `MODES`.
+
+    With ``pulls`` outer arcs may be pulled; see outer.cuh.
+    """
     exchanges, halo = MODES[mode]
     staged = _STAGED_BYTES // (4 * distance_type.itemsize)
     macros = {
@@ -152,6 +159,7 @@ def options(
         "WIDE_OFFSETS": int(wide_offsets),
         "EXCHANGES": exchanges,
         "HALO": halo,
+        "PULLS": int(pulls),
         "BLOCK": BLOCK,
         "WIDE_BLOCK": WIDE_BLOCK,
         "PART": PART,

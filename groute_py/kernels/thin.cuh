@@ -81,6 +81,9 @@ struct Thin {
     __device__ __forceinline__ void list(const Ready& ready, u32 peers) {
         if (leaves(relax.rank.share, ready.vertex)) relax.lists.remote_one(ready);
         else if (ready.distance < relax.threshold) relax.lists.near_one(ready, peers);
-        else relax.lists.far_one(ready);
+        else {
+            if (PULLS) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
+            relax.lists.far_one(ready);
+        }
     }
 };

@@ -1,6 +1,7 @@
 // Types and laws of distances. The host defines DISTANCE (0 int32, 1 int64, 2 float32, 3 float64),
-// WIDE_OFFSETS (1 when the largest share has 2^31 arcs or more), EXCHANGES (1 where a kernel exchanges with those of peers)
-// and HALO (1 where arcs may lead to other ranks' vertices); what is for none of these is left out.
+// WIDE_OFFSETS (1 when the largest share has 2^31 arcs or more), EXCHANGES (1 where a kernel exchanges with those of peers),
+// HALO (1 where arcs may lead to other ranks' vertices) and PULLS (1 where outer arcs may be pulled, see outer.cuh); what
+// is for none of these is left out.
 #pragma once
 
 typedef unsigned char u8;

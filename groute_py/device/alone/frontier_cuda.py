@@ -8,9 +8,10 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
-from groute_py.device.alone.rows_cuda import ascending, tails_of
+from groute_py.device.alone.rows_cuda import refuse_too_many
 from groute_py.device.base import Counters, Windows
 from groute_py.device.cuda import CudaDevice
+from groute_py.device.cuda_ascending import sort_rows
 from groute_py.device.cuda_call import Call
 from groute_py.device.cuda_claims import NOBODY
 from groute_py.device.cuda_module import kernels_of
@@ -101,7 +102,8 @@ class FrontierCuda(CudaDevice):
         self._taking_together = Call(together, self._processors, WIDE_BLOCK, takes)
 
     def _arrange(self, share: Share) -> None:
-        self._sort_rows(share)
+        refuse_too_many(len(share.heads))
+        sort_rows(self._graph["offsets"], self._graph["arcs"], self._type)
         own = share.own_count
         shapes: dict[str, tuple[Any, Any]] = {
             "lightest": (own, self._type),
@@ -175,18 +177,3 @@ class FrontierCuda(CudaDevice):
     def _run_rounds(self, name: str, threads: int, *arguments: Any) -> None:
         blocks = max((threads + WIDE_BLOCK - 1) // WIDE_BLOCK, 1)
         self._frontier_kernels[name]((blocks,), (WIDE_BLOCK,), arguments)
-
-    def _sort_rows(self, share: Share) -> None:
-        """Every row by ascending weight, unless the graph was kept so; once a load."""
-        arcs = self._graph["arcs"]
-        if len(arcs) == 0:
-            return
-        tails = tails_of(share)
-        weights = arcs.view(self._type).reshape(len(arcs), 2)[:, 0]
-        if not ((weights[1:] < weights[:-1]) & (tails[1:] == tails[:-1])).any():
-            return
-        by_weight = ascending(weights)
-        tails = tails[by_weight]
-        order = by_weight[ascending(tails)]
-        del by_weight, tails  # before more is made
-        arcs[:] = arcs[order]

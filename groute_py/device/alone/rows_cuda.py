@@ -7,15 +7,13 @@ from typing import Any, NamedTuple
 import cupy as cp
 import numpy as np
 
+from groute_py.device.cuda_ascending import ascending
 from groute_py.device.cuda_crossing import to_device
 from groute_py.errors import InputError
 from groute_py.partition.share import Share
 
 MOST_ARCS = 2**31 - 1
 """As many places and values as CuPy adds up values at."""
-
-FEW_BYTES = 1 << 20
-"""What a sort of a few keys takes."""
 
 
 class Incoming(NamedTuple):
@@ -32,22 +30,6 @@ class Incoming(NamedTuple):
     tails: Any
 
 
-def sort_bytes(count: int, itemsize: int) -> int:
-    """What a stable sort by radix takes: keys and places twice, counters, and so much anyhow."""
-    return count * 2 * (itemsize + 8) + count // 4 + FEW_BYTES
-
-
-def ascending(keys: Any) -> Any:
-    """int64, shape (m,): the order of some keys, shape (m,), in which equal ones keep theirs.
-
-    CuPy's sort gets memory on the way, and where it finds none some of its versions return a wrong
-    order without a word (issue 9894 of CuPy). So all of it is asked for beforehand, at once, and
-    dropped: it stays in the pool, whatever the parts in which it is taken again.
-    """
-    cp.empty(sort_bytes(len(keys), keys.itemsize), np.uint8)
-    return cp.argsort(keys)
-
-
 def tails_of(share: Share) -> Any:
     """uint32, shape (m,): the row that each arc lies in.
 
@@ -55,7 +37,7 @@ def tails_of(share: Share) -> Any:
         InputError: there are more than `MOST_ARCS`.
     """
     count = len(share.heads)
-    _refuse_too_many(count)
+    refuse_too_many(count)
     steps = cp.zeros(count, np.int32)
     starts = to_device(share.offsets, np.int64)[1:-1]
     cp.add.at(steps, starts[starts < count], 1)
@@ -68,7 +50,7 @@ def incoming(share: Share, offset_type: Any) -> Incoming:
     Raises:
         InputError: it has more than `MOST_ARCS`.
     """
-    _refuse_too_many(len(share.heads))
+    refuse_too_many(len(share.heads))
     heads = to_device(share.heads, np.int32)
     counts = cp.zeros(share.own_count, offset_type)
     cp.add.at(counts, heads, 1)
@@ -79,7 +61,8 @@ def incoming(share: Share, offset_type: Any) -> Incoming:
     return Incoming(offsets, arcs, tails_of(share)[arcs])
 
 
-def _refuse_too_many(arcs: int) -> None:
+def refuse_too_many(arcs: int) -> None:
+    """Raise `InputError` for more than `MOST_ARCS`."""
     if arcs > MOST_ARCS:
         raise InputError(
             f"this method cannot take {arcs:,} arcs on one GPU, only {MOST_ARCS:,}; use "

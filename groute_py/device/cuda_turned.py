@@ -1,0 +1,94 @@
+"""The arcs of a share by the vertices that they lead to, for kernels that pull (kernels/outer.cuh).
+
+It takes time when a graph is loaded, and saves some in each solve: rows are put in the order of
+their weights, and arcs turned round. Where as many arcs of a weight lead back as lead there, which
+is so where edges have no direction, they lie there already.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from groute_py.device.cuda_ascending import sort_rows, sorting_bytes
+from groute_py.device.cuda_loaded import Loaded
+from groute_py.device.memory import SPARE_BYTES, capacity, recording_arrays, size_of, work_bytes
+from groute_py.partition.share import Share
+
+SEEDS = 2
+"""Sums of 64 bits that have to be 0 of a graph whose arcs all lead back."""
+
+TURNED_AT_ONCE = 1 << 20
+"""Rows for which there is a warp each while arcs are turned round."""
+
+
+class Turned(Loaded):
+    """A GPU that may have arcs by their heads as well."""
+
+    def _arrange(self, share: Share) -> None:
+        if self._terms.mode == "alone":
+            self._turn()
+
+    def _turn(self) -> None:
+        """Arrange the arcs to be pulled, if they are to be and there is room."""
+        if not self._terms.pulls:
+            return
+        offsets, arcs = self._graph["offsets"], self._graph["arcs"]
+        spare = self.room() - self._worked_on_bytes() - SPARE_BYTES
+        sorting = sorting_bytes(len(arcs), self._longest_row(offsets), self._type.itemsize)
+        if spare < sorting:
+            return
+        back = self._terms.mode == "alone" and self._leads_back()
+        if not back and spare < max(sorting, self._turning_bytes()) + arcs.nbytes + offsets.nbytes:
+            return
+        sort_rows(offsets, arcs, self._type)
+        turned = {"in_offsets": offsets, "in_arcs": arcs} if back else self._turned_round()
+        self._graph |= turned
+        self._point_to_share()
+
+    @property
+    def _pulls(self) -> bool:
+        return "in_arcs" in self._graph
+
+    def _worked_on_bytes(self) -> int:
+        """What comes after: the arrays to work on, and those to record where a rank is alone."""
+        arcs, ranks = len(self._graph["arcs"]), self._terms.ranks
+        work = work_bytes(self._rows, self._halo, arcs, ranks, self._type, capacity(self._rows))
+        return (
+            work + size_of(recording_arrays(capacity(self._rows), self._type)) + self._inbox_bytes
+        )
+
+    def _longest_row(self, offsets: Any) -> int:
+        return int((offsets[1:] - offsets[:-1]).max().get()[()]) if self._rows else 0
+
+    def _leads_back(self) -> bool:
+        """Whether as many arcs of each weight lead from v to u as from u to v, for all u and v.
+
+        By sums of numbers drawn anew each time: one that is wrong is as likely as to guess 128
+        bits.
+        """
+        sums = cp.zeros(SEEDS, np.uint64)
+        for i in range(SEEDS):
+            seed = np.uint64(secrets.randbits(64))
+            self._visit_rows("weigh_turned", seed, sums[i : i + 1])
+        return not sums.get().any()
+
+    def _turning_bytes(self) -> int:
+        return (4 + 8) * (self._share.own_count + 1)
+
+    def _turned_round(self) -> dict[str, Any]:
+        own, arcs = self._share.own_count, self._graph["arcs"]
+        counts = cp.zeros(own, np.uint32)
+        self._visit_rows("count_turned", counts)
+        offsets = cp.zeros(own + 1, self._offset_type)
+        cp.cumsum(counts, dtype=self._offset_type, out=offsets[1:])
+        turned = cp.empty(len(arcs), arcs.dtype)
+        self._visit_rows("turn_round", offsets[:-1].astype(np.uint64), turned)
+        sort_rows(offsets, turned, self._type)
+        return {"in_offsets": offsets, "in_arcs": turned}
+
+    def _visit_rows(self, kernel: str, *words: Any) -> None:
+        self._run(kernel, 32 * min(self._rows, TURNED_AT_ONCE), self._share_at, *words)

@@ -1,0 +1,314 @@
+// Outer arcs, pulled. Most arcs of a graph with hubs lead from the few vertices that are near first to vertices that are
+// reached on a shorter way, or a lighter arc, from another one. To relax them all is to look at nearly every arc.
+//
+// An arc is *outer* if it leads beyond the window that its tail lies in. In a window with much to relax only the
+// others, the inner ones, are; and when nothing is left in it, each vertex beyond it looks at the arcs that lead to it,
+// lightest first, until one is too heavy to bring it nearer (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal,
+// "Scalable single source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017: inner and
+// outer short edges, and pull). Both takes rows that ascend by weight.
+//
+// After that all arcs are relaxed whose tails lie before the window's end: an inner one when its tail was taken; an
+// outer one leads to a vertex beyond, since one within is as near already, and that has looked at it, or stopped at one
+// that was no heavier and brought no gain from where the window begins. Tails before the window have had their arcs
+// relaxed or pulled in an earlier one; among peers one may get there late, and then it counts from where that is.
+// Tails beyond the window are looked at as they are, which does no harm.
+#pragma once
+
+// Whether a turn has so much to relax, in a window so narrow, that its outer arcs are better pulled.
+__device__ __forceinline__ bool has_much(const Work& work, const Turn& now, u64 arrived, Distance window,
+                                         Distance threshold) {
+    u64 arcs = (now.near_in_count + arrived) * work.mean_degree + (u64)now.items_in_count * PART;
+    bool narrow = threshold != NOTHING && (float)(threshold - window) < work.outer_below;
+    return narrow && work.outer_from && arcs >= work.outer_from;
+}
+
+struct Pull {
+    const Rank& rank;
+    const Turn& now;
+    Staging& staged;
+    WarpLists lists;
+    Distance from, beyond, end, cutoff;  // no tail counts that is nearer than `from`; the next window is beyond .. end
+    u64& relaxed;
+    Distance least = NOTHING;  // of the vertices that are far then
+    u32 found = 0;             // how many these are
+    bool lost = false;         // a sum was no distance
+
+    // Vertices that lie beyond and have arcs, 32 at a time; parts of long rows are left in items_out.
+    __device__ __forceinline__ void rows() {
+        const Share& share = rank.share;
+        const u32 each = HELD / 32 - 1, stretch = 32 * grid_warps();
+        Entry* held = staged.held[1][threadIdx.x >> 5];
+        u32 count = 0;
+        for (u32 base = 32 * grid_warp(); base < share.own; base += each * stretch) {
+            Distance known[each];
+            Offset begin[each], end[each];
+#pragma unroll
+            for (u32 k = 0; k < each; k++) {
+                u32 vertex = base + k * stretch + lane();
+                known[k] = begin[k] = end[k] = 0;
+                if (vertex >= share.own) continue;
+                known[k] = current(&rank.work.distance[vertex]);
+                begin[k] = __ldg(&share.in_offsets[vertex]);
+                end[k] = __ldg(&share.in_offsets[vertex + 1]);
+            }
+#pragma unroll
+            for (u32 k = 0; k < each; k++) {
+                bool lies = known[k] >= beyond && end[k] > begin[k];
+                u32 mask = __ballot_sync(~0u, lies);
+                if (lies) held[count + rank_among(mask)] = {known[k], base + k * stretch + lane()};
+                count += __popc(mask);
+            }
+            __syncwarp();
+            for (; count >= 32; count -= 32) take(held[count - 32 + lane()], true);
+            __syncwarp();
+        }
+        if (count) take(held[min(lane(), count - 1)], lane() < count);
+    }
+
+    // The parts of long rows, a warp each; those in which no arc is light enough are dropped, some at a time.
+    __device__ __forceinline__ void parts(u32 count) {
+        const u32 warps = grid_warps();
+        for (u32 base = grid_warp(); base < count; base += AHEAD * warps) {
+            u32 index = base + lane() * warps;
+            Ready ready = {};
+            bool live = lane() < AHEAD && index < count && part(load(&now.items_out[index]), ready);
+            for (u32 left = __ballot_sync(~0u, live); left; left &= left - 1) {
+                int lane_with = __ffs(left) - 1;
+                Offset begin = __shfl_sync(~0u, ready.begin, lane_with);
+                long_row(__shfl_sync(~0u, ready.vertex, lane_with), begin, __shfl_sync(~0u, ready.degree, lane_with));
+            }
+        }
+    }
+
+    // Where the vertices with long rows are, once all of their parts have been looked at.
+    __device__ __forceinline__ void list_long(u32 count) {
+        for (u32 base = 32 * grid_warp(); base < count; base += 32 * grid_warps()) {
+            Item item = {};
+            if (base + lane() < count) item = load(&now.items_out[base + lane()]);
+            list(item.vertex, base + lane() < count && item.part == 0);
+        }
+    }
+
+    // Writes what is held, and what is known of far to where it is kept.
+    __device__ __forceinline__ void settle(Distance* least_far, u32* far_count) {
+        lists.flush();
+        lower(least_far, least);
+        for (u32 apart = 16; apart; apart /= 2) found += __shfl_xor_sync(~0u, found, apart);
+        if (lane() == 0 && found) atomicAdd(far_count, found);
+        if (lost && cutoff == NOTHING) rank.control->overflowed = 1;
+    }
+
+  private:
+    // The best that one lane has found for a vertex.
+    struct Best {
+        Distance distance;
+        u32 tail;
+    };
+
+    // A vertex a lane, as near as it is by now; all 32 lanes call it.
+    __device__ __forceinline__ void list(u32 vertex, bool wanted) {
+        __syncwarp();
+        Distance distance = wanted ? current(&rank.work.distance[vertex]) : NOTHING;
+        Finds finds = {};
+        finds.ready[0] = {distance, vertex, NO_VERTEX};
+        finds.near[0] = distance < end;
+        if (distance >= end && distance != NOTHING) {
+            least = min(least, distance);
+            found++;
+        }
+        lists.add(finds);
+    }
+
+    // Whether an arc, and so one that comes before it in its row, may bring a vertex nearer than that.
+    __device__ __forceinline__ bool may_help(const Arc& arc, Distance known) {
+        Distance sum = plus(from, arc.weight);
+        return sum < known;
+    }
+
+    // An arc as a lane's vertex sees it, by the distance of its tail.
+    __device__ __forceinline__ void look(const Arc& arc, Distance at, Best& best) {
+        if (at == NOTHING) return;
+        Distance sum = plus(at, arc.weight);
+        bool wrapped = arc.weight > 0 && sum < at;
+        lost = lost || wrapped || sum == NOTHING;
+        if (!wrapped && sum <= cutoff && sum < best.distance) best = {sum, arc.head};
+    }
+
+    // The best of the lanes, `count` side by side.
+    __device__ __forceinline__ Best best_of(Best best, u32 count) {
+        for (u32 apart = count / 2; apart; apart /= 2) {
+            Best other = {__shfl_xor_sync(~0u, best.distance, apart), __shfl_xor_sync(~0u, best.tail, apart)};
+            if (other.distance < best.distance) best = other;
+        }
+        return best;
+    }
+
+    // Whether this lane's row is long: then its parts are left in items_out.
+    __device__ __forceinline__ bool cut_long(Ready& ready) {
+        const bool is_long = ready.degree > PART;
+        for (u32 left = __ballot_sync(~0u, is_long); left; left &= left - 1) {
+            int lane_with = __ffs(left) - 1;
+            u32 parts = (__shfl_sync(~0u, ready.degree, lane_with) + PART - 1) / PART, first = 0;
+            if (lane() == 0) first = atomicAdd(now.items_out_count, parts);
+            first = __shfl_sync(~0u, first, 0);
+            Item item = {};
+            item.vertex = __shfl_sync(~0u, ready.vertex, lane_with);
+            for (item.part = lane(); item.part < parts; item.part += 32)
+                now.items_out[first + item.part] = item;
+        }
+        if (is_long) ready.degree = 0;
+        return is_long;
+    }
+
+    // A vertex a lane. Its lightest arcs bring most of what there is to gain, and then few others may help.
+    __device__ __forceinline__ void take(const Entry& entry, bool wanted) {
+        Ready ready = {entry.distance, entry.vertex};
+        if (wanted) {
+            ready.begin = __ldg(&rank.share.in_offsets[entry.vertex]);
+            ready.degree = (u32)(__ldg(&rank.share.in_offsets[entry.vertex + 1]) - ready.begin);
+        }
+        wanted = !cut_long(ready) && wanted;
+        lightest(ready);
+        leave_heavy(ready);
+        if (__any_sync(~0u, ready.degree)) others(ready);
+        list(entry.vertex, wanted);
+    }
+
+    // The first LANES arcs of each row, by as many lanes; leaves the others in `ready`, if the next one may help.
+    __device__ __forceinline__ void lightest(Ready& ready) {
+        const u32 rows = 32 / LANES;
+        static_assert(ARCS * (32 / LANES) == 32, "each lane has an arc of so many rows");
+        const u32 index = lane() % LANES, group = lane() % rows * LANES;
+        Arc arcs[ARCS];
+        Distance at[ARCS], known[ARCS];
+        u32 vertex[ARCS];
+        bool active[ARCS];
+#pragma unroll
+        for (u32 k = 0; k < ARCS; k++) {
+            u32 lane_with = k * rows + lane() / LANES;
+            vertex[k] = __shfl_sync(~0u, ready.vertex, lane_with);
+            known[k] = __shfl_sync(~0u, ready.distance, lane_with);
+            Offset begin = __shfl_sync(~0u, ready.begin, lane_with);
+            active[k] = index < __shfl_sync(~0u, ready.degree, lane_with);
+            arcs[k] = {};
+            if (active[k]) arcs[k] = load(&rank.share.in_arcs[begin + index]);
+        }
+#pragma unroll
+        for (u32 k = 0; k < ARCS; k++) {
+            active[k] = active[k] && may_help(arcs[k], known[k]);
+            at[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : NOTHING;
+            relaxed += active[k];
+        }
+        Distance heaviest = 0;
+#pragma unroll
+        for (u32 k = 0; k < ARCS; k++) {
+            Best best = {known[k], NO_VERTEX};
+            look(arcs[k], at[k], best);
+            best = best_of(best, LANES);
+            if (index == 0 && best.tail != NO_VERTEX) {
+                atomic_min(&rank.work.distance[vertex[k]], best.distance);
+                record(rank.work, vertex[k], best.distance, best.tail);
+            }
+            Distance now_known = __shfl_sync(~0u, best.distance, group);
+            Distance last = __shfl_sync(~0u, arcs[k].weight, group + LANES - 1);
+            if (lane() / rows == k) {
+                ready.distance = now_known;
+                heaviest = last;
+            }
+        }
+        bool more = ready.degree > LANES && may_help({heaviest, 0}, ready.distance);
+        ready.begin += LANES;
+        ready.degree = more ? ready.degree - LANES : 0;
+    }
+
+    // Leaves out arcs that are too heavy to help, all but three of four or fewer.
+    __device__ __forceinline__ void leave_heavy(Ready& ready) {
+        Arc arcs[PROBES];
+#pragma unroll
+        for (int k = 0; k < PROBES; k++)
+            if (probed(k) < ready.degree) arcs[k] = load(&rank.share.in_arcs[ready.begin + probed(k)]);
+#pragma unroll
+        for (int k = PROBES - 1; k >= 0; k--)
+            if (probed(k) < ready.degree && !may_help(arcs[k], ready.distance)) ready.degree = probed(k);
+    }
+
+    __device__ __forceinline__ void others(const Ready& ready) {
+        expand<ARCS>(ready.begin, ready.degree,
+               [&](bool(&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
+                   Arc arcs[ARCS];
+                   Distance at[ARCS], known[ARCS];
+                   u32 vertex[ARCS];
+#pragma unroll
+                   for (int k = 0; k < ARCS; k++) {
+                       arcs[k] = {};
+                       if (active[k]) arcs[k] = load(&rank.share.in_arcs[index[k]]);
+                       known[k] = __shfl_sync(~0u, ready.distance, source[k]);
+                       vertex[k] = __shfl_sync(~0u, ready.vertex, source[k]);
+                   }
+#pragma unroll
+                   for (int k = 0; k < ARCS; k++) {
+                       active[k] = active[k] && may_help(arcs[k], known[k]);
+                       at[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : NOTHING;
+                       relaxed += active[k];
+                   }
+#pragma unroll
+                   for (int k = 0; k < ARCS; k++) {
+                       Best best = {known[k], NO_VERTEX};
+                       look(arcs[k], at[k], best);
+                       if (best.tail != NO_VERTEX) bring(vertex[k], best);
+                   }
+               });
+    }
+
+    __device__ __forceinline__ void bring(u32 vertex, const Best& best) {
+        Distance before = atomic_min(&rank.work.distance[vertex], best.distance);
+        if (best.distance < before) record(rank.work, vertex, best.distance, best.tail);
+    }
+
+    __device__ __forceinline__ bool part(const Item& item, Ready& ready) {
+        const Offset* row = &rank.share.in_offsets[item.vertex];
+        ready.vertex = item.vertex;
+        ready.begin = __ldg(row) + (Offset)item.part * PART;
+        ready.degree = (u32)min((Offset)PART, __ldg(row + 1) - ready.begin);
+        Distance known = current(&rank.work.distance[item.vertex]);
+        return may_help(load(&rank.share.in_arcs[ready.begin]), known);
+    }
+
+    __device__ __forceinline__ void long_row(u32 vertex, Offset begin, u32 degree) {
+        Best best = {current(&rank.work.distance[vertex]), NO_VERTEX};
+        for (u32 first = lane(); __any_sync(~0u, first < degree); first += 32) {
+            Arc arc = {};
+            if (first < degree) arc = load(&rank.share.in_arcs[begin + first]);
+            bool active = first < degree && may_help(arc, best.distance);
+            Distance at = active ? current(&rank.work.distance[arc.head]) : NOTHING;
+            relaxed += active;
+            look(arc, at, best);
+            if (!__all_sync(~0u, active)) break;
+        }
+        best = best_of(best, 32);
+        if (lane() == 0 && best.tail != NO_VERTEX) bring(vertex, best);
+    }
+};
+
+// Pulls the outer arcs of all from `base` to `beyond`, where nothing is left, and lists what lies in the next window,
+// which ends at `end`. All threads of the grid call it. Far is in no list then.
+__device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distance base, Distance beyond,
+                     Distance end, Distance cutoff, u32 far_side, u64& relaxed) {
+    Control* control = rank.control;
+    Distance from = min(base, rank.seen.late);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        control->late = NOTHING;
+        control->unlisted = 1;
+    }
+    Pull pulled{rank, now, staged, {rank, now, staged, 0, 0, false}, from, beyond, end, cutoff, relaxed};
+    pulled.rows();
+    meet(control, rank.block);
+    const u32 parts = __ldcg(now.items_out_count);
+    if (parts) {
+        pulled.parts(parts);
+        meet(control, rank.block);
+        pulled.list_long(parts);
+        if (blockIdx.x == 0 && threadIdx.x == 0) *now.items_out_count = 0;
+    }
+    pulled.settle(&control->least_far[far_side], &control->far_count[far_side]);
+}

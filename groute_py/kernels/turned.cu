@@ -1,0 +1,54 @@
+// The arcs of a share by the vertices that they lead to, for outer.cuh. Heads are of vertices that it owns.
+
+__device__ __forceinline__ u64 mixed(u64 bits) {  // the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebull;
+    return bits ^ bits >> 31;
+}
+
+// A number of an arc that looks drawn at random, another one for each seed.
+__device__ __forceinline__ u64 number_of(u32 tail, u32 head, u64 weight, u64 seed) {
+    return mixed(mixed(mixed(seed + tail) + head) + weight);
+}
+
+__device__ __forceinline__ u64 weight_bits(const Arc& arc) {
+#if DISTANCE == 0 || DISTANCE == 2
+    return *(const u32*)&arc.weight;
+#else
+    return *(const u64*)&arc.weight;
+#endif
+}
+
+// Calls `visit(tail, arc)` for each arc, a warp a row.
+template <class Visit>
+__device__ __forceinline__ void visit_arcs(const Share& share, Visit visit) {
+    for (u32 row = grid_warp(); row < share.rows; row += grid_warps()) {
+        const Offset end = share.offsets[row + 1];
+        for (Offset i = share.offsets[row] + lane(); i < end; i += 32) visit(row, load(&share.arcs[i]));
+    }
+}
+
+// Adds up the numbers of all arcs, less those of all arcs turned round: nothing is left where as many of a weight lead
+// back as lead there, and hardly ever elsewhere.
+extern "C" __global__ void weigh_turned(const __grid_constant__ Share share, u64 seed, u64* sum) {
+    u64 mine = 0;
+    visit_arcs(share, [&](u32 tail, const Arc& arc) {
+        u64 weight = weight_bits(arc);
+        mine += number_of(tail, arc.head, weight, seed) - number_of(arc.head, tail, weight, seed);
+    });
+    add_up(sum, mine);
+}
+
+// Counts the arcs that lead to each vertex.
+extern "C" __global__ void count_turned(const __grid_constant__ Share share, u32* counts) {
+    visit_arcs(share, [&](u32, const Arc& arc) { atomicAdd(&counts[arc.head], 1u); });
+}
+
+// Writes the arcs to each vertex from its cursor on, in no order.
+extern "C" __global__ void turn_round(const __grid_constant__ Share share, u64* cursors, Arc* turned) {
+    visit_arcs(share, [&](u32 tail, Arc arc) {
+        u64 place = atomicAdd(&cursors[arc.head], 1ull);
+        arc.head = tail;
+        turned[place] = arc;
+    });
+}

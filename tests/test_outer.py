@@ -1,0 +1,123 @@
+"""Outer arcs that are pulled, as on large dense graphs: on one GPU; on several in
+exchange_on_gpus.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import as_large
+import numpy as np
+import pytest
+from conftest import NO_GPU
+from graphs import random_graph
+
+from groute_py import Graph, generate, verify
+from groute_py.comm.solo import SoloChannel
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
+from groute_py.verification import reference_distances
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
+
+TYPES = ("int32", "uint32", "int64", "float32", "float64")
+
+
+@pytest.fixture(autouse=True)
+def pulling(monkeypatch: pytest.MonkeyPatch) -> None:
+    as_large.pull_outer_arcs(monkeypatch.setattr)
+
+
+def graph_of(weights: str) -> Graph:
+    """An R-MAT graph; distances of 64-bit weights need all 64."""
+    graph = generate("rmat:9,12", seed=4)
+    scale = 1 << 40 if weights == "int64" else 1
+    return Graph(graph.offsets, graph.heads, graph.weights.astype(weights) * scale)
+
+
+def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words: Any) -> None:
+    """Distances and trees of some sources."""
+    options = Options(device="cuda", **words)
+    with Session(Whole(graph), SoloChannel(), options) as session:
+        for source in sources:
+            result = session.solve(source)
+            assert result is not None
+            np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
+            verify(graph, result)
+            device: Any = session._device
+            assert not device._recording or device._unrecorded == 0
+            if back is not None:
+                assert device._work["outer_from"][0] == 1
+                assert back == (device._graph["in_arcs"] is device._graph["arcs"])
+
+
+@pytest.mark.parametrize("predecessors", [True, False])
+@pytest.mark.parametrize("weights", TYPES)
+def test_answers_are_right(weights: str, predecessors: bool) -> None:
+    graph = graph_of(weights)
+    hub = int(np.argmax(np.diff(graph.offsets)))
+    check(graph, [hub, 7], back=True, predecessors=predecessors)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_graphs_of_many_kinds(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    count = int(random.integers(1, 600))
+    arcs = int(random.integers(0, 20 * count))
+    greatest = (0, 1, 5, 30, 1000, 2**31 - 2)[seed % 6]
+    graph = random_graph(count, arcs, seed, greatest)
+    check(graph, [int(random.integers(count))])
+
+
+def test_arcs_that_lead_one_way_are_turned_round() -> None:
+    graph = graph_of("int32")
+    weights = graph.weights.copy()
+    weights[np.flatnonzero(graph.heads > 3)[0]] += 1  # as much as could be missed
+    check(Graph(graph.offsets, graph.heads, weights), [0, 5], back=False)
+
+
+def test_rows_of_many_parts() -> None:
+    """A hub of 5,000 arcs that is reached late, one that is reached early, and a chain between."""
+    leaves = 5000
+    count = 2 * leaves + 10
+    tails = [np.zeros(leaves, int), np.arange(1, 9), np.full(leaves, 9)]
+    heads = [np.arange(10, leaves + 10), np.arange(2, 10), np.arange(leaves + 10, count)]
+    weights = [np.arange(leaves) % 97, np.full(8, 3), np.arange(leaves) % 89]
+    joined = [np.concatenate(columns) for columns in (tails, heads, weights)]
+    joined = [np.append(column, word) for column, word in zip(joined, (0, 1, 2), strict=True)]
+    edges = [np.concatenate(pair) for pair in ((joined[0], joined[1]), (joined[1], joined[0]))]
+    order = np.argsort(edges[0], kind="stable")
+    offsets = np.searchsorted(edges[0][order], np.arange(count + 1))
+    graph = Graph.from_arrays(offsets, edges[1][order], np.tile(joined[2], 2)[order])
+    check(graph, [0, 9, leaves + 20], back=True)
+
+
+def test_a_cutoff_and_targets() -> None:
+    graph = graph_of("int32")
+    hub = int(np.argmax(np.diff(graph.offsets)))
+    right = reference_distances(graph, hub)
+    near = int(np.median(right[right < np.iinfo(np.int64).max]))
+    for cutoff in (0, near):
+        options = Options(device="cuda", cutoff=cutoff)
+        with Session(Whole(graph), SoloChannel(), options) as session:
+            result = session.solve(hub)
+        assert result is not None
+        np.testing.assert_array_equal(result.reached, right <= cutoff)
+        np.testing.assert_array_equal(result.distances[result.reached], right[right <= cutoff])
+    with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
+        result = session.solve(hub, [3, 77])
+    assert result is not None
+    np.testing.assert_array_equal(result.distances[[3, 77]], right[[3, 77]])
+
+
+def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.device import cuda_turned
+
+    graph = graph_of("int32")
+    monkeypatch.setattr(cuda_turned, "SPARE_BYTES", 1 << 50)
+    with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
+        result = session.solve(7)
+        device: Any = session._device
+        assert device._work["outer_from"][0] == 0
+    assert result is not None
+    verify(graph, result)
