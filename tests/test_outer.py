@@ -45,6 +45,7 @@ def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words
             np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
             verify(graph, result)
             device: Any = session._device
+            assert device.label.endswith(", prepared") or not device._terms.pulls
             assert not device._recording or device._unrecorded == 0
             if back is not None:
                 assert device._work["outer_from"][0] == 1
@@ -110,6 +111,27 @@ def test_a_cutoff_and_targets() -> None:
     np.testing.assert_array_equal(result.distances[[3, 77]], right[[3, 77]])
 
 
+@pytest.mark.parametrize("together", [1, 100, 1 << 25])
+def test_rows_are_sorted_some_at_a_time(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    import cupy as cp
+
+    from groute_py.device import cuda_ascending
+    from groute_py.device.cuda_graph import packed_arcs
+
+    monkeypatch.setattr(cuda_ascending, "SORTED_AT_ONCE", together)
+    for name in ("int32", "float64"):
+        graph, dtype = graph_of(name), np.dtype(name)
+        arcs = packed_arcs(graph.heads, graph.weights, dtype)
+        cuda_ascending.sort_rows(cp.asarray(graph.offsets), arcs, dtype)
+        fields = arcs.get().view(dtype).reshape(-1, 2)
+        heads = arcs.get().view(np.uint32).reshape(graph.arc_count, -1)[:, dtype.itemsize // 4]
+        for row in range(graph.vertex_count):
+            part = slice(graph.offsets[row], graph.offsets[row + 1])
+            order = np.argsort(graph.weights[part], kind="stable")
+            np.testing.assert_array_equal(fields[part, 0], graph.weights[part][order])
+            np.testing.assert_array_equal(heads[part], graph.heads[part][order])
+
+
 def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device import cuda_turned
 
@@ -119,5 +141,6 @@ def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
         result = session.solve(7)
         device: Any = session._device
         assert device._work["outer_from"][0] == 0
+        assert device.label.endswith(", without room to prepare")
     assert result is not None
     verify(graph, result)

@@ -167,6 +167,10 @@ class Loaded:
     def _arrange(self, share: Share) -> None:
         """What a method adds to the graph; here nothing."""
 
+    def _arranged(self) -> str:
+        """What the label says of it."""
+        return ""
+
     @contextmanager
     def _within_memory(self, what: str, remedy: str) -> Iterator[None]:
         """Raise `InputError` where the GPU has no memory left for something."""
@@ -220,7 +224,7 @@ class Loaded:
         if exported:
             self._arrays["distance"] = exportable(*shapes.pop("distance"))
         self._arrays |= {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
-        self.label = self._processor + _shortened(entries, self._rows)
+        self.label = self._processor + _shortened(entries, self._rows) + self._arranged()
         far, items = self._arrays["far"].shape[1], item_capacity(arcs)
         lengths = {"capacity": entries, "far_capacity": far, "item_capacity": items}
         self._work = pointed(WORK, self._arrays, lengths)

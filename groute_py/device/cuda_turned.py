@@ -49,6 +49,11 @@ class Turned(Loaded):
         self._graph |= turned
         self._point_to_share()
 
+    def _arranged(self) -> str:
+        if not self._terms.pulls:
+            return ""
+        return ", prepared" if self._pulls else ", without room to prepare"
+
     @property
     def _pulls(self) -> bool:
         return "in_arcs" in self._graph

@@ -171,7 +171,8 @@ def gpu_bytes(
     With ``short`` its worklists are as short as can be.
 
     Some things take memory only where it is left: a rank alone 56 bytes a vertex more to record
-    predecessors, hints up to a byte a vertex, and ranks that send device memory `message_bytes`.
+    predecessors, hints up to a byte a vertex, ranks that send device memory `message_bytes`, and
+    what is prepared to be pulled as much as the arcs and offsets, if arcs do not all lead back.
 
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     76

@@ -76,12 +76,6 @@ struct Alone {
     __device__ __forceinline__ void gather() { __syncthreads(); }
 };
 
-__device__ __forceinline__ void lower(Distance* place, Distance value) {
-#pragma unroll
-    for (int step = 16; step > 0; step >>= 1) value = min(value, __shfl_xor_sync(~0u, value, step));
-    if (lane() == 0 && value != NOTHING) atomic_min(place, value);
-}
-
 // A sum of two distances that are not negative; NOTHING where it does not fit.
 __device__ __forceinline__ Distance sum(Distance a, Distance b) {
     Distance value = plus(a, b);
