@@ -9,7 +9,7 @@
 //   gather what they append.
 // Rows longer than PART are cut into items, which warps of the whole grid take in the next turn.
 //
-// Where much is to be relaxed, arcs that lead beyond the window are left and pulled in its end; see outer.cuh.
+// Where a turn has much to relax, arcs that lead far beyond its window may be left, and pulled later; see outer.cuh.
 //
 // When near is empty the window moves: far is split by a new threshold, and windows may grow (see
 // groute_py/algorithms/delta_stepping.py). A vertex whose distance fell below the threshold has an entry for that

@@ -1,20 +1,21 @@
-// Outer arcs, pulled. Most arcs of a graph with hubs lead from the few vertices that are near first to vertices that are
-// reached on a shorter way, or a lighter arc, from another one. To relax them all is to look at nearly every arc.
+// Outer arcs, pulled. Where hubs hold most arcs, most of these lead to vertices that are reached on a shorter way, and
+// to relax them all is to look at nearly every arc of the graph.
 //
-// An arc is *outer* if it leads beyond the window that its tail lies in. In a window with much to relax only the
-// others, the inner ones, are; and when nothing is left in it, each vertex beyond it looks at the arcs that lead to it,
-// lightest first, until one is too heavy to bring it nearer (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal,
+// So where a turn has much to relax a *bound* is set, not far beyond the window's end. Arcs that lead there or further,
+// the *outer* ones, are left. When nothing before the bound is left, each vertex beyond it looks at the arcs that lead to
+// it, lightest first, until one is too heavy to bring it nearer (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal,
 // "Scalable single source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017: inner and
 // outer short edges, and pull). Both takes rows that ascend by weight.
 //
-// After that all arcs are relaxed whose tails lie before the window's end: an inner one when its tail was taken; an
-// outer one leads to a vertex beyond, since one within is as near already, and that has looked at it, or stopped at one
-// that was no heavier and brought no gain from where the window begins. Tails before the window have had their arcs
-// relaxed or pulled in an earlier one; among peers one may get there late, and then it counts from where that is.
-// Tails beyond the window are looked at as they are, which does no harm.
+// Nothing is missed. Let u lie before the bound, for good by then, and no nearer than `base`, where the window began in
+// which arcs were left first. An inner arc of u was relaxed when u was taken. An outer one cannot improve a vertex before
+// the bound; and a vertex beyond has looked at it, or stopped at an arc no heavier, by which not even a tail at `base`
+// would have brought it nearer. Tails before `base` have had all their arcs relaxed or pulled; one that only comes there
+// later, as told by a peer, is `late`, and the next pull counts from there. Tails beyond the bound are looked at as
+// they are, which does no harm: they have yet to be taken.
 #pragma once
 
-// Whether a turn has so much to relax, in a window so narrow, that its outer arcs are better pulled.
+// Whether a turn has so much to relax, in a window so narrow, that outer arcs are better pulled.
 __device__ __forceinline__ bool has_much(const Work& work, const Turn& now, u64 arrived, Distance window,
                                          Distance threshold) {
     u64 arcs = (now.near_in_count + arrived) * work.mean_degree + (u64)now.items_in_count * PART;
@@ -27,7 +28,7 @@ struct Pull {
     const Turn& now;
     Staging& staged;
     WarpLists lists;
-    Distance from, beyond, end, cutoff;  // no tail counts that is nearer than `from`; the next window is beyond .. end
+    Distance from, beyond, end, cutoff;  // tails from `from` on count; the next window is beyond .. end
     u64& relaxed;
     Distance least = NOTHING;  // of the vertices that are far then
     u32 found = 0;             // how many these are
@@ -221,7 +222,7 @@ struct Pull {
         ready.degree = more ? ready.degree - LANES : 0;
     }
 
-    // Leaves out arcs that are too heavy to help, all but three of four or fewer.
+    // Leaves out arcs that are too heavy to help: what is left is up to four times as many as may, or four.
     __device__ __forceinline__ void leave_heavy(Ready& ready) {
         Arc arcs[PROBES];
 #pragma unroll

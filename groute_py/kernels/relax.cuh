@@ -170,7 +170,7 @@ struct Relax {
         return plus(base, arc.weight) >= bound;
     }
 
-    // Leaves out arcs of a row that lead beyond the bound, all but three of four or fewer; rows ascend.
+    // Leaves out outer arcs of a row, which ascends: what is left is up to four times as many as are inner, or four.
     __device__ __forceinline__ void leave_outer(Ready& ready) {
         Arc arcs[PROBES];
 #pragma unroll
