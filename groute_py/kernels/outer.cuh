@@ -11,8 +11,8 @@
 // which arcs were left first. An inner arc of u was relaxed when u was taken. An outer one cannot improve a vertex before
 // the bound; and a vertex beyond has looked at it, or stopped at an arc no heavier, by which not even a tail at `base`
 // would have brought it nearer. Tails before `base` have had all their arcs relaxed or pulled; one that only comes there
-// later, as told by a peer, is `late`, and the next pull counts from there. Tails beyond the bound are looked at as
-// they are, which does no harm: they have yet to be taken.
+// later, as told by a peer, is `late`, and the next pull counts from there. A tail beyond the bound that was taken, since
+// a peer is ahead, has outer arcs only, of which the same holds; the others are taken later.
 #pragma once
 
 // Whether a turn has so much to relax, in a window so narrow, that outer arcs are better pulled.
