@@ -11,7 +11,7 @@ import pytest
 from conftest import NO_GPU
 from graphs import random_graph
 
-from groute_py import Graph, generate, verify
+from groute_py import Graph, Result, generate, verify
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
@@ -65,7 +65,7 @@ def test_graphs_of_many_kinds(seed: int) -> None:
     random = np.random.default_rng(seed)
     count = int(random.integers(1, 600))
     arcs = int(random.integers(0, 20 * count))
-    greatest = (0, 1, 5, 30, 1000, 2**31 - 2)[seed % 6]
+    greatest = (2, 1, 5, 30, 1000, 2**31 - 2)[seed % 6]
     graph = random_graph(count, arcs, seed, greatest)
     check(graph, [int(random.integers(count))])
 
@@ -91,6 +91,45 @@ def test_rows_of_many_parts() -> None:
     offsets = np.searchsorted(edges[0][order], np.arange(count + 1))
     graph = Graph.from_arrays(offsets, edges[1][order], np.tile(joined[2], 2)[order])
     check(graph, [0, 9, leaves + 20], back=True)
+
+
+def bushy(arcs: list[tuple[int, int, float]], dtype: str) -> Graph:
+    """These arcs, and so many others from 0, 1 and 4 to 59 that rows are not short."""
+    filled = [(tail, head, 5) for tail in (0, 1, *range(4, 60)) for head in range(4, 60)]
+    tails, heads, weights = (
+        np.array(column) for column in zip(*sorted(filled + arcs), strict=True)
+    )
+    offsets = np.searchsorted(tails, np.arange(62))
+    return Graph.from_arrays(offsets, heads, weights.astype(dtype))
+
+
+def solved(graph: Graph) -> Result:
+    options = Options("delta-stepping", device="cuda")
+    with Session(Whole(graph), SoloChannel(), options) as session:
+        result = session.solve(0)
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize("first", [10**8, 10**9, 2 * 10**9])
+def test_an_outer_arc_whose_sum_does_not_fit(first: int) -> None:
+    result = solved(bushy([(0, 1, first), (1, 2, 2**31 - 1 - first)], "int32"))
+    assert result.statistics["distance_type"] == "int64"
+    assert result.distances[[1, 2]].tolist() == [first, 2**31 - 1]
+
+
+def test_an_outer_arc_whose_sum_float32_does_not_hold() -> None:
+    result = solved(bushy([(0, 1, 3e38), (1, 2, 3e38)], "float32"))
+    assert result.distances[2] == pytest.approx(6e38)
+
+
+def test_a_sum_that_does_not_fit_by_the_way() -> None:
+    """Of a tail that gets nearer later, to a vertex that is reached then."""
+    arcs = [(0, 1, 2 * 10**9), (0, 60, 10**7), (60, 0, 3), (0, 3, 25 * 10**6)]
+    graph = bushy([*arcs, (3, 1, 25 * 10**6), (1, 2, 2 * 10**8)], "int32")
+    result = solved(graph)
+    np.testing.assert_array_equal(result.distances, reference_distances(graph, 0))
+    assert result.statistics["distance_type"] == "int32"
 
 
 def test_a_cutoff_and_targets() -> None:

@@ -42,8 +42,8 @@ class Terms(NamedTuple):
         ranks: how many there are.
         mode: how they are to exchange.
         arcs: of the largest share.
-        outer_below: loading may take longer so that arcs which lead out of windows that grow, and
-            are narrower than this, can be pulled (kernels/outer.cuh); 0 where it may not.
+        outer_below: loading may take longer so that in windows narrower than this arcs that lead
+            far beyond can be pulled (kernels/outer.cuh); 0 where it may not.
     """
 
     distance_type: np.dtype[Any]

@@ -40,11 +40,11 @@ LARGEST_FLOAT = 1e38
 """What kernels take as a float is no more."""
 
 OUTER_SHARE = 64
-"""Of so many arcs one relaxed in a turn is much: what leads beyond the window is left to be pulled
-then. Measured, see docs/performance.md."""
+"""Of so many arcs one relaxed in a turn is much: those that lead far are left to be pulled then.
+This and the next are measured, see docs/performance.md."""
 
 OUTER_REACH = 32.0
-"""Δ over how far arcs may lead from where that begins and be relaxed all the same; likewise."""
+"""Δ over how far from where its window begins arcs may lead and be relaxed all the same."""
 
 BUSHY = 4.0
 """Mean degree from which frontiers may grow too fast for blocks to keep what they find."""
@@ -139,7 +139,7 @@ class CudaDevice(Fused, Claims):
             self._work["levels"] = min(HINT_LEVELS / float(self._delta), LARGEST_FLOAT)
 
     def _say_what_is_pulled(self) -> None:
-        """Windows that grow are wide where vertices have few arcs: then it pays."""
+        """From when on arcs are left, and which; none in windows that are alike."""
         arcs, grow = len(self._graph["arcs"]), self._first < self._delta
         self._work["outer_from"] = max(arcs // OUTER_SHARE, 1) if self._pulls and grow else 0
         self._work["outer_below"] = min(self._terms.outer_below, LARGEST_FLOAT)

@@ -90,6 +90,7 @@ class Turned(Loaded):
         self._visit_rows("count_turned", counts)
         offsets = cp.zeros(own + 1, self._offset_type)
         cp.cumsum(counts, dtype=self._offset_type, out=offsets[1:])
+        del counts  # before more is made
         turned = cp.empty(len(arcs), arcs.dtype)
         self._visit_rows("turn_round", offsets[:-1].astype(np.uint64), turned)
         sort_rows(offsets, turned, self._type)

@@ -163,7 +163,6 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
     counters = [
         ("least_far", distance_type, 2),
         ("late", distance_type),
-        ("bound", distance_type),
         ("turn", NUMBER),
         ("far_side", NUMBER),
         ("near_count", NUMBER, 3),
@@ -178,6 +177,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("floor", np.float64),
         ("threshold", distance_type),
         ("window", distance_type),
+        ("bound", distance_type),
         ("base", distance_type),
         ("taken", NUMBER, 3),
         ("dirty_count", NUMBER),

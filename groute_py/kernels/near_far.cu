@@ -225,6 +225,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             if (seen.orders.quiet || seen.orders.stopped) {
                 Distance beyond = after_split ? least_far : threshold;
                 floor = far_count ? (double)beyond : (double)INFINITE;
+                if (bound != NOTHING) floor = min(floor, (double)bound);
                 if (seen.orders.stopped) floor = (double)window;
                 break;
             }

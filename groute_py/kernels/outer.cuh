@@ -120,18 +120,19 @@ struct Pull {
         lists.add(finds);
     }
 
-    // Whether an arc, and so one that comes before it in its row, may bring a vertex nearer than that.
+    // Whether an arc, and so one that comes before it in its row, may bring a vertex nearer than that; or, where the
+    // vertex is not reached, may be what reaches it, if by a sum that does not fit.
     __device__ __forceinline__ bool may_help(const Arc& arc, Distance known) {
-        Distance sum = plus(from, arc.weight);
-        return sum < known;
+        return known == NOTHING || plus(from, arc.weight) < known;
     }
 
-    // An arc as a lane's vertex sees it, by the distance of its tail.
+    // An arc as a lane's vertex sees it, by the distance of its tail. A sum that is no distance matters where nothing else
+    // reaches the vertex; a rank alone has yet to take a tail that lies beyond, and will see then.
     __device__ __forceinline__ void look(const Arc& arc, Distance at, Best& best) {
         if (at == NOTHING) return;
         Distance sum = plus(at, arc.weight);
-        bool wrapped = arc.weight > 0 && sum < at;
-        lost = lost || wrapped || sum == NOTHING;
+        bool wrapped = arc.weight > 0 && sum < at, taken = EXCHANGES || at < beyond;
+        lost = lost || (taken && best.distance == NOTHING && (wrapped || sum == NOTHING));
         if (!wrapped && sum <= cutoff && sum < best.distance) best = {sum, arc.head};
     }
 

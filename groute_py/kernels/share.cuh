@@ -82,7 +82,6 @@ struct Gate {
 struct Seen {
     Distance least_far[2];   // of the far list of that side, after a split
     Distance late;           // the nearest that has arrived since the last pull from before its window; or NOTHING
-    Distance bound;          // where outer arcs are pulled, or NOTHING; see outer.cuh
     u32 turn;                // steps and splits so far: which lists and counters are current
     u32 far_side;            // which far list is current
     u32 near_count[3];       // in turn: read, written, cleared
@@ -101,6 +100,7 @@ struct Control : Seen {
     double floor;            // no distance left to work on is smaller; infinite when none is left
     Distance threshold;      // near is what lies below it
     Distance window;         // where the window that ends at the threshold began
+    Distance bound;          // where outer arcs are pulled, or NOTHING; see outer.cuh
     Distance base;           // where the window began in which arcs were left first, if some are to be pulled
     u32 taken[3];            // of near, by warps of a thick turn; in turn: read, written, cleared
     u32 dirty_count;
