@@ -27,7 +27,10 @@ class Plan:
     order: str = "auto"
 
     def options(self, *, tree: bool, method: str = "auto") -> Options:
-        """For a session; a method that runs on CPUs only runs there."""
+        """For a session; a method that runs on CPUs only runs there.
+
+        Graphs are prepared where that helps: it counts as upload.
+        """
         device = self.device if self.device in devices_of(method) else "cpu"
         choices = {"mode": self.mode, "order": self.order, "delta": self.delta}
         return Options(method, device=device, predecessors=tree, prepare=True, **choices)
