@@ -186,7 +186,10 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("claimed_count", NUMBER),
         ("unrecorded", NUMBER),
     ]
-    before_gate = -np.dtype(counters, align=True).itemsize % LINE
+    before = np.dtype(counters, align=True)
+    last = str(counters[-1][0])
+    end = offset_of(before, last) + before[last].itemsize  # without what pads the whole
+    before_gate = -end % LINE
     gate = [("padding", np.uint8, before_gate), ("gate", np.uint8, (1 + GATES) * LINE)]
     return np.dtype(counters + gate, align=True)
 
