@@ -7,10 +7,7 @@
 #define HELD (32 * ARCS)  // entries a warp gathers before it writes them in one piece
 #define AHEAD 8   // parts of long rows that a warp looks up at once
 #define HEAVY 64  // arcs of a row above which a block leaves it to the grid
-#define PROBES 3  // arcs of a row that tell how many of the first are light enough
-
-// Their numbers: 4, 16, 64.
-__device__ __forceinline__ constexpr u32 probed(int k) { return 4u << 2 * k; }
+#define PROBES 3  // arcs of a row that tell how many of the first are light enough: numbers 4, 16 and 64
 
 struct Ready {  // an entry whose row has been looked up
     Distance distance;
@@ -48,6 +45,20 @@ __device__ __forceinline__ void set_row(Ready& ready, const Row& row) {
 
 __device__ __forceinline__ void look_up(const Share& share, Ready& ready) {
     set_row(ready, row_of(share, ready.vertex));
+}
+
+// Leaves out arcs of a row, which ascends, from one on that is too heavy: what is left is up to four times as many as
+// are not, or four.
+template <class TooHeavy>
+__device__ __forceinline__ void shorten(const Arc* arcs, Ready& ready, TooHeavy is_too_heavy) {
+    const u32 probes[PROBES] = {4, 16, 64};
+    Arc probed[PROBES];
+#pragma unroll
+    for (int k = 0; k < PROBES; k++)
+        if (probes[k] < ready.degree) probed[k] = load(&arcs[ready.begin + probes[k]]);
+#pragma unroll
+    for (int k = PROBES - 1; k >= 0; k--)
+        if (probes[k] < ready.degree && is_too_heavy(probed[k])) ready.degree = probes[k];
 }
 
 // What the lanes of a warp have found, and where it belongs; near[k] and the others say so of ready[k].

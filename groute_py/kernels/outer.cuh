@@ -171,7 +171,7 @@ struct Pull {
         }
         wanted = !cut_long(ready) && wanted;
         lightest(ready);
-        leave_heavy(ready);
+        shorten(rank.share.in_arcs, ready, [&](const Arc& arc) { return !may_help(arc, ready.distance); });
         if (__any_sync(~0u, ready.degree)) others(ready);
         list(entry.vertex, wanted);
     }
@@ -221,17 +221,6 @@ struct Pull {
         bool more = ready.degree > LANES && may_help({heaviest, 0}, ready.distance);
         ready.begin += LANES;
         ready.degree = more ? ready.degree - LANES : 0;
-    }
-
-    // Leaves out arcs that are too heavy to help: what is left is up to four times as many as may, or four.
-    __device__ __forceinline__ void leave_heavy(Ready& ready) {
-        Arc arcs[PROBES];
-#pragma unroll
-        for (int k = 0; k < PROBES; k++)
-            if (probed(k) < ready.degree) arcs[k] = load(&rank.share.in_arcs[ready.begin + probed(k)]);
-#pragma unroll
-        for (int k = PROBES - 1; k >= 0; k--)
-            if (probed(k) < ready.degree && !may_help(arcs[k], ready.distance)) ready.degree = probed(k);
     }
 
     __device__ __forceinline__ void others(const Ready& ready) {

@@ -19,7 +19,8 @@ struct Relax {
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
         if (!wanted) ready.degree = 0;
         cut_long(ready);
-        if (leaves_outer()) leave_outer(ready);
+        if (leaves_outer())
+            shorten(rank.share.arcs, ready, [&](const Arc& arc) { return is_outer(ready.distance, arc); });
         relaxed += ready.degree;
         expand<ARCS>(ready.begin, ready.degree,
                [&](bool(&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
@@ -168,17 +169,6 @@ struct Relax {
 
     __device__ __forceinline__ bool is_outer(Distance base, const Arc& arc) {
         return plus(base, arc.weight) >= bound;
-    }
-
-    // Leaves out outer arcs of a row, which ascends: what is left is up to four times as many as are inner, or four.
-    __device__ __forceinline__ void leave_outer(Ready& ready) {
-        Arc arcs[PROBES];
-#pragma unroll
-        for (int k = 0; k < PROBES; k++)
-            if (probed(k) < ready.degree) arcs[k] = load(&rank.share.arcs[ready.begin + probed(k)]);
-#pragma unroll
-        for (int k = PROBES - 1; k >= 0; k--)
-            if (probed(k) < ready.degree && is_outer(ready.distance, arcs[k])) ready.degree = probed(k);
     }
 
     // How many arcs of a row come before the first outer one; all lanes call it with the same row.
