@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from groute_py.algorithms import delta_stepping
 from groute_py.device import memory
-from groute_py.engine import session
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
 from groute_py.kernels import source
 
 Put = Callable[[object, str, object], None]
@@ -46,10 +49,15 @@ def grow_windows(put: Put = setattr) -> None:
 
 
 def pull_outer_arcs(put: Put = setattr) -> None:
-    """In every window but those without end; they grow."""
+    """In every window but those without end; they grow, and all sessions prepare for it."""
     from groute_py.device import cuda  # where there is one
 
     grow_windows(put)
     put(cuda, "OUTER_SHARE", 1 << 40)
-    put(session, "OUTER_BELOW", 1e30)
-    put(session.Session, "_prepares", True)
+    put(delta_stepping, "OUTER_BELOW", 1e30)
+    begin = Session.__init__
+
+    def prepare(self: Session, supply: Any, channel: Any, options: Options) -> None:
+        begin(self, supply, channel, replace(options, prepare=True))
+
+    put(Session, "__init__", prepare)

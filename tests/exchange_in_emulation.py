@@ -7,6 +7,7 @@ EMULATED_GPUS=4 GROUTE_PY_HOSTS=2 python tests/exchange_in_emulation.py hierarch
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -21,6 +22,9 @@ from groute_py.device import peers
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
+
+prepared: set[bool] = set()
+"""Whether a rank was, to pull outer arcs."""
 
 shown: list[int] = []
 """Of every run and rank: the turns after which it showed what it knew."""
@@ -67,7 +71,11 @@ def main(expected: str, count: int) -> None:
         source = int(np.random.default_rng(seed).integers(graph.vertex_count))
         goal = [graph.vertex_count // 2] if seed % 3 == 1 else []
         ranks = 4 if expected == "hierarchical" else 2 + seed % 3
-        check(solve(graph, source, goal, ranks), graph, source, expected, goal)
+        result = solve(graph, source, goal, ranks)
+        check(result, graph, source, expected, goal)
+        assert result is not None
+        prepared.update("prepared" in label for label in result.statistics["devices"])
+    assert (True in prepared) == bool(os.environ.get("EMULATED_OUTER"))
     print(f"{count} graphs right, shown after {sum(shown)} turns")
 
 

@@ -61,6 +61,15 @@ def automatic_windows(facts: Facts, device: str, ranks: int) -> Windows:
     return Windows(_usable(delta * _room(facts) / GROWTH, facts), delta)
 
 
+def outer_below(facts: Facts, windows: Windows) -> float:
+    """How wide a window has to be that arcs are not worth pulling there; 0 where none ever are.
+
+    They are where windows grow. With negative weights a far tail may bring a vertex nearer.
+    """
+    pulls = windows.first < windows.widest and not facts.has_negative
+    return OUTER_BELOW * facts.mean if pulls else 0.0
+
+
 def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
     """Δ from the graph: at least 1 for integers, so that a window always moves."""
     if device != "cuda":

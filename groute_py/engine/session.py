@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.algorithms.choose import Choice, algorithm, devices_of
-from groute_py.algorithms.delta_stepping import OUTER_BELOW, stride
+from groute_py.algorithms.delta_stepping import outer_below, stride
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.device.base import Terms, Windows, alike
@@ -241,8 +241,8 @@ class Session:
     def _load_as_planned(self) -> Mode | Plan:
         """Load the share for what is planned; see `enter`."""
         most = max(self._channel.gather(len(self._share.heads)))
-        words = (self._type, self._channel.size, self._plan.name, most)
-        terms = Terms(*words, self._outer_below())
+        plan, below = self._plan.name, self._outer_below()
+        terms = Terms(self._type, self._channel.size, plan, most, below)
         with self._watch.phase("compile"):
             # rank 0 first, so that the others read from the cache what it has compiled
             on_root(self._channel, lambda: self._device.rehearse(terms))
@@ -304,16 +304,11 @@ class Session:
         return windows if math.isinf(windows.widest) else windows.upto(self._stride(wanted))
 
     def _outer_below(self) -> float:
-        """Where windows grow that all ranks move together, and that is to be prepared for."""
-        windows = self._automatic
-        grow = self._options.delta is None and windows.first < windows.widest
+        """Where it is to be prepared for, and all ranks move the windows together."""
         together = self._plan.name in ("alone", "fused")
-        pulls = self._prepares and grow and together and not self.facts.has_negative
-        return OUTER_BELOW * self.facts.mean if pulls else 0.0
-
-    @property
-    def _prepares(self) -> bool:
-        return self._options.prepare
+        if not self._options.prepare or self._options.delta is not None or not together:
+            return 0.0
+        return outer_below(self.facts, self._automatic)
 
     def _stride(self, wanted: NDArray[np.int64] | None) -> float:
         """How wide a step towards targets is, where the method has no Δ."""
