@@ -116,6 +116,7 @@ static int __reduce_min_sync(unsigned lanes, int value) {
 }
 static bool __all_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) == lanes; }
 static int __popc(unsigned bits) { return __builtin_popcount(bits); }
+static int __clz(int bits) { return bits ? __builtin_clz((unsigned)bits) : 32; }
 static void __nanosleep(unsigned) { sched_yield(); }
 
 // Reads a word that others write: who looks for it again and again lets them go on in between.

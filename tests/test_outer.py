@@ -12,13 +12,18 @@ from conftest import NO_GPU
 from graphs import random_graph
 
 from groute_py import Graph, Result, generate, verify
+from groute_py.algorithms import delta_stepping
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
+from groute_py.kernels.source import VERTEX_BITS
 from groute_py.verification import reference_distances
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
+
+DEAD_END = 15
+"""The grade of an arc from whose head none leads on."""
 
 TYPES = ("int32", "uint32", "int64", "float32", "float64")
 
@@ -52,6 +57,14 @@ def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words
                 assert back == (device._graph["in_arcs"] is device._graph["arcs"])
 
 
+@pytest.fixture(params=["thin", "thick"])
+def turns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of any kind, which are thin on small graphs, or all thick: these go by grades."""
+    if request.param == "thick":
+        as_large.take_thick_turns(monkeypatch.setattr)
+
+
+@pytest.mark.usefixtures("turns")
 @pytest.mark.parametrize("predecessors", [True, False])
 @pytest.mark.parametrize("weights", TYPES)
 def test_answers_are_right(weights: str, predecessors: bool) -> None:
@@ -60,6 +73,7 @@ def test_answers_are_right(weights: str, predecessors: bool) -> None:
     check(graph, [hub, 7], back=True, predecessors=predecessors)
 
 
+@pytest.mark.usefixtures("turns")
 @pytest.mark.parametrize("seed", range(12))
 def test_graphs_of_many_kinds(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -70,11 +84,51 @@ def test_graphs_of_many_kinds(seed: int) -> None:
     check(graph, [int(random.integers(count))])
 
 
+@pytest.mark.usefixtures("turns")
+@pytest.mark.parametrize("below", [0.01, 0.1, 0.5])
+def test_windows_that_are_too_wide_follow(below: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So arcs are pulled once or twice, and then relaxed."""
+    monkeypatch.setattr(delta_stepping, "OUTER_BELOW", below)
+    graph = generate("rmat:11,12", seed=9)
+    check(graph, [int(np.argmax(np.diff(graph.offsets))), 5], back=True)
+
+
 def test_arcs_that_lead_one_way_are_turned_round() -> None:
     graph = graph_of("int32")
     weights = graph.weights.copy()
     weights[np.flatnonzero(graph.heads > 3)[0]] += 1  # as much as could be missed
     check(Graph(graph.offsets, graph.heads, weights), [0, 5], back=False)
+
+
+@pytest.mark.parametrize("weights", ["int32", "float32", "float64"])
+def test_grades_say_how_far_arcs_lead_on(weights: str) -> None:
+    """Each against all arcs from its head but those back: true, and no lower than has to be."""
+    whole = graph_of(weights)
+    lighter = (whole.weights - 1) if weights == "int32" else (whole.weights - 1) / 64
+    graph = Graph(whole.offsets, whole.heads, lighter.astype(weights))
+    with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
+        device: Any = session._device
+        arcs, unit = device._graph["arcs"].get(), device._unit
+    words = arcs.view(np.uint32).reshape(graph.arc_count, -1)[:, np.dtype(weights).itemsize // 4]
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    heads, grades = words & (1 << VERTEX_BITS) - 1, words >> VERTEX_BITS
+    seen = set()
+    for tail, head, grade in zip(tails, heads, grades, strict=True):
+        row = slice(graph.offsets[head], graph.offsets[head + 1])
+        onward = graph.weights[row][graph.heads[row] != tail]
+        seen.add(grade)
+        if grade == DEAD_END:
+            assert not len(onward)
+        else:
+            assert least_weight(grade) * unit <= onward.min()
+            assert grade == DEAD_END - 1 or onward.min() < least_weight(grade + 1) * unit
+    assert {0, DEAD_END} <= seen
+    assert len(seen) > 8
+
+
+def least_weight(grade: int) -> float:
+    """1, 2, 3, 4, 6, 8, 12 and so on; nothing is known of the lowest grade."""
+    return [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128][grade]
 
 
 def test_rows_of_many_parts() -> None:

@@ -48,6 +48,9 @@ MANY_ARCS, GROWING_DEGREE = 1 << 23, 16.0
 OUTER_BELOW = 2.0
 """Mean weights: few arcs lead out of a window that is as wide."""
 
+GRADE_UNITS, LEAST_UNIT = 256, 2.0**-100
+"""Units of grades to the mean weight: the highest grade is half of it. And what float32 holds."""
+
 WIDEST_GROWN = 1e38
 """Δ up to which they do: hints (`kernels/hints.cuh`) tell parts of Δ apart by a float32."""
 
@@ -68,6 +71,13 @@ def outer_below(facts: Facts, windows: Windows) -> float:
     """
     pulls = windows.first < windows.widest and not facts.has_negative
     return OUTER_BELOW * facts.mean if pulls else 0.0
+
+
+def grade_unit(facts: Facts) -> float:
+    """A power of two, a 256th of the mean weight or down to half of it; for integers at least 1."""
+    least = LEAST_UNIT if facts.weight_type.kind == "f" else 1.0
+    units = min(max(facts.mean, least), WIDEST_GROWN) / GRADE_UNITS
+    return max(2.0 ** math.floor(math.log2(units)), least)
 
 
 def automatic_delta(facts: Facts, device: str, ranks: int) -> float:

@@ -44,6 +44,7 @@ class Terms(NamedTuple):
         arcs: of the largest share.
         outer_below: loading may take longer so that in windows narrower than this arcs that lead
             far beyond can be pulled (kernels/outer.cuh); 0 where it may not.
+        grade_unit: of how far arcs lead on then (kernels/onward.cuh), a power of two.
     """
 
     distance_type: np.dtype[Any]
@@ -51,6 +52,7 @@ class Terms(NamedTuple):
     mode: ModeName
     arcs: int
     outer_below: float = 0.0
+    grade_unit: float = 1.0
 
     @property
     def pulls(self) -> bool:

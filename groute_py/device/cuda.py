@@ -44,7 +44,8 @@ OUTER_SHARE = 64
 This and the next are measured, see docs/performance.md."""
 
 OUTER_REACH = 32.0
-"""Δ over how far from where its window begins arcs may lead and be relaxed all the same."""
+"""Δ over a width: half as far beyond their window arcs may lead and be relaxed all the same, a
+quarter as wide are windows until then, and as wide is the next."""
 
 BUSHY = 4.0
 """Mean degree from which frontiers may grow too fast for blocks to keep what they find."""

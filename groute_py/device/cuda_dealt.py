@@ -19,6 +19,7 @@ from groute_py.comm.team import Team
 from groute_py.device.base import Terms
 from groute_py.device.cuda_loaded import pieces
 from groute_py.device.cuda_messages import Messages
+from groute_py.device.cuda_turned import seeds
 from groute_py.device.layout import DEAL
 from groute_py.device.memory import SPARE_BYTES, inbox_bytes, offset_type
 from groute_py.device.mirrors import Mirrors
@@ -65,8 +66,8 @@ class Dealt(Messages):
         self._arrays = {}
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
         counted = _if_it_fits(lambda: self._counted(team))
-        found = channel.gather(counted and counted.totals)
-        sizes = np.array(found, np.int64) if None not in found else None
+        totals = channel.gather(counted and counted.totals)
+        sizes = np.array(totals, np.int64) if None not in totals else None
         graph = None
         if sizes is not None:
             self._terms = self._terms._replace(arcs=int(sizes.sum(axis=0).max()))
@@ -85,8 +86,14 @@ class Dealt(Messages):
             self._halo = 0  # no arc leads there any more
         self._most_told = max(channel.gather(self._count_told()))
         self._inbox_bytes = inbox_bytes(self._most_told, channel.size, self._type)
-        fits = _if_it_fits(self._prepare_for_dealt)
-        return None if all(channel.gather(fits)) else FULL
+        drawn = channel.gather(seeds())[0]
+        found = channel.gather(_if_it_fits(lambda: self._prepare_for_dealt(drawn)))
+        balances = [balance for balance in found if balance is not None]
+        if len(balances) < len(found):
+            return FULL
+        if not np.sum(balances, axis=0, dtype=np.uint64).any():
+            self._grade()
+        return None
 
     def _count_told(self) -> int:
         """Of how many vertices this rank tells a peer at the most."""
@@ -97,14 +104,14 @@ class Dealt(Messages):
                     told[peer] += int((leads[part] >> peer & 1).sum())
         return max(told)
 
-    def _prepare_for_dealt(self) -> bool:
+    def _prepare_for_dealt(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
         with self._stream:
             self._compile()
             self._point_to_share()
-            self._turn()
+            balance = self._turn(drawn)
             self._allocate(exported=True)
         self._stream.synchronize()
-        return True
+        return balance
 
     def _counted(self, team: Team) -> Counted:
         own, ranks = self._share.own_count, team.channel.size

@@ -112,6 +112,7 @@ class Loaded:
         self._share, self._terms = share, terms
         self._rows, self._before, self._halo = share.own_count, 0, len(share.halo)
         self._inbox_bytes = 0
+        self._unit = 0.0
         self._type, self._nothing = terms.distance_type, unreached(terms.distance_type)
         what = f"the share of {share.own_count:,} vertices and {len(share.heads):,} arcs"
         with self._stream, self._within_memory(what, self.remedy):
@@ -211,6 +212,7 @@ class Loaded:
             "halo": self._halo,
             "before": self._before,
             "peers": self._terms.ranks,
+            "unit": self._unit,
         }
         self._share_at = pointed(SHARE, self._graph, numbers)
 

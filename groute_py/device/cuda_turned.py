@@ -12,6 +12,7 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.device.cuda_ascending import sort_rows, sorting_bytes
 from groute_py.device.cuda_loaded import Loaded
@@ -20,6 +21,9 @@ from groute_py.partition.share import Share
 
 SEEDS = 2
 """Sums of 64 bits that have to be 0 of a graph whose arcs all lead back."""
+
+LIGHTEST_BYTES = 8
+"""What is noted of each vertex while arcs are graded."""
 
 TURNED_AT_ONCE = 1 << 20
 """Rows for which there is a warp each while arcs are turned round."""
@@ -30,24 +34,47 @@ class Turned(Loaded):
 
     def _arrange(self, share: Share) -> None:
         if self._terms.mode == "alone":
-            self._turn()
+            balance = self._turn(seeds())
+            if not balance.any():
+                self._grade()
 
-    def _turn(self) -> None:
-        """Arrange the arcs to be pulled, if they are to be and there is room."""
+    def _turn(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Arrange the arcs to be pulled, if they are to be and there is room.
+
+        Returns:
+            uint64, shape (SEEDS,): what all ranks' are 0 of in sum where as many arcs of each
+            weight lead from v to u as from u to v, for all u and v; elsewhere that is as likely as
+            to guess 128 bits.
+        """
         if not self._terms.pulls:
-            return
+            return np.ones(SEEDS, np.uint64)
+        balance = self._balance(drawn)
         offsets, arcs = self._graph["offsets"], self._graph["arcs"]
-        spare = self.room() - self._worked_on_bytes() - SPARE_BYTES
+        spare = self._spare()
         sorting = sorting_bytes(len(arcs), self._longest_row(offsets), self._type.itemsize)
         if spare < sorting:
-            return
-        back = self._terms.mode == "alone" and self._leads_back()
+            return balance
+        back = self._terms.mode == "alone" and not balance.any()
         if not back and spare < max(sorting, self._turning_bytes()) + arcs.nbytes + offsets.nbytes:
-            return
+            return balance
         sort_rows(offsets, arcs, self._type)
         turned = {"in_offsets": offsets, "in_arcs": arcs} if back else self._turned_round()
         self._graph |= turned
         self._point_to_share()
+        return balance
+
+    def _grade(self) -> None:
+        """Say beside heads how far arcs lead on, if there is room; all have to lead back."""
+        own = self._share.own_count
+        if not self._pulls or self._spare() < LIGHTEST_BYTES * own:
+            return
+        self._unit = self._terms.grade_unit
+        self._point_to_share()
+        with self._stream:
+            lightest = cp.empty(LIGHTEST_BYTES * own, np.uint8)
+            self._run("find_lightest", own, self._share_at, lightest)
+            self._visit_rows("grade_arcs", lightest)
+        self._stream.synchronize()
 
     def _arranged(self) -> str:
         if not self._terms.pulls:
@@ -57,6 +84,9 @@ class Turned(Loaded):
     @property
     def _pulls(self) -> bool:
         return "in_arcs" in self._graph
+
+    def _spare(self) -> int:
+        return self.room() - self._worked_on_bytes() - SPARE_BYTES
 
     def _worked_on_bytes(self) -> int:
         """What comes after: the arrays to work on, and those to record where a rank is alone."""
@@ -69,17 +99,11 @@ class Turned(Loaded):
     def _longest_row(self, offsets: Any) -> int:
         return int((offsets[1:] - offsets[:-1]).max().get()[()]) if self._rows else 0
 
-    def _leads_back(self) -> bool:
-        """Whether as many arcs of each weight lead from v to u as from u to v, for all u and v.
-
-        By sums of numbers drawn anew each time: one that is wrong is as likely as to guess 128
-        bits.
-        """
+    def _balance(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
         sums = cp.zeros(SEEDS, np.uint64)
-        for i in range(SEEDS):
-            seed = np.uint64(secrets.randbits(64))
+        for i, seed in enumerate(drawn):
             self._visit_rows("weigh_turned", seed, sums[i : i + 1])
-        return not sums.get().any()
+        return np.asarray(sums.get())
 
     def _turning_bytes(self) -> int:
         return (4 + 8) * (self._share.own_count + 1)
@@ -98,3 +122,8 @@ class Turned(Loaded):
 
     def _visit_rows(self, kernel: str, *words: Any) -> None:
         self._run(kernel, 32 * min(self._rows, TURNED_AT_ONCE), self._share_at, *words)
+
+
+def seeds() -> NDArray[np.uint64]:
+    """uint64, shape (SEEDS,): drawn anew each time."""
+    return np.array([secrets.randbits(64) for _ in range(SEEDS)], np.uint64)

@@ -28,7 +28,7 @@ SHARE = np.dtype(
         ("halo", NUMBER),
         ("before", NUMBER),
         ("peers", NUMBER),
-        ("padding", NUMBER),
+        ("unit", np.float32),
     ],
     align=True,
 )
@@ -100,6 +100,7 @@ MAILBOX = np.dtype(
         ("ballot", BALLOT, MAX_PEERS),
         ("vote", np.uint64),
         ("limit", np.float64),
+        ("bound", np.float64),
         ("quiet", NUMBER),
         ("stop", NUMBER),
         ("express", np.uint64, (MAX_PEERS, EXPRESS)),
@@ -124,6 +125,7 @@ TRAFFIC = np.dtype(
 ORDERS = np.dtype(
     [
         ("limit", np.float64),
+        ("bound", np.float64),
         ("quiet", NUMBER),
         ("stopped", NUMBER),
         ("express", NUMBER),
@@ -143,6 +145,7 @@ EXCHANGE = np.dtype(
         ("shown", np.uint64),
         ("below", np.float32),
         ("showing", NUMBER),
+        ("told_bound", np.float64),
         ("balloted", np.uint64),
         ("calm", np.uint64),
         ("pace", np.uint64),
@@ -200,7 +203,7 @@ def offset_of(struct: np.dtype[Any], field: str) -> int:
     return int(struct.fields[field][1])
 
 
-def pointed(layout: np.dtype[Any], arrays: dict[str, Any], numbers: dict[str, int]) -> Any:
+def pointed(layout: np.dtype[Any], arrays: dict[str, Any], numbers: dict[str, float]) -> Any:
     """A struct as kernels take it, by value: addresses of device arrays, then numbers."""
     struct = np.zeros(1, layout)
     for name, array in arrays.items():

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.algorithms.choose import Choice, algorithm, devices_of
-from groute_py.algorithms.delta_stepping import outer_below, stride
+from groute_py.algorithms.delta_stepping import grade_unit, outer_below, stride
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.device.base import Terms, Windows, alike
@@ -39,6 +39,7 @@ from groute_py.errors import GrouteError, InputError, RunError, everywhere
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
+from groute_py.kernels.source import VERTEX_BITS
 from groute_py.partition.quality import cost_of, imbalance_of, quality_of
 from groute_py.partition.share import Share, share_of
 from groute_py.result import Result, public_distances
@@ -242,7 +243,7 @@ class Session:
         """Load the share for what is planned; see `enter`."""
         most = max(self._channel.gather(len(self._share.heads)))
         plan, below = self._plan.name, self._outer_below()
-        terms = Terms(self._type, self._channel.size, plan, most, below)
+        terms = Terms(self._type, self._channel.size, plan, most, below, grade_unit(self.facts))
         with self._watch.phase("compile"):
             # rank 0 first, so that the others read from the cache what it has compiled
             on_root(self._channel, lambda: self._device.rehearse(terms))
@@ -306,7 +307,8 @@ class Session:
     def _outer_below(self) -> float:
         """Where it is to be prepared for, and all ranks move the windows together."""
         together = self._plan.name in ("alone", "fused")
-        if not self._options.prepare or self._options.delta is not None or not together:
+        fits = self.facts.vertex_count <= 1 << VERTEX_BITS
+        if not self._options.prepare or self._options.delta is not None or not together or not fits:
             return 0.0
         return outer_below(self.facts, self._automatic)
 

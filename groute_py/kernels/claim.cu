@@ -14,7 +14,7 @@ __device__ __forceinline__ bool is_tight(Distance base, const Arc& arc, Distance
 __device__ u32 rising_tail(const Share& share, const Work& work, u32 vertex) {
     const Distance reached = work.distance[vertex];
     for (Offset i = share.in_offsets[vertex]; i < share.in_offsets[vertex + 1]; i++) {
-        Arc arc = load(&share.in_arcs[i]);
+        Arc arc = bare(load(&share.in_arcs[i]));
         Distance at = work.distance[arc.head];
         if (plus(0, arc.weight) > reached) break;  // so are those that follow
         if (at < reached && is_tight(at, arc, reached)) return arc.head;
@@ -68,7 +68,7 @@ claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work w
             if (index < end) {
                 u32 tail = tail_of(share.offsets, index, rows[0], rows[1]);
                 Distance at = work.distance[tail];
-                Arc arc = load(&share.arcs[index]);
+                Arc arc = bare(load(&share.arcs[index]));
                 head = arc.head;
                 if (at != NOTHING && is_tight(at, arc, work.distance[head])) {
                     if (at == work.distance[head]) {
@@ -111,7 +111,7 @@ struct ClaimOnward {
         bool won = false;
         u32 head = 0;
         if (active) {
-            Arc arc = load(&share.arcs[index]);
+            Arc arc = bare(load(&share.arcs[index]));
             head = arc.head;
             if (head != source && is_tight(base, arc, current(&work.distance[head])))
                 won = atomicCAS((u64*)&work.parent[head], ~0ull, global_number(share, tail)) == ~0ull;

@@ -97,6 +97,15 @@ __device__ __forceinline__ void tell_counts(const Peers& peers, Desk& desk) {
     __syncwarp();
 }
 
+// Lane p: tells peer p of the bound that this rank has set, so that they pull at one.
+__device__ __forceinline__ void tell_bound(const Peers& peers, Desk& desk, double bound) {
+    if (!PULLS || bound == INFINITE || bound == desk.own.told_bound) return;
+    if (is_peer(peers, lane())) say((u64*)&peers.mailbox[lane()]->bound, (u64)__double_as_longlong(bound));
+    __syncwarp();
+    if (lane() == 0) desk.own.told_bound = bound;
+    __syncwarp();
+}
+
 // Lane p: tells peer p whether this rank is in a heavy turn.
 __device__ __forceinline__ void tell_pace(const Peers& peers, u64 pace) {
     if (is_peer(peers, lane())) say(&peers.mailbox[lane()]->pace[peers.me], pace);
@@ -246,6 +255,7 @@ __device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, D
                                        const Prospect& prospect) {
     u32 p = lane();
     tell_counts(peers, desk);
+    tell_bound(peers, desk, prospect.bound);
     take_part(peers, desk, prospect.floor);
     if (peers.me == 0) judge(peers, desk, prospect);
     // a host's wish to stop reaches all ranks
@@ -257,6 +267,7 @@ __device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, D
     }
     if (p == 0) {
         exchange.told_shown = desk.own.told_shown;
+        exchange.told_bound = desk.own.told_bound;
         exchange.balloted = desk.own.balloted;
         exchange.calm = desk.own.calm;
         exchange.width = desk.own.width;
@@ -287,6 +298,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
         __syncwarp();
         if (lane() == 0) {
             orders.limit = desk.heard.limit;
+            orders.bound = desk.heard.bound;
             orders.quiet = desk.heard.quiet;
             orders.stopped = desk.heard.stop;
             bool splits = !prospect.listed && !prospect.pending && !beyond;

@@ -7,7 +7,7 @@
 #define HELD (32 * ARCS)  // entries a warp gathers before it writes them in one piece
 #define AHEAD 8   // parts of long rows that a warp looks up at once
 #define HEAVY 64  // arcs of a row above which a block leaves it to the grid
-#define PROBES 3  // arcs of a row that tell how many of the first are light enough: numbers 4, 16 and 64
+#define PROBES 4  // arcs of a row that tell how many of the first are light enough: numbers 4, 16, 64 and PART
 
 struct Ready {  // an entry whose row has been looked up
     Distance distance;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void look_up(const Share& share, Ready& ready) {
 // are not, or four.
 template <class TooHeavy>
 __device__ __forceinline__ void shorten(const Arc* arcs, Ready& ready, TooHeavy is_too_heavy) {
-    const u32 probes[PROBES] = {4, 16, 64};
+    const u32 probes[PROBES] = {4, 16, 64, PART};
     Arc probed[PROBES];
 #pragma unroll
     for (int k = 0; k < PROBES; k++)
@@ -92,16 +92,21 @@ struct BlockLists {
     Staging& staged;
     u32 level;  // the staged near that is written; counts on through all turns
 
+    // Such lists are short: all is listed.
+    __device__ __forceinline__ bool idle(const Ready&) const { return false; }
+
     // All lanes call it.
     __device__ __forceinline__ void add(const Finds& finds) {
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
             bool near = finds.near[k], far = finds.far[k], remote = finds.remote[k];
             if (!__any_sync(~0u, near || far || remote)) continue;
-            add_near(near, finds.ready[k]);
-            push(far, finds.ready[k], staged.far, &staged.far_count, now.far);
+            Ready ready = finds.ready[k];
+            ready.vertex = vertex_in(ready.vertex);
+            add_near(near, ready);
+            push(far, ready, staged.far, &staged.far_count, now.far);
             if (has_halo(rank.share))
-                mark_dirty(rank.share, rank.work, rank.control, finds.ready[k].vertex, remote);
+                mark_dirty(rank.share, rank.work, rank.control, ready.vertex, remote);
         }
     }
 
@@ -181,8 +186,14 @@ struct WarpLists {
     const Rank& rank;
     const Turn& now;
     Staging& staged;
-    u32 near_count, far_count;  // the same in all lanes
-    bool shown;                 // peers will look for themselves
+    Distance bound;  // arcs that lead there or beyond are left to be pulled; NOTHING where none are
+    u32 near_count = 0, far_count = 0;  // the same in all lanes
+    bool shown = false;                 // peers will look for themselves
+
+    // Whether there is nothing to relax from a vertex, by its grade, and no need to list it.
+    __device__ __forceinline__ bool idle(const Ready& ready) const {
+        return PULLS && ready.distance < bound && !leads_on(rank.share, ready.vertex, ready.distance, bound);
+    }
 
     // All lanes call it; one scan finds places for all.
     __device__ __forceinline__ void add(const Finds& finds) {
@@ -222,7 +233,10 @@ struct WarpLists {
     }
 
     __device__ __forceinline__ void flush_near() {
-        if (exchanges(rank.peers)) tell_of_near();
+        if (exchanges(rank.peers)) {
+            tell_of_near();
+            if (PULLS) drop_idle();
+        }
         write(0, near_count, now.near_out);
     }
 
@@ -233,8 +247,11 @@ struct WarpLists {
         u32 base = 0;
         if (lane() == 0) base = atomicAdd(list.count, count);
         base = __shfl_sync(~0u, base, 0);
-        for (u32 i = lane(); i < count; i += 32)
-            put(rank.work, rank.control, list, base + i, held(from)[i], held_tail(from)[i]);
+        for (u32 i = lane(); i < count; i += 32) {
+            Entry entry = held(from)[i];
+            if (!list.far) entry.vertex = vertex_in(entry.vertex);
+            put(rank.work, rank.control, list, base + i, entry, held_tail(from)[i]);
+        }
         count = 0;
         __syncwarp();
     }
@@ -252,8 +269,9 @@ struct WarpLists {
             to[k] = 0;
             if (index >= near_count) continue;
             Entry entry = held(0)[index];
-            to[k] = peers_of(rank, entry.vertex);
-            if (to[k] && entry.distance != current(&rank.work.distance[entry.vertex])) to[k] = 0;
+            u32 vertex = vertex_in(entry.vertex);
+            to[k] = grade_in(entry.vertex) != DEAD_END ? peers_of(rank, vertex) : 0;
+            if (to[k] && entry.distance != current(&rank.work.distance[vertex])) to[k] = 0;
         }
         for (u32 p = 0; p < rank.peers.count; p++) {
             u32 count = 0;
@@ -268,5 +286,28 @@ struct WarpLists {
             }
         }
         shown = __any_sync(~0u, anew(&rank.control->exchange.showing));
+    }
+
+    // Leaves out what is idle, once peers have been told.
+    __device__ __forceinline__ void drop_idle() {
+        const int each = HELD / 32;
+        Entry entries[each];
+        bool kept[each];
+#pragma unroll
+        for (int k = 0; k < each; k++) {
+            u32 index = 32 * k + lane();
+            kept[k] = index < near_count;
+            entries[k] = {};
+            if (kept[k]) entries[k] = held(0)[index];
+            kept[k] = kept[k] && !idle({entries[k].distance, entries[k].vertex});
+        }
+        __syncwarp();
+        near_count = 0;
+#pragma unroll
+        for (int k = 0; k < each; k++) {
+            u32 mask = __ballot_sync(~0u, kept[k]);
+            if (kept[k]) held(0)[near_count + rank_among(mask)] = entries[k];
+            near_count += __popc(mask);
+        }
     }
 };

@@ -20,20 +20,22 @@
 // with what has arrived; see peers.cuh. A head in the halo is marked dirty, for an exchange through the host.
 
 // Lists what has arrived, without relaxing it.
-__device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged, Distance window) {
-    WarpLists lists{rank, to, staged, 0, 0, false};
+__device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged, Distance window,
+                                            Distance bound) {
+    WarpLists lists{rank, to, staged, bound};
     u64 none = 0;
-    Relax<WarpLists> relax{rank, to, lists, window, NOTHING, NOTHING, NOTHING, none};
+    Relax<WarpLists> relax{rank, to, lists, window, NOTHING, NOTHING, bound, none};
     relax.inbox();
     lists.flush();
 }
 
 // In a thick turn what has arrived joins near before any of it is relaxed: many vertices arrive more
 // than once, and only the last time counts.
-__device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged, Distance window) {
+__device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged, Distance window,
+                                           Distance bound) {
     Turn to = now;
     to.near_out = now.near_in;
-    merge_inbox(rank, to, staged, window);
+    merge_inbox(rank, to, staged, window, bound);
     meet(rank.control, rank.block);
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
@@ -58,8 +60,8 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         lists.flush();
         level = lists.level;
     } else {
-        if (arrived) join_inbox(rank, now, staged, window);
-        WarpLists lists{rank, now, staged, 0, 0, false};
+        if (arrived) join_inbox(rank, now, staged, window, bound);
+        WarpLists lists{rank, now, staged, bound};
         Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
         relax.items();
         relax_groups(relax, fetch);
@@ -71,9 +73,9 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
 // `fetch(i)` brings entry i, and `wanted(entry)` says whether it counts.
 template <class Fetch, class Wanted>
 __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& to, Staging& staged,
-                                      Distance threshold, Distance* least_far, Fetch fetch,
+                                      Distance threshold, Distance bound, Distance* least_far, Fetch fetch,
                                       Wanted wanted) {
-    WarpLists lists{rank, to, staged, 0, 0, false};
+    WarpLists lists{rank, to, staged, bound};
     Distance least = NOTHING;
     const u32 stretch = 32 * grid_warps();
     for (u32 base = 32 * grid_warp(); base < count; base += ARCS * stretch) {
@@ -87,7 +89,8 @@ __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& t
             if (live[k]) ready[k] = fetch(index);
         }
 #pragma unroll
-        for (int k = 0; k < ARCS; k++) live[k] = live[k] && wanted(ready[k]);
+        for (int k = 0; k < ARCS; k++)
+            live[k] = live[k] && wanted(ready[k]) && (exchanges(rank.peers) || !lists.idle(ready[k]));
         Finds finds = {};
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
@@ -105,16 +108,18 @@ __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& t
 // Far is what its list holds. Where that had no place for all, or is not kept, it is looked for among all vertices:
 // who is not nearer than the window's beginning has not been relaxed from where it is.
 __device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
-                          Distance window, Distance threshold, Distance* least_far) {
+                          Distance window, Distance threshold, Distance bound, Distance* least_far) {
     const Distance* distance = rank.work.distance;
     if (count <= far.capacity && !(PULLS && rank.seen.unlisted)) {
         auto listed = [&](u32 i) { return listed_at(far, i); };
-        auto fresh = [&](const Ready& ready) { return ready.distance == current(&distance[ready.vertex]); };
-        split(rank, count, to, staged, threshold, least_far, listed, fresh);
+        auto fresh = [&](const Ready& ready) {
+            return ready.distance == current(&distance[vertex_in(ready.vertex)]);
+        };
+        split(rank, count, to, staged, threshold, bound, least_far, listed, fresh);
     } else {
         auto vertex = [&](u32 i) { return Ready{current(&distance[i]), i, NO_VERTEX}; };
         auto unrelaxed = [&](const Ready& ready) { return ready.distance >= window && ready.distance != NOTHING; };
-        split(rank, rank.share.own, to, staged, threshold, least_far, vertex, unrelaxed);
+        split(rank, rank.share.own, to, staged, threshold, bound, least_far, vertex, unrelaxed);
     }
 }
 
@@ -200,6 +205,8 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     bool after_split = false;
     // arcs that lead to `bound` or beyond are left to be pulled, of some vertices from `base` on; or NOTHING
     Distance bound = PULLS ? control->bound : NOTHING, base = control->base;
+    bool owes = true;  // arcs may have been left since the bound was set
+    auto pulls = [&](u32 far) { return PULLS && bound != NOTHING && (owes || far > 0); };
     bool served = false;  // the turn before had nothing but arrivals
     auto open = [&](Distance from, bool much) {  // the window that begins there
         window = from;
@@ -225,7 +232,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             if (seen.orders.quiet || seen.orders.stopped) {
                 Distance beyond = after_split ? least_far : threshold;
                 floor = far_count ? (double)beyond : (double)INFINITE;
-                if (bound != NOTHING) floor = min(floor, (double)bound);
+                if (pulls(far_count)) floor = min(floor, (double)bound);
                 if (seen.orders.stopped) floor = (double)window;
                 break;
             }
@@ -238,9 +245,12 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             if (last) break;
             if (PULLS && bound == NOTHING && has_much(work, now, arrived, window, threshold)) {
                 base = window;
-                bound = max(threshold, end_of(window, work.outer_reach));
+                bound = max(end_of(threshold, work.outer_reach / 2), threshold);
+                const double told = exchanging ? seen.orders.bound : 0;
+                if (told >= (double)threshold && told < (double)bound) bound = max((Distance)told, threshold);
                 width = max(width, work.outer_reach / 4.0);
             }
+            owes = true;
             take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, level, relaxed);
             steps++;
             after_split = false;
@@ -254,22 +264,27 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
                 meet(control, block);  // some may find no place again
                 recover_spilled(share, work, control, now);
-            } else if (PULLS && bound != NOTHING &&
-                       (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
+            } else if (pulls(far_count) && (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
                 floor = (double)bound;
                 bool idle = exchanging ? waits(peers, floor, limit) : floor > limit;
                 if (last || (idle && !exchanging)) break;
                 if (!idle) {
                     if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
                     far_side ^= 1;
+                    now.far = far_list(work, control, far_side);
                     const Distance beyond = bound;
                     bound = NOTHING;
                     width = max(width, (double)work.outer_reach);
                     open(beyond, true);
-                    pull(rank, now, staged, base, beyond, threshold, cutoff, far_side, relaxed);
+                    // where grades say what is idle, the next window does without it
+                    if (share.unit > 0 && is_narrow(work, window, threshold)) bound = threshold;
+                    pull(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
+                    base = window;
+                    owes = false;
                     after_split = true;
                 }
-                if (arrived) merge_inbox(rank, now, staged, window);
+                if (arrived) merge_inbox(rank, now, staged, window, bound);
+                owes = owes || arrived;
             } else {
                 Distance from = after_split ? least_far : threshold;
                 floor = far_count ? (double)from : (double)INFINITE;
@@ -285,10 +300,11 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     far_side ^= 1;
                     now.far = far_list(work, control, far_side);
                     Distance* least = &control->least_far[far_side];
-                    split_far(rank, far, far_count, now, staged, window, threshold, least);
+                    split_far(rank, far, far_count, now, staged, window, threshold, bound, least);
                     after_split = true;
                 }
-                if (arrived) merge_inbox(rank, now, staged, window);
+                if (arrived) merge_inbox(rank, now, staged, window, bound);
+                owes = owes || arrived;
             }
         }
         turn++;
@@ -303,10 +319,10 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
             u32 far = anew(&control->far_count[far_side]);
             double left = far ? (double)next : (double)INFINITE;
-            prospect.bound = bound != NOTHING ? (double)bound : (double)INFINITE;
+            prospect.bound = pulls(far) ? (double)bound : (double)INFINITE;
             prospect.reach = work.outer_reach;
             left = min(left, prospect.bound);
-            prospect.far = bound != NOTHING ? share.own : far;
+            prospect.far = pulls(far) ? share.own : far;
             prospect.much = prospect.far > share.own / MUCH;
             prospect.threshold = (double)threshold;
             // what is listed is worked on even if its window has begun beyond the bound

@@ -15,12 +15,16 @@
 // a peer is ahead, has outer arcs only, of which the same holds; the others are taken later.
 #pragma once
 
-// Whether a turn has so much to relax, in a window so narrow, that outer arcs are better pulled.
+// Whether a window is so narrow that many arcs lead out of it.
+__device__ __forceinline__ bool is_narrow(const Work& work, Distance window, Distance threshold) {
+    return work.outer_from && threshold != NOTHING && (float)(threshold - window) < work.outer_below;
+}
+
+// Whether a turn has so much to relax, in such a window, that outer arcs are better pulled.
 __device__ __forceinline__ bool has_much(const Work& work, const Turn& now, u64 arrived, Distance window,
                                          Distance threshold) {
     u64 arcs = (now.near_in_count + arrived) * work.mean_degree + (u64)now.items_in_count * PART;
-    bool narrow = threshold != NOTHING && (float)(threshold - window) < work.outer_below;
-    return narrow && work.outer_from && arcs >= work.outer_from;
+    return is_narrow(work, window, threshold) && arcs >= work.outer_from;
 }
 
 struct Pull {
@@ -30,8 +34,9 @@ struct Pull {
     WarpLists lists;
     Distance from, beyond, end, cutoff;  // tails from `from` on count; the next window is beyond .. end
     u64& relaxed;
+    bool lists_far;            // else it is looked for, as most likely the next window ends with a pull
     Distance least = NOTHING;  // of the vertices that are far then
-    u32 found = 0;             // how many these are
+    u32 found = 0;             // how many there are that are in no list
     bool lost = false;         // a sum was no distance
 
     // Vertices that lie beyond and have arcs, 32 at a time; parts of long rows are left in items_out.
@@ -86,7 +91,7 @@ struct Pull {
         for (u32 base = 32 * grid_warp(); base < count; base += 32 * grid_warps()) {
             Item item = {};
             if (base + lane() < count) item = load(&now.items_out[base + lane()]);
-            list(item.vertex, base + lane() < count && item.part == 0);
+            list(item.vertex, 0, 0, base + lane() < count && item.part == 0);
         }
     }
 
@@ -106,17 +111,21 @@ struct Pull {
         u32 tail;
     };
 
-    // A vertex a lane, as near as it is by now; all 32 lanes call it.
-    __device__ __forceinline__ void list(u32 vertex, bool wanted) {
+    // A vertex a lane, as near as it is by now, with the grade that it had at a distance; all 32 lanes call it.
+    __device__ __forceinline__ void list(u32 vertex, u32 grade, Distance at, bool wanted) {
         __syncwarp();
         Distance distance = wanted ? current(&rank.work.distance[vertex]) : NOTHING;
         Finds finds = {};
-        finds.ready[0] = {distance, vertex, NO_VERTEX};
-        finds.near[0] = distance < end;
-        if (distance >= end && distance != NOTHING) {
-            least = min(least, distance);
-            found++;
-        }
+        finds.ready[0] = {distance, graded(vertex, distance == at ? grade : 0), NO_VERTEX};
+        bool near = distance < end, idle = near && lists.idle(finds.ready[0]);
+        finds.near[0] = near && (exchanges(rank.peers) || !idle);
+        bool far = !near && distance != NOTHING;
+        bool due = idle && lists.bound != NOTHING;  // its arcs are pulled where the window ends
+        if (far) least = min(least, distance);
+        if (due) least = min(least, end);
+        found += due || (far && !lists_far);
+        if (lists_far && __any_sync(~0u, far))
+            append(rank.work, rank.control, now.far, entry_of(finds.ready[0]), NO_VERTEX, far);
         lists.add(finds);
     }
 
@@ -170,34 +179,38 @@ struct Pull {
             ready.degree = (u32)(__ldg(&rank.share.in_offsets[entry.vertex + 1]) - ready.begin);
         }
         wanted = !cut_long(ready) && wanted;
-        lightest(ready);
+        u32 grade = lightest(ready);
         shorten(rank.share.in_arcs, ready, [&](const Arc& arc) { return !may_help(arc, ready.distance); });
         if (__any_sync(~0u, ready.degree)) others(ready);
-        list(entry.vertex, wanted);
+        list(entry.vertex, grade, ready.distance, wanted);
     }
 
-    // The first LANES arcs of each row, by as many lanes; leaves the others in `ready`, if the next one may help.
-    __device__ __forceinline__ void lightest(Ready& ready) {
+    // The first LANES arcs of each row, by as many lanes; leaves the others in `ready`, if the next one may help. Returns
+    // the vertex's grade as it is then: no arc leads on to what is known to be no farther.
+    __device__ __forceinline__ u32 lightest(Ready& ready) {
         const u32 rows = 32 / LANES;
         static_assert(ARCS * (32 / LANES) == 32, "each lane has an arc of so many rows");
         const u32 index = lane() % LANES, group = lane() % rows * LANES;
         Arc arcs[ARCS];
         Distance at[ARCS], known[ARCS];
-        u32 vertex[ARCS];
-        bool active[ARCS];
+        u32 vertex[ARCS], grade = 0;
+        bool active[ARCS], there[ARCS], is_longer[ARCS];
 #pragma unroll
         for (u32 k = 0; k < ARCS; k++) {
             u32 lane_with = k * rows + lane() / LANES;
             vertex[k] = __shfl_sync(~0u, ready.vertex, lane_with);
             known[k] = __shfl_sync(~0u, ready.distance, lane_with);
             Offset begin = __shfl_sync(~0u, ready.begin, lane_with);
-            active[k] = index < __shfl_sync(~0u, ready.degree, lane_with);
+            u32 degree = __shfl_sync(~0u, ready.degree, lane_with);
+            active[k] = there[k] = index < degree;
+            is_longer[k] = degree > LANES;
             arcs[k] = {};
-            if (active[k]) arcs[k] = load(&rank.share.in_arcs[begin + index]);
+            if (active[k]) arcs[k] = bare(load(&rank.share.in_arcs[begin + index]));
         }
 #pragma unroll
         for (u32 k = 0; k < ARCS; k++) {
-            active[k] = active[k] && may_help(arcs[k], known[k]);
+            // where the vertex is near its grade counts
+            active[k] = active[k] && (known[k] < end || may_help(arcs[k], known[k]));
             at[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : NOTHING;
             relaxed += active[k];
         }
@@ -211,16 +224,28 @@ struct Pull {
                 atomic_min(&rank.work.distance[vertex[k]], best.distance);
                 record(rank.work, vertex[k], best.distance, best.tail);
             }
+            // arcs beyond the last of these are no lighter
+            bool leads = at[k] > best.distance || (is_longer[k] && index == LANES - 1);
+            Distance onward = least_of(there[k] && leads ? arcs[k].weight : NOTHING);
             Distance now_known = __shfl_sync(~0u, best.distance, group);
             Distance last = __shfl_sync(~0u, arcs[k].weight, group + LANES - 1);
+            onward = __shfl_sync(~0u, onward, group);
             if (lane() / rows == k) {
                 ready.distance = now_known;
                 heaviest = last;
+                grade = grade_of(rank.share, onward);
             }
         }
         bool more = ready.degree > LANES && may_help({heaviest, 0}, ready.distance);
         ready.begin += LANES;
         ready.degree = more ? ready.degree - LANES : 0;
+        return grade;
+    }
+
+    // The least of what LANES lanes have, side by side.
+    __device__ __forceinline__ Distance least_of(Distance mine) {
+        for (u32 apart = LANES / 2; apart; apart /= 2) mine = min(mine, __shfl_xor_sync(~0u, mine, apart));
+        return mine;
     }
 
     __device__ __forceinline__ void others(const Ready& ready) {
@@ -232,7 +257,7 @@ struct Pull {
 #pragma unroll
                    for (int k = 0; k < ARCS; k++) {
                        arcs[k] = {};
-                       if (active[k]) arcs[k] = load(&rank.share.in_arcs[index[k]]);
+                       if (active[k]) arcs[k] = bare(load(&rank.share.in_arcs[index[k]]));
                        known[k] = __shfl_sync(~0u, ready.distance, source[k]);
                        vertex[k] = __shfl_sync(~0u, ready.vertex, source[k]);
                    }
@@ -269,7 +294,7 @@ struct Pull {
         Best best = {current(&rank.work.distance[vertex]), NO_VERTEX};
         for (u32 first = lane(); __any_sync(~0u, first < degree); first += 32) {
             Arc arc = {};
-            if (first < degree) arc = load(&rank.share.in_arcs[begin + first]);
+            if (first < degree) arc = bare(load(&rank.share.in_arcs[begin + first]));
             bool active = first < degree && may_help(arc, best.distance);
             Distance at = active ? current(&rank.work.distance[arc.head]) : NOTHING;
             relaxed += active;
@@ -282,16 +307,17 @@ struct Pull {
 };
 
 // Pulls the outer arcs of all from `base` to `beyond`, where nothing is left, and lists what lies in the next window,
-// which ends at `end`. All threads of the grid call it. Far is in no list then.
+// which ends at `end`, of what leads on before the next bound. All threads of the grid call it.
 __device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distance base, Distance beyond,
-                     Distance end, Distance cutoff, u32 far_side, u64& relaxed) {
+                     Distance end, Distance bound, Distance cutoff, u32 far_side, u64& relaxed) {
+    const bool lists_far = !is_narrow(rank.work, beyond, end);
     Control* control = rank.control;
     Distance from = min(base, rank.seen.late);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         control->late = NOTHING;
-        control->unlisted = 1;
+        control->unlisted = !lists_far;
     }
-    Pull pulled{rank, now, staged, {rank, now, staged, 0, 0, false}, from, beyond, end, cutoff, relaxed};
+    Pull pulled{rank, now, staged, {rank, now, staged, bound}, from, beyond, end, cutoff, relaxed, lists_far};
     pulled.rows();
     meet(control, rank.block);
     const u32 parts = __ldcg(now.items_out_count);

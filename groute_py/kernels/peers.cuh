@@ -52,6 +52,7 @@ struct Heard {
     Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
     u64 vote;                  // the vote that is open, from 1; 0 until the first verdict
     double limit;              // of the last verdict; likewise
+    double bound;              // that some rank has set last; see outer.cuh
     u32 quiet;
     u32 stop;                  // some host wants the run to end
 };
@@ -99,6 +100,7 @@ struct Traffic {
 // What the block that conducts has settled for a turn.
 struct Orders {
     double limit;  // up to where this rank may work
+    double bound;  // that a peer has told of; 0 if none has
     u32 quiet;
     u32 stopped;
     u32 express;   // something has come by an express ring
@@ -116,6 +118,7 @@ struct Exchange {
     u64 shown;                  // turns after which this rank has shown what it knows, ever
     float below;                // and up to where, the last time
     u32 showing;                // this turn shows what it knows
+    double told_bound;          // that peers have been told of; see outer.cuh
     u64 balloted;               // the last vote this rank has taken part in
     u64 calm;                   // rank 0: entries sent in all when the last vote was calm, plus one
     u64 pace;                   // what peers have been told of this rank's

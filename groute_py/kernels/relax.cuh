@@ -18,9 +18,9 @@ struct Relax {
         wanted = wanted && fresh(ready, LOOKED_AFTER);
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
         if (!wanted) ready.degree = 0;
-        cut_long(ready);
         if (leaves_outer())
             shorten(rank.share.arcs, ready, [&](const Arc& arc) { return is_outer(ready.distance, arc); });
+        cut_long(ready);
         relaxed += ready.degree;
         expand<ARCS>(ready.begin, ready.degree,
                [&](bool(&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
@@ -138,12 +138,12 @@ struct Relax {
             }
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
-                const Distance* known = &rank.work.distance[entries[k].vertex];
+                const Distance* known = &rank.work.distance[vertex_in(entries[k].vertex)];
                 nearer[k] = nearer[k] && entries[k].distance < current(known);
             }
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
-                Distance* known = &rank.work.distance[entries[k].vertex];
+                Distance* known = &rank.work.distance[vertex_in(entries[k].vertex)];
                 if (nearer[k])
                     nearer[k] = entries[k].distance < atomic_min(known, entries[k].distance);
                 if (nearer[k]) note_late(entries[k].distance);
@@ -153,8 +153,8 @@ struct Relax {
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
                 finds.ready[k] = {entries[k].distance, entries[k].vertex, NO_VERTEX};
-                finds.near[k] = nearer[k];
-                some = some || nearer[k];
+                finds.near[k] = nearer[k] && !lists.idle(finds.ready[k]);
+                some = some || finds.near[k];
             }
             if (__any_sync(~0u, some)) lists.add(finds);
         }
@@ -193,22 +193,22 @@ struct Relax {
         u32 hints[ARCS];
         if (rank.work.hints) {
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) hints[k] = active[k] ? hints_with(rank.work, arcs[k].head) : 0;
+            for (int k = 0; k < ARCS; k++) hints[k] = active[k] ? hints_with(rank.work, vertex_in(arcs[k].head)) : 0;
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
                 Distance sum = plus(base[k], arcs[k].weight);
-                active[k] = active[k] && may_improve(rank.work, window, arcs[k].head, sum, hints[k]);
+                active[k] = active[k] && may_improve(rank.work, window, vertex_in(arcs[k].head), sum, hints[k]);
             }
         }
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
-            known[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : 0;
+            known[k] = active[k] ? current(&rank.work.distance[vertex_in(arcs[k].head)]) : 0;
         bool lost = false;
 #pragma unroll
         for (int k = 0; k < ARCS; k++) active[k] = active[k] && improve(arcs[k], base[k], known[k], lost);
         if (lost && cutoff == NOTHING) rank.control->overflowed = 1;
         Finds finds;
-        bool some = false;
+        bool some = false, unlisted[ARCS];
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
             Ready& ready = finds.ready[k];
@@ -216,18 +216,23 @@ struct Relax {
             ready.vertex = arcs[k].head;
             ready.distance = plus(base[k], arcs[k].weight);
             bool nearer = active[k] && ready.distance < known[k];
-            bool local = nearer && !leaves(rank.share, ready.vertex);
-            finds.near[k] = local && ready.distance < threshold;
-            finds.far[k] = local && !finds.near[k];
+            bool local = nearer && !leaves(rank.share, vertex_in(ready.vertex));
+            // peers are told of what is near
+            unlisted[k] = local && !exchanges(rank.peers) && lists.idle(ready);
+            finds.near[k] = local && !unlisted[k] && ready.distance < threshold;
+            finds.far[k] = local && !unlisted[k] && !finds.near[k];
             finds.remote[k] = nearer && !local;
-            if (nearer && rank.work.hints) leave_hint(rank.work, window, ready.vertex, ready.distance, hints[k]);
+            if (nearer && rank.work.hints)
+                leave_hint(rank.work, window, vertex_in(ready.vertex), ready.distance, hints[k]);
             some = some || nearer;
         }
         if (!__any_sync(~0u, some)) return;
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
             finds.ready[k].tail = tail_of(k);
-            if (PULLS && finds.far[k]) record(rank.work, finds.ready[k].vertex, finds.ready[k].distance, finds.ready[k].tail);
+            const Ready& ready = finds.ready[k];
+            if (PULLS && (finds.far[k] || unlisted[k]))
+                record(rank.work, vertex_in(ready.vertex), ready.distance, ready.tail);
         }
         lists.add(finds);
     }
@@ -239,7 +244,7 @@ struct Relax {
         bool wrapped = (arc.weight > 0 && reach < base) || (arc.weight < 0 && reach > base);
         bool helps = reach < known && reach <= cutoff && !wrapped;
         lost = lost || wrapped || (known == NOTHING && !helps);
-        if (helps) known = atomic_min(&rank.work.distance[arc.head], reach);
+        if (helps) known = atomic_min(&rank.work.distance[vertex_in(arc.head)], reach);
         return helps;
     }
 

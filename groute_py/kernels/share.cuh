@@ -19,7 +19,7 @@ struct Share {
     u32 halo;
     u32 before;              // mirrors whose vertices come before the own ones
     u32 peers;               // ranks, those of other hosts included
-    u32 padding;
+    float unit;              // of grades, a power of two, or 0; see onward.cuh
 };
 
 __device__ __forceinline__ u32 local_count(const Share& share) { return share.rows + share.halo; }
@@ -61,7 +61,7 @@ struct Work {
     u32 fold;               // a byte has the hints of 1 << fold vertices
     u32 mean_degree;
     float outer_below;      // the width of windows from which outer arcs are few
-    float outer_reach;      // how far arcs may lead from where a window begins and be relaxed all the same
+    float outer_reach;      // half as far beyond a window arcs may lead and be relaxed all the same
     u64 outer_from;         // arcs of a turn from which outer ones are left to be pulled; 0: never
 };
 

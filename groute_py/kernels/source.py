@@ -30,6 +30,7 @@ HEADERS = (
     "peers.cuh",
     "express.cuh",
     "share.cuh",
+    "onward.cuh",
     "grid.cuh",
     "conduct.cuh",
     "turn.cuh",
@@ -45,13 +46,24 @@ HEADERS = (
     "outer.cuh",
 )
 SOLVE = Program(
-    (*HEADERS, "dealt.cu", "turned.cu", "near_far.cu", "messages.cu", "claim.cu", "reached.cu"),
+    (
+        *HEADERS,
+        "dealt.cu",
+        "turned.cu",
+        "onward.cu",
+        "near_far.cu",
+        "messages.cu",
+        "claim.cu",
+        "reached.cu",
+    ),
     (
         "count_dealt",
         "deal_out",
         "weigh_turned",
         "count_turned",
         "turn_round",
+        "find_lightest",
+        "grade_arcs",
         "relax",
         "narrow",
         "merge",
@@ -124,6 +136,9 @@ EXPRESS, EXPRESS_BITS = BLOCK, 24
 """Words of an express ring, a power of two, at most one for each thread of a block; and the bits
 that are told of how many have been taken; see express.cuh."""
 
+VERTEX_BITS = 28
+"""Of a head where arcs are pulled; see onward.cuh. There may be so many vertices and no more."""
+
 _STAGED_BYTES = 8192
 """Shared memory a block has for a staged list; near has two, with twice as wide entries."""
 
@@ -167,6 +182,7 @@ def options(
         "THIN": THIN,
         "EXPRESS": EXPRESS,
         "EXPRESS_BITS": EXPRESS_BITS,
+        "VERTEX_BITS": VERTEX_BITS,
         "LANES": 4,
         "ARCS": 4,
         "BLOCKS": 3,

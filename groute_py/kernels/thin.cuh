@@ -53,14 +53,14 @@ struct Thin {
             Arc later = {};
             if (k + LANES < ready.degree) later = anew(&share.arcs[ready.begin + k + LANES]);
             Ready next = {};
-            next.vertex = arc.head;
+            next.vertex = vertex_in(arc.head);
             next.tail = ready.vertex;
             next.distance = plus(ready.distance, arc.weight);
             Row row = {};
-            if (!leaves(share, arc.head)) row = row_of(share, arc.head);
-            u32 peers = peers_of(relax.rank, arc.head);
+            if (!leaves(share, next.vertex)) row = row_of(share, next.vertex);
+            u32 peers = peers_of(relax.rank, next.vertex);
             relax.relaxed++;
-            if (settle(arc, ready.distance, next.distance)) {
+            if (settle(bare(arc), ready.distance, next.distance)) {
                 set_row(next, row);
                 list(next, peers);
             }

@@ -6,8 +6,8 @@ __device__ __forceinline__ u64 mixed(u64 bits) {  // the finalizer of SplitMix64
     return bits ^ bits >> 31;
 }
 
-// A number of an arc that looks drawn at random, another one for each seed.
-__device__ __forceinline__ u64 number_of(u32 tail, u32 head, u64 weight, u64 seed) {
+// A number of an arc that looks drawn at random, another one for each seed; its ends are numbered as in all of the graph.
+__device__ __forceinline__ u64 number_of(u64 tail, u64 head, u64 weight, u64 seed) {
     return mixed(mixed(mixed(seed + tail) + head) + weight);
 }
 
@@ -28,13 +28,13 @@ __device__ __forceinline__ void visit_arcs(const Share& share, Visit visit) {
     }
 }
 
-// Adds up the numbers of all arcs, less those of all arcs turned round: nothing is left where as many of a weight lead
-// back as lead there, and hardly ever elsewhere.
+// Adds up the numbers of all arcs, less those of all arcs turned round: of all ranks nothing is left where as many of a
+// weight lead back as lead there, and hardly ever elsewhere.
 extern "C" __global__ void weigh_turned(const __grid_constant__ Share share, u64 seed, u64* sum) {
     u64 mine = 0;
     visit_arcs(share, [&](u32 tail, const Arc& arc) {
-        u64 weight = weight_bits(arc);
-        mine += number_of(tail, arc.head, weight, seed) - number_of(arc.head, tail, weight, seed);
+        u64 weight = weight_bits(arc), from = global_number(share, tail), to = global_number(share, arc.head);
+        mine += number_of(from, to, weight, seed) - number_of(to, from, weight, seed);
     });
     add_up(sum, mine);
 }
