@@ -16,8 +16,12 @@ Put = Callable[[object, str, object], None]
 
 
 def take_thick_turns(put: Put = setattr) -> None:
-    """And show to peers what is found: inboxes are small."""
+    """Whatever there is to do."""
     put(source, "THIN", 0)
+
+
+def fill_inboxes(put: Put = setattr) -> None:
+    """Which are small, so that what a turn finds is shown to peers."""
     put(memory, "SMALLEST_RING", 0)
     put(memory, "ring_entries", lambda told: 1 << max(told.bit_length() - 4, 0))
 
@@ -49,7 +53,7 @@ def grow_windows(put: Put = setattr) -> None:
 
 
 def pull_outer_arcs(put: Put = setattr) -> None:
-    """In every window but those without end; they grow, and all sessions prepare for it."""
+    """In every window narrower than Δ; they grow, and all sessions prepare for it."""
     from groute_py.device import cuda  # where there is one
 
     grow_windows(put)

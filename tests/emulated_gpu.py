@@ -4,8 +4,9 @@ python -m pytest -p emulated_gpu -m gpu tests/test_solvers.py
 
 EMULATED_GPUS says how many there are, EMULATED_BLOCKS how many blocks the persistent kernel has.
 With EMULATED_THICK=1 turns are thick as on large graphs, and inboxes are small beside what a turn
-finds, which is shown to peers then. With EMULATED_GROWTH=1 windows grow, with EMULATED_OUTER=1
-outer arcs are pulled as well, with EMULATED_LAPS=1 express rings are short.
+finds, which is shown to peers then; with EMULATED_THICK=roomy they are not. With EMULATED_GROWTH=1
+windows grow, with EMULATED_OUTER=1 outer arcs are pulled as well, with EMULATED_LAPS=1 express
+rings are short.
 """
 
 import os
@@ -16,6 +17,8 @@ from emulated_cupy import install
 install(int(os.environ.get("EMULATED_GPUS", "1")), int(os.environ.get("EMULATED_BLOCKS", "1")))
 if os.environ.get("EMULATED_THICK"):
     as_large.take_thick_turns()
+    if os.environ["EMULATED_THICK"] != "roomy":
+        as_large.fill_inboxes()
 if os.environ.get("EMULATED_GROWTH"):
     as_large.grow_windows()
 if os.environ.get("EMULATED_OUTER"):

@@ -43,7 +43,7 @@ class Noting(peers.Link):
 
 
 def draw(seed: int) -> Graph:
-    """Another graph for each seed: roads, R-MAT, zero weights, floats, 64 bits."""
+    """Another graph for each seed: roads, R-MAT, zero weights, floats, 64 bits; some both ways."""
     random = np.random.default_rng(seed)
     if seed % 6 == 0:
         return generate(f"road:{random.integers(2, 25)}x{random.integers(2, 25)}", seed=seed)
@@ -52,9 +52,26 @@ def draw(seed: int) -> Graph:
     count = int(random.integers(1, 300))
     greatest = (0, 1, 2**31 - 2, 1000)[seed % 6 - 2]
     whole = random_graph(count, int(random.integers(0, 8 * count)), seed, greatest)
+    if seed % 2:
+        whole = both_ways(whole)
     if seed % 6 == 5:
         return Graph(whole.offsets, whole.heads, (whole.weights * 0.37).astype(np.float32))
     return whole
+
+
+def both_ways(graph: Graph) -> Graph:
+    """Each arc, and one that leads back; and a leaf at every other vertex."""
+    count = graph.vertex_count
+    inner = np.repeat(np.arange(count), np.diff(graph.offsets)), graph.heads, graph.weights
+    hung = np.arange(0, count, 2)
+    leaves = hung, count + np.arange(len(hung)), hung % 5
+    tails, heads, weights = map(np.concatenate, zip(inner, leaves, strict=True))
+    order = np.argsort(np.concatenate([tails, heads]), kind="stable")
+    offsets = np.searchsorted(
+        np.sort(np.concatenate([tails, heads])), np.arange(count + len(hung) + 1)
+    )
+    ends, twice = np.concatenate([heads, tails])[order], np.tile(weights, 2)[order]
+    return Graph.from_arrays(offsets, ends, twice.astype(graph.weights.dtype))
 
 
 def solve(graph: Graph, source: int, goal: list[int], ranks: int) -> Result | None:
@@ -66,6 +83,9 @@ def solve(graph: Graph, source: int, goal: list[int], ranks: int) -> Result | No
             result = session.solve(source, goal)
             device: Any = session._device
             graded.add(device._unit > 0)
+            arcs = sum(channel.gather(device.arcs_reached()))
+            if result is not None and not goal:
+                assert arcs == np.diff(graph.offsets)[result.reached].sum()
             return result
 
     return on_ranks(ranks, work)[0]

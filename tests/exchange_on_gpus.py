@@ -7,7 +7,8 @@ mpirun -n 4 python tests/exchange_on_gpus.py fused 200 sssp outer
 mpirun -n 4 python tests/exchange_on_gpus.py rounds 200 bfs
 GROUTE_PY_HOSTS=2 mpirun -n 4 python tests/exchange_on_gpus.py hierarchical 200
 
-With ``thick`` the kernels take every turn as on large graphs: thick, and often shown to peers. With
+With ``thick`` the kernels take every turn as on large graphs: thick, and often shown to peers, with
+``roomy`` besides never. With
 ``growing`` windows grow as on large graphs, with ``outer`` outer arcs are pulled as well. With
 ``laps`` express rings are short. With ``shared`` there may be more ranks than GPUs. All can be
 said.
@@ -79,6 +80,8 @@ def main(expected: str, count: int, command: str) -> None:
 if __name__ == "__main__":
     if "thick" in sys.argv:
         as_large.take_thick_turns()
+        if "roomy" not in sys.argv:
+            as_large.fill_inboxes()
     if "laps" in sys.argv:
         as_large.shorten_express_rings()
     if "growing" in sys.argv:

@@ -140,10 +140,15 @@ class CudaDevice(Fused, Claims):
             self._work["levels"] = min(HINT_LEVELS / float(self._delta), LARGEST_FLOAT)
 
     def _say_what_is_pulled(self) -> None:
-        """From when on arcs are left, and which; none in windows that are alike."""
+        """From when on arcs are left, and which; none in windows that are alike.
+
+        Windows are as wide as Δ once the densest part has been relaxed: then a pull, which looks
+        at all vertices, takes longer than what it saves, wherever arcs lead.
+        """
         arcs, grow = len(self._graph["arcs"]), self._first < self._delta
         self._work["outer_from"] = max(arcs // OUTER_SHARE, 1) if self._pulls and grow else 0
-        self._work["outer_below"] = min(self._terms.outer_below, LARGEST_FLOAT)
+        below = min(self._terms.outer_below, float(self._delta), LARGEST_FLOAT)
+        self._work["outer_below"] = below
         self._work["outer_reach"] = min(float(self._delta) / OUTER_REACH, LARGEST_FLOAT)
         self._work["mean_degree"] = max(arcs // max(self._rows, 1), 1)
 

@@ -87,13 +87,14 @@ class Dealt(Messages):
         self._most_told = max(channel.gather(self._count_told()))
         self._inbox_bytes = inbox_bytes(self._most_told, channel.size, self._type)
         drawn = channel.gather(seeds())[0]
-        found = channel.gather(_if_it_fits(lambda: self._prepare_for_dealt(drawn)))
+        found = channel.gather(_if_it_fits(lambda: self._arrange_dealt(drawn)))
         balances = [balance for balance in found if balance is not None]
         if len(balances) < len(found):
             return FULL
         if not np.sum(balances, axis=0, dtype=np.uint64).any():
-            self._grade()
-        return None
+            _if_it_fits(self._grade)  # who has none lists what others leave out
+        fits = _if_it_fits(self._allocate_dealt)
+        return None if all(channel.gather(fits)) else FULL
 
     def _count_told(self) -> int:
         """Of how many vertices this rank tells a peer at the most."""
@@ -104,14 +105,19 @@ class Dealt(Messages):
                     told[peer] += int((leads[part] >> peer & 1).sum())
         return max(told)
 
-    def _prepare_for_dealt(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def _arrange_dealt(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
         with self._stream:
             self._compile()
             self._point_to_share()
             balance = self._turn(drawn)
-            self._allocate(exported=True)
         self._stream.synchronize()
         return balance
+
+    def _allocate_dealt(self) -> bool:
+        with self._stream:
+            self._allocate(exported=True)
+        self._stream.synchronize()
+        return True
 
     def _counted(self, team: Team) -> Counted:
         own, ranks = self._share.own_count, team.channel.size

@@ -68,13 +68,21 @@ class Turned(Loaded):
         own = self._share.own_count
         if not self._pulls or self._spare() < LIGHTEST_BYTES * own:
             return
-        self._unit = self._terms.grade_unit
-        self._point_to_share()
         with self._stream:
             lightest = cp.empty(LIGHTEST_BYTES * own, np.uint8)
+            self._unit = self._terms.grade_unit
+            self._point_to_share()
             self._run("find_lightest", own, self._share_at, lightest)
             self._visit_rows("grade_arcs", lightest)
         self._stream.synchronize()
+
+    def _counted_at(self) -> Any:
+        if not self._unit:
+            return super()._counted_at()
+        # of dead ends no peer is told; as many arcs lead to what is owned as from it
+        share = self._share_at.copy()
+        share["offsets"], share["rows"] = share["in_offsets"], share["own"]
+        return share
 
     def _arranged(self) -> str:
         if not self._terms.pulls:

@@ -172,7 +172,8 @@ def gpu_bytes(
 
     Some things take memory only where it is left: a rank alone 56 bytes a vertex more to record
     predecessors, hints up to a byte a vertex, ranks that send device memory `message_bytes`, and
-    what is prepared to be pulled as much as the arcs and offsets, if arcs do not all lead back.
+    what is prepared to be pulled as much as the arcs and offsets, if arcs do not all lead back, and
+    8 bytes a vertex on the way if they do.
 
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     76

@@ -293,6 +293,7 @@ struct WarpLists {
         const int each = HELD / 32;
         Entry entries[each];
         bool kept[each];
+        __syncwarp();
 #pragma unroll
         for (int k = 0; k < each; k++) {
             u32 index = 32 * k + lane();

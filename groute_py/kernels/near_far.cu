@@ -13,7 +13,7 @@
 //
 // When near is empty the window moves: far is split by a new threshold, and windows may grow (see
 // groute_py/algorithms/delta_stepping.py). A vertex whose distance fell below the threshold has an entry for that
-// very distance in near, or its bit in `spilled`; the others are far. So entries can be taken at any time and
+// very distance in near, or its bit in `spilled`, or has nothing to relax there (see onward.cuh); the others are far. So entries can be taken at any time and
 // in any order, and the distances they end with are the same.
 //
 // With peers, they are told of what comes into near at once, or shown it at the turn's end, and a turn begins
@@ -276,7 +276,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     bound = NOTHING;
                     width = max(width, (double)work.outer_reach);
                     open(beyond, true);
-                    // where grades say what is idle, the next window does without it
+                    // where grades are known most of what is near is idle, if arcs are left again
                     if (share.unit > 0 && is_narrow(work, window, threshold)) bound = threshold;
                     pull(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
                     base = window;

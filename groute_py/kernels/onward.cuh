@@ -4,8 +4,8 @@
 //
 // So the bits of an arc's head above VERTEX_BITS are its *grade*: what the lightest arc weighs at least that leads on from there, to
 // another vertex than the tail. One that leads back improves nothing, since weights are not negative. Grades are found
-// where all arcs lead back, so that those from a vertex are those to it; see onward.cu. A vertex that is told to peers or
-// put in far keeps its grade, and each rank goes by its own bound.
+// where all arcs lead back, so that those from a vertex are those to it; see onward.cu. In thick turns a vertex
+// that is told to peers or put in far keeps its grade, and each rank goes by its own bound. Of a dead end no peer is told.
 #pragma once
 
 #define DEAD_END 15u    // the grade of an arc from whose head none leads on; 0 says nothing
