@@ -147,6 +147,29 @@ def test_rows_of_many_parts() -> None:
     check(graph, [0, 9, leaves + 20], back=True)
 
 
+def test_nothing_is_pulled_along_a_tail() -> None:
+    """Each pull would look at all of another component."""
+    core, length = graph_of("int32"), 300
+    count = core.vertex_count
+    inner = np.repeat(np.arange(count), np.diff(core.offsets)), core.heads
+    links = np.arange(2 * count - 1, 2 * count + length - 1)  # from the other core's last vertex
+    tails = np.concatenate([inner[0], inner[0] + count, links, links + 1])
+    heads = np.concatenate([inner[1], inner[1] + count, links + 1, links])
+    weights = np.concatenate([core.weights, core.weights, np.full(2 * length, 1000)])
+    order = np.argsort(tails, kind="stable")
+    offsets = np.searchsorted(tails[order], np.arange(2 * count + length + 1))
+    graph = Graph.from_arrays(offsets, heads[order], weights[order].astype(np.int32))
+    end = 2 * count - 1
+    assert core.offsets[-1] > core.offsets[-2]  # it has arcs there
+    with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
+        result = session.solve(end)
+        device: Any = session._device
+        assert result is not None
+        verify(graph, result)
+        assert result.reached[-1]
+        assert device.counters.relaxations < 10 * graph.arc_count
+
+
 def bushy(arcs: list[tuple[int, int, float]], dtype: str) -> Graph:
     """These arcs, and so many others from 0, 1 and 4 to 59 that rows are not short."""
     filled = [(tail, head, 5) for tail in (0, 1, *range(4, 60)) for head in range(4, 60)]
