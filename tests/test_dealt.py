@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import Any, cast
 
+import as_large
 import numpy as np
 import pytest
 from conftest import EMULATED, NO_GPU
@@ -98,7 +99,7 @@ def solved(graph: Graph, source: int, ranks: int) -> Result:
 
 
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
-@pytest.mark.parametrize("step", ["_counted", "_room_for", "_prepare_for_dealt"])
+@pytest.mark.parametrize("step", ["_counted", "_room_for", "_arrange_dealt", "_allocate_dealt"])
 def test_without_room_ranks_go_on_in_rounds(
     step: str, full: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +120,41 @@ def test_without_room_ranks_go_on_in_rounds(
     assert result.statistics["reason"] == peers.FULL
 
 
-@pytest.mark.parametrize("step", ["_counted", "_prepare_for_dealt"])
+@pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
+def test_without_room_for_grades_others_have_them(
+    full: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from groute_py.device.cuda_dealt import Dealt
+
+    as_large.pull_outer_arcs(monkeypatch.setattr)
+    as_large.take_thick_turns(monkeypatch.setattr)
+    taken, graded = Dealt._grade, list[int]()
+
+    def tried(self: Any) -> None:
+        if self._gpu.id in full:
+            raise MemoryError("full")
+        taken(self)
+        assert self._unit > 0
+        graded.append(self._gpu.id)
+
+    monkeypatch.setattr(Dealt, "_grade", tried)
+    graph = generate("rmat:8,12")
+
+    def work(channel: Any) -> tuple[Result | None, int]:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with Session(whole, channel, replace(OPTIONS, mode="fused")) as session:
+            return session.solve(3), session._device.arcs_reached()
+
+    results, arcs = zip(*on_ranks(3, work), strict=True)
+    assert set(graded) == {0, 1, 2} - set(full)
+    result = results[0]
+    assert result is not None
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
+    verify(graph, result)
+    assert sum(arcs) == np.diff(graph.offsets)[result.reached].sum()
+
+
+@pytest.mark.parametrize("step", ["_counted", "_allocate_dealt"])
 def test_without_room_it_is_an_error_where_fused_is_asked_for(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,11 +45,12 @@ class Dealt(Messages):
     """A GPU whose arcs may have been dealt out, in a team then."""
 
     _team: Team | None = None
+    _all_lead_back = False
     _mirrors: Mirrors
     _most_told: int
 
     def load(self, share: Share, terms: Terms) -> None:
-        self._team = None
+        self._team, self._all_lead_back = None, False
         super().load(share, terms)
 
     def _deal(self, team: Team) -> str | None:
@@ -91,10 +92,19 @@ class Dealt(Messages):
         balances = [balance for balance in found if balance is not None]
         if len(balances) < len(found):
             return FULL
-        if not np.sum(balances, axis=0, dtype=np.uint64).any():
+        self._all_lead_back = not np.sum(balances, axis=0, dtype=np.uint64).any()
+        if all(channel.gather(self._pulls)) and self._all_lead_back:
             _if_it_fits(self._grade)  # who has none lists what others leave out
         fits = _if_it_fits(self._allocate_dealt)
         return None if all(channel.gather(fits)) else FULL
+
+    def _counted_at(self) -> Any:
+        if not (self._pulls and self._all_lead_back):
+            return super()._counted_at()
+        # who owns a dead end tells nobody of it; but as many arcs lead to what is owned as from it
+        share = self._share_at.copy()
+        share["offsets"], share["rows"] = share["in_offsets"], share["own"]
+        return share
 
     def _count_told(self) -> int:
         """Of how many vertices this rank tells a peer at the most."""

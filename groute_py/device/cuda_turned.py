@@ -76,14 +76,6 @@ class Turned(Loaded):
             self._visit_rows("grade_arcs", lightest)
         self._stream.synchronize()
 
-    def _counted_at(self) -> Any:
-        if not self._unit:
-            return super()._counted_at()
-        # of dead ends no peer is told; as many arcs lead to what is owned as from it
-        share = self._share_at.copy()
-        share["offsets"], share["rows"] = share["in_offsets"], share["own"]
-        return share
-
     def _arranged(self) -> str:
         if not self._terms.pulls:
             return ""
