@@ -203,7 +203,7 @@ struct Prospect {
     u32 far;       // entries of the far list, or vertices that are far
     bool much;     // they are a good part of all vertices
     double bound;  // where outer arcs are pulled, see outer.cuh; infinite if none are
-    double reach;  // half as far it is from where a window ended
+    double reach;  // how wide windows are after it; a quarter of that before
 };
 
 // Rank 0: when all have taken part, tells all the verdict and opens the next vote. The window moves

@@ -12,8 +12,8 @@
 // that is not so, or an entry was lost to a full list, predecessors are claimed afterwards; see claim.cu.
 //
 // Where outer arcs are pulled, far is looked for among all vertices, and an entry made so has no tail. So what is
-// put in far by relaxing, or in no list, is recorded at once there, as what is pulled is; where a record is missing all the same, the
-// arcs that lead to the vertex are looked through.
+// put in far by relaxing, or in no list, is recorded at once there, as what is pulled is; where a record is missing all
+// the same, the arcs that lead to the vertex are looked through.
 #pragma once
 
 #define UNRECORDED (~0ull)

@@ -61,7 +61,7 @@ struct Work {
     u32 fold;               // a byte has the hints of 1 << fold vertices
     u32 mean_degree;
     float outer_below;      // the width of windows from which outer arcs are few
-    float outer_reach;      // half as far beyond a window arcs may lead and be relaxed all the same
+    float outer_reach;      // a width; half as far beyond a window arcs may lead and be relaxed all the same
     u64 outer_from;         // arcs of a turn from which outer ones are left to be pulled; 0: never
 };
 
