@@ -1,20 +1,20 @@
 // Outer arcs, pulled. Where hubs hold most arcs, most of these lead to vertices that are reached on a shorter way, and
 // to relax them all is to look at nearly every arc of the graph.
 //
-// So where a turn has much to relax a *bound* is set, not far beyond the window's end, and where a pull opens a narrow window
-// at its end, if grades are known (onward.cuh). Arcs that lead there or further,
-// the *outer* ones, are left. When nothing before the bound is left, each vertex beyond it looks at the arcs that lead to
-// it, lightest first, until one is too heavy to bring it nearer (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal,
-// "Scalable single source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017: inner and
-// outer short edges, and pull). Both takes rows that ascend by weight.
+// So where a turn has much to relax a *bound* is set, not far beyond the window's end, and where a pull opens a narrow
+// window at its end, if grades are known (onward.cuh). Arcs that lead there or further, the *outer* ones, are left.
+// When nothing before the bound is left, each vertex beyond it looks at the arcs that lead to it, lightest first,
+// until one is too heavy to bring it nearer (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal, "Scalable single
+// source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017: inner and outer short edges,
+// and pull). Both takes rows that ascend by weight.
 //
-// Nothing is missed. Let u lie before the bound, for good by then, and no nearer than `base`, where the window began in
-// which arcs were left first. An inner arc of u was relaxed when u was taken, or
-// leads to what was no farther than u and so was u left out. An outer one cannot improve a vertex before
-// the bound; and a vertex beyond has looked at it, or stopped at an arc no heavier, by which not even a tail at `base`
-// would have brought it nearer. Tails before `base` have had all their arcs relaxed or pulled; one that only comes there
-// later, as told by a peer, is `late`, and the next pull counts from there. A tail beyond the bound that was taken, since
-// a peer is ahead, has outer arcs only, of which the same holds; the others are taken later.
+// Nothing is missed. Let u lie before the bound, for good by then, and no nearer than `base`, where the window began
+// in which arcs were left first. An inner arc of u was relaxed when u was taken, or leads to what was no farther than
+// u and so was u left out. An outer one cannot improve a vertex before the bound; and a vertex beyond has looked at
+// it, or stopped at an arc no heavier, by which not even a tail at `base` would have brought it nearer. Tails before
+// `base` have had all their arcs relaxed or pulled; one that only comes there later, as told by a peer, is `late`, and
+// the next pull counts from there. A tail beyond the bound that was taken, since a peer is ahead, has outer arcs only,
+// of which the same holds; the others are taken later.
 #pragma once
 
 // Whether a window is so narrow that many arcs lead out of it, and arcs may be left at all.
