@@ -31,6 +31,19 @@ PROGRAMS = (
     "squeue",
 )
 
+OVER = (
+    "BOOT_FAIL",
+    "CANCELLED",
+    "COMPLETED",
+    "DEADLINE",
+    "FAILED",
+    "NODE_FAIL",
+    "OUT_OF_MEMORY",
+    "PREEMPTED",
+    "TIMEOUT",
+)
+"""States of a job that has ended; one that is sent a signal is SIGNALING, then RUNNING again."""
+
 CONFIGURATION = """\
 ClusterName=groute
 SlurmctldHost=localhost(127.0.0.1)
@@ -193,7 +206,7 @@ class Cluster:
         return self.job(number)
 
     def over(self, number: int | str) -> bool:
-        return self.state(number) not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING")
+        return self.state(number) in OVER
 
     def wait_until(self, there: Callable[[], bool], within_s: float = 60) -> None:
         deadline = time.monotonic() + within_s

@@ -214,7 +214,7 @@ def test_hidden_gpus_are_recognised(cluster: Cluster, option: str, settings: lis
 
 def test_the_end_is_announced(cluster: Cluster, slow_jobs: dict[str, int | str]) -> None:
     number = slow_jobs["warned"]
-    assert cluster.ended(number)["JobState"] == "FAILED"
+    assert cluster.ended(number, within_s=120)["JobState"] == "FAILED"
     text = said(cluster, number)
     assert "SIGUSR1: the batch system says that the time limit is near" in text
     assert len(OURS.findall(text)) == 1, text
