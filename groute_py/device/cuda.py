@@ -21,14 +21,15 @@ from groute_py.device.patience import Patience, threshold_after
 from groute_py.kernels.source import NEW_SOLVE
 
 SLICE_TURNS = 16
-"""Turns a rank with peers takes before it looks at its messages; see docs/performance.md."""
+"""Turns a rank with peers takes before it looks at its messages; measured, see
+docs/performance/several-hosts.md."""
 
 SLICE_TURNS_ALONE = 1 << 10
 """Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
 
 HINTED_FROM = 1.0
 """How much distances take, in sizes of L2, where hints are left. This and what follows of hints is
-measured, see docs/performance.md."""
+measured, see docs/performance/one-gpu.md."""
 
 HINTS_IN_L2, MOST_FOLDED = 1 / 3, 3
 """As much of L2 hints may take, which have a byte each, or half of it, or a quarter, or a bit."""
@@ -41,7 +42,7 @@ LARGEST_FLOAT = 1e38
 
 OUTER_SHARE = 64
 """Of so many arcs one relaxed in a turn is much: those that lead far are left to be pulled then.
-This and the next are measured, see docs/performance.md."""
+This and the next are measured, see docs/performance/one-gpu.md."""
 
 OUTER_REACH = 32.0
 """Δ over a width: half as far beyond their window arcs may lead and be relaxed all the same, a

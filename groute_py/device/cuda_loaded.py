@@ -52,7 +52,7 @@ from groute_py.partition.share import Share
 from groute_py.result import public_distances
 
 BLOCKS_PER_PROCESSOR = 4
-"""Blocks of the persistent grid on each multiprocessor; see docs/performance.md."""
+"""Blocks of the persistent grid on each multiprocessor; see docs/performance/one-gpu.md."""
 
 LOOKED_AT = 1 << 21
 """Vertices that are looked at together; what is made of them on the way takes 40 MB."""

@@ -33,7 +33,7 @@ BATCH_DELTA, FEWEST_ARCS = 24.0, 3.0
 it shrinks with their square: frontiers fill a block then, and wide windows cost relaxations."""
 
 LEAST_DELTA, MOST_DELTA = 2.0, 32.0
-"""What it is never below or above, in the same unit; see docs/performance.md."""
+"""What it is never below or above, in the same unit; see docs/performance/many-sources.md."""
 
 
 IN_VAIN = "where others had sums out of range"
