@@ -266,7 +266,13 @@ def _rows(
 
 
 def _indices(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
-    return operator.index(source), [operator.index(target) for target in targets]
+    try:
+        return operator.index(source), [operator.index(target) for target in targets]
+    except TypeError as problem:
+        raise InputError(
+            f"source {source!r}, targets {targets!r}: an integer and a sequence of integers are "
+            f"expected ({problem})"
+        ) from problem
 
 
 def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:

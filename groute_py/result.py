@@ -117,7 +117,7 @@ class Result:
             raise InputError("no paths without predecessors; solve with predecessors=True")
         if not self.reached[vertex]:
             return []
-        path = [vertex]
+        path = [int(vertex)]
         while path[-1] != self.source:
             before = int(self.predecessors[path[-1]])
             if before < 0 or len(path) == len(self.distances):

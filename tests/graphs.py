@@ -35,6 +35,18 @@ def graphs(draw: st.DrawFn, dtype: str = "int32", least: int = 0, greatest: int 
     return graph_of(count, arcs, dtype)
 
 
+def all_lengths(graph: Graph) -> Any:
+    """Of all pairs, by Floyd's three loops: below 0 on the diagonal where a cycle is negative."""
+    count = graph.vertex_count
+    lengths = np.full((count, count), np.inf)
+    np.fill_diagonal(lengths, 0)
+    tails = np.repeat(np.arange(count), np.diff(graph.offsets))
+    np.minimum.at(lengths, (tails, graph.heads), graph.weights)
+    for middle in range(count):
+        lengths = np.minimum(lengths, lengths[:, middle, np.newaxis] + lengths[middle])
+    return lengths
+
+
 def random_graph(count: int, arcs: int, seed: int, greatest: int, dtype: str = "int32") -> Graph:
     """A larger random graph."""
     random = np.random.default_rng(seed)

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ from groute_py import Graph, InputError, Result, RunError, verify, write_graph
 from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
+from groute_py.many import apsp
 from groute_py.many import kept as many_kept
 from groute_py.many.apsp import deliver
 from groute_py.many.kept import KeptRows, check_output
@@ -233,6 +235,33 @@ def test_wrong_outputs(tmp_path: Path) -> None:
             check_output(tmp_path / name, predecessors=paths)
 
 
+@pytest.mark.parametrize("name", ["out.npy", "out.npz"])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_link_and_a_mode_stay(
+    tmp_path: Path, graph: Graph, name: str, elsewhere: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "far").mkdir()
+    real, out = tmp_path / "far" / name, tmp_path / name
+    real.write_text("old")
+    real.chmod(0o640)
+    out.symlink_to(real)
+    replace = Path.replace
+
+    def other_disk(self: Path, target: Path) -> Path:
+        if elsewhere and self.parent != target.parent:
+            raise OSError(errno.EXDEV, "another disk")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", other_disk)
+    _save(SoloChannel(), job_of(graph), out, False, None)
+    assert out.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    found = np.load(out)
+    assert (found if name == "out.npy" else found["distances"]).shape == (40, graph.vertex_count)
+    assert listing(tmp_path) == sorted(["far", name])
+    assert listing(tmp_path / "far") == [name]
+
+
 def test_a_kill_in_the_middle(tmp_path: Path) -> None:
     """SIGTERM keeps what is complete, says so, and the next run goes on from there."""
     out = tmp_path / "out.npy"
@@ -280,6 +309,30 @@ def test_what_interrupted_ranks_say(
     assert "0 of 40 rows are complete in" in first
     assert "complete rows are kept in" in other
     assert first.endswith("out.npy.partial; go on with --resume")
+
+
+def test_an_interrupt_between_rows_closes_the_solver(graph: Graph) -> None:
+    """Left to the end of Python, it finds a half of what it needs gone, and says so on stderr."""
+    closed = []
+
+    class Watched(apsp.Solving):
+        def blocks(self, sources: Any) -> Any:
+            try:
+                yield from super().blocks(sources)
+            finally:
+                closed.append(True)
+
+    class Interrupted:
+        def take(self, *_: Any) -> None:
+            raise signalled(InterruptedRun("interrupted"))
+
+    job, rows = job_of(graph), np.arange(40)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(apsp, "Solving", Watched)
+        with pytest.raises(InterruptedRun) as caught:
+            deliver(SoloChannel(), job, rows, Interrupted())
+        assert closed  # though the traceback keeps its frames
+        assert caught.tb is not None
 
 
 def test_an_interrupt_while_the_file_is_made(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from graphs import graph_of, random_graph, scipy_distances
+from graphs import all_lengths, graph_of, graphs, random_graph, scipy_distances
+from hypothesis import given, settings
 from methods import NEGATIVE, WEIGHTED, needs
 from test_solvers import solve
 
-from groute_py import Graph, InputError, NegativeCycleError, generate, verify
+from groute_py import UNREACHED, Graph, InputError, NegativeCycleError, generate, verify
 from groute_py.algorithms.choose import algorithms
 
 
@@ -39,6 +42,35 @@ class TestNegative:
             solve(graph_of(3, arcs, "int64"), 0, ranks, algorithm=method, device=device)
         assert sorted(caught.value.cycle[:-1]) == [1, 2]
         assert caught.value.weight == -1
+
+    @pytest.mark.parametrize("ranks", [1, 2])
+    def test_ties_hide_no_cycle(self, device: str, method: str, ranks: int) -> None:
+        """Of the last ways to 1 two are equally good, and one of them closes a cycle of weight 0
+        with the first; distances repeat after three rounds but for what they sink by."""
+        needs(method, device)
+        arcs = [(0, 2, -2), (0, 1, 1), (0, 1, 9), (1, 2, 2), (1, 0, -1), (1, 1, 2), (2, 1, 9)]
+        arcs += [(2, 1, 2), *((3, vertex, 0) for vertex in range(3))]
+        with pytest.raises(NegativeCycleError) as caught:
+            solve(graph_of(4, arcs), 3, ranks, algorithm=method, device=device, time_limit_s=20)
+        assert caught.value.cycle in ([0, 2, 1, 0], [1, 0, 2, 1], [2, 1, 0, 2])
+        assert caught.value.weight == -1
+
+    @pytest.mark.parametrize("ranks", [1, 2, 3])
+    @settings(max_examples=40)
+    @given(graph=graphs(least=-2, greatest=5))
+    def test_it_is_found_wherever_it_is(
+        self, device: str, method: str, ranks: int, graph: Graph
+    ) -> None:
+        needs(method, device)
+        lengths = all_lengths(graph)
+        closed = (np.diag(lengths) < 0) & (lengths[0] < np.inf)
+        words: dict[str, Any] = {"algorithm": method, "device": device, "time_limit_s": 20}
+        if closed.any():
+            with pytest.raises(NegativeCycleError):
+                solve(graph, 0, ranks, **words)
+        else:
+            found = solve(graph, 0, ranks, **words).distances
+            np.testing.assert_array_equal(np.where(found == UNREACHED, np.inf, found), lengths[0])
 
     def test_it_is_found_early(self, device: str, method: str) -> None:
         """Within n rounds, and far sooner: by the watch, in a pass over the arcs now and then."""

@@ -19,6 +19,7 @@ from scipy.sparse import csgraph as theirs
 
 import groute_py
 from groute_py import csgraph as ours
+from groute_py.csgraph.auto import _choice
 
 
 @pytest.mark.usefixtures("on_device")
@@ -225,6 +226,29 @@ def test_a_negative_cycle_is_named() -> None:
     assert isinstance(caught.value, groute_py.NegativeCycleError)
     assert isinstance(caught.value, theirs.NegativeCycleError)
     assert sorted(caught.value.cycle[:-1]) == [0, 1, 2]
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("form", ["csr", "masked"])
+def test_a_negative_cycle_by_an_arc_of_weight_0(form: str) -> None:
+    matrix = sparse.csr_array(([0.0, -1.0], ([0, 1], [1, 0])), shape=(2, 2))
+    if form == "masked":
+        matrix = np.ma.masked_array([[0.0, 0.0], [-1.0, 0.0]], mask=[[1, 0], [0, 1]])
+    for method in ("FW", "J", "BF", "auto"):
+        with pytest.raises(theirs.NegativeCycleError):
+            ours.shortest_path(matrix, method)
+
+
+@pytest.mark.parametrize("form", ["csr", "dense", "inf", "masked"])
+@pytest.mark.parametrize(("arcs", "least", "chosen"), [(3, 1, "D"), (3, -1, "J"), (4, -1, "FW")])
+def test_a_quarter_of_all_pairs_is_dense(form: str, arcs: int, least: int, chosen: str) -> None:
+    heads = [1, 2, 3, 2][:arcs]
+    tails, weights = [0, 0, 0, 1][:arcs], [least, 2, 3, 4][:arcs]
+    matrix = sparse.csr_array((weights, (tails, heads)), shape=(4, 4))
+    if form != "csr":
+        matrix = theirs.csgraph_to_dense(matrix, null_value=0 if form == "dense" else np.inf)
+    assert _choice(np.ma.masked_invalid(matrix) if form == "masked" else matrix, None) == chosen
+    assert _choice(matrix, [0]) == ("D" if least > 0 else "J")
 
 
 @pytest.mark.usefixtures("on_device")

@@ -51,6 +51,23 @@ def test_every_weight_type_is_kept(weight_type):
     assert graph.weights.dtype == weight_type
 
 
+@pytest.mark.parametrize("kind", [*(t.str[1:] for t in WEIGHT_TYPES), "u8", "i2"])
+def test_the_order_of_bytes_does_not_matter(kind):
+    great = 2.0**40 if kind[0] == "f" else np.iinfo(kind).max // 2
+    given = np.array([great, 5], f">{kind}")
+    graph = Graph.from_arrays(np.array([0, 2], ">i8"), np.array([0, 0], ">i4"), given)
+    assert graph.weights.tolist() == given.tolist()
+    native = np.array([great, 5], kind)
+    assert graph.weights.dtype == Graph.from_arrays([0, 2], [0, 0], native).weights.dtype
+
+
+def test_masked_weights_are_refused():
+    weights = np.ma.masked_array([1, 2], mask=[False, True])
+    with pytest.raises(GraphError, match="some values are masked"):
+        Graph.from_arrays([0, 2], [0, 0], weights)
+    assert Graph.from_arrays([0, 1], [0], weights[:1]).weights.tolist() == [1]
+
+
 def test_no_vertices_and_no_arcs():
     assert Graph.from_arrays([0], [], []).vertex_count == 0
     assert Graph.from_arrays([0, 0, 0], [], []).vertex_count == 2

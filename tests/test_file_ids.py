@@ -82,6 +82,13 @@ def test_what_is_not_there(run: Run, words: tuple[str, ...], says: str) -> None:
     assert not Path("out.npz").exists()
 
 
+@pytest.mark.parametrize("command", ["sssp", "apsp"])
+def test_a_negative_cycle_by_its_ids(run: Run, command: str) -> None:
+    Path("loop.csv").write_text("from,to,km\na,b,3\nb,c,-5\nc,b,1\n")
+    with pytest.raises(NegativeCycleError, match=r"negative cycle of weight -4: [bc] → [bc] → "):
+        run(command, "loop.csv", "--device", "cpu")
+
+
 TABLES = {
     "out.csv": "vertex,distance,predecessor\nhome,3,pub\nwork,0,\npub,2,work\nzoo,inf,\n",
     "out.txt": "home 3\nwork 0\npub 2\nzoo inf\n",

@@ -6,8 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from groute_py.errors import FormatError, InputError
-from groute_py.graph import cache, head
+from groute_py.errors import (
+    FormatError,
+    InputError,
+    InterruptedRun,
+    TimeLimitError,
+    signalled,
+)
+from groute_py.graph import cache, csr, head
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import FORMATS, read_graph, read_piece, write_graph
 from groute_py.graph.formats import dimacs, native
@@ -127,6 +133,19 @@ def test_the_second_read_is_cached(tmp_path, text_file, counted):
     assert second.weights.tolist() == first.weights.tolist()
     assert (second.name, second.first_id) == ("graph", 1)
     assert list((tmp_path / "kept").iterdir()) == [tmp_path / "kept" / cache.copy_name(text_file)]
+
+
+@pytest.mark.parametrize("error", [InterruptedRun, TimeLimitError])
+def test_a_signal_while_a_copy_is_checked_is_no_damage(tmp_path, text_file, monkeypatch, error):
+    def interrupted(*_):
+        raise signalled(error("nothing was written"))
+
+    read_graph(text_file, cache=tmp_path / "kept")
+    (copy,) = (tmp_path / "kept").iterdir()
+    monkeypatch.setattr(csr, "check_arcs", interrupted)
+    for path in (text_file, copy):
+        with pytest.raises(error, match="nothing was written"):
+            read_graph(path, cache=tmp_path / "kept")
 
 
 def test_true_uses_the_cache_folder_and_false_nothing(tmp_path, text_file, counted, monkeypatch):

@@ -340,6 +340,10 @@ def star(weight: Any) -> nx.DiGraph:
     return nx.DiGraph([(0, leaf, {"weight": weight}) for leaf in range(1, 1500)])
 
 
+def path_of(weight: int) -> nx.DiGraph:
+    return nx.DiGraph([(node, node + 1, {"weight": weight}) for node in range(4)])
+
+
 def dense_with_a_negative_loop() -> nx.DiGraph:
     network = nx.complete_graph(36, nx.DiGraph)
     network.add_edge(0, 0, weight=-1)
@@ -354,6 +358,7 @@ def dense_with_a_negative_loop() -> nx.DiGraph:
         ("all_pairs_bellman_ford_path_length", star(2**70), {}),
         ("all_pairs_shortest_path_length", star(1), {"cutoff": -1}),
         ("floyd_warshall", dense_with_a_negative_loop(), {}),
+        ("floyd_warshall", path_of(-(2**62)), {}),
     ],
 )
 def test_networkx_takes_over(name: str, network: Any, choices: Any) -> None:
@@ -362,6 +367,14 @@ def test_networkx_takes_over(name: str, network: Any, choices: Any) -> None:
     with nx.config(backend_priority=["groute"]):
         taken = dict(getattr(nx, name)(network, **choices))
     assert taken == dict(getattr(nx, name)(network, **choices, backend="networkx"))
+
+
+def test_networkx_takes_over_what_does_not_fit() -> None:
+    network = path_of(-(2**62))
+    with pytest.raises(NotImplementedError):
+        nx.negative_edge_cycle(network, backend="groute")
+    with nx.config(backend_priority=["groute"]):
+        assert nx.negative_edge_cycle(network) is False
 
 
 def test_floyd_warshall_of_nothing_is_left_to_networkx() -> None:

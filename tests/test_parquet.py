@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from groute_py import FormatError, read_graph
+from groute_py.errors import InterruptedRun, signalled
 from groute_py.graph import memory
+from groute_py.graph.formats import parquet
 
 arrow = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -68,6 +70,16 @@ def test_refused(file: Any, columns: Any, metadata: Any, says: str) -> None:
         read_graph(path)
     assert says in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def test_a_signal_is_no_damage(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise signalled(InterruptedRun("nothing was written"))
+
+    path = file({"tail": [0], "head": [1]})
+    monkeypatch.setattr(parquet, "_chosen", interrupted)
+    with pytest.raises(InterruptedRun, match="nothing was written"):
+        read_graph(path)
 
 
 def test_a_name_as_long_as_a_book(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:

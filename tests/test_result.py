@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ def test_reached() -> None:
 
 def test_path_to() -> None:
     assert WHOLE.path_to(0) == [1, 3, 0]
+    assert json.dumps(WHOLE.path_to(np.int64(0))) == "[1, 3, 0]"  # type: ignore[arg-type]
     assert WHOLE.path_to(1) == [1]
     assert WHOLE.path_to(2) == []
 

@@ -48,6 +48,20 @@ def test_what_is_nearer_is_final(
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "bfs"])
+@pytest.mark.parametrize("far", [2**53 + 1, 2**60 + 1, 2**62 - 1])
+def test_targets_between_two_floats(device: str, method: str, ranks: int, far: int) -> None:
+    needs(method, device)
+    graph = graph_of(4, [(0, 1, far), (1, 2, 1), (0, 3, 7)], "int64")
+    options = {"algorithm": method, "device": device, "targets": [1]}
+    result = solve(graph, 0, ranks, **options)
+    assert result.distances[[0, 1, 3]].tolist() == [0, far, 7]
+    assert result.path_to(1) == [0, 1]
+    assert result.statistics["bound"] >= far
+    assert result.distances[2] in (far + 1, UNREACHED)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("method", METHODS)
 def test_less_is_relaxed(device: str, method: str, ranks: int) -> None:
     needs(method, device)

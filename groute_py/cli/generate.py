@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from groute_py.cli import show
@@ -20,8 +22,11 @@ def generate(spec: str, output: str, seed: int) -> None:
 
     def work() -> None:
         from groute_py.graph import generate as generating
-        from groute_py.graph.files import write_graph
+        from groute_py.graph.atomic import check_writable
+        from groute_py.graph.files import write_graph, written_form
 
+        written_form(Path(output))
+        check_writable(Path(output))
         graph = generating.generate(spec, seed=seed)
         write_graph(graph, output)
         show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {output}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from groute_py.arguments import check_choice
 from groute_py.csgraph.dense import floyd_warshall
+from groute_py.csgraph.inputs import arc_weights
 from groute_py.csgraph.sparse import bellman_ford, dijkstra, johnson
 from groute_py.errors import InputError
 
@@ -21,7 +22,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 """SciPy's letters."""
 
 DENSE_SHARE = 0.25
-"""With more arcs than this share of all pairs, Floyd–Warshall is chosen, as in SciPy."""
+"""With arcs for this share of all pairs or more, Floyd–Warshall is chosen, as in SciPy."""
 
 
 def shortest_path(
@@ -71,8 +72,7 @@ def shortest_path(
 
 
 def _choice(csgraph: Any, indices: Any) -> str:
-    weights = csgraph.tocsr().data if hasattr(csgraph, "tocsr") else np.asanyarray(csgraph)
-    arcs = weights.size if hasattr(csgraph, "tocsr") else np.count_nonzero(weights > 0)
-    if indices is None and arcs > DENSE_SHARE * np.shape(csgraph)[0] ** 2:
+    weights = arc_weights(csgraph)
+    if indices is None and len(weights) >= DENSE_SHARE * np.shape(csgraph)[0] ** 2:
         return "FW"
     return "J" if bool((weights < 0).any()) else "D"

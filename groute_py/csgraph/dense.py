@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.csgraph.errors import scipy_errors
-from groute_py.csgraph.inputs import graph_of, matrix_of
+from groute_py.csgraph.inputs import graph_of, in_floats, matrix_of
 from groute_py.csgraph.outputs import NOBODY
 from groute_py.engine.options import Options
 from groute_py.many.floyd import close, close_with_paths
@@ -46,7 +46,8 @@ def floyd_warshall(
     matrix = matrix_of(csgraph, directed=directed, unweighted=unweighted, overwrite=overwrite)
     if matrix.min(initial=0) < 0:
         with scipy_errors():  # found here, a negative cycle is named
-            potentials(graph_of(matrix, directed=True), Options(device=settings().device))
+            graph = in_floats(graph_of(csgraph, directed=directed, unweighted=unweighted))
+            potentials(graph, Options(device=settings().device))
     np.fill_diagonal(matrix, 0)
     if not return_predecessors:
         close(matrix)

@@ -72,6 +72,24 @@ def matrix_of(
     return matrix
 
 
+def arc_weights(csgraph: Any) -> NDArray[Any]:
+    """Of all arcs, in no order that matters.
+
+    Raises:
+        InputError: as `graph_of`.
+
+    >>> arc_weights(np.array([[0, 7], [np.inf, -1]])).tolist()
+    [7.0, -1.0]
+    """
+    weights: NDArray[Any]
+    if hasattr(csgraph, "tocsr"):
+        weights = csgraph.tocsr().data
+    else:
+        given = _dense(csgraph)
+        weights = np.ma.getdata(given)[_has_arc(given)]
+    return weights
+
+
 def in_floats(graph: Graph) -> Graph:
     """The graph with its weights in float64."""
     weights = graph.weights.astype(np.float64)

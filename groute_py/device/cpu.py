@@ -17,6 +17,7 @@ from groute_py.device.base import (
     Terms,
     Windows,
     alike,
+    no_less,
     unreached,
     within,
 )
@@ -129,7 +130,7 @@ class CpuDevice:
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
         greatest = self._distances[vertices].max()
-        return np.inf if greatest == self._nothing else float(greatest)
+        return np.inf if greatest == self._nothing else no_less(greatest)
 
     def forget_beyond(self, bound: float) -> None:
         self._distances[self._distances > within(bound, self._type)] = self._nothing

@@ -1,12 +1,18 @@
 """Watching a solve with negative weights for a cycle that makes it endless.
 
 Distances of vertices on a reachable negative cycle sink for ever. After many turns each of them is
-reached best from its predecessor on the cycle, so the map from vertex to best tail closes a cycle
-there. Such a cycle has weight ≤ 0 (sum the inequalities distance[tail] + weight ≤ distance[head]
-around it), and its exact weight tells a negative one from one of weight zero. So a report is always
-right, whatever moment the distances were taken at; and looking again each time the work has doubled
-finds the cycle at the cost of a few passes over the arcs. (Cherkassky and Goldberg, "Negative-cycle
-detection algorithms", 1999, study this family.)
+most often reached best from its predecessor on the cycle, so the map from vertex to best tail
+closes a cycle there. Such a cycle has weight ≤ 0 (sum the inequalities distance[tail] + weight ≤
+distance[head] around it), and its exact weight tells a negative one from one of weight zero. So a
+report is always right, whatever moment the distances were taken at.
+
+Where several tails are equally good, or distances sink in step with the looks, the map may miss the
+cycle each time. So a look goes on from there by sweeps of Bellman-Ford, in which each vertex that
+becomes nearer takes a new tail. Follow the tails back from one that did so in sweep k: each step
+leads to a vertex that last did so one sweep earlier at the most, so where k is more than there are
+vertices one of them comes twice; and tails that are taken in this way close none but negative
+cycles (Cherkassky and Goldberg, "Negative-cycle detection algorithms", 1999). Looks come each time
+that the work has doubled, and sweep for a part of that work: so a cycle is found in the end.
 
 With float weights, cycles of weight zero may sink by rounding, lap after lap, and there is no
 distance to arrive at. It shows in looks between which distances have sunk by no more than so many
@@ -17,6 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +46,11 @@ PATIENCE = 4
 TELLING = 1e-3
 """Of the greatest distance: roundings that could add up to more are not told from progress. float32
 comes there after some thousand relaxations, so large graphs need a time limit with it."""
+
+
+BEFORE_A_LOOK, BEFORE_A_SWEEP = 4, 16
+"""As often all arcs have been relaxed, on the whole, before the first look; and, for each of its
+sweeps, before a later one."""
 
 
 class CycleWatch:
@@ -64,7 +76,8 @@ class CycleWatch:
     ) -> None:
         self._channel, self._share, self._distances = channel, share, distances
         self._order, self._numbering = order, numbering
-        self._due = 4 * facts.arc_count
+        self._due = BEFORE_A_LOOK * facts.arc_count
+        self._arcs = max(facts.arc_count, 1)
         self._sinking = Sinking(facts)
 
     def __call__(self, verdict: Verdict) -> None:
@@ -72,30 +85,51 @@ class CycleWatch:
         if verdict.relaxations <= self._due:
             return
         self._due = 2 * verdict.relaxations
-        distances = self.look()
+        distances = self.look(verdict.relaxations // (BEFORE_A_SWEEP * self._arcs))
         on_root(self._channel, lambda: self._sinking.look(distances, verdict.relaxations))
 
-    def look(self) -> NDArray[Any] | None:
+    def look(self, sweeps: int = 0) -> NDArray[Any] | None:
         """Raise `NegativeCycleError` on every rank if a negative cycle shows; collective.
+
+        Args:
+            sweeps: that are made from the distances as they are, if it does not show there.
 
         Returns:
             All distances on rank 0, None elsewhere.
         """
-        own = self._distances()
-        distances = self._channel.collect(own)
-        columns = [self._channel.collect(column) for column in candidates(self._share, own)]
-        whole = None if distances is None else np.concatenate(distances)
-        on_root(self._channel, lambda: self._look(whole, columns))
-        return whole
+        channel, own = self._channel, _roomy(self._distances())
+        weights = self._share.weights.astype(own.dtype, copy=False)
+        cuts, parts = np.cumsum(channel.gather(len(own)))[:-1], channel.collect(own)
+        best = None if parts is None else BestTails(np.concatenate(parts))
+        before = None if best is None else best.distances.copy()
+        for _ in range(sweeps + 1):
+            found = candidates(self._share, weights, own)
+            columns = [channel.collect(column) for column in found]
+            if not on_root(channel, partial(self._improve, best, columns)):
+                break
+            own = channel.scatter(None if best is None else np.split(best.distances, cuts))
+        return before
 
-    def _look(self, distances: Any, columns: Any) -> None:
+    def _improve(self, best: BestTails | None, columns: Any) -> bool:
+        """Whether anything has become nearer."""
+        assert best is not None
         assert self._numbering is not None
-        found = find_cycle(distances, map(Candidates._make, zip(*columns, strict=True)))
+        moved = best.take(map(Candidates._make, zip(*columns, strict=True)))
+        found = best.negative_cycle() if moved else None
         if found is not None:
             vertices, weight = found
             in_input = self._order.in_input(np.array(vertices))
             ids = self._numbering.ids_of(in_input).tolist()
             raise NegativeCycleError(in_input.tolist(), weight, ids=ids)
+        return moved
+
+
+def _roomy(distances: NDArray[Any]) -> NDArray[Any]:
+    """In 64 bits if they are integers: they sink further in a look."""
+    if distances.dtype.kind == "f" or distances.dtype == np.int64:
+        return distances
+    unknown = distances == unreached(distances.dtype)
+    return np.where(unknown, unreached(np.dtype(np.int64)), distances.astype(np.int64))
 
 
 class Sinking:
@@ -154,10 +188,9 @@ class Candidates(NamedTuple):
     weights: NDArray[Any]
 
 
-def candidates(share: Share, distances: NDArray[Any]) -> Candidates:
-    """The best arcs of a share, whose owned vertices have these distances."""
+def candidates(share: Share, weights: NDArray[Any], distances: NDArray[Any]) -> Candidates:
+    """The best arcs of a share whose owned vertices have these distances, of the weights' type."""
     nothing = unreached(distances.dtype)
-    weights = share.weights.astype(distances.dtype, copy=False)
     known = np.full(share.local_count, nothing, distances.dtype)
     known[: share.own_count] = distances
     tails, arcs = cycle.best_arcs(share.offsets, share.heads, weights, known, nothing)
@@ -168,32 +201,49 @@ def candidates(share: Share, distances: NDArray[Any]) -> Candidates:
     return Candidates(numbers[heads], known[tails] + weights, numbers[tails], weights)
 
 
-def find_cycle(
-    distances: NDArray[Any], parts: Iterable[Candidates]
-) -> tuple[list[int], float] | None:
-    """A negative cycle that shows in ``distances``, as (vertices, weight), or None.
+class BestTails:
+    """Of each vertex the tail it is reached best from, as far as arcs have been looked at.
 
     Args:
         distances: shape (n,), upper bounds that relaxation has reached.
-        parts: every rank's.
 
-    Returns:
-        The vertices in path order, the first repeated at the end, and the exact total weight.
+    Attributes:
+        distances: as they have become since.
     """
-    best, tails = distances.copy(), np.full(len(distances), -1, np.int64)
-    weights = np.zeros_like(distances)
-    for part in parts:
-        level = (part.reaches == best[part.heads]) & (tails[part.heads] < 0)
-        better = level | (part.reaches < best[part.heads])
-        heads = part.heads[better]
-        best[heads], tails[heads] = part.reaches[better], part.tails[better]
-        weights[heads] = part.weights[better]
-    for start in cycle.starts(tails):
-        vertices, used = [int(start)], []
-        while len(vertices) == 1 or vertices[-1] != start:
-            used.append(weights[vertices[-1]].item())
-            vertices.append(int(tails[vertices[-1]]))
-        total = math.fsum(used) if weights.dtype.kind == "f" else sum(used)
-        if total < 0:
-            return vertices[::-1], total
-    return None
+
+    def __init__(self, distances: NDArray[Any]) -> None:
+        self.distances = distances
+        self._tails = np.full(len(distances), -1, np.int64)
+        self._weights = np.zeros_like(distances)
+        self._swept = False
+
+    def take(self, parts: Iterable[Candidates]) -> bool:
+        """Take what is nearer, the first time also what is as near; whether there was any."""
+        moved = False
+        for part in parts:
+            better = part.reaches < self.distances[part.heads]
+            if not self._swept:
+                level = part.reaches == self.distances[part.heads]
+                better |= level & (self._tails[part.heads] < 0)
+            heads = part.heads[better]
+            self.distances[heads], self._tails[heads] = part.reaches[better], part.tails[better]
+            self._weights[heads] = part.weights[better]
+            moved = moved or len(heads) > 0
+        self._swept = True
+        return moved
+
+    def negative_cycle(self) -> tuple[list[int], float] | None:
+        """One that the tails close, as (vertices, weight), or None.
+
+        Returns:
+            The vertices in path order, the first repeated at the end, and the exact total weight.
+        """
+        for start in cycle.starts(self._tails):
+            vertices, used = [int(start)], []
+            while len(vertices) == 1 or vertices[-1] != start:
+                used.append(self._weights[vertices[-1]].item())
+                vertices.append(int(self._tails[vertices[-1]]))
+            total = math.fsum(used) if self._weights.dtype.kind == "f" else sum(used)
+            if total < 0:
+                return vertices[::-1], total
+        return None

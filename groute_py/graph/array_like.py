@@ -25,8 +25,8 @@ def array_of(values: Any) -> Any:
     stay as they are, on the GPU: NumPy's functions work on them there.
 
     Raises:
-        GraphError: the values lie where they cannot be read, are no array, or integers that no
-            type holds.
+        GraphError: the values lie where they cannot be read, are no array, are masked, or integers
+            that no type holds.
 
     >>> array_of(memoryview(b"ab")).tolist()
     [97, 98]
@@ -46,10 +46,14 @@ def array_of(values: Any) -> Any:
                 f"a {type(values).__name__} cannot be read where it lies ({problem}); copy it to "
                 "the host first"
             ) from problem
+    if np.ma.is_masked(values):
+        raise GraphError("some values are masked; fill them, or leave their arcs out")
     try:
         array = np.asarray(values)
     except ValueError as problem:  # rows of unequal length
         raise GraphError(f"not an array of numbers: {problem}") from problem
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     return _unrounded(values, array)
 
 

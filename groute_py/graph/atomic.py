@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -41,6 +42,23 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def put(draft: Path, path: Path) -> None:
+    """Let a complete file take the place of the one at `path`, as `replacing` does.
+
+    On one disk it is not copied.
+    """
+    target = path.resolve()
+    try:
+        if target.exists():
+            draft.chmod(stat.S_IMODE(target.stat().st_mode))
+        draft.replace(target)
+    except OSError as problem:
+        if problem.errno != errno.EXDEV:
+            raise
+        with open(draft, "rb") as source, replacing(path) as file:
+            shutil.copyfileobj(source, file)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from groute_py.errors import FormatError
 from groute_py.graph.compression import pieces
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import available_bytes
+from groute_py.graph.memory import fits
 
 PATIENCE = 1 << 26
 """So many bytes of an array are read before it is asked whether all of it fits in memory."""
@@ -40,7 +40,7 @@ class Arrays:
         dtype = np.dtype(kind)
         wanted, content = count * dtype.itemsize, self._left
         while len(content) < wanted and self._more(content):
-            if len(content) > PATIENCE and wanted > (available_bytes() or wanted):
+            if len(content) > PATIENCE and not fits(wanted):
                 problem = f"{what} take {wanted:,} bytes, more memory than is available"
                 raise FormatError(self.path, problem)
         if len(content) < wanted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from groute_py.errors import FormatError, GraphError
 
@@ -12,13 +13,79 @@ NAME_BYTES = 4
 """NumPy's bytes for a letter of the longest name, for every name."""
 
 
+MEMBERSHIP, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+"""Which control groups this process is in, and where Linux shows them."""
+
+
+class Version(NamedTuple):
+    """Of control groups: where their memory is shown, and by which names."""
+
+    folder: str
+    limit: str
+    usage: str
+    prefix: str
+
+
+VERSIONS = {
+    "": Version("", "memory.max", "memory.current", ""),
+    "memory": Version("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
+}
+"""Version 2, which is one tree for all, and 1, which has one for memory; by what a process's
+membership calls them."""
+
+
 def available_bytes() -> int | None:
-    """The memory that can be had without swapping, where Linux says so."""
+    """The memory that this process can have without swapping, where Linux says so.
+
+    On this machine, and in the control groups that batch systems and containers set limits by.
+    """
+    return min(_known(_left_on_machine(), _left_in_groups()), default=None)
+
+
+def fits(size: int) -> bool:
+    """Whether so many bytes can be had, as far as that is known."""
+    available = available_bytes()
+    return available is None or size <= available
+
+
+def _known(*counts: int | None) -> list[int]:
+    return [count for count in counts if count is not None]
+
+
+def _left_on_machine() -> int | None:
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             return next(int(line.split()[1]) * 1024 for line in lines if "MemAvailable" in line)
     except (OSError, StopIteration):
         return None
+
+
+def _left_in_groups() -> int | None:
+    try:
+        lines = MEMBERSHIP.read_text("ascii").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    left: list[int] = []
+    for _, controllers, path in (line.split(":", 2) for line in lines):
+        for name in VERSIONS.keys() & controllers.split(","):
+            root = GROUPS / VERSIONS[name].folder
+            group = root / path.lstrip("/")
+            folders = [folder for folder in (group, *group.parents) if folder.is_relative_to(root)]
+            left += _known(*(_left_in(folder, VERSIONS[name]) for folder in folders))
+    return min(left, default=None)
+
+
+def _left_in(group: Path, version: Version) -> int | None:
+    """None if it has no limit; what files have been read into counts as free."""
+    try:
+        limit = int((group / version.limit).read_text("ascii"))
+        used = int((group / version.usage).read_text("ascii"))
+        lines = (group / "memory.stat").read_text("ascii").splitlines()
+        counts = {name: int(count) for name, count in (line.split() for line in lines)}
+    except (OSError, ValueError):  # also of "max"
+        return None
+    files = sum(counts.get(f"{version.prefix}{kind}_file", 0) for kind in ("active", "inactive"))
+    return max(limit - used + files, 0)
 
 
 def is_absurd(vertex_count: int, content_bytes: int) -> bool:

@@ -6,6 +6,7 @@ Rows come to rank 0, which keeps them in memory or in a file; or each rank reduc
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -122,25 +123,25 @@ def deliver(
     """
     own = part_of(job, positions, channel.rank, channel.size)
     solving = on_all(channel, lambda: _solving(job, channel))
-    blocks = solving.blocks(job.sources[own])
     done = 0
-    while True:
-        block = on_all(channel, lambda: next(blocks, None))
-        firsts = channel.gather(None if block is None else (block.first, len(block.distances)))
-        if all(first is None for first in firsts):
-            return solving.label
-        rows = _collected(channel, block, job)
+    with closing(solving.blocks(job.sources[own])) as blocks:
+        while True:
+            block = on_all(channel, lambda: next(blocks, None))
+            firsts = channel.gather(None if block is None else (block.first, len(block.distances)))
+            if all(first is None for first in firsts):
+                return solving.label
+            rows = _collected(channel, block, job)
 
-        def take(firsts: Any = firsts, rows: list[RowBlock | None] = rows) -> None:
-            for rank, (span, given) in enumerate(zip(firsts, rows, strict=True)):
-                if span is not None and given is not None and sink is not None:
-                    theirs = part_of(job, positions, rank, channel.size)
-                    sink.take(theirs[span[0] : sum(span)], given)
+            def take(firsts: Any = firsts, rows: list[RowBlock | None] = rows) -> None:
+                for rank, (span, given) in enumerate(zip(firsts, rows, strict=True)):
+                    if span is not None and given is not None and sink is not None:
+                        theirs = part_of(job, positions, rank, channel.size)
+                        sink.take(theirs[span[0] : sum(span)], given)
 
-        on_root(channel, take)
-        done += sum(span[1] for span in firsts if span is not None)
-        if progress is not None:
-            progress(done, len(positions))
+            on_root(channel, take)
+            done += sum(span[1] for span in firsts if span is not None)
+            if progress is not None:
+                progress(done, len(positions))
 
 
 def reduce(
@@ -152,11 +153,12 @@ def reduce(
 
     def work() -> str:
         solving = _solving(job, channel)
-        for block in solving.blocks(job.sources[positions]):
-            stop = block.first + len(block.distances)
-            found.take(positions[block.first : stop], block, histogram=histogram)
-            if progress is not None:
-                progress(min(stop * channel.size, len(job.sources)), len(job.sources))
+        with closing(solving.blocks(job.sources[positions])) as blocks:
+            for block in blocks:
+                stop = block.first + len(block.distances)
+                found.take(positions[block.first : stop], block, histogram=histogram)
+                if progress is not None:
+                    progress(min(stop * channel.size, len(job.sources)), len(job.sources))
         return solving.label
 
     label = on_all(channel, work)

@@ -151,7 +151,8 @@ def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> s
         return "its float sums are not rounded from the source outwards, which predecessors need"
     width = row_types(facts, device)[0].itemsize
     padded = 128 * math.ceil(facts.vertex_count / 128)
-    needed, host = padded**2 * width, available_bytes() or sys.maxsize
+    needed, available = padded**2 * width, available_bytes()
+    host = sys.maxsize if available is None else available
     if device == "cpu":
         host = min(host, request.memory_limit or host)
         if needed <= host:

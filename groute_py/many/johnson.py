@@ -20,7 +20,7 @@ from groute_py.device.base import unreached
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import RunError
+from groute_py.errors import NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.many.place import placed
 from groute_py.many.rooted import rooted
@@ -54,8 +54,12 @@ def potentials(graph: Graph, options: Options) -> NDArray[Any]:
     """
     whole = rooted(graph, np.arange(graph.vertex_count))
     plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
-    with Session(Whole(whole), SoloChannel(), placed(whole, plain)) as session:
-        result = session.solve(graph.vertex_count)
+    try:
+        with Session(Whole(whole), SoloChannel(), placed(whole, plain)) as session:
+            result = session.solve(graph.vertex_count)
+    except NegativeCycleError as error:  # the graph with the root knows no ids
+        ids = graph.numbering.ids_of(np.array(error.cycle)).tolist()
+        raise NegativeCycleError(error.cycle, error.weight, ids=ids) from None
     assert result is not None
     return result.distances[:-1]
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError
-from groute_py.graph.atomic import FULL, check_writable, replacing
+from groute_py.graph.atomic import FULL, check_writable, put, replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.libraries import library
 from groute_py.graph.lock import FileLock, LockedError
@@ -156,7 +156,7 @@ class KeptRows:
         with self._told():
             self._open.close()  # only now some disks say that they are full; NFS keeps what is open
             if self.path.suffix == ".npy":
-                self._part("distances").replace(self.path)
+                put(self._part("distances"), self.path)
             elif self.path.suffix == ".npz":
                 with replacing(self.path) as file:
                     np.savez(file, **self._arrays())

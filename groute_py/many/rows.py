@@ -53,7 +53,7 @@ class SourceRows:
             raise InputError(f"target {target} is not a vertex; vertices are 0..{count - 1}")
         if target != source and parents[target] < 0:
             return []
-        vertices = [target]
+        vertices = [int(target)]
         while vertices[-1] != source:
             vertices.append(int(parents[vertices[-1]]))
         return vertices[::-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -67,7 +67,7 @@ class Solving:
         self._types = row_types(self._facts, choice.device)
         self.label = choice.device
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+    def blocks(self, sources: NDArray[np.int64]) -> Generator[RowBlock, None, None]:
         """Rows in the order of their sources, in public types; lent until the next.
 
         Raises:

@@ -8,7 +8,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from groute_py.errors import NegativeCycleError
 from groute_py.many.johnson import potentials, solve_johnson
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.solves import networkx_errors, options, tree, trees, vertex_of
@@ -122,7 +121,8 @@ def negative_edge_cycle(
 ) -> bool:
     """Whether there is a negative cycle anywhere; ``heuristic`` changes nothing."""
     try:
-        potentials(G.arcs(weight), options())
-    except NegativeCycleError:
+        with networkx_errors():
+            potentials(G.arcs(weight), options())
+    except nx.NetworkXUnbounded:
         return True
     return False

@@ -8,12 +8,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.many.floyd import close, close_with_paths
 from groute_py.many.johnson import potentials
 from groute_py.networkx.graph import BackendGraph, Node
-from groute_py.networkx.solves import options
+from groute_py.networkx.solves import networkx_errors, options
 
 EXACT = 2**53
 """Up to here float64 holds every integer."""
@@ -67,8 +66,9 @@ def _matrix(graph: Graph) -> NDArray[np.float64]:
         raise NotImplementedError("a graph without nodes")
     if graph.weights.min(initial=0) < 0:
         try:
-            potentials(graph, options())
-        except NegativeCycleError as error:
+            with networkx_errors():
+                potentials(graph, options())
+        except nx.NetworkXUnbounded as error:
             raise NotImplementedError("lengths by way of a negative cycle") from error
     matrix = np.full((count, count), np.inf)
     tails = np.repeat(np.arange(count), np.diff(graph.offsets))

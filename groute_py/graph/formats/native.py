@@ -22,7 +22,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError
+from groute_py.errors import FormatError, GrouteError
 from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
@@ -116,10 +116,12 @@ def map_file(path: Path) -> Contents:
 
 @contextmanager
 def refusing_damage(path: Path) -> Iterator[None]:
-    """Whatever goes wrong within says that the file is damaged."""
+    """Whatever goes wrong within says that the file is damaged, but for what a signal raises."""
     try:
         yield
     except Exception as error:
+        if isinstance(error, GrouteError) and error.by_signal:
+            raise
         raise FormatError(path, f"damaged native graph: {error}") from error
 
 

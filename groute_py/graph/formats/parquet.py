@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GraphError, InputError, SetupError
+from groute_py.errors import FormatError, GraphError, GrouteError, InputError, SetupError
 from groute_py.graph.arc_text import arc_blocks
 from groute_py.graph.arcs import INT64
 from groute_py.graph.atomic import replacing
@@ -110,6 +110,8 @@ def _columns(path: Path) -> tuple[list[NDArray[Any]], Kept]:
         raise
     except GraphError as error:
         raise FormatError(path, str(error)) from error
+    except GrouteError:  # of a signal handler
+        raise
     except Exception as error:
         problem = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(path, f"damaged Parquet: {problem}") from error
