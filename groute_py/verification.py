@@ -9,6 +9,7 @@ distances do not tell: where weights are negative, zero, or too small for a floa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -67,14 +68,21 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     _refuse(~number | (distances == lowest), distances, shown, "has what is no distance")
     if distances[source] != 0:
         raise VerificationError(f"the source {shown(source)} has distance {distances[source]}")
-    if cutoff is not None:
-        beyond = result.reached & (distances > cutoff)
-        _refuse(beyond, distances, shown, f"is reached beyond the cutoff {cutoff}")
-    _check_no_improvement(graph, arcs, distances, cutoff)
+    bound = _bound(cutoff, floats=floats)
+    beyond = result.reached & (distances > bound)
+    _refuse(beyond, distances, shown, f"is reached beyond the cutoff {cutoff}")
+    _check_no_improvement(graph, arcs, distances, bound)
     led = _led(arcs, result)
     _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")
     if result.predecessors is not None:
         _check_tree(arcs, result, shown)
+
+
+def _bound(cutoff: float | None, *, floats: bool) -> float:
+    """The greatest distance that counts; an integer among those, of which floats hold not all."""
+    if floats:
+        return np.inf if cutoff is None else cutoff
+    return UNREACHED if cutoff is None or cutoff >= UNREACHED else math.floor(cutoff)
 
 
 def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
@@ -105,10 +113,9 @@ class _Ids:
 
 
 def _check_no_improvement(
-    graph: Graph, arcs: tuple[Any, ...], distances: NDArray[Any], cutoff: float | None
+    graph: Graph, arcs: tuple[Any, ...], distances: NDArray[Any], bound: float
 ) -> None:
     nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
-    bound = np.inf if cutoff is None else cutoff
     looked = _over_rows(
         arcs, lambda rows: certificate.improvable_arc(rows, *arcs, distances, nothing, bound)
     )

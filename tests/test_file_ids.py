@@ -82,6 +82,28 @@ def test_what_is_not_there(run: Run, words: tuple[str, ...], says: str) -> None:
     assert not Path("out.npz").exists()
 
 
+@pytest.mark.parametrize("ids", [range(90, 0, -1), "xyz", [-(2**63), 5, 2**63 - 1], None])
+@pytest.mark.parametrize("count", [3, 40])
+def test_many_at_once(ids: Any, count: int) -> None:
+    names = np.array(list(ids)) if ids is not None else None
+    numbering = Numbering(90 if names is None else len(names), 1, names)
+    known = list(range(1, 91)) if names is None else names.tolist()
+    asked = [str(vertex) for vertex in (known * 40)[:count]]
+    assert numbering.indices_of(asked, "source", "town").tolist() == [
+        numbering.index_of(vertex) for vertex in asked
+    ]
+    for wrong in ("91", "-5", str(2**63), str(-(2**63) - 1)):
+        with pytest.raises(InputError, match=f"source {wrong} is not a vertex of town"):
+            numbering.indices_of([*asked, wrong], "source", "town")
+
+
+def test_many_of_none() -> None:
+    nobody = Numbering(0, ids=np.zeros(0, np.int64))
+    assert nobody.indices_of([]).tolist() == []
+    with pytest.raises(InputError, match="is not a vertex"):
+        nobody.indices_of(range(40))
+
+
 @pytest.mark.parametrize("command", ["sssp", "apsp"])
 def test_a_negative_cycle_by_its_ids(run: Run, command: str) -> None:
     Path("loop.csv").write_text("from,to,km\na,b,3\nb,c,-5\nc,b,1\n")

@@ -139,6 +139,18 @@ def test_ids_are_those_of_the_file() -> None:
         verify(graph, result([0, 5, 8, 8, NO]))
 
 
+@pytest.mark.parametrize("great", [2**53, 2**62])
+@pytest.mark.parametrize("kind", [int, float])
+def test_a_cutoff_between_two_floats(great: int, kind: type) -> None:
+    """What is one beyond it is as far for a float."""
+    graph = graph_of(3, [(0, 1, great), (1, 2, 1)], "int64")
+    found = sssp(graph, 0, cutoff=kind(great), device="cpu")
+    assert found.distances.tolist() == [0, great, UNREACHED]
+    verify(graph, found, cutoff=kind(great))
+    with pytest.raises(VerificationError, match=r"vertex 2 .* beyond the cutoff"):
+        verify(graph, sssp(graph, 0, device="cpu"), cutoff=kind(great))
+
+
 def test_what_lies_beyond_the_cutoff_is_refused() -> None:
     with pytest.raises(VerificationError, match=r"vertex 2 .* is reached beyond the cutoff 6"):
         verify(GRAPH, result(), cutoff=6)

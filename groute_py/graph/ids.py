@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
+
+INT64 = np.iinfo(np.int64)
+
+SORTED_FROM = 32
+"""Vertices from which it takes less to sort the ids than to look through them for each."""
 
 INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
 
@@ -60,6 +66,33 @@ class Numbering:
         if not len(found):
             raise InputError(f"{what} {vertex} is not a vertex of {graph}; vertices are {self}")
         return int(found[0])
+
+    def indices_of(
+        self, vertices: Sequence[int | str], what: str = "vertex", graph: str = "the graph"
+    ) -> NDArray[np.int64]:
+        """The same of many, int64 in the shape of `vertices`.
+
+        >>> Numbering(3, ids=np.array(["home", "work", "pub"])).indices_of(["pub", "home"]).tolist()
+        [2, 0]
+        """
+        few = len(vertices) < SORTED_FROM
+        if self.ids is None or few or not self.count:
+            found = [self.index_of(vertex, what, graph) for vertex in vertices]
+            return np.array(found, np.int64)
+        order = np.argsort(self.ids)
+        if self.ids.dtype.kind == "U":
+            wanted = np.array([str(vertex) for vertex in vertices])
+        else:
+            numbers = [_as_integer(vertex, what) for vertex in vertices]
+            for vertex, number in zip(vertices, numbers, strict=True):
+                if not INT64.min <= number <= INT64.max:
+                    self.index_of(vertex, what, graph)  # which says that there is none
+            wanted = np.array(numbers, np.int64)
+        places = np.searchsorted(self.ids, wanted, sorter=order)
+        indices: NDArray[np.int64] = order[np.minimum(places, self.count - 1)]
+        for place in np.flatnonzero(self.ids[indices] != wanted).tolist():
+            self.index_of(vertices[place], what, graph)
+        return indices
 
     def _index_of_number(self, number: int) -> Any:
         if self.ids is None:

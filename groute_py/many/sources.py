@@ -51,7 +51,7 @@ def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]
         raise InputError(
             f"{text!r} names no source; give all, random:N, a .ss file, @FILE or ID,ID,…"
         )
-    return np.array([numbering.index_of(word, "source", graph) for word in ids], np.int64)
+    return numbering.indices_of(ids, "source", graph)
 
 
 def checked(sources: NDArray[np.int64], count: int, graph: str) -> NDArray[np.int64]:
