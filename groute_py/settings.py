@@ -81,7 +81,7 @@ def _count(name: str) -> int | None:
     value = os.environ.get(name)
     if not value:
         return None
-    if value.isascii() and value.isdecimal() and int(value) > 0:
+    if value.isascii() and value.isdecimal() and len(value) < 10 and int(value) > 0:
         return int(value)
     raise InputError(f"{name}={value}: expected a number from 1")
 

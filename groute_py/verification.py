@@ -81,7 +81,7 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
 def _bound(cutoff: float | None, *, floats: bool) -> float:
     """The greatest distance that counts; an integer among those, of which floats hold not all."""
     if floats:
-        return np.inf if cutoff is None else cutoff
+        return np.inf if cutoff is None else float(cutoff)
     return UNREACHED if cutoff is None or cutoff >= UNREACHED else math.floor(cutoff)
 
 

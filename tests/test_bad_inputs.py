@@ -119,10 +119,6 @@ TABLE = {
     "convert to nowhere": Bad(
         "convert @good.gr @none/out.gr", 2, "none does not exist; create it first"
     ),
-    "generate to nowhere": Bad(
-        "generate rmat:26 -o @none/out.gr", 2, "does not exist; create it first"
-    ),
-    "generate into what": Bad("generate rmat:26 -o @out.foo", 2, "written as .csr, "),
     "generate what": Bad("generate ring:5 -o @out.gr", 2, "cannot generate 'ring:5'"),
     "result that is wrong": Bad(
         "verify @good.gr @wrong.npz", 3, "vertex 3 has distance 6, but vertex 2 has 0"

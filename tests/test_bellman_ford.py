@@ -13,6 +13,10 @@ from test_solvers import solve
 
 from groute_py import UNREACHED, Graph, InputError, NegativeCycleError, generate, verify
 from groute_py.algorithms.choose import algorithms
+from groute_py.engine import negative_cycle
+from groute_py.engine.negative_cycle import CycleWatch
+
+LOOK = CycleWatch.look
 
 
 @pytest.mark.parametrize("method", NEGATIVE)
@@ -71,6 +75,24 @@ class TestNegative:
         else:
             found = solve(graph, 0, ranks, **words).distances
             np.testing.assert_array_equal(np.where(found == UNREACHED, np.inf, found), lengths[0])
+
+    @pytest.mark.parametrize("ranks", [2, 3, 5])
+    @settings(max_examples=25)
+    @given(graph=graphs(least=-2, greatest=5))
+    def test_looks_at_every_vote(self, device: str, method: str, ranks: int, graph: Graph) -> None:
+        """With as many sweeps as could ever be needed: distances go to and fro between ranks."""
+        needs(method, device)
+        lengths = all_lengths(graph)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(negative_cycle, "BEFORE_A_LOOK", 0)
+            patch.setattr(CycleWatch, "look", lambda watch, *_: LOOK(watch, 99))
+            if ((np.diag(lengths) < 0) & (lengths[0] < np.inf)).any():
+                with pytest.raises(NegativeCycleError) as caught:
+                    solve(graph, 0, ranks, 1, algorithm=method, device=device, time_limit_s=20)
+                assert (np.diag(lengths)[caught.value.cycle] < 0).all()
+            else:
+                found = solve(graph, 0, ranks, 1, algorithm=method, device=device).distances
+                assert (np.where(found == UNREACHED, np.inf, found) == lengths[0]).all()
 
     def test_it_is_found_early(self, device: str, method: str) -> None:
         """Within n rounds, and far sooner: by the watch, in a pass over the arcs now and then."""

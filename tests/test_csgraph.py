@@ -223,6 +223,8 @@ def test_dijkstra_warns_of_negative_weights_and_is_right() -> None:
 def test_a_negative_cycle_is_named() -> None:
     with pytest.raises(ours.NegativeCycleError, match=r"negative cycle of weight -1\.0") as caught:
         ours.floyd_warshall([[0, 1, 0], [0, 0, -3], [1, 0, 0]])
+    with pytest.raises(ours.NegativeCycleError, match=r"negative cycle of weight -4\.0: [01] → "):
+        ours.floyd_warshall([[0, -2], [0, 0]], directed=False)
     assert isinstance(caught.value, groute_py.NegativeCycleError)
     assert isinstance(caught.value, theirs.NegativeCycleError)
     assert sorted(caught.value.cycle[:-1]) == [0, 1, 2]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from command import run_command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,6 +76,13 @@ def road_by_definition(seed, width, height):
                 length = (6000 * (x % 2**32) ** 2 >> 64) + 1
                 yield v, other, length
                 yield other, v, length
+
+
+def test_the_output_is_looked_at_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "generate", lambda *_, **__: pytest.fail("it began"))
+    for name, says in (("none/g.gr", "does not exist; create it first"), ("g.foo", "written as")):
+        with pytest.raises(InputError, match=says):
+            run_command("generate", "road:9x9", "-o", tmp_path / name)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**64 - 1])

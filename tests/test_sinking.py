@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from graphs import graph_of
+from methods import NEGATIVE, needs
+from test_solvers import solve
 
 from groute_py import RunError
 from groute_py.engine.negative_cycle import PATIENCE, Sinking
@@ -44,3 +48,26 @@ def test_integers_do_not_round() -> None:
     sinking = Sinking(FACTS)
     for _ in range(3 * PATIENCE):
         sinking.look(np.zeros(3, np.int64), 500)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("method", [method for method in NEGATIVE if method != "auto"])
+@pytest.mark.parametrize(
+    ("base", "weights"),
+    [
+        (400.1, [4.8999999999999995, 0.2, 1.4000000000000001, -6.499999999999999]),
+        (100.1, [2.0999999999999996, 3.3000000000000003, 0.6000000000000001, -6.0]),
+    ],
+)
+def test_a_solve_that_sinks_ends_soon(
+    base: float, weights: list[float], method: str, ranks: int
+) -> None:
+    """Their exact sum is no less than 0, and that of floats from there is, lap after lap."""
+    assert sum(map(Fraction, weights)) >= 0
+    assert np.add.accumulate([base, *weights])[-1] < base
+    needs(method, "cpu")
+    ends = [(1 + k, 1 + (k + 1) % len(weights)) for k in range(len(weights))]
+    arcs = [(0, 1, base), *((*pair, w) for pair, w in zip(ends, weights, strict=True))]
+    graph = graph_of(1 + len(weights), arcs, "float64")
+    with pytest.raises(RunError, match="sink for ever by rounding"):
+        solve(graph, 0, ranks, algorithm=method, device="cpu", time_limit_s=30)

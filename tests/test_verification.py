@@ -151,6 +151,15 @@ def test_a_cutoff_between_two_floats(great: int, kind: type) -> None:
         verify(graph, sssp(graph, 0, device="cpu"), cutoff=kind(great))
 
 
+@pytest.mark.parametrize("weights", ["int32", "float64"])
+@pytest.mark.parametrize(("cutoff", "reached"), [(5.5, 2), (1e30, 3), (10**30, 3), (np.inf, 3)])
+def test_cutoffs_of_every_kind(weights: str, cutoff: float, reached: int) -> None:
+    graph = graph_of(3, [(0, 1, 5), (1, 2, 1)], weights)
+    found = sssp(graph, 0, cutoff=cutoff, device="cpu")
+    assert found.reached.sum() == reached
+    verify(graph, found, cutoff=cutoff)
+
+
 def test_what_lies_beyond_the_cutoff_is_refused() -> None:
     with pytest.raises(VerificationError, match=r"vertex 2 .* is reached beyond the cutoff 6"):
         verify(GRAPH, result(), cutoff=6)

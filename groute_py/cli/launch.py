@@ -140,7 +140,7 @@ def _srun_type() -> str:
 
 def _lines(path: str) -> tuple[str, ...]:
     try:
-        text = Path(path).read_text()
+        text = Path(path).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as a list of items: {error}") from error
     found = tuple(line.strip() for line in text.split("\n") if line.strip())

@@ -73,10 +73,10 @@ def matrix_of(
 
 
 def arc_weights(csgraph: Any) -> NDArray[Any]:
-    """Of all arcs, in no order that matters.
+    """Of all arcs, in no order that matters; of sparse arrays all that is stored.
 
     Raises:
-        InputError: as `graph_of`.
+        InputError: a dense one is not square, or its weights are no real numbers.
 
     >>> arc_weights(np.array([[0, 7], [np.inf, -1]])).tolist()
     [7.0, -1.0]

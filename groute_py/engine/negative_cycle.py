@@ -11,8 +11,9 @@ cycle each time. So a look goes on from there by sweeps of Bellman-Ford, in whic
 becomes nearer takes a new tail. Follow the tails back from one that did so in sweep k: each step
 leads to a vertex that last did so one sweep earlier at the most, so where k is more than there are
 vertices one of them comes twice; and tails that are taken in this way close none but negative
-cycles (Cherkassky and Goldberg, "Negative-cycle detection algorithms", 1999). Looks come each time
-that the work has doubled, and sweep for a part of that work: so a cycle is found in the end.
+cycles, but for rounding (Cherkassky and Goldberg, "Negative-cycle detection algorithms", 1999).
+Looks come each time that the work has doubled, and sweep for a part of that work: so a cycle is
+found in the end.
 
 With float weights, cycles of weight zero may sink by rounding, lap after lap, and there is no
 distance to arrive at. It shows in looks between which distances have sunk by no more than so many
@@ -97,16 +98,18 @@ class CycleWatch:
         Returns:
             All distances on rank 0, None elsewhere.
         """
-        channel, own = self._channel, _roomy(self._distances())
+        channel, own = self._channel, self._distances()
         weights = self._share.weights.astype(own.dtype, copy=False)
-        cuts, parts = np.cumsum(channel.gather(len(own)))[:-1], channel.collect(own)
+        counts, parts = channel.gather(len(own)), channel.collect(own)
         best = None if parts is None else BestTails(np.concatenate(parts))
         before = None if best is None else best.distances.copy()
-        for _ in range(sweeps + 1):
+        # more than one a vertex show nothing new, and float distances may sink by rounding for ever
+        for _ in range(min(sweeps, sum(counts)) + 1):
             found = candidates(self._share, weights, own)
             columns = [channel.collect(column) for column in found]
             if not on_root(channel, partial(self._improve, best, columns)):
                 break
+            cuts = np.cumsum(counts)[:-1]
             own = channel.scatter(None if best is None else np.split(best.distances, cuts))
         return before
 
@@ -122,14 +125,6 @@ class CycleWatch:
             ids = self._numbering.ids_of(in_input).tolist()
             raise NegativeCycleError(in_input.tolist(), weight, ids=ids)
         return moved
-
-
-def _roomy(distances: NDArray[Any]) -> NDArray[Any]:
-    """In 64 bits if they are integers: they sink further in a look."""
-    if distances.dtype.kind == "f" or distances.dtype == np.int64:
-        return distances
-    unknown = distances == unreached(distances.dtype)
-    return np.where(unknown, unreached(np.dtype(np.int64)), distances.astype(np.int64))
 
 
 class Sinking:

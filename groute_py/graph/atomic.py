@@ -47,8 +47,11 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def put(draft: Path, path: Path) -> None:
     """Let a complete file take the place of the one at `path`, as `replacing` does.
 
-    On one disk it is not copied.
+    Where both are on one disk it is not copied.
     """
+    if is_stream(path):
+        _copy(draft, path)
+        return
     target = path.resolve()
     try:
         if target.exists():
@@ -57,8 +60,12 @@ def put(draft: Path, path: Path) -> None:
     except OSError as problem:
         if problem.errno != errno.EXDEV:
             raise
-        with open(draft, "rb") as source, replacing(path) as file:
-            shutil.copyfileobj(source, file)
+        _copy(draft, path)
+
+
+def _copy(draft: Path, path: Path) -> None:
+    with open(draft, "rb") as source, replacing(path) as file:
+        shutil.copyfileobj(source, file)
 
 
 @contextmanager

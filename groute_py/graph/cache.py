@@ -14,8 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from groute_py.errors import FormatError
+from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats import native
+from groute_py.graph.formats.ldbc_vertices import vertices_file
 from groute_py.settings import settings
 
 LARGE_COMPRESSED = 8 << 20
@@ -56,8 +58,13 @@ def fresh_copy(path: Path, folder: Path) -> Path | None:
 
 
 def copy_name(path: Path) -> str:
-    """The name of the copy of a file: the start of its own and a hash of its absolute path."""
-    digest = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()
+    """The name of the copy of a file: the start of its own, and a hash of all that says how it is
+    read: its absolute path, its suffix (of a link another one), and a file of vertices beside it.
+    """
+    beside = vertices_file(path)
+    state = None if beside is None else (beside.stat().st_size, beside.stat().st_mtime_ns)
+    read_by = f"{path.resolve()}\0{bare_name(path).rpartition('.')[2]}\0{state}"
+    digest = hashlib.sha256(os.fsencode(read_by)).hexdigest()
     return f"{path.name.split('.')[0][:40]}-{digest[:20]}.csr"
 
 

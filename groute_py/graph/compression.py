@@ -10,6 +10,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -45,7 +46,7 @@ class Codec(NamedTuple):
 
     name: str
     suffix: str
-    magic: bytes
+    magic: re.Pattern[bytes]
     start: Callable[[], Decompressor]
     packing: Callable[[BinaryIO], AbstractContextManager[Any]]
 
@@ -99,25 +100,31 @@ CODECS = (
     Codec(
         "gzip",
         ".gz",
-        b"\x1f\x8b",
+        re.compile(rb"\x1f\x8b"),
         _gunzip,
         lambda file: gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0),
     ),
     Codec(
         "xz",
         ".xz",
-        b"\xfd7zXZ\0",
+        re.compile(rb"\xfd7zXZ\0"),
         lambda: lzma.LZMADecompressor(memlimit=LARGEST_WINDOW),
         partial(lzma.LZMAFile, mode="wb"),
     ),
     Codec(
         "bzip2",
         ".bz2",
-        b"BZh",
+        re.compile(rb"BZh[1-9](1AY&|\x17rE8)"),  # a block follows, or the end
         bz2.BZ2Decompressor,
         partial(bz2.BZ2File, mode="wb"),
     ),
-    Codec("zstd", ".zst", b"\x28\xb5\x2f\xfd", _unzstd, lambda file: _zstd().ZstdFile(file, "wb")),
+    Codec(
+        "zstd",
+        ".zst",
+        re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # a frame, or one to be skipped
+        _unzstd,
+        lambda file: _zstd().ZstdFile(file, "wb"),
+    ),
 )
 
 SUFFIXES = tuple(codec.suffix for codec in CODECS)
@@ -125,7 +132,7 @@ SUFFIXES = tuple(codec.suffix for codec in CODECS)
 
 def codec_of(head: bytes) -> Codec | None:
     """What a file that begins like this is compressed with, if anything."""
-    return next((codec for codec in CODECS if head.startswith(codec.magic)), None)
+    return next((codec for codec in CODECS if codec.magic.match(head)), None)
 
 
 def bare_name(path: Path) -> str:
@@ -151,7 +158,7 @@ def pieces(path: Path) -> Iterator[tuple[bytes, int]]:
 
 
 def _decompressed(path: Path, file: BinaryIO, codec: Codec) -> Iterator[bytes]:
-    """The streams of a compressed file, one after another; zeros may follow the last one."""
+    """The streams of a compressed file, one after another; zeros may follow each."""
     data = file.read(CHUNK)
     while data:
         stream = codec.start()
@@ -169,7 +176,7 @@ def _decompressed(path: Path, file: BinaryIO, codec: Codec) -> Iterator[bytes]:
             if piece:
                 yield piece
         data = stream.unused_data or file.read(CHUNK)
-        while data and not data.strip(b"\0"):
+        while data and not (data := data.lstrip(b"\0")):
             data = file.read(CHUNK)
 
 

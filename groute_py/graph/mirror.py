@@ -25,8 +25,8 @@ def mirrored(graph: Graph, sign: int = 1) -> Graph:
     tails = _tails(graph.offsets, graph.heads)
     other = tails != graph.heads
     back = graph.weights[other]
-    if sign < 0 and back.dtype.kind in "iu":
-        back = -back.astype(np.int64)
+    if sign < 0:
+        back = -(back.astype(np.int64) if back.dtype.kind in "iu" else back)
     offsets, heads, weights = csr_from_arcs(
         graph.vertex_count,
         np.concatenate([tails, graph.heads[other]]),

@@ -26,7 +26,7 @@ MPI_MARK = "${SLURM_MPI_TYPE:-pmix}"
 ITEM = "{}"
 """In a command, stands for the item of an array job."""
 
-TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?", re.ASCII)
+TIME = re.compile(r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?", re.ASCII)
 """Slurm's times: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S."""
 
 

@@ -70,7 +70,7 @@ def _listed(piece: Piece, low: int, seen: NDArray[np.bool_]) -> Numbered:
 def _lowered(column: NDArray[Any], shift: int) -> NDArray[Any]:
     if shift < 0:  # what is below zero may not fit once it is not
         column = column.astype(np.int64, copy=False)
-    if shift:
+    if shift and len(column):  # of none the type may be too small for the shift
         column -= shift
     return column
 

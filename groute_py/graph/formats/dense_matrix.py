@@ -11,6 +11,7 @@ where no path leads, or says `FOUND NEGATIVE CYCLE!`; see `groute_py.result_file
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
 from groute_py.graph.number_rows import number_rows
 
+COUNT = re.compile(rb"\d{1,18}")
 NO_ARC = 1_000_000
 MOST_VERTICES = 1 << 20
 """A file with more would be larger than two terabytes."""
@@ -40,7 +42,7 @@ def sniff(head: Head) -> bool:
     if head.name.endswith(SUFFIX_OF_NAMES) and dialect_of(head) is not None:
         return False
     fields = [line.split() for line in head.text.split(b"\n") if line.strip()][:2]
-    if not fields or len(fields[0]) != 1 or not fields[0][0].isdigit():
+    if not fields or len(fields[0]) != 1 or not COUNT.fullmatch(fields[0][0]):
         return False
     if len(fields) == 1:
         return head.text.endswith(b"\n") or head.whole

@@ -62,6 +62,9 @@ def dialect_of(head: Head) -> Dialect | None:
     comments, data = _sample(head)
     vertices = _vertices(comments)
     if not data:
+        if any(b"\r" in comment for comment in comments):
+            problem = "lines end with a carriage return alone; end them with a line feed"
+            raise FormatError(head.path, problem, line=1)
         return Dialect(b"", 3, False, frozenset(), vertices=vertices) if comments else None
     separator = separator_of(head, data)
     if separator is None:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, GraphError, InputError
 from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.arc_text import write_arcs
-from groute_py.graph.arcs import INT64
+from groute_py.graph.arcs import INT32, INT64
 from groute_py.graph.columns import PAIRS
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
@@ -144,6 +144,8 @@ class _Lines(ArcLines):
                 wrong = int(ends.min()) if ends.min() < span.start else int(ends.max())
                 known = f"{span.start}..{span.stop - 1}"
                 raise FormatError(self.path, f"vertex {wrong} is outside the range {known}")
+        if not INT32.min <= span.start <= span.stop <= INT32.max:
+            tails, heads = tails.astype(np.int64, copy=False), heads.astype(np.int64, copy=False)
         return span.start, None, len(span), tails - span.start, heads - span.start
 
 
@@ -173,6 +175,8 @@ def _read_names(path: Path, dialect: Dialect, progress: Progress | None) -> Grap
         raise FormatError(path, f"a vertex is named {shown(error.object)}: no UTF-8") from error
     except GraphError as error:
         raise FormatError(path, str(error)) from error
+    if any("\0" in name for name in names):
+        raise FormatError(path, "a vertex has a null character in its name")
     ids = np.array(names, dtype=np.str_)
     return _with_ids(lines.arcs.graph(len(ids), first_id=0, name=_name(path)), ids)
 

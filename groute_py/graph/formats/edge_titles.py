@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from groute_py.errors import FormatError
-from groute_py.graph.columns import HEADS, PAIRS, TAILS, WEIGHTS, is_weight_title
+from groute_py.graph.columns import HEADS, PAIRS, TAILS, is_weight_title
 from groute_py.graph.formats.edge_fields import Records, as_integer
 from groute_py.graph.head import Head
 
@@ -29,7 +29,7 @@ def are_titles(head: Head, rows: Records) -> bool:
     later = [fields for _, fields in rows[1:]]
     pair = first[0].lower(), first[1].lower()
     if later and all(as_integer(end) is not None for fields in later for end in fields[:2]):
-        _check_order(head, number, pair)
+        _check_order(head, number, [title.lower() for title in first])
         return True
     if pair in PAIRS:
         used = {end for fields in later for end in fields[:2]}
@@ -37,9 +37,12 @@ def are_titles(head: Head, rows: Records) -> bool:
     return False
 
 
-def _check_order(head: Head, line: int, pair: tuple[str, str]) -> None:
-    tail, other = pair
-    backwards = tail in HEADS and other in TAILS
-    if backwards or tail in WEIGHTS or other in WEIGHTS:
-        problem = f"columns {tail}, {other} …; put them in the order tail, head, weight"
+def _check_order(head: Head, line: int, titles: list[str]) -> None:
+    backwards = titles[0] in HEADS and titles[1] in TAILS
+    elsewhere = (
+        any(set(pair) <= set(titles) and [*pair] != titles[:2] for pair in PAIRS)
+        and tuple(titles[:2]) not in PAIRS
+    )
+    if backwards or elsewhere or any(map(is_weight_title, titles[:2])):
+        problem = f"columns {', '.join(titles)}; put them in the order tail, head, weight"
         raise FormatError(head.path, problem, line=line)

@@ -24,14 +24,17 @@ def vertices_beside(path: Path) -> NDArray[np.int64] | None:
     Raises:
         FormatError: with the line of what is no integer.
     """
+    vertices = vertices_file(path)
+    return None if vertices is None else _read_vertices(vertices)
+
+
+def vertices_file(path: Path) -> Path | None:
+    """The file ``x.v`` beside ``x.e``, compressed or not, if there is one."""
     if not bare_name(path).endswith(".e"):
         return None
     stem = path.parent / bare_name(path).removesuffix(".e")
-    for suffix in ("", *SUFFIXES):
-        vertices = Path(f"{stem}.v{suffix}")
-        if vertices.is_file():
-            return _read_vertices(vertices)
-    return None
+    beside = (Path(f"{stem}.v{suffix}") for suffix in ("", *SUFFIXES))
+    return next((vertices for vertices in beside if vertices.is_file()), None)
 
 
 def _read_vertices(path: Path) -> NDArray[np.int64]:

@@ -27,15 +27,19 @@ from groute_py.graph.lines import Progress, shown
 from groute_py.graph.mirror import mirrored
 from groute_py.graph.size import Size
 
-BANNER = b"%%matrixmarket"
+BANNER = b"%%MatrixMarket"
 FIELDS = ("real", "double", "integer", "pattern")
 SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 COUNT = re.compile(rb"\d{1,18}")
 
 
 def sniff(head: Head) -> bool:
-    """Whether it begins with the banner."""
-    return head.lines[0].lower().startswith(BANNER)
+    """Whether it begins with the banner, or its name says that it should.
+
+    Without one the line of counts would be an arc.
+    """
+    is_named = head.name.endswith(".mtx") and b"\0" not in head.text
+    return head.lines[0].lower().startswith(BANNER.lower()) or is_named
 
 
 def size(head: Head) -> Size | None:
@@ -72,14 +76,14 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
 
 class _Lines(ArcLines):
-    symmetry = "general"
+    symmetry: str | None = None  # before the banner
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, b"")  # the banner would look like a comment
 
     def take_line(self, line: bytes) -> None:
         fields = line.split()
-        if self.line == 1:
+        if self.symmetry is None and fields:
             self._take_banner(line)
         elif not fields or fields[0].startswith(b"%"):
             return
@@ -93,8 +97,8 @@ class _Lines(ArcLines):
 
     def _take_banner(self, line: bytes) -> None:
         words = line.decode(errors="replace").lower().split()
-        if len(words) != 5 or words[1] != "matrix":
-            self.refuse("expected `%%MatrixMarket matrix coordinate FIELD SYMMETRY`")
+        if len(words) != 5 or words[0].lstrip("%") != "matrixmarket" or words[1] != "matrix":
+            self.refuse(f"expected `{BANNER.decode()} matrix coordinate FIELD SYMMETRY`")
         form, field, self.symmetry = words[2:]
         if form != "coordinate":
             self.refuse(f"a matrix in {form} form; only coordinate form is read")

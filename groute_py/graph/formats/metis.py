@@ -12,6 +12,7 @@ many weights a vertex has (METIS 5.1 manual, 4.1). Sizes and weights of vertices
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +32,7 @@ from groute_py.graph.mirror import is_symmetric
 from groute_py.graph.number_rows import NumberRows, number_rows
 from groute_py.graph.size import Size
 
+COUNT = re.compile(rb"\d{1,18}")
 SUFFIXES = (".graph", ".metis")
 FORMS = (0, 1, 10, 11, 100, 101, 110, 111)
 """What the third number of the header may be."""
@@ -52,7 +54,7 @@ def sniff(head: Head) -> bool:
 
     Lines of two or three numbers may be either; then the suffix decides.
     """
-    lines = [line for line in head.lines if line[:1] != b"%"]
+    lines = [line for line in head.lines if line.lstrip()[:1] != b"%"]
     fields = [line.split() for line in lines]
     if not fields or not all(INTEGER.fullmatch(field) for row in fields for field in row):
         return False
@@ -70,8 +72,11 @@ def sniff(head: Head) -> bool:
 
 def size(head: Head) -> Size | None:
     """What the header promises; every edge is two arcs."""
-    fields = next((line.split() for line in head.lines if line[:1] != b"%"), [])
-    return Size(int(fields[0]), 2 * int(fields[1])) if len(fields) > 1 else None
+    lines = (line.split() for line in head.lines if line.lstrip()[:1] != b"%")
+    counts = next(lines, [])[:2]
+    if len(counts) < 2 or not all(map(COUNT.fullmatch, counts)):
+        return None
+    return Size(int(counts[0]), 2 * int(counts[1]))
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:

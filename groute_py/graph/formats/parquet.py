@@ -18,7 +18,7 @@ from groute_py.errors import FormatError, GraphError, GrouteError, InputError, S
 from groute_py.graph.arc_text import arc_blocks
 from groute_py.graph.arcs import INT64
 from groute_py.graph.atomic import replacing
-from groute_py.graph.columns import as_int64, chosen_columns
+from groute_py.graph.columns import HEADS, TAILS, as_int64, chosen_columns, is_weight_title
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
@@ -148,10 +148,21 @@ def _chosen(path: Path, schema: Any) -> list[str]:
         return bool(types.is_integer(kind) or types.is_floating(kind))
 
     try:
-        chosen = chosen_columns(schema.names, is_numeric)
+        chosen = chosen_columns(_without_index(schema), is_numeric)
     except GraphError as error:
         raise FormatError(path, str(error)) from error
     return [name for name in chosen if name is not None]
+
+
+def _without_index(schema: Any) -> list[str]:
+    """All columns but those in which pandas has kept its rows' labels, if that is all they are."""
+    labels = (schema.pandas_metadata or {}).get("index_columns", [])
+    known = (*TAILS, *HEADS)
+    return [
+        name
+        for name in schema.names
+        if name not in labels or name.lower() in known or is_weight_title(name)
+    ]
 
 
 def _array(path: Path, column: Any, name: str) -> NDArray[Any]:
@@ -161,6 +172,8 @@ def _array(path: Path, column: Any, name: str) -> NDArray[Any]:
     if values.dtype == object:
         if not all(isinstance(value, str) for value in values):
             raise FormatError(path, f"column {name} is {column.type}; integers or strings are read")
+        if any("\0" in value for value in values):
+            raise FormatError(path, f"column {name} has a name with a null character in it")
         check_name_lengths(len(values), max(map(len, values), default=0))
         values = values.astype(np.str_)
     if values.dtype == np.uint64:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GrouteError, InputError
+from groute_py.graph.arcs import INT64
 from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
@@ -49,6 +50,8 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
         check_vertex_count(path, rows, path.stat().st_size)
         arrays = _csr(form, rows, found)
         first_id = int(found.get("first_id", 0))
+        if not INT64.min <= first_id <= INT64.max - rows:
+            raise ValueError(f"its first id is {first_id}")
         name = path.name.removesuffix(".npz")
         graph = Graph.from_arrays(*arrays, first_id=first_id, name=name)
         if graph.vertex_count != rows:
@@ -86,6 +89,11 @@ def _csr(form: str, count: int, found: dict[str, NDArray[Any]]) -> tuple[NDArray
     else:
         columns = np.diff(_offsets(found["indptr"], len(found["indices"])))
         tails, heads = found["indices"], np.repeat(np.arange(len(columns)), columns)
+    for ends in (tails, heads):
+        if ends.dtype.kind not in "iu":
+            raise ValueError(f"its indices are {ends.dtype}")
+        if len(ends) and not (ends.min() >= 0 and ends.max() < count):
+            raise ValueError(f"an index is outside 0..{count - 1}")
     wanted = index_type(count)
     return csr_from_arcs(count, tails.astype(wanted), heads.astype(wanted), found["data"])
 
@@ -101,6 +109,8 @@ def _offsets(offsets: NDArray[Any], count: int) -> NDArray[Any]:
 def _with_ids(graph: Graph, ids: NDArray[Any] | None) -> Graph:
     if ids is None:
         return graph
+    if len(np.unique(ids)) < len(ids):
+        raise ValueError("two vertices have one id")
     return Graph(graph.offsets, graph.heads, graph.weights, name=graph.name, ids=ids)
 
 
