@@ -13,7 +13,6 @@ with vertex int32 in its owner's numbers and parent int64 in global numbers.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol
@@ -78,12 +77,6 @@ def within(value: float, distance_type: np.dtype[Any]) -> Any:
         return distance_type.type(value)
     with np.errstate(over="ignore"):  # what rounds beyond float32 is infinite
         return distance_type.type(value)
-
-
-def no_less(distance: Any) -> float:
-    """A float that is not less than a distance: those beyond 2⁵³ lie between two."""
-    nearest = float(distance)
-    return nearest if nearest >= distance.item() else math.nextafter(nearest, math.inf)
 
 
 class Windows(NamedTuple):
@@ -237,7 +230,7 @@ class Device(Protocol):
         """Improvements of halo vertices since the last call, one message for each owner."""
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
-        """No less than what is farthest of some owned vertices (local numbers); maybe infinite."""
+        """The greatest distance of some owned vertices (local numbers); infinite if unreached."""
 
     def forget_beyond(self, bound: float) -> None:
         """Make unreached what is farther than ``bound``."""

@@ -17,7 +17,6 @@ from groute_py.device.base import (
     Terms,
     Windows,
     alike,
-    no_less,
     unreached,
     within,
 )
@@ -130,7 +129,7 @@ class CpuDevice:
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
         greatest = self._distances[vertices].max()
-        return np.inf if greatest == self._nothing else no_less(greatest)
+        return np.inf if greatest == self._nothing else float(greatest)
 
     def forget_beyond(self, bound: float) -> None:
         self._distances[self._distances > within(bound, self._type)] = self._nothing

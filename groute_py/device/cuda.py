@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
-from groute_py.device.base import NO_PARENT, Counters, Windows, no_less, within
+from groute_py.device.base import NO_PARENT, Counters, Windows, within
 from groute_py.device.cuda_claims import NOBODY, Claims
 from groute_py.device.cuda_fused import DEPTH, Fused
 from groute_py.device.cuda_loaded import pieces
@@ -116,7 +116,7 @@ class CudaDevice(Fused, Claims):
             distances = self._arrays["distance"]
             parts = (cp.asarray(vertices[part]) for part in pieces(len(vertices)))
             greatest = max(distances[part].max().get()[()] for part in parts)
-        return np.inf if greatest == self._nothing else no_less(greatest)
+        return np.inf if greatest == self._nothing else float(greatest)
 
     def forget_beyond(self, bound: float) -> None:
         with self._stream:

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer
 from groute_py.device.base import Device
 
+EXACT = 2.0**53
+"""From here on integers lie between two floats, and one may have been rounded down."""
+
 
 class Relaxing:
     """Improving distances.
@@ -48,10 +51,11 @@ class Relaxing:
         return min(self._device.window(), self._width)
 
     def goal(self) -> float:
-        """The farthest target so far, infinite while one is unreached."""
+        """No less than the farthest target so far, infinite while one is unreached."""
         if self._targets is None:
             return math.inf
-        return self._device.farthest(self._targets) if len(self._targets) else -math.inf
+        found = self._device.farthest(self._targets) if len(self._targets) else -math.inf
+        return found if found < EXACT else math.nextafter(found, math.inf)
 
 
 class Claiming:
