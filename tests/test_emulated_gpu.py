@@ -19,6 +19,7 @@ SELECTED = {
     "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "test_recording.py": ("", 20),
     "test_dealt.py": ("", 46),
+    "test_together.py": ("", 19),
     "test_growing_windows.py": ("not share_a_byte or int32", 24),
     "test_outer.py": ("", 66),
     "test_busy_gpu.py": ("", 4),
@@ -30,10 +31,15 @@ SELECTED = {
 }
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
-WITH_SEVERAL = {"test_dealt.py"}
+WITH_SEVERAL = {"test_dealt.py", "test_together.py"}
 """On four GPUs, the others on one."""
 
-WITH_TWO_BLOCKS = {"test_growing_windows.py", "test_outer.py", "test_recording.py"}
+WITH_TWO_BLOCKS = {
+    "test_growing_windows.py",
+    "test_outer.py",
+    "test_recording.py",
+    "test_together.py",
+}
 """In each persistent kernel, the others with one."""
 
 

@@ -125,13 +125,13 @@ class Linked(Protocol):
     """A device whose kernels exchange with those of their team: one launch until all are quiet.
 
     Attributes:
-        counters: those of the device.
         floor: the smallest distance left after a run; infinite when none is left.
+        overflowed: as of `Counters`.
         arcs: how many this rank has been dealt.
     """
 
-    counters: Counters
     floor: float
+    overflowed: bool
 
     @property
     def arcs(self) -> int: ...
@@ -155,7 +155,10 @@ class Linked(Protocol):
         """
 
     def finished(self) -> bool:
-        """Whether the run has ended; then ``counters`` and ``floor`` are set."""
+        """Whether the run has ended; then ``floor`` and ``overflowed`` are set."""
+
+    def count(self) -> None:
+        """Bring the device's counters up to date, once after each run."""
 
     def stop(self) -> None:
         """End the run on all ranks of the team soon, unfinished."""
@@ -208,7 +211,8 @@ class Device(Protocol):
         until then it answers for the solve before.
 
         With ``record`` the device may keep the tail of each improvement, so that `start_claims`
-        finds the predecessors there. It is asked of a rank alone, without negative weights.
+        finds the predecessors there. It is asked where no other rank improves what this one owns,
+        without negative weights.
         """
 
     def memory(self, size: int) -> Buffer:

@@ -65,6 +65,9 @@ class CudaDevice(Fused, Claims):
 
     name = "cuda"
 
+    _told: tuple[Any, Windows] | None = None
+    """What kernels have been told of windows, and where."""
+
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         assert self._team is None or self._link is not None  # arcs lie as the team needs them
         self._gpu.use()  # or a thread that comes for the first time has no context to launch in
@@ -77,12 +80,14 @@ class CudaDevice(Fused, Claims):
         self._turns = SLICE_TURNS_ALONE if self._terms.mode == "alone" else SLICE_TURNS
         share = self._share
         self._probing = self._terms.mode == "alone" and len(share.heads) >= BUSHY * share.own_count
-        self._source = NOBODY if source is None else source
+        self._source = NOBODY if source is None else int(self._number_of(source))
         self._delta, self._cutoff = within(windows.widest, self._type), within(cutoff, self._type)
         self._first = within(windows.first, self._type) or self._delta  # 0 would not grow
         self._patience = Patience(len(share.heads), self._delta, self._nothing)
-        self._make_room_for_hints()
-        self._say_what_is_pulled()
+        if self._told is None or self._told[0] is not self._work or self._told[1] != windows:
+            self._make_room_for_hints()
+            self._say_what_is_pulled()
+            self._told = self._work, windows
 
     def merge(self, message: Buffer) -> None:
         self._begin()
@@ -114,7 +119,8 @@ class CudaDevice(Fused, Claims):
     def farthest(self, vertices: NDArray[np.int64]) -> float:
         with self._stream:
             distances = self._arrays["distance"]
-            parts = (cp.asarray(vertices[part]) for part in pieces(len(vertices)))
+            numbers = self._number_of(vertices)
+            parts = (cp.asarray(numbers[part]) for part in pieces(len(numbers)))
             greatest = max(distances[part].max().get()[()] for part in parts)
         return np.inf if greatest == self._nothing else float(greatest)
 

@@ -1,7 +1,8 @@
 """Predecessors on a GPU: recorded as distances improve, or claimed afterwards by tight arcs.
 
-Among peers every arc lies where its head is, and a tight arc that rises claims it there. Only level
-arcs, along which those claim that have been claimed, need to be told of mirrored vertices.
+Ranks that are linked claim afterwards if one of them lacks a record. Among them every arc lies
+where its head is, and a tight arc that rises claims it there. Only level arcs, along which those
+claim that have been claimed, need to be told of mirrored vertices.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ class Claims(Dealt):
 
     def start_claims(self, monotone: bool) -> None:
         self._listed, self._unsent, self._done, self._reported = False, False, 0, 0
-        if self._recording and self._claim_recorded():
+        recorded = self._recording and self._claim_recorded()
+        if self._team is not None:
+            recorded = all(self._team.channel.gather(recorded))
+        if recorded:
             self._monotone = self._onward = False
             return
         self._monotone, self._onward = monotone, not monotone

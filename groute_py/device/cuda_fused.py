@@ -40,7 +40,7 @@ class Fused(Dealt):
         super().__init__(local_rank, direct=direct)
         self._beside = cp.cuda.Stream(non_blocking=True)  # while the other is busy
         self._link: Link | None = None
-        self._all_linked, self._begins, self.floor = False, NEW_SOLVE, 0.0
+        self._all_linked, self._begins, self.floor, self.overflowed = False, NEW_SOLVE, 0.0, False
         self._sent: list[int] = []
         self._peers = nobody()
 
@@ -94,23 +94,28 @@ class Fused(Dealt):
         assert self._link is not None
         with self._stream:
             self._launch(np.inf, 1, DEPTH)
+        self._copy_control()  # when the kernel ends, not when somebody sees that
         self._link.runs += 1
         self._begins = NEW_RUN
 
     def finished(self) -> bool:
-        # `Stream.done` stays false after an error, which the look at the control block raises
+        # `Stream.done` stays false after an error, which waiting raises
         if runtime.streamQuery(self._stream.ptr) == NOT_READY:
             return False
-        with self._stream:
-            if not self._all_linked:
+        if not self._all_linked:
+            with self._stream:
                 self._fill_outboxes(with_parents=False)
-            seen = self._read_control()
-        self.floor = float(seen["floor"])
+        self._stream.synchronize()
+        self.floor = float(self._seen["floor"][0])
+        self.overflowed = bool(self._seen["overflowed"][0])
+        return True
+
+    def count(self) -> None:
         assert self._link is not None
+        seen = self._seen[0]
         sent = self._link.bytes_sent(seen["exchange"])
         self._sent = [before + now for before, now in zip(self._sent, sent, strict=True)]
         self._count(seen)
-        return True
 
     def stop(self) -> None:
         flag = np.ones(1, np.uint32)

@@ -154,10 +154,9 @@ class Loaded:
         return self._share_at
 
     def held(self) -> tuple[Any, Any]:
-        own = self._share.own_count
         remedy = "leave out download=False"
         with self._stream, self._within_memory("a second copy of the answer", remedy):
-            distances, parents = (self._arrays[name][:own] for name in ("distance", "parent"))
+            distances, parents = self._answer("distance"), self._answer("parent")
             public = public_distances(distances)
             kept = public.copy() if public.dtype == distances.dtype else public, parents.copy()
         self._stream.synchronize()
@@ -263,9 +262,13 @@ class Loaded:
         self._kernels[name]((blocks,), (BLOCK,), arguments)
 
     def _read_control(self) -> Any:
-        runtime.memcpyAsync(*self._copying, self._stream.ptr)
+        self._copy_control()
         self._stream.synchronize()
         return self._seen[0]
+
+    def _copy_control(self) -> None:
+        """To ``_seen``, after what has been launched."""
+        runtime.memcpyAsync(*self._copying, self._stream.ptr)
 
     def _write_control(self, field: str, value: Any) -> None:
         start = offset_of(self._control_type, field)
@@ -275,7 +278,15 @@ class Loaded:
 
     def _download(self, name: str) -> NDArray[Any]:
         with self._stream:
-            return to_host(self._arrays[name][: self._share.own_count])
+            return to_host(self._answer(name))
+
+    def _answer(self, name: str) -> Any:
+        """Of the owned vertices, in the share's numbers."""
+        return self._arrays[name][: self._share.own_count]
+
+    def _number_of(self, vertices: Any) -> Any:
+        """The numbers that owned vertices have in the kernels."""
+        return vertices
 
 
 def pieces(count: int, length: int = LOOKED_AT) -> Iterator[slice]:

@@ -100,6 +100,7 @@ MAILBOX = np.dtype(
         ("ballot", BALLOT, MAX_PEERS),
         ("vote", np.uint64),
         ("limit", np.float64),
+        ("from", np.float64),
         ("bound", np.float64),
         ("quiet", NUMBER),
         ("stop", NUMBER),
@@ -125,11 +126,12 @@ TRAFFIC = np.dtype(
 ORDERS = np.dtype(
     [
         ("limit", np.float64),
+        ("from", np.float64),
         ("bound", np.float64),
         ("quiet", NUMBER),
         ("stopped", NUMBER),
         ("express", NUMBER),
-        ("unused", NUMBER),
+        ("near", NUMBER),
         ("with", TRAFFIC, MAX_PEERS),
     ],
     align=True,

@@ -170,10 +170,10 @@ def gpu_bytes(
 
     With ``short`` its worklists are as short as can be.
 
-    Some things take memory only where it is left: a rank alone 56 bytes a vertex more to record
-    predecessors, hints up to a byte a vertex, ranks that send device memory `message_bytes`, and
-    what is prepared to be pulled as much as the arcs and offsets, if arcs do not all lead back, and
-    8 bytes a vertex on the way if they do.
+    Some things take memory only where it is left: records of predecessors 56 bytes a vertex that
+    has a row there, hints up to a byte a vertex, ranks that send device memory `message_bytes`, and
+    what is prepared to be pulled as much as the arcs and offsets, if arcs do not all lead back,
+    8 bytes a vertex on the way if they do, and 8 more for other numbers if a rank is alone.
 
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     76

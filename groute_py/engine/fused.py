@@ -34,7 +34,7 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
     linked.prepare(pace.lead * linked.window(), math.inf)
     late = _is_late_at_the_end(linked, pace.deadline)
     # also: nobody begins anew before all have ended
-    ends = channel.gather((late, linked.counters.overflowed))
+    ends = channel.gather((late, linked.overflowed))
     if any(late for late, _ in ends):
         raise too_late()
     return any(overflowed for _, overflowed in ends)
@@ -74,6 +74,7 @@ class Together(Relaxing):
         least = min(self._team.agree(self._floor))  # so all members have ended their last run
         if least <= limit and least < math.inf:
             _is_late_at_the_end(self._linked, self._pace.deadline)
+            self._linked.count()
             self._floor = self._linked.floor
         return self._floor
 

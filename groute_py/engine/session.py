@@ -130,6 +130,8 @@ class Session:
         self._channel.gather(None)  # so that no rank's time holds another's last download
         with watch.phase("solve"):
             votes = self._relax(local, wanted, deadline)
+        if self._mode.linked is not None and self._mode.team is None:
+            self._mode.linked.count()  # not sooner: all ranks wait for the answer
         if self._options.predecessors:
             with watch.phase("predecessors"):
                 self._device.start_claims(not self.facts.has_negative)
@@ -288,9 +290,17 @@ class Session:
         return self._method.windows(self.facts, self._device.name, self._channel.size)
 
     def _records(self) -> bool:
-        """Whether a vertex's last improvement makes a tree: alone, without negative weights."""
-        alone = self._channel.size == 1
-        return self._options.predecessors and alone and not self.facts.has_negative
+        """Whether a vertex's last improvement makes a tree.
+
+        It does without negative weights, where no rank improves what another owns.
+        """
+        return self._options.predecessors and self._together and not self.facts.has_negative
+
+    @property
+    def _together(self) -> bool:
+        """Whether one run of all ranks is a solve."""
+        mode = self._mode
+        return self._channel.size == 1 or (mode.linked is not None and mode.team is None)
 
     def _windows(self, wanted: NDArray[np.int64] | None) -> Windows:
         """As wide as was asked for; else automatic ones, no wider than a step towards targets.
@@ -299,9 +309,7 @@ class Session:
         """
         if self._options.delta is not None:
             return alike(self._delta())
-        mode = self._mode
-        together = self._channel.size == 1 or (mode.linked is not None and mode.team is None)
-        windows = self._automatic if together else alike(self._delta())
+        windows = self._automatic if self._together else alike(self._delta())
         return windows if math.isinf(windows.widest) else windows.upto(self._stride(wanted))
 
     def _outer_below(self) -> float:

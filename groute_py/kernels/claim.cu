@@ -34,7 +34,7 @@ extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
         bool wanted = v != source && work.distance[v] != NOTHING;
         u32 tail = wanted && is_record_of(last, work.distance[v]) ? (u32)last : NO_VERTEX;
         if (PULLS && wanted && tail == NO_VERTEX && share.in_offsets) tail = rising_tail(share, work, v);
-        work.parent[v] = tail != NO_VERTEX ? (i64)(share.first + tail) : -1;
+        work.parent[v] = tail != NO_VERTEX ? (i64)global_number(share, tail) : -1;
         if (wanted && tail == NO_VERTEX) atomicAdd(&control->unrecorded, 1u);
     }
 }

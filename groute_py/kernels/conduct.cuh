@@ -196,19 +196,20 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
 
 // What a rank has to do next, apart from what arrives.
 struct Prospect {
-    u64 listed;    // entries and items in near
+    u32 near;      // entries in near
+    u64 listed;    // the same, and items
     bool pending;  // something else is due in any case
     double floor;  // the smallest distance left to work on
     double threshold;  // what peers have been told of lies below it
     u32 far;       // entries of the far list, or vertices that are far
-    bool much;     // they are a good part of all vertices
+    bool much;     // they are a good part of all vertices, and not to be pulled first
     double bound;  // where outer arcs are pulled, see outer.cuh; infinite if none are
     double reach;  // how wide windows are after it; a quarter of that before
 };
 
 // Rank 0: when all have taken part, tells all the verdict and opens the next vote. The window moves
 // when nothing is left in it; one that grows, when nothing is under way either, which may lie in it.
-// Up to where this rank pulls, and most likely all do, windows stay narrow.
+// Up to where a rank pulls, and most likely all do, windows stay narrow.
 __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Prospect& prospect) {
     u32 p = lane();
     bool voter = p < peers.count;
@@ -230,13 +231,14 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Pros
     bool calm = idle && sent == received;
     bool quiet = calm && desk.own.calm == sent + 1;
     double width = desk.own.width, end = desk.heard.limit - peers.ahead;
-    bool settled = sent == received || peers.ahead > 0;
-    if (floor != INFINITE && floor >= end && settled) {
-        const bool pulls = PULLS && prospect.bound != INFINITE, before = pulls && floor < prospect.bound;
+    bool settled = sent == received || peers.ahead > 0, moves = floor != INFINITE && floor >= end && settled;
+    if (moves) {
+        const double told = desk.heard.bound, bound = told > floor ? min(told, prospect.bound) : prospect.bound;
+        const bool pulls = PULLS && bound != INFINITE, before = pulls && floor < bound;
         if (pulls) width = max(width, before ? prospect.reach / 4 : prospect.reach);
         if (!before) width = wider(width, peers.widest, prospect.much);
         end = max(floor + width, nextafter(floor, INFINITE));
-        if (before) end = min(end, prospect.bound);
+        if (before) end = min(end, bound);
     }
     __syncwarp();
     if (p == 0) {
@@ -245,6 +247,7 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Pros
     }
     if (!voter) return;
     volatile Mailbox& theirs = *peers.mailbox[p];
+    if (moves) theirs.from = floor;
     if (floor != INFINITE) theirs.limit = min(end + peers.ahead, peers.bound);
     theirs.quiet = quiet;
     say(&peers.mailbox[p]->vote, desk.heard.vote + 1);
@@ -298,7 +301,9 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
         __syncwarp();
         if (lane() == 0) {
             orders.limit = desk.heard.limit;
+            orders.from = desk.heard.from;
             orders.bound = desk.heard.bound;
+            orders.near = prospect.near;
             orders.quiet = desk.heard.quiet;
             orders.stopped = desk.heard.stop;
             bool splits = !prospect.listed && !prospect.pending && !beyond;

@@ -291,24 +291,28 @@ struct WarpLists {
     // Leaves out what is idle, once peers have been told.
     __device__ __forceinline__ void drop_idle() {
         const int each = HELD / 32;
-        Entry entries[each];
+        Ready ready[each];
         bool kept[each];
         __syncwarp();
 #pragma unroll
         for (int k = 0; k < each; k++) {
             u32 index = 32 * k + lane();
             kept[k] = index < near_count;
-            entries[k] = {};
-            if (kept[k]) entries[k] = held(0)[index];
-            kept[k] = kept[k] && !idle({entries[k].distance, entries[k].vertex});
+            ready[k] = {};
+            if (!kept[k]) continue;
+            Entry entry = held(0)[index];
+            ready[k] = {entry.distance, entry.vertex, held_tail(0)[index]};
+            kept[k] = !idle(ready[k]);
+            if (!kept[k]) record(rank.work, vertex_in(entry.vertex), entry.distance, ready[k].tail);
         }
         __syncwarp();
-        near_count = 0;
+        u32 count = 0;
 #pragma unroll
         for (int k = 0; k < each; k++) {
             u32 mask = __ballot_sync(~0u, kept[k]);
-            if (kept[k]) held(0)[near_count + rank_among(mask)] = entries[k];
-            near_count += __popc(mask);
+            if (kept[k]) hold(ready[k], 0, count + rank_among(mask));
+            count += __popc(mask);
         }
+        near_count = count;
     }
 };

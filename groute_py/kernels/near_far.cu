@@ -106,9 +106,9 @@ __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& t
 }
 
 // Far is what its list holds. Where that had no place for all, or is not kept, it is looked for among all vertices:
-// who is not nearer than the window's beginning has not been relaxed from where it is.
+// who is not nearer than the threshold `before` has not been relaxed from where it is.
 __device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
-                          Distance window, Distance threshold, Distance bound, Distance* least_far) {
+                          Distance before, Distance threshold, Distance bound, Distance* least_far) {
     const Distance* distance = rank.work.distance;
     if (count <= far.capacity && !(PULLS && rank.seen.unlisted)) {
         auto listed = [&](u32 i) { return listed_at(far, i); };
@@ -118,7 +118,7 @@ __device__ void split_far(const Rank& rank, const List& far, u32 count, const Tu
         split(rank, count, to, staged, threshold, bound, least_far, listed, fresh);
     } else {
         auto vertex = [&](u32 i) { return Ready{current(&distance[i]), i, NO_VERTEX}; };
-        auto unrelaxed = [&](const Ready& ready) { return ready.distance >= window && ready.distance != NOTHING; };
+        auto unrelaxed = [&](const Ready& ready) { return ready.distance >= before && ready.distance != NOTHING; };
         split(rank, rank.share.own, to, staged, threshold, bound, least_far, vertex, unrelaxed);
     }
 }
@@ -237,18 +237,24 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 break;
             }
             limit = seen.orders.limit;
+            now.near_in_count = min(seen.orders.near, work.capacity);
         }
         clear_ahead(control, turn, far_side);
         bool listed = now.near_in_count + now.items_in_count > 0;
-        if (listed || (arrived && (!served || seen.any_spilled))) {
+        // the window that all share has moved on, and there is something to do in it
+        const Distance end = limit < (double)bound ? (Distance)limit : bound;
+        const bool behind = exchanging && peers.ahead == 0 && (listed || arrived) && end > threshold;
+        if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
             floor = (double)window;
             if (last) break;
-            if (PULLS && bound == NOTHING && has_much(work, now, arrived, window, threshold)) {
-                base = window;
-                bound = max(end_of(threshold, work.outer_reach / 2), threshold);
+            if (PULLS && bound == NOTHING && is_narrow(work, window, threshold)) {
                 const double told = exchanging ? seen.orders.bound : 0;
-                if (told >= (double)threshold && told < (double)bound) bound = max((Distance)told, threshold);
-                width = max(width, work.outer_reach / 4.0);
+                const bool joins = told > 0 && told >= (double)threshold;  // a peer leaves arcs
+                if (joins || has_much(work, now, arrived)) {
+                    base = window;
+                    bound = max(joins ? (Distance)told : end_of(threshold, work.outer_reach / 2), threshold);
+                    width = max(width, work.outer_reach / 4.0);
+                }
             }
             owes = true;
             take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, level, relaxed);
@@ -258,13 +264,15 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         } else {
             meet(control, block);  // all have read what the window moves by
             served = false;
-            if (seen.any_spilled) {
+            bool takes = arrived;
+            if (!behind && seen.any_spilled) {
                 floor = (double)window;
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
                 meet(control, block);  // some may find no place again
                 recover_spilled(share, work, control, now);
-            } else if (pulls(far_count) && (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
+                takes = false;
+            } else if (!behind && pulls(far_count) && (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
                 floor = (double)bound;
                 bool idle = exchanging ? waits(peers, floor, limit) : floor > limit;
                 if (last || (idle && !exchanging)) break;
@@ -283,15 +291,18 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     owes = false;
                     after_split = true;
                 }
-                if (arrived) merge_inbox(rank, now, staged, window, bound);
-                owes = owes || arrived;
             } else {
-                Distance from = after_split ? least_far : threshold;
+                const Distance before = threshold, from = after_split ? least_far : threshold;
                 floor = far_count ? (double)from : (double)INFINITE;
-                bool idle = far_count == 0 || (exchanging ? waits(peers, floor, limit) : floor > limit);
+                bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, limit) : floor > limit));
                 if (last || (idle && !exchanging)) break;
+                if (behind) {
+                    window = max(window, (Distance)seen.orders.from);
+                    threshold = end;
+                } else if (!idle) {
+                    open(from, far_count > share.own / MUCH && !is_narrow(work, window, threshold));
+                }
                 if (!idle) {
-                    open(from, far_count > share.own / MUCH);
                     if (blockIdx.x == 0 && threadIdx.x == 0) {
                         control->least_far[far_side] = NOTHING;
                         control->unlisted = 0;
@@ -299,12 +310,23 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     const List far = now.far;
                     far_side ^= 1;
                     now.far = far_list(work, control, far_side);
+                    if (behind) now.near_out = now.near_in;
                     Distance* least = &control->least_far[far_side];
-                    split_far(rank, far, far_count, now, staged, window, threshold, bound, least);
+                    split_far(rank, far, far_count, now, staged, before, threshold, bound, least);
                     after_split = true;
                 }
-                if (arrived) merge_inbox(rank, now, staged, window, bound);
-                owes = owes || arrived;
+                if (behind) {  // what is listed is relaxed now, and what has joined it
+                    auto count = [&] {
+                        if (lane() == 0) control->orders.near = anew(now.near_in.count);
+                    };
+                    meet(control, block, count, [] {});
+                    look_at(control, seen, peers);
+                    continue;
+                }
+            }
+            if (takes) {
+                merge_inbox(rank, now, staged, window, bound);
+                owes = true;
             }
         }
         turn++;
@@ -313,8 +335,8 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             if (!exchanging) return;
             Copy<Orders> orders(&control->orders);
             Copy<Exchange> own(&exchange);
-            prospect.listed =
-                weight_of(anew(&control->near_count[turn % 3]), anew(&control->item_count[turn % 3]));
+            prospect.near = anew(&control->near_count[turn % 3]);
+            prospect.listed = weight_of(prospect.near, anew(&control->item_count[turn % 3]));
             prospect.pending = anew(&control->any_spilled);
             Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
             u32 far = anew(&control->far_count[far_side]);
@@ -323,7 +345,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             prospect.reach = work.outer_reach;
             left = min(left, prospect.bound);
             prospect.far = pulls(far) ? share.own : far;
-            prospect.much = prospect.far > share.own / MUCH;
+            prospect.much = pulls(far) || (far > share.own / MUCH && !is_narrow(work, window, threshold));
             prospect.threshold = (double)threshold;
             // what is listed is worked on even if its window has begun beyond the bound
             double listed = min((double)window, peers.bound);

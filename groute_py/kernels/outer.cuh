@@ -12,8 +12,8 @@
 // in which arcs were left first. An inner arc of u was relaxed when u was taken, or leads to what was no farther than
 // u and so was u left out. An outer one cannot improve a vertex before the bound; and a vertex beyond has looked at
 // it, or stopped at an arc no heavier, by which not even a tail at `base` would have brought it nearer. Tails before
-// `base` have had all their arcs relaxed or pulled; one that only comes there later, as told by a peer, is `late`, and
-// the next pull counts from there. A tail beyond the bound that was taken, since a peer is ahead, has outer arcs only,
+// `base` have had all their arcs relaxed or pulled; one that only comes there later, as told by a peer, or is still
+// listed when the window moves on, is `late`, and the next pull counts from there. A tail beyond the bound that was taken, since a peer is ahead, has outer arcs only,
 // of which the same holds; the others are taken later.
 #pragma once
 
@@ -22,11 +22,10 @@ __device__ __forceinline__ bool is_narrow(const Work& work, Distance window, Dis
     return work.outer_from && threshold != NOTHING && (float)(threshold - window) < work.outer_below;
 }
 
-// Whether a turn has so much to relax, in such a window, that outer arcs are better pulled.
-__device__ __forceinline__ bool has_much(const Work& work, const Turn& now, u64 arrived, Distance window,
-                                         Distance threshold) {
+// Whether a turn has so much to relax that outer arcs are better pulled.
+__device__ __forceinline__ bool has_much(const Work& work, const Turn& now, u64 arrived) {
     u64 arcs = (now.near_in_count + arrived) * work.mean_degree + (u64)now.items_in_count * PART;
-    return is_narrow(work, window, threshold) && arcs >= work.outer_from;
+    return arcs >= work.outer_from;
 }
 
 struct Pull {

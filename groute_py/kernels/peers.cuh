@@ -19,8 +19,9 @@
 // votes, every rank states its floor and its counts, and two successive votes that find all idle, as
 // many taken as sent, and the same counts, end the run. With each verdict goes the limit up to
 // which a rank may work. All ranks share a window, which rank 0 moves when nothing is left in it.
-// Where windows grow, the limit is its end; where all are alike a rank may work some widths ahead, so
-// that it waits less.
+// Where windows grow, the limit is its end, and a rank goes along as soon as it hears of it, whatever it has
+// listed meanwhile: else it would relax what peers tell of, and leave what it owns itself for later. Where all are
+// alike a rank may work some widths ahead, so that it waits less.
 //
 // In thin turns, with 32-bit distances, what comes into near by a short row goes by an *express* ring in the other's
 // mailbox, of words that say for themselves that they have come: so it is there before the turn has ended and all have
@@ -52,6 +53,7 @@ struct Heard {
     Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
     u64 vote;                  // the vote that is open, from 1; 0 until the first verdict
     double limit;              // of the last verdict; likewise
+    double from;               // where the window began that ends there, if it grows
     double bound;              // that some rank has set last; see outer.cuh
     u32 quiet;
     u32 stop;                  // some host wants the run to end
@@ -100,11 +102,12 @@ struct Traffic {
 // What the block that conducts has settled for a turn.
 struct Orders {
     double limit;  // up to where this rank may work
+    double from;   // where the window begins that all share, if it grows
     double bound;  // that a peer has told of; 0 if none has
     u32 quiet;
     u32 stopped;
     u32 express;   // something has come by an express ring
-    u32 unused;
+    u32 near;      // entries of near as the turn begins: a block that comes late may find more, joined from an inbox
     Traffic with[MAX_PEERS];
 };
 

@@ -8,8 +8,10 @@
 // not fall. Where u and v are level, u had its last distance before v had: the sum was made from one at most
 // as far as v, which cannot have been farther than u's last. So no cycle closes.
 //
-// It takes distances of 32 bits that are not negative, and all improvements made here: a rank alone. Where
-// that is not so, or an entry was lost to a full list, predecessors are claimed afterwards; see claim.cu.
+// It takes distances of 32 bits that are not negative, and all improvements made here: a rank alone, or one of a
+// team, which improves what it owns by itself, and has a row for every tail. (What it is told of a tail was so at the
+// tail's owner before, which keeps the order of what is level.) Where that is not so, or an entry was lost to a full
+// list, predecessors are claimed afterwards; see claim.cu.
 //
 // Where outer arcs are pulled, far is looked for among all vertices, and an entry made so has no tail. So what is
 // put in far by relaxing, or in no list, is recorded at once there, as what is pulled is; where a record is missing all
@@ -20,7 +22,8 @@
 
 #if RECORDS
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
-    if (PULLS && tail == NO_VERTEX) return;  // recorded when it was put in far
+    // recorded when it was put in far; or a mirror
+    if ((PULLS || EXCHANGES) && tail == NO_VERTEX) return;
     if (work.record) __stcs(&work.record[vertex], as_word(distance, tail));
 }
 

@@ -17,6 +17,7 @@ struct Relax {
     __device__ __forceinline__ void rows(bool wanted, Ready ready) {
         wanted = wanted && fresh(ready, LOOKED_AFTER);
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
+        if (wanted && leaves_outer()) note_late(ready.distance);
         if (!wanted) ready.degree = 0;
         if (leaves_outer())
             shorten(rank.share.arcs, ready, [&](const Arc& arc) { return is_outer(ready.distance, arc); });
@@ -162,7 +163,8 @@ struct Relax {
 
     __device__ __forceinline__ bool leaves_outer() { return PULLS && bound != NOTHING; }
 
-    // What has arrived may lie before the window: then arcs from there are pulled with the outer ones.
+    // What has arrived may lie before the window, or is still listed from the one before: then arcs from there are
+    // pulled with the outer ones.
     __device__ __forceinline__ void note_late(Distance distance) {
         if (PULLS && distance < window) atomic_min(&rank.control->late, distance);
     }
@@ -288,6 +290,7 @@ struct Relax {
         ready.vertex = item.vertex;
         ready.begin = __ldg(row) + (Offset)item.part * PART;
         ready.degree = (u32)min((Offset)PART, __ldg(row + 1) - ready.begin);
+        if (leaves_outer()) note_late(ready.distance);
         if (leaves_outer() && is_outer(ready.distance, load(&rank.share.arcs[ready.begin]))) return false;
         return fresh(ready, 0);
     }

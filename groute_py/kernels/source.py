@@ -59,6 +59,9 @@ SOLVE = Program(
     (
         "count_dealt",
         "deal_out",
+        "move_rows",
+        "bring_distances",
+        "bring_parents",
         "weigh_turned",
         "count_turned",
         "turn_round",

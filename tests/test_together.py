@@ -1,0 +1,104 @@
+"""Linked ranks in a solve: they record predecessors, and share their windows. On emulated GPUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import as_large
+import numpy as np
+import pytest
+from conftest import EMULATED, NO_GPU
+from graphs import graph_of, random_graph, scipy_distances
+from local_ranks import on_ranks
+
+from groute_py import Graph, generate, verify
+from groute_py.algorithms import delta_stepping
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU)),
+    pytest.mark.skipif(not EMULATED, reason="threads of one process cannot map its own memory"),
+]
+
+OPTIONS = Options(device="cuda", order="none", partition="vertices")
+
+
+def zeros() -> Graph:
+    """Many level arcs, which a tree may not close a cycle of."""
+    return random_graph(200, 1200, 5, 1)
+
+
+def floats() -> Graph:
+    whole = random_graph(200, 1200, 6, 1000)
+    return Graph(whole.offsets, whole.heads, (whole.weights * 0.37).astype(np.float32))
+
+
+GRAPHS = {
+    "road": lambda: generate("road:14x12"),
+    "rmat": lambda: generate("rmat:8,16"),
+    "zeros": zeros,
+    "floats": floats,
+}
+
+
+def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[int, bool]]:
+    """Of each rank: the vertices without a record, and whether it claimed by arcs afterwards.
+
+    The rank ``lacking`` says that it lacks a record, whatever it has.
+    """
+
+    def work(channel: Any) -> tuple[int, bool]:
+        claimed: list[bool] = []
+        with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
+            device: Any = session._device
+            claim_rising, claim_recorded = device._claim_rising, device._claim_recorded
+            device._claim_rising = lambda: (claimed.append(True), claim_rising())
+            device._claim_recorded = lambda: claim_recorded() and channel.rank != lacking
+            for source in (3, graph.vertex_count - 1):
+                result = session.solve(source)
+                if result is not None:
+                    assert result.statistics["mode"] == "fused"
+                    right = scipy_distances(graph, source)
+                    np.testing.assert_allclose(result.distances, right, rtol=1e-5)
+                    verify(graph, result)
+            return device._unrecorded, bool(claimed)
+
+    return on_ranks(ranks, work)
+
+
+@pytest.mark.parametrize("how", ["thin", "thick", "growing", "outer"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_no_record_is_missing(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if how == "thick":
+        as_large.take_thick_turns(monkeypatch.setattr)
+    if how == "growing":  # where far is looked for among all, it says no tails
+        monkeypatch.setattr(delta_stepping, "MANY_ARCS", 0)
+        monkeypatch.setattr(delta_stepping, "GROWING_DEGREE", 0.0)
+    if how == "outer":
+        as_large.pull_outer_arcs(monkeypatch.setattr)
+    assert solved(GRAPHS[name](), 3) == [(0, False)] * 3
+
+
+@pytest.mark.parametrize("lacking", [0, 2])
+def test_where_one_lacks_a_record_all_claim(lacking: int) -> None:
+    assert solved(zeros(), 3, lacking) == [(0, True)] * 3
+
+
+def test_all_go_along_with_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rank that only hears of vertices in it, and would find far what they lead to."""
+    as_large.grow_windows(monkeypatch.setattr)
+    monkeypatch.setattr(delta_stepping, "GROWTH", 1e9)  # the first is 1 wide
+    graph = graph_of(4, [(0, 1, 100), (1, 2, 1)])
+
+    def work(channel: Any) -> tuple[float, float]:
+        with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
+            session.solve(0)
+            seen = session._device._read_control()  # type: ignore[attr-defined]
+            return float(seen["window"]), float(seen["threshold"])
+
+    parts = on_ranks(2, work)
+    assert parts[0] == parts[1]
+    assert parts[0][0] == 100
