@@ -80,6 +80,13 @@ class TestVerify:
         run("sssp", small, "-o", target, "--no-predecessors", "--device", "cpu")
         assert as_json(run("verify", small, target, "--json"))["predecessors_checked"] is False
 
+    def test_hops(self, run: Run, small: Path) -> None:
+        target = small.with_name("out.npz")
+        run("bfs", small, "-o", target, "--device", "cpu")
+        assert as_json(run("verify", small, target, "--hops", "--json"))["verified"] is True
+        with pytest.raises(groute_py.VerificationError):
+            run("verify", small, target)
+
     def test_cutoff(self, run: Run, small: Path) -> None:
         target = small.with_name("out.npz")
         run("sssp", small, "-o", target, "--cutoff", 4, "--device", "cpu")

@@ -29,6 +29,7 @@ class Server(ThreadingHTTPServer):
         self.asked: list[tuple[str, str | None]] = []
         self.hang_up_after: int | None = None
         self.ranges = True
+        self.page = b""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -42,6 +43,11 @@ class Handler(BaseHTTPRequestHandler):
             return
         start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted else 0
         start = start if self.server.ranges else 0
+        if self.server.page:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(self.server.page)
+            return
         if start >= len(CONTENT):
             self.send_error(416)
             return
@@ -104,6 +110,15 @@ def test_it_goes_on_where_it_ended(server: Server, ranges: bool) -> None:
     server.hang_up_after = None
     assert datasets.fetch("dimacs:W").read_bytes() == CONTENT
     assert [wanted for _, wanted in server.asked] == [None, "bytes=1000-"]
+
+
+def test_a_page_of_the_network_is_not_kept(server: Server, tmp_path: Path) -> None:
+    server.page = b"<html>Please log in.</html>"
+    with pytest.raises(RunError, match="something else than a gzip file"):
+        datasets.fetch("dimacs:W")
+    assert not list((tmp_path / "datasets").glob("*W*"))
+    server.page = b""
+    assert datasets.fetch("dimacs:W").read_bytes() == CONTENT
 
 
 def test_a_part_that_is_no_part(server: Server, tmp_path: Path) -> None:

@@ -21,11 +21,18 @@ from groute_py.cli.options import (
 @graph_argument
 @click.argument("result")
 @click.option("--cutoff", type=float, help="The cutoff the result was computed with.")
+@click.option("--hops", is_flag=True, help="RESULT is of bfs: every arc counts 1.")
 @undirected_option
 @cache_options
 @json_option
 def verify(
-    graph: str, result: str, cutoff: float | None, undirected: bool, cache: Any, as_json: bool
+    graph: str,
+    result: str,
+    cutoff: float | None,
+    hops: bool,
+    undirected: bool,
+    cache: Any,
+    as_json: bool,
 ) -> None:
     """Check RESULT (.npz) against GRAPH by the optimality certificate.
 
@@ -42,7 +49,7 @@ def verify(
             whole = as_graph(
                 graph, undirected=undirected, cache=cache_value(cache), progress=progress
             )
-        certify(whole, saved, cutoff=cutoff)
+        certify(whole.with_unit_weights() if hops else whole, saved, cutoff=cutoff)
         rows: dict[str, Any] = {
             "verified": True,
             "graph": whole.name,

@@ -4,7 +4,8 @@
 ``dimacs:NAME-t`` the same by travel time. ``snap:NAME`` are graphs of the Stanford collection, of
 unit weights. A download that broke off goes on where it ended. For the files in `SHA256` the
 content is compared; for the others no digest is published that we know, and gzip's checksum has to
-do, when they are read.
+do, when they are read. What is no gzip file, as the page that a network shows before it lets one
+out, is not kept.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ URLS = {
 """Where each graph is, by its name."""
 
 SHA256 = {"dimacs:NY": "7b2446c7ffe6179efbc42af6812448e8cb782f12968ca2bb1d50d979343056d4"}
+GZIP = b"\x1f\x8b"
+"""What every file begins with."""
+
 TIMEOUT_S = 60
 CHUNK = 1 << 16
 
@@ -81,6 +85,9 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
     def download(url: str, target: str, _pooch: object) -> None:
         part = folder / f"{file}.part"
         _download(url, part, progress)
+        if not _is_gzip(part):
+            part.unlink()
+            raise OSError(f"{url} answered with something else than a gzip file")
         part.replace(target)
 
     try:
@@ -95,6 +102,11 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
         # urllib's errors are OSErrors; pooch's ValueError says that the digest is another one
         raise RunError(f"{name} could not be downloaded: {error}; try again to go on") from error
     return Path(found)
+
+
+def _is_gzip(file: Path) -> bool:
+    with open(file, "rb") as opened:
+        return opened.read(len(GZIP)) == GZIP
 
 
 def _download(url: str, part: Path, progress: Progress | None) -> None:
