@@ -37,12 +37,15 @@ TURNED_AT_ONCE = 1 << 20
 class Turned(Loaded):
     """A GPU that may have arcs by their heads as well."""
 
-    _numbers: Any = None
-    """uint32, shape (n,), on the host: what number each vertex has in kernels, if another one."""
+    _order: Any
+    _places: Any
+    _numbers: NDArray[np.uint32] | None
+    """Where vertices have other numbers in kernels: the vertex of each, the number of each vertex
+    (uint32, shape (n,)), and the latter on the host."""
 
     def let_go(self) -> None:
         super().let_go()
-        self._numbers = None
+        self._order, self._places, self._numbers = None, None, None
 
     def _arrange(self, share: Share) -> None:
         if self._terms.mode == "alone":
