@@ -17,15 +17,15 @@ AT_WORK, FAILED = 600, 719
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """One whose stream has failed."""
+    """One whose control block can not be read."""
     from groute_py.device.cuda import CudaDevice
 
-    def refuse() -> NoReturn:
+    def refuse(_: Any) -> NoReturn:
         raise RuntimeError("unspecified launch failure")
 
+    monkeypatch.setattr(CudaDevice, "_read_control", refuse)
     device = CudaDevice(0, direct=False)
     device._all_linked = True
-    monkeypatch.setattr(device, "_stream", SimpleNamespace(ptr=0, synchronize=refuse))
     return device
 
 

@@ -93,6 +93,25 @@ def test_windows_that_are_too_wide_follow(below: float, monkeypatch: pytest.Monk
     check(graph, [int(np.argmax(np.diff(graph.offsets))), 5], back=True)
 
 
+@pytest.mark.parametrize("predecessors", [True, False])
+def test_answers_stay_on_the_gpu_by_other_numbers(predecessors: bool) -> None:
+    """Without a tree nobody has written where predecessors lie: they are not brought."""
+    graph = graph_of("int32")
+    options = Options(device="cuda", predecessors=predecessors, download=False)
+    with Session(Whole(graph), SoloChannel(), options) as session:
+        device: Any = session._device
+        assert device._numbers is not None
+        results = []
+        for source in (3, 100):
+            device._arrays["parent"].fill(1 << 40)
+            results.append((source, session.solve(source)))
+        for source, result in results:
+            assert result is not None
+            np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
+            verify(graph, result)
+            assert (result.predecessors is None) == (not predecessors)
+
+
 def test_arcs_that_lead_one_way_are_turned_round() -> None:
     graph = graph_of("int32")
     weights = graph.weights.copy()

@@ -158,7 +158,7 @@ class Linked(Protocol):
         """Whether the run has ended; then ``floor`` and ``overflowed`` are set."""
 
     def count(self) -> None:
-        """Bring the device's counters up to date, once after each run."""
+        """Bring the device's counters up to date, after a run whose counts are wanted."""
 
     def stop(self) -> None:
         """End the run on all ranks of the team soon, unfinished."""
@@ -261,10 +261,11 @@ class Device(Protocol):
     def arcs_reached(self) -> int:
         """How many of the arcs that are here leave vertices that are reached."""
 
-    def held(self) -> tuple[Any, Any]:
+    def held(self, *, predecessors: bool) -> tuple[Any, Any]:
         """As a `Result` has them, copies of the owned vertices' distances and predecessors.
 
-        They lie where the device keeps its arrays. Without claims, the second means nothing.
+        They lie where the device keeps its arrays. The second is None where it is not asked for, as
+        where none were claimed.
         """
 
     def distances(self) -> NDArray[Any]:

@@ -177,8 +177,8 @@ class CpuDevice:
         reached = self._distances[: self._share.own_count] != self._nothing
         return int(np.diff(self._share.offsets)[reached].sum())
 
-    def held(self) -> tuple[Any, Any]:
-        return self.distances(), self.predecessors()
+    def held(self, *, predecessors: bool) -> tuple[Any, Any]:
+        return self.distances(), self.predecessors() if predecessors else None
 
     def distances(self) -> NDArray[Any]:
         return self._distances[: self._share.own_count].copy()

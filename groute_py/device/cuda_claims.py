@@ -126,7 +126,8 @@ class Claims(Dealt):
     def _make_room_to_record(self) -> None:
         """Let the kernels see where to record, or that nothing is to be."""
         if self._recording:  # claiming afterwards takes no more memory than there is
-            shapes = recording_arrays(self._arrays["near"].shape[1], self._type)
+            entries, own = self._arrays["near"].shape[1], self._share.own_count
+            shapes = recording_arrays(entries, own, self._type)
             self._recording = self._has_room_for(shapes)
         if self._recording == bool(self._work["record"][0]):
             return

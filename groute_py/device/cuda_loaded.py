@@ -153,14 +153,13 @@ class Loaded:
         """Where the rows lie whose arcs are counted."""
         return self._share_at
 
-    def held(self) -> tuple[Any, Any]:
+    def held(self, *, predecessors: bool) -> tuple[Any, Any]:
         remedy = "leave out download=False"
         with self._stream, self._within_memory("a second copy of the answer", remedy):
-            distances, parents = self._answer("distance"), self._answer("parent")
-            public = public_distances(distances)
-            kept = public.copy() if public.dtype == distances.dtype else public, parents.copy()
+            distances = _own(public_distances(self._answer("distance")))
+            parents = _own(self._answer("parent")) if predecessors else None
         self._stream.synchronize()
-        return kept
+        return distances, parents
 
     def distances(self) -> NDArray[Any]:
         return self._download("distance")
@@ -262,13 +261,9 @@ class Loaded:
         self._kernels[name]((blocks,), (BLOCK,), arguments)
 
     def _read_control(self) -> Any:
-        self._copy_control()
+        runtime.memcpyAsync(*self._copying, self._stream.ptr)
         self._stream.synchronize()
         return self._seen[0]
-
-    def _copy_control(self) -> None:
-        """To ``_seen``, after what has been launched."""
-        runtime.memcpyAsync(*self._copying, self._stream.ptr)
 
     def _write_control(self, field: str, value: Any) -> None:
         start = offset_of(self._control_type, field)
@@ -320,6 +315,11 @@ def smallest(distance_type: np.dtype[Any]) -> Share:
     starts = np.zeros(2, np.int64)
     offsets = np.arange(0, 2 * count + 1, 2)
     return Share(0, count, offsets, heads, weights, halo, starts, halo.astype(np.int32))
+
+
+def _own(array: Any) -> Any:
+    """The array, or a copy where it is part of another one."""
+    return array if array.base is None else array.copy()
 
 
 def _shortened(entries: int, own: int) -> str:

@@ -142,11 +142,10 @@ class Turned(Loaded):
 
     def _worked_on_bytes(self) -> int:
         """What comes after: the arrays to work on, and those to record in."""
-        arcs, ranks = len(self._graph["arcs"]), self._terms.ranks
-        work = work_bytes(self._rows, self._halo, arcs, ranks, self._type, capacity(self._rows))
-        return (
-            work + size_of(recording_arrays(capacity(self._rows), self._type)) + self._inbox_bytes
-        )
+        arcs, ranks, entries = len(self._graph["arcs"]), self._terms.ranks, capacity(self._rows)
+        work = work_bytes(self._rows, self._halo, arcs, ranks, self._type, entries)
+        recording = recording_arrays(entries, self._share.own_count, self._type)
+        return work + size_of(recording) + self._inbox_bytes
 
     def _longest_row(self, offsets: Any) -> int:
         return int((offsets[1:] - offsets[:-1]).max().get()[()]) if self._rows else 0

@@ -79,9 +79,12 @@ def work_arrays(
     }
 
 
-def recording_arrays(entries: int, distance_type: np.dtype[Any]) -> dict[str, Shape]:
-    """What is there besides where predecessors are recorded; ``far_recorded`` is far then."""
-    far = (2, FAR_WITH_TAILS * entries)
+def recording_arrays(entries: int, own: int, distance_type: np.dtype[Any]) -> dict[str, Shape]:
+    """What is there besides where predecessors are recorded; ``far_recorded`` is far then.
+
+    ``entries`` are those of a near list. Only owned vertices are ever far.
+    """
+    far = (2, FAR_WITH_TAILS * min(entries, capacity(own)))
     return {
         "near_tail": ((2, entries), np.uint32),
         "far_recorded": (far, entry_type(distance_type)),
@@ -170,10 +173,11 @@ def gpu_bytes(
 
     With ``short`` its worklists are as short as can be.
 
-    Some things take memory only where it is left: records of predecessors 56 bytes a vertex that
-    has a row there, hints up to a byte a vertex, ranks that send device memory `message_bytes`, and
-    what is prepared to be pulled as much as the arcs and offsets, if arcs do not all lead back,
-    8 bytes a vertex on the way if they do, and 8 more for other numbers if a rank is alone.
+    Some things take memory only where it is left: records of predecessors 48 bytes a vertex and 8
+    for each that has a row there, hints up to a byte a vertex, ranks that send device memory
+    `message_bytes`, and what is prepared to be pulled as much as the arcs and offsets, if arcs do
+    not all lead back, 8 bytes a vertex on the way if they do; alone, for other numbers, 8 bytes a
+    vertex, and as much as arcs and offsets on the way.
 
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     76

@@ -397,8 +397,8 @@ class Session:
 
     def _keep(self) -> tuple[Any, Any]:
         """The same, of a rank alone, where its GPU has them."""
-        distances, predecessors = self._device.held()
-        return public_distances(distances), predecessors if self._options.predecessors else None
+        distances, predecessors = self._device.held(predecessors=self._options.predecessors)
+        return public_distances(distances), predecessors
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:

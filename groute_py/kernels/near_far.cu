@@ -11,10 +11,11 @@
 //
 // Where a turn has much to relax, arcs that lead far beyond its window may be left, and pulled later; see outer.cuh.
 //
-// When near is empty the window moves: far is split by a new threshold, and windows may grow (see
-// groute_py/algorithms/delta_stepping.py). A vertex whose distance fell below the threshold has an entry for that
-// very distance in near, or its bit in `spilled`, or has nothing to relax there (see onward.cuh); the others are far. So entries can be taken at any time and
-// in any order, and the distances they end with are the same.
+// When near is empty, or the window that peers share has moved on, so does the rank's: far is split by a new threshold,
+// and windows may grow (see groute_py/algorithms/delta_stepping.py). A vertex whose distance fell below the threshold
+// has an entry for that very distance in near, or its bit in `spilled`, or has nothing to relax there (see onward.cuh);
+// the others are far. So entries can be taken at any time and in any order, and the distances they end with are the
+// same.
 //
 // With peers, they are told of what comes into near at once, or shown it at the turn's end, and a turn begins
 // with what has arrived; see peers.cuh. A head in the halo is marked dirty, for an exchange through the host.
@@ -264,14 +265,12 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         } else {
             meet(control, block);  // all have read what the window moves by
             served = false;
-            bool takes = arrived;
             if (!behind && seen.any_spilled) {
                 floor = (double)window;
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
                 meet(control, block);  // some may find no place again
                 recover_spilled(share, work, control, now);
-                takes = false;
             } else if (!behind && pulls(far_count) && (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
                 floor = (double)bound;
                 bool idle = exchanging ? waits(peers, floor, limit) : floor > limit;
@@ -297,7 +296,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, limit) : floor > limit));
                 if (last || (idle && !exchanging)) break;
                 if (behind) {
-                    window = max(window, (Distance)seen.orders.from);
+                    window = max(window, min((Distance)seen.orders.from, end));  // of which one may come sooner
                     threshold = end;
                 } else if (!idle) {
                     open(from, far_count > share.own / MUCH && !is_narrow(work, window, threshold));
@@ -324,7 +323,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     continue;
                 }
             }
-            if (takes) {
+            if (arrived) {
                 merge_inbox(rank, now, staged, window, bound);
                 owes = true;
             }

@@ -13,8 +13,8 @@
 // u and so was u left out. An outer one cannot improve a vertex before the bound; and a vertex beyond has looked at
 // it, or stopped at an arc no heavier, by which not even a tail at `base` would have brought it nearer. Tails before
 // `base` have had all their arcs relaxed or pulled; one that only comes there later, as told by a peer, or is still
-// listed when the window moves on, is `late`, and the next pull counts from there. A tail beyond the bound that was taken, since a peer is ahead, has outer arcs only,
-// of which the same holds; the others are taken later.
+// listed when the window moves on, is `late`, and the next pull counts from there. A tail beyond the bound that was
+// taken, since a peer is ahead, has outer arcs only, of which the same holds; the others are taken later.
 #pragma once
 
 // Whether a window is so narrow that many arcs lead out of it, and arcs may be left at all.

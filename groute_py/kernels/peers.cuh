@@ -53,7 +53,7 @@ struct Heard {
     Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
     u64 vote;                  // the vote that is open, from 1; 0 until the first verdict
     double limit;              // of the last verdict; likewise
-    double from;               // where the window began that ends there, if it grows
+    double from;               // where the window began that ends there, if all share one
     double bound;              // that some rank has set last; see outer.cuh
     u32 quiet;
     u32 stop;                  // some host wants the run to end
@@ -102,7 +102,7 @@ struct Traffic {
 // What the block that conducts has settled for a turn.
 struct Orders {
     double limit;  // up to where this rank may work
-    double from;   // where the window begins that all share, if it grows
+    double from;   // where the window begins, if all share one
     double bound;  // that a peer has told of; 0 if none has
     u32 quiet;
     u32 stopped;

@@ -22,7 +22,7 @@
 
 #if RECORDS
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
-    // recorded when it was put in far; or a mirror
+    // recorded when it was put in far; or a mirror, or listed anew, and then only an older record can hold
     if ((PULLS || EXCHANGES) && tail == NO_VERTEX) return;
     if (work.record) __stcs(&work.record[vertex], as_word(distance, tail));
 }

@@ -81,7 +81,7 @@ struct Gate {
 // What blocks look at as a turn begins.
 struct Seen {
     Distance least_far[2];   // of the far list of that side, after a split
-    Distance late;           // the nearest that has arrived since the last pull from before its window; or NOTHING
+    Distance late;           // the nearest that came or was relaxed since the last pull, if before its window; or NOTHING
     u32 turn;                // steps and splits so far: which lists and counters are current
     u32 far_side;            // which far list is current
     u32 near_count[3];       // in turn: read, written, cleared
