@@ -21,7 +21,7 @@ from local_ranks import LocalChannel, on_ranks
 from groute_py import Graph, GrouteError, SetupError, TimeLimitError, generate, verify
 from groute_py.comm import team as teams
 from groute_py.comm.team import Team, team_of
-from groute_py.device.base import Linked, Terms
+from groute_py.device.base import Linked, Terms, Windows
 from groute_py.device.cpu import CpuDevice
 from groute_py.engine import session as sessions
 from groute_py.engine.options import Options
@@ -79,6 +79,17 @@ class Kernel(CpuDevice):
     @property
     def arcs(self) -> int:
         return len(self._share.heads)
+
+    @property
+    def overflowed(self) -> bool:
+        return self.counters.overflowed
+
+    def count(self) -> None:
+        """As it goes along."""
+
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+        """Without records: what comes from others says no tails."""
+        super().start(source, windows, cutoff, record=False)
 
     def prepare(self, lead: float, bound: float) -> None:
         assert lead >= 0
