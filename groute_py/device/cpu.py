@@ -23,6 +23,7 @@ from groute_py.device.base import (
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.kernels.cpu import claim, near_far, outbox
 from groute_py.partition.share import Share
+from groute_py.result import public_distances
 
 SLICE_ARCS = 1 << 14
 """Arcs a rank with peers relaxes (about 0.3 ms) before it looks at its messages."""
@@ -178,7 +179,7 @@ class CpuDevice:
         return int(np.diff(self._share.offsets)[reached].sum())
 
     def held(self, *, predecessors: bool) -> tuple[Any, Any]:
-        return self.distances(), self.predecessors() if predecessors else None
+        return public_distances(self.distances()), self.predecessors() if predecessors else None
 
     def distances(self) -> NDArray[Any]:
         return self._distances[: self._share.own_count].copy()

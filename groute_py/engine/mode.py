@@ -43,6 +43,11 @@ class Mode:
     linked: Linked | None = None
     team: Team | None = None
 
+    @property
+    def whole(self) -> Linked | None:
+        """What drives the run of all ranks, where one run is a solve."""
+        return self.linked if self.team is None else None
+
 
 def plan_mode(channel: Channel, device: Device, method: Algorithm, facts: Facts, wish: str) -> Plan:
     """Exchange inside kernels where that can be; collective.

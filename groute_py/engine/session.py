@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from groute_py.device.base import Terms, Windows, alike
 from groute_py.device.choose import choose, kind_of
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root, refuse_difference
+from groute_py.engine.collect import collect
 from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.fused import Together
 from groute_py.engine.loop import Pace, run
@@ -42,7 +42,7 @@ from groute_py.graph.size import Size
 from groute_py.kernels.source import VERTEX_BITS
 from groute_py.partition.quality import cost_of, imbalance_of, quality_of
 from groute_py.partition.share import Share, share_of
-from groute_py.result import Result, public_distances
+from groute_py.result import Result
 
 LEAD_WINDOWS = 4.0
 """How many windows a rank may be ahead of the slowest."""
@@ -124,14 +124,13 @@ class Session:
         watch = Stopwatch()
         own, wanted = self._own_of([source]), self._own_of(targets) if targets else None
         local = int(own[0]) if len(own) else None
-        limit_s = self._options.time_limit_s
-        deadline = time.monotonic() + limit_s if limit_s is not None else math.inf
+        deadline = time.monotonic() + _unlimited(self._options.time_limit_s)
         before = self._channel.bytes_sent.copy()
         self._channel.gather(None)  # so that no rank's time holds another's last download
         with watch.phase("solve"):
             votes = self._relax(local, wanted, deadline)
-        if self._mode.linked is not None and self._mode.team is None:
-            self._mode.linked.count()  # not sooner: all ranks wait for the answer
+        if self._mode.whole is not None:
+            self._mode.whole.count()  # not sooner: all ranks wait for the answer
         if self._options.predecessors:
             with watch.phase("predecessors"):
                 self._device.start_claims(not self.facts.has_negative)
@@ -166,10 +165,11 @@ class Session:
             self._bound = math.inf
             pace = Pace(TOWARDS_TARGETS if wanted is not None else self._lead(), deadline)
             task = self._task(wanted, deadline)
-            self._device.start(local, self._windows(wanted), self._cutoff(), record=self._records())
+            cutoff = _unlimited(self._options.cutoff)
+            self._device.start(local, self._windows(wanted), cutoff, record=self._records())
             look = self._cycle_watch()
-            if self._mode.linked is not None and self._mode.team is None:
-                overflowed = fused.run(self._mode.linked, self._channel, pace)
+            if self._mode.whole is not None:
+                overflowed = fused.run(self._mode.whole, self._channel, pace)
             else:
                 votes += run(task, self._channel, pace, look, self._mode.team)
                 overflowed = any(self._channel.gather(self._device.counters.overflowed))
@@ -299,8 +299,7 @@ class Session:
     @property
     def _together(self) -> bool:
         """Whether one run of all ranks is a solve."""
-        mode = self._mode
-        return self._channel.size == 1 or (mode.linked is not None and mode.team is None)
+        return self._channel.size == 1 or self._mode.whole is not None
 
     def _windows(self, wanted: NDArray[np.int64] | None) -> Windows:
         """As wide as was asked for; else automatic ones, no wider than a step towards targets.
@@ -329,9 +328,6 @@ class Session:
     def _lead(self) -> float:
         return math.inf if self._channel.size == 1 else LEAD_WINDOWS
 
-    def _cutoff(self) -> float:
-        return math.inf if self._options.cutoff is None else self._options.cutoff
-
     def _cycle_watch(self) -> CycleWatch | None:
         if not self.facts.has_negative:
             return None
@@ -352,7 +348,11 @@ class Session:
         self, source: int, watch: Stopwatch, votes: int, bytes_sent: NDArray[np.int64]
     ) -> Result | None:
         with watch.phase("download"):
-            answer = self._collect() if self._options.download else self._keep()
+            tree = self._options.predecessors
+            if self._options.download:
+                answer = collect(self._channel, self._device, self._order, predecessors=tree)
+            else:
+                answer = self._device.held(predecessors=tree)
         report = RankReport(
             device=f"{self._device.name}: {self._device.label}",
             counters=self._device.counters,
@@ -381,26 +381,6 @@ class Session:
         figures, first_id, ids = statistics.as_dict(), self.facts.first_id, self.numbering.ids
         return kind(source, answer[0], answer[1], figures, first_id, ids)
 
-    def _collect(self) -> tuple[NDArray[Any], NDArray[np.int64] | None] | None:
-        """Distances and predecessors of the whole graph as a `Result` has them, on rank 0."""
-        distances = self._channel.collect(self._device.distances())
-        predecessors = None
-        if self._options.predecessors:
-            predecessors = self._channel.collect(self._device.predecessors())
-        if distances is None:
-            return None
-        order, tree = self._order, None
-        found = order.by_input(_joined(distances))
-        if predecessors is not None:
-            tree = order.by_input(order.in_input(_joined(predecessors)))
-        return public_distances(found), tree
 
-    def _keep(self) -> tuple[Any, Any]:
-        """The same, of a rank alone, where its GPU has them."""
-        distances, predecessors = self._device.held(predecessors=self._options.predecessors)
-        return public_distances(distances), predecessors
-
-
-def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """One after the other; one alone as it is."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def _unlimited(number: float | None) -> float:
+    return math.inf if number is None else number
