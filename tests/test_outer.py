@@ -269,11 +269,25 @@ def test_rows_are_sorted_some_at_a_time(together: int, monkeypatch: pytest.Monke
             np.testing.assert_array_equal(heads[part], graph.heads[part][order])
 
 
-def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device import cuda_turned
+def test_without_room_for_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.device import cuda_numbered
 
     graph = graph_of("int32")
-    monkeypatch.setattr(cuda_turned, "SPARE_BYTES", 1 << 50)
+    monkeypatch.setattr(cuda_numbered, "ANSWER_BYTES", 1 << 50)
+    with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
+        result = session.solve(7)
+        device: Any = session._device
+        assert device._numbers is None
+        assert device.label.endswith(", prepared")
+    assert result is not None
+    verify(graph, result)
+
+
+def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.device import cuda_numbered
+
+    graph = graph_of("int32")
+    monkeypatch.setattr(cuda_numbered, "SPARE_BYTES", 1 << 50)
     with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
         result = session.solve(7)
         device: Any = session._device

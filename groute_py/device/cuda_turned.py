@@ -15,10 +15,8 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda_ascending import ascending, sort_bytes, sort_rows, sorting_bytes
-from groute_py.device.cuda_crossing import to_host
-from groute_py.device.cuda_loaded import Loaded
-from groute_py.device.memory import SPARE_BYTES, capacity, recording_arrays, size_of, work_bytes
+from groute_py.device.cuda_ascending import sort_rows, sorting_bytes
+from groute_py.device.cuda_numbered import Numbered
 from groute_py.partition.share import Share
 
 SEEDS = 2
@@ -27,25 +25,9 @@ SEEDS = 2
 LIGHTEST_BYTES = 8
 """What is noted of each vertex while arcs are graded."""
 
-ANSWER_BYTES = 12
-"""What an answer takes of each vertex, while it is put in the order of the share."""
 
-TURNED_AT_ONCE = 1 << 20
-"""Rows for which there is a warp each while arcs are turned round."""
-
-
-class Turned(Loaded):
+class Turned(Numbered):
     """A GPU that may have arcs by their heads as well."""
-
-    _order: Any
-    _places: Any
-    _numbers: NDArray[np.uint32] | None
-    """Where vertices have other numbers in kernels: the vertex of each, the number of each vertex
-    (uint32, shape (n,)), and the latter on the host."""
-
-    def let_go(self) -> None:
-        super().let_go()
-        self._order, self._places, self._numbers = None, None, None
 
     def _arrange(self, share: Share) -> None:
         if self._terms.mode == "alone":
@@ -53,42 +35,6 @@ class Turned(Loaded):
             balance = self._turn(seeds())
             if not balance.any():
                 self._grade()
-
-    def _number_by_degree(self) -> None:
-        """Give those with most arcs the lowest numbers, if there is room.
-
-        They are looked up most often, and lie side by side then: in L2, and in few of its lines.
-        """
-        own, offsets, arcs = self._share.own_count, self._graph["offsets"], self._graph["arcs"]
-        moving = arcs.nbytes + offsets.nbytes + 4 * own + sort_bytes(own, 4)
-        if not self._terms.pulls or self._spare() < 8 * own + max(moving, ANSWER_BYTES * own):
-            return
-        degrees = (offsets[1:] - offsets[:-1]).astype(np.uint32)
-        order = ascending(~degrees).astype(np.uint32)
-        numbers = cp.empty(own, np.uint32)
-        numbers[order] = cp.arange(own, dtype=np.uint32)
-        starts = cp.zeros(own + 1, self._offset_type)
-        cp.cumsum(degrees[order], dtype=self._offset_type, out=starts[1:])
-        moved = cp.empty(len(arcs), arcs.dtype)
-        self._visit_rows("move_rows", order, numbers, starts, moved)
-        self._graph |= {"offsets": starts, "arcs": moved}
-        self._point_to_share()
-        self._order, self._places, self._numbers = order, numbers, to_host(numbers)
-
-    def _number_of(self, vertices: Any) -> Any:
-        return vertices if self._numbers is None else self._numbers[vertices]
-
-    def _answer(self, name: str) -> Any:
-        found = super()._answer(name)
-        if self._numbers is None:
-            return found
-        answer = cp.empty(len(found), found.dtype)
-        ends = (found, answer, np.uint32(len(found)))
-        if name == "parent":
-            self._run("bring_parents", len(found), self._places, self._order, *ends)
-        else:
-            self._run("bring_distances", len(found), self._places, *ends)
-        return answer
 
     def _turn(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Arrange the arcs to be pulled, if they are to be and there is room.
@@ -137,16 +83,6 @@ class Turned(Loaded):
     def _pulls(self) -> bool:
         return "in_arcs" in self._graph
 
-    def _spare(self) -> int:
-        return self.room() - self._worked_on_bytes() - SPARE_BYTES
-
-    def _worked_on_bytes(self) -> int:
-        """What comes after: the arrays to work on, and those to record in."""
-        arcs, ranks, entries = len(self._graph["arcs"]), self._terms.ranks, capacity(self._rows)
-        work = work_bytes(self._rows, self._halo, arcs, ranks, self._type, entries)
-        recording = recording_arrays(entries, self._share.own_count, self._type)
-        return work + size_of(recording) + self._inbox_bytes
-
     def _longest_row(self, offsets: Any) -> int:
         return int((offsets[1:] - offsets[:-1]).max().get()[()]) if self._rows else 0
 
@@ -170,9 +106,6 @@ class Turned(Loaded):
         self._visit_rows("turn_round", offsets[:-1].astype(np.uint64), turned)
         sort_rows(offsets, turned, self._type)
         return {"in_offsets": offsets, "in_arcs": turned}
-
-    def _visit_rows(self, kernel: str, *words: Any) -> None:
-        self._run(kernel, 32 * min(self._rows, TURNED_AT_ONCE), self._share_at, *words)
 
 
 def seeds() -> NDArray[np.uint64]:

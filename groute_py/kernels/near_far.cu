@@ -271,7 +271,8 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
                 meet(control, block);  // some may find no place again
                 recover_spilled(share, work, control, now);
-            } else if (!behind && pulls(far_count) && (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
+            } else if (!behind && pulls(far_count) &&
+                       (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
                 floor = (double)bound;
                 bool idle = exchanging ? waits(peers, floor, limit) : floor > limit;
                 if (last || (idle && !exchanging)) break;

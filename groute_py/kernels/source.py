@@ -49,6 +49,7 @@ SOLVE = Program(
     (
         *HEADERS,
         "dealt.cu",
+        "numbered.cu",
         "turned.cu",
         "onward.cu",
         "near_far.cu",
