@@ -236,21 +236,6 @@ def test_symmetries(tmp_path: Path, symmetry: str, back: int | None, field: str)
     assert arcs_by_id(read_graph(tmp_path / "m")) == sorted(found)
 
 
-@pytest.mark.parametrize(("above", "line"), [("", 1), (" ", 1), ("\n", 2), ("% none\n", 1)])
-def test_a_matrix_without_its_banner_is_no_edge_list(tmp_path: Path, above: str, line: int) -> None:
-    (tmp_path / "m.mtx").write_text(above + "3 3 2\n1 2 10\n2 3 5\n")
-    with pytest.raises(FormatError, match=rf"m\.mtx:{line}: expected `%%MatrixMarket matrix"):
-        read_graph(tmp_path / "m.mtx")
-
-
-@pytest.mark.parametrize("above", ["", "\n", " \n ", "%"])
-def test_a_banner_that_is_out_of_place(tmp_path: Path, above: str) -> None:
-    banner = "%MatrixMarket matrix coordinate integer symmetric\n"
-    (tmp_path / "m.mtx").write_text(above + banner + "3 3 2\n2 1 10\n3 2 5\n")
-    arcs = [(1, 2, 10), (2, 1, 10), (2, 3, 5), (3, 2, 5)]
-    assert arcs_by_id(read_graph(tmp_path / "m.mtx")) == arcs
-
-
 @pytest.mark.parametrize("suffix", [".graph", ""])
 def test_metis_with_an_indented_comment(tmp_path: Path, suffix: str) -> None:
     (tmp_path / f"g{suffix}").write_text(" % a path\n4 3\n2\n1 3\n2 4\n3\n")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_formats import arcs_by_id
 
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
 from groute_py.engine.supply.number import _lowered
@@ -170,3 +171,18 @@ def test_names_that_begin_like_bzip2(tmp_path: Path) -> None:
     assert codec_of((tmp_path / "h.csv").read_bytes()) is None
     for content in (b"", os.urandom(100)):
         assert codec_of(bz2.compress(content)) is not None
+
+
+@pytest.mark.parametrize(("above", "line"), [("", 1), (" ", 1), ("\n", 2), ("% none\n", 1)])
+def test_a_matrix_without_its_banner_is_no_edge_list(tmp_path: Path, above: str, line: int) -> None:
+    (tmp_path / "m.mtx").write_text(above + "3 3 2\n1 2 10\n2 3 5\n")
+    with pytest.raises(FormatError, match=rf"m\.mtx:{line}: expected `%%MatrixMarket matrix"):
+        read_graph(tmp_path / "m.mtx")
+
+
+@pytest.mark.parametrize("above", ["", "\n", " \n ", "%"])
+def test_a_banner_that_is_out_of_place(tmp_path: Path, above: str) -> None:
+    banner = "%MatrixMarket matrix coordinate integer symmetric\n"
+    (tmp_path / "m.mtx").write_text(above + banner + "3 3 2\n2 1 10\n3 2 5\n")
+    arcs = [(1, 2, 10), (2, 1, 10), (2, 3, 5), (3, 2, 5)]
+    assert arcs_by_id(read_graph(tmp_path / "m.mtx")) == arcs
