@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <cstring>
@@ -118,6 +119,7 @@ static bool __all_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, 
 static int __popc(unsigned bits) { return __builtin_popcount(bits); }
 static int __clz(int bits) { return bits ? __builtin_clz((unsigned)bits) : 32; }
 static void __nanosleep(unsigned) { sched_yield(); }
+static unsigned long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 // Reads a word that others write: who looks for it again and again lets them go on in between.
 template <class Word>

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from local_ranks import on_ranks
 
-from groute_py import TimeLimitError
+from groute_py import RunError, TimeLimitError
 from groute_py.engine import fused
 from groute_py.engine.loop import Pace
 
@@ -18,6 +18,7 @@ class Pretender:
     """Finishes after some looks, or when it is stopped; ``failing`` raises at the third look."""
 
     floor = math.inf
+    all_quiet = True
 
     def __init__(self, looks: float, *, failing: bool = False, overflowed: bool = False) -> None:
         self.looks, self.failing = looks, failing
@@ -53,13 +54,23 @@ def test_runs_to_the_end() -> None:
     assert on_ranks(3, work) == [[("prepare", 10.0, math.inf), "launch"]] * 3
 
 
-@pytest.mark.parametrize("which", [None, 0, 2])
-def test_what_does_not_fit_on_one_rank_is_known_to_all(which: int | None) -> None:
+@pytest.mark.parametrize("fits", [True, False])
+def test_whether_all_fits_is_what_kernels_have_agreed_on(fits: bool) -> None:
     def work(channel: Any) -> bool:
-        linked = Pretender(2, overflowed=channel.rank == which)
-        return fused.run(linked, channel, Pace())
+        return fused.run(Pretender(2, overflowed=not fits), channel, Pace())
 
-    assert on_ranks(3, work) == [which is not None] * 3
+    assert on_ranks(3, work) == [not fits] * 3
+
+
+def test_kernels_that_gave_up_are_every_rank_s_error() -> None:
+    def work(channel: Any) -> None:
+        linked = Pretender(2)
+        linked.all_quiet = False
+        with pytest.raises(RunError, match="gave up") as caught:
+            fused.run(linked, channel, Pace())
+        assert caught.value.on_all_ranks
+
+    on_ranks(2, work)
 
 
 def test_an_infinite_window_gives_an_infinite_lead() -> None:
@@ -75,6 +86,7 @@ def test_the_deadline_of_one_rank_stops_it_and_is_every_rank_s_error() -> None:
     def work(channel: Any) -> None:
         late = channel.rank == 1
         linked = Pretender(math.inf if late else 5)
+        linked.all_quiet = False
         deadline = time.monotonic() if late else math.inf
         try:
             fused.run(linked, channel, Pace(deadline=deadline))

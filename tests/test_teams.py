@@ -42,6 +42,7 @@ class Floor:
         self.floors = [0.0] * size
         self.stop = False
         self.stops = [False] * size
+        self.overflows = [False] * size
 
 
 class Kernel(CpuDevice):
@@ -49,6 +50,7 @@ class Kernel(CpuDevice):
 
     name = "cuda"
     floor = 0.0
+    all_quiet = False
     runs = 0
     endless = False
     _team: Team | None = None
@@ -82,7 +84,7 @@ class Kernel(CpuDevice):
 
     @property
     def overflowed(self) -> bool:
-        return self.counters.overflowed
+        return any(self._floor.overflows)
 
     def count(self) -> None:
         """As it goes along."""
@@ -127,6 +129,7 @@ class Kernel(CpuDevice):
                 else:
                     self._leaving.append((peer, message))
             floor.stops[me] = floor.stop  # as it was when all met
+            floor.overflows[me] = self.counters.overflowed
             floor.meeting.wait(timeout=60)
             quiet = min(floor.floors) > self._bound or min(floor.floors) == math.inf
             quiet = quiet and all(inbox.empty() for inbox in floor.inboxes) and not self.endless
@@ -134,6 +137,7 @@ class Kernel(CpuDevice):
             floor.meeting.wait(timeout=60)
             if quiet or stop:
                 self.floor = floor.floors[me] if quiet else 0.0
+                self.all_quiet = quiet
                 return
 
 

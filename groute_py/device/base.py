@@ -126,11 +126,13 @@ class Linked(Protocol):
 
     Attributes:
         floor: the smallest distance left after a run; infinite when none is left.
-        overflowed: as of `Counters`.
+        all_quiet: the team has nothing left up to the bound; its ranks know that all or none.
+        overflowed: as of `Counters`; where ``all_quiet``, of some rank of the team.
         arcs: how many this rank has been dealt.
     """
 
     floor: float
+    all_quiet: bool
     overflowed: bool
 
     @property
@@ -155,7 +157,7 @@ class Linked(Protocol):
         """
 
     def finished(self) -> bool:
-        """Whether the run has ended; then ``floor`` and ``overflowed`` are set."""
+        """Whether the run has ended; then ``floor`` and the others are set."""
 
     def count(self) -> None:
         """Bring the device's counters up to date, after a run whose counts are wanted."""

@@ -40,7 +40,8 @@ class Fused(Dealt):
         super().__init__(local_rank, direct=direct)
         self._beside = cp.cuda.Stream(non_blocking=True)  # while the other is busy
         self._link: Link | None = None
-        self._all_linked, self._begins, self.floor, self.overflowed = False, NEW_SOLVE, 0.0, False
+        self._all_linked, self._begins = False, NEW_SOLVE
+        self.floor, self.overflowed, self.all_quiet = 0.0, False, False
         self._sent: list[int] = []
         self._peers = nobody()
 
@@ -106,6 +107,7 @@ class Fused(Dealt):
                 self._fill_outboxes(with_parents=False)
             seen = self._read_control()
         self.floor, self.overflowed = float(seen["floor"]), bool(seen["overflowed"])
+        self.all_quiet = bool(seen["all_quiet"])
         return True
 
     def count(self) -> None:

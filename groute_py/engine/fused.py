@@ -23,21 +23,25 @@ from groute_py.comm.team import Team
 from groute_py.device.base import Device, Linked
 from groute_py.engine.loop import Pace, too_late
 from groute_py.engine.tasks import Relaxing
+from groute_py.errors import RunError, everywhere
 
 
 def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
     """Relax until all ranks are quiet; whether a distance did not fit on one; collective.
 
+    The ranks' kernels agree on that: hosts, which have done something else meanwhile, take 0.2 ms.
+
     Raises:
         TimeLimitError: on all ranks, when the deadline passed on one.
+        RunError: kernels have ended before that, and nobody has told them to.
     """
     linked.prepare(pace.lead * linked.window(), math.inf)
     late = _is_late_at_the_end(linked, pace.deadline)
-    # also: nobody begins anew before all have ended
-    ends = channel.gather((late, linked.overflowed))
-    if any(late for late, _ in ends):
+    if linked.all_quiet:
+        return linked.overflowed
+    if any(channel.gather(late)):
         raise too_late()
-    return any(overflowed for _, overflowed in ends)
+    raise everywhere(RunError("a kernel gave up before all were quiet"))
 
 
 class Together(Relaxing):

@@ -11,6 +11,7 @@ struct Desk {  // in shared memory
     Exchange own;
     Heard heard;    // this rank's, as of the last look
     u64 express_at[MAX_PEERS];  // of each peer's express ring, how much has been taken, ever
+    u64 began;         // when the turn did, by this processor's clock
     u32 express_come;  // there is more to take of some
     u32 come[BLOCK / 32];  // of each warp's words of a ring, how many in a row
 };
@@ -106,17 +107,21 @@ __device__ __forceinline__ void tell_bound(const Peers& peers, Desk& desk, doubl
     __syncwarp();
 }
 
+#define PACE_SHARE 2  // of a heavy turn's time a rank waits no more than one in so many for those of peers
+
 // Lane p: tells peer p whether this rank is in a heavy turn.
 __device__ __forceinline__ void tell_pace(const Peers& peers, u64 pace) {
     if (is_peer(peers, lane())) say(&peers.mailbox[lane()]->pace[peers.me], pace);
 }
 
-// Lane p: waits until the heavy turn that peer p is in has ended, or the run is to stop.
+// Lane p: waits until the heavy turn that peer p is in has ended, or has taken a good part of this rank's longer, or the
+// run is to stop.
 __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk) {
     const Mailbox* mine = peers.mailbox[peers.me];
+    const u64 ended = clock64(), most = (ended - desk.began) / PACE_SHARE;
     u32 p = lane();
     if (is_peer(peers, p) && desk.heard.pace[p] % 2)
-        while (anew(&mine->pace[p]) == desk.heard.pace[p] && !anew(&mine->stop)) {}
+        while (anew(&mine->pace[p]) == desk.heard.pace[p] && clock64() - ended < most && !anew(&mine->stop)) {}
     __syncwarp();
 }
 
@@ -316,4 +321,34 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
         hear(peers, desk);
     }
     if (own.pace % 2) tell_pace(peers, own.pace);
+    if (lane() == 0) desk.began = clock64();
+}
+
+// How a rank has ended: by the verdict that all are quiet, or because it was told to stop.
+#define QUIET 1
+#define STOPPED 2
+#define OVERFLOWED 4  // and some sum of its was no distance
+
+#define PATIENCE (1u << 20)  // looks, about a second
+
+// Tells all peers how this rank has ended. One that is quiet hears the same of all, who have seen the verdict too or are
+// told to stop: so either each rank knows that all are quiet, and whether some sum was no distance, or none does. Only
+// where a peer's kernel has failed does one that is told to stop wait no longer, and then the job ends by that.
+__device__ __forceinline__ void take_leave(const Peers& peers, Control* control, bool stopped) {
+    const Mailbox* mine = peers.mailbox[peers.me];
+    const u32 p = lane();
+    const bool waits = p < peers.count && !stopped;
+    u64 ending = (stopped ? STOPPED : QUIET) | (anew(&control->overflowed) ? OVERFLOWED : 0);
+    if (p < peers.count) say(&peers.mailbox[p]->ended[peers.me], ending);
+    __syncwarp();  // all are told before one is waited for
+    if (waits) {
+        u32 patience = PATIENCE;
+        while (!(ending = acquire_from_peers(&mine->ended[p])) && (!anew(&mine->stop) || patience--)) {}
+    }
+    const bool all_quiet = __all_sync(~0u, !waits || (ending & (QUIET | STOPPED)) == QUIET) && !stopped;
+    const bool overflowed = __any_sync(~0u, ending & OVERFLOWED);
+    if (p == 0) {
+        control->all_quiet = all_quiet;
+        control->overflowed = overflowed;
+    }
 }

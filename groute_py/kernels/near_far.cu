@@ -1,13 +1,15 @@
 // Near-far relaxation of one share: a persistent cooperative grid that takes many turns a launch.
 //
 // A turn relaxes what is in near and writes the near of the next turn.
-// * Thin (few entries a block): after its part of near a block goes on by itself: what its own
+// * Thin (few entries a block, and no parts of long rows): after its part of near a block goes on by itself: what its own
 //   relaxations put in near it keeps in shared memory and relaxes at once, up to `depth` levels deep,
 //   before the grid meets again. On roads the time of a level is latency, not work, and so the grid
 //   pays for its barrier once in so many levels; and rows are looked up and fetched ahead of need.
 // * Thick: warps take groups of entries as they are ready for them, several arcs a lane at a time, and
 //   gather what they append.
-// Rows longer than PART are cut into items, which warps of the whole grid take in the next turn.
+// Rows longer than PART are cut into items, which warps of the whole grid take when the grid has met: a thin turn leaves
+// them to the next, a thick one takes them itself. So among peers what one rank has found in its part of a hub's row
+// and what another has in its own are found in turns that are taken in step.
 //
 // Where a turn has much to relax, arcs that lead far beyond its window may be left, and pulled later; see outer.cuh.
 //
@@ -41,20 +43,21 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
 
-// One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below.
+// One turn of relaxing: inbox, items, near, and in a thin turn `depth` levels below. `foresee(arcs)` is told how many
+// arcs are due when more are found to be, and may set the bound.
+template <class Foresee>
 __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& staged, u64 arrived,
                                           u32 depth, Distance window, Distance threshold, Distance cutoff,
-                                          Distance bound, u32& level, u64& relaxed) {
+                                          const Distance& bound, u32& level, u64& relaxed, Foresee foresee) {
     auto fetch = [&](u32 i) {
         Ready ready = listed_at(now.near_in, i);
         look_up(rank.share, ready);
         return ready;
     };
-    if (weight_of(now.near_in_count, now.items_in_count) + arrived <= gridDim.x * THIN) {
+    if (now.items_in_count == 0 && now.near_in_count + arrived <= gridDim.x * THIN) {
         BlockLists lists{rank, now, staged, level};
         Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
         if (arrived) relax.inbox();
-        relax.items();
         Thin thin{relax};
         thin.entries(now.near_in_count, grid_warp(), grid_warps(), fetch);
         thin.deeper(depth);
@@ -62,10 +65,20 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         level = lists.level;
     } else {
         if (arrived) join_inbox(rank, now, staged, window, bound);
+        {
+            Turn to = now;
+            to.items_out_count = now.cut_count;
+            WarpLists lists{rank, to, staged, bound};
+            Relax<WarpLists> relax{rank, to, lists, window, threshold, cutoff, bound, relaxed};
+            relax_groups(relax, fetch);
+            lists.flush();
+        }
+        meet(rank.control, rank.block);
+        const u32 cut = min(__ldcg(now.cut_count), rank.work.item_capacity);
+        foresee(arcs_due(rank.work, 0, now.items_in_count + cut));
         WarpLists lists{rank, now, staged, bound};
         Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
-        relax.items();
-        relax_groups(relax, fetch);
+        relax.items(cut);
         lists.flush();
     }
 }
@@ -185,6 +198,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     if (threadIdx.x < MAX_PEERS) desk.express_at[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         staged.far_count = 0;
+        desk.began = clock64();
         block = attend(control);
     }
     __syncthreads();
@@ -209,6 +223,16 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     bool owes = true;  // arcs may have been left since the bound was set
     auto pulls = [&](u32 far) { return PULLS && bound != NOTHING && (owes || far > 0); };
     bool served = false;  // the turn before had nothing but arrivals
+    // Where so many arcs are due, or a peer leaves some, outer ones are left from now on.
+    auto foresee = [&](u64 arcs) {
+        if (!PULLS || bound != NOTHING || !is_narrow(work, window, threshold)) return;
+        const double told = exchanging ? seen.orders.bound : 0;
+        const bool joins = told > 0 && told >= (double)threshold;
+        if (!joins && arcs < work.outer_from) return;
+        base = window;
+        bound = max(joins ? (Distance)told : end_of(threshold, work.outer_reach / 2), threshold);
+        width = max(width, work.outer_reach / 4.0);
+    };
     auto open = [&](Distance from, bool much) {  // the window that begins there
         window = from;
         if (exchanging) {
@@ -248,17 +272,9 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
             floor = (double)window;
             if (last) break;
-            if (PULLS && bound == NOTHING && is_narrow(work, window, threshold)) {
-                const double told = exchanging ? seen.orders.bound : 0;
-                const bool joins = told > 0 && told >= (double)threshold;  // a peer leaves arcs
-                if (joins || has_much(work, now, arrived)) {
-                    base = window;
-                    bound = max(joins ? (Distance)told : end_of(threshold, work.outer_reach / 2), threshold);
-                    width = max(width, work.outer_reach / 4.0);
-                }
-            }
+            foresee(arcs_due(work, now.near_in_count + arrived, now.items_in_count));
             owes = true;
-            take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, level, relaxed);
+            take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, level, relaxed, foresee);
             steps++;
             after_split = false;
             served = !listed;
@@ -363,6 +379,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         });
         look_at(control, seen, peers);
     }
+    if (exchanging && conducts() && threadIdx.x < 32) take_leave(peers, control, seen.orders.stopped);
     add_up(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         control->steps += steps;

@@ -22,10 +22,9 @@ __device__ __forceinline__ bool is_narrow(const Work& work, Distance window, Dis
     return work.outer_from && threshold != NOTHING && (float)(threshold - window) < work.outer_below;
 }
 
-// Whether a turn has so much to relax that outer arcs are better pulled.
-__device__ __forceinline__ bool has_much(const Work& work, const Turn& now, u64 arrived) {
-    u64 arcs = (now.near_in_count + arrived) * work.mean_degree + (u64)now.items_in_count * PART;
-    return arcs >= work.outer_from;
+// How many arcs a turn has to relax, about.
+__device__ __forceinline__ u64 arcs_due(const Work& work, u64 entries, u64 items) {
+    return entries * work.mean_degree + items * PART;
 }
 
 struct Pull {
@@ -161,7 +160,7 @@ struct Pull {
         for (u32 left = __ballot_sync(~0u, is_long); left; left &= left - 1) {
             int lane_with = __ffs(left) - 1;
             u32 parts = (__shfl_sync(~0u, ready.degree, lane_with) + PART - 1) / PART, first = 0;
-            if (lane() == 0) first = atomicAdd(now.items_out_count, parts);
+            if (lane() == 0) first = atomicAdd(now.cut_count, parts);
             first = __shfl_sync(~0u, first, 0);
             Item item = {};
             item.vertex = __shfl_sync(~0u, ready.vertex, lane_with);
@@ -321,12 +320,11 @@ __device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distanc
     Pull pulled{rank, now, staged, {rank, now, staged, bound}, from, beyond, end, cutoff, relaxed, lists_far};
     pulled.rows();
     meet(control, rank.block);
-    const u32 parts = __ldcg(now.items_out_count);
+    const u32 parts = __ldcg(now.cut_count);
     if (parts) {
         pulled.parts(parts);
         meet(control, rank.block);
         pulled.list_long(parts);
-        if (blockIdx.x == 0 && threadIdx.x == 0) *now.items_out_count = 0;
     }
     pulled.settle(&control->least_far[far_side], &control->far_count[far_side]);
 }

@@ -31,7 +31,8 @@
 // Heavy turns, of relaxing and of splitting far, are taken in step: a rank that has ended one waits until the
 // heavy turns that its peers are in have ended, and takes what they have found into its next. It loses little
 // time, because work is evenly shared out, and saves the work of relaxing from distances that a peer has
-// already corrected; for what went by express nobody waits. Nor does anybody in light turns, whose time is latency.
+// already corrected. Where it is not, because one has found hubs a turn sooner, it goes on when it has waited for half
+// as long as its turn took. For what went by express nobody waits. Nor does anybody in light turns, whose time is latency.
 #pragma once
 
 #define MAX_PEERS 8
@@ -61,6 +62,7 @@ struct Heard {
 
 // Each rank has two. A run clears the one of the next run, into which nobody writes before all have ended this one.
 struct Mailbox : Heard {
+    u64 ended[MAX_PEERS];             // how each rank has ended, when it has; see take_leave
     u64 express[MAX_PEERS][EXPRESS];  // a ring for each sender; see express.cuh
 };
 

@@ -39,16 +39,19 @@ struct Relax {
                });
     }
 
-    // The parts of long rows that the last turn has left, in the order they were found in: the first
-    // have the smallest distances. A warp looks up its next ones together, and drops the stale.
-    __device__ __forceinline__ void items() {
-        const u32 count = now.items_in_count, warps = grid_warps();
-        for (u32 base = grid_warp(); base < count; base += AHEAD * warps) {
-            u32 index = base + lane() * warps;
+    // The parts of long rows that the last turn has left, and `cut` of this one, in the order they were found in: the
+    // first have the smallest distances. A warp looks up those it takes together, and drops the stale.
+    __device__ __forceinline__ void items(u32 cut) {
+        const u32 left = now.items_in_count, count = left + cut, warps = grid_warps();
+        const u32 each = places_at_once(count, 1, AHEAD), rounds = (count + each * warps - 1) / (each * warps);
+        hand_out(now.items_taken, rounds * warps, 1, [&](u32 ticket) {
+            // parts side by side are of one row, and go to as many warps: where rows ascend the first have more to relax
+            u32 index = ticket / warps * each * warps + ticket % warps + lane() * warps;
             Ready ready = {};
-            bool live = lane() < AHEAD && index < count && part(load(&now.items_in[index]), ready);
-            for (u32 left = __ballot_sync(~0u, live); left; left &= left - 1) {
-                int from = __ffs(left) - 1;
+            const Item* item = index < left ? &now.items_in[index] : &now.items_out[index - left];
+            bool live = lane() < each && index < count && part(load(item), ready);
+            for (u32 lanes = __ballot_sync(~0u, live); lanes; lanes &= lanes - 1) {
+                int from = __ffs(lanes) - 1;
                 Ready next;
                 next.distance = __shfl_sync(~0u, ready.distance, from);
                 next.vertex = __shfl_sync(~0u, ready.vertex, from);
@@ -56,7 +59,7 @@ struct Relax {
                 next.begin = __shfl_sync(~0u, ready.begin, from);
                 row(next);
             }
-        }
+        });
     }
 
     // Lists what peers have sent and shown, of what still improves. To them it is near, so it is here.
@@ -250,7 +253,7 @@ struct Relax {
         return helps;
     }
 
-    // Leaves the lanes' long rows to the next turn, in parts, as far as there is room for them.
+    // Leaves the lanes' long rows in parts, as far as there is room for them.
     __device__ __forceinline__ void cut_long(Ready& ready) {
         for (u32 left = __ballot_sync(~0u, ready.degree > PART); left; left &= left - 1) {
             int from = __ffs(left) - 1;

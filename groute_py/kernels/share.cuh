@@ -103,8 +103,11 @@ struct Control : Seen {
     Distance bound;          // where outer arcs are pulled, or NOTHING; see outer.cuh
     Distance base;           // where the window began in which arcs were left first, if some are to be pulled
     u32 taken[3];            // of near, by warps of a thick turn; in turn: read, written, cleared
+    u32 items_taken[3];      // likewise, of items
+    u32 cut_count[2];        // items that a turn takes itself; in turn: counted, cleared
     u32 dirty_count;
-    u32 overflowed;
+    u32 overflowed;          // a sum was no distance; where all peers are quiet, on some of them
+    u32 all_quiet;           // all peers have ended so
     u32 level;               // some tight arc is level
     u32 claimed_count;
     u32 unrecorded;          // reached vertices without a record

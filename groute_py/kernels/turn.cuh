@@ -17,12 +17,14 @@ __device__ __forceinline__ void look_at(const Control* control, Seen& seen, cons
 struct Turn {
     List near_in;
     u32 near_in_count;
-    u32* taken;  // how far warps have shared out near
+    u32* taken;  // how far warps have shared out near, ...
     const Item* items_in;
     u32 items_in_count;
+    u32* items_taken;  // ... and items
     List near_out;
     Item* items_out;
-    u32* items_out_count;
+    u32* items_out_count;  // of those for the next turn
+    u32* cut_count;        // or of those that this turn takes itself
     List far;
 };
 
@@ -35,9 +37,11 @@ __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, c
     now.taken = &control->taken[turn % 3];
     now.items_in = work.items[turn % 2];
     now.items_in_count = min(seen.item_count[turn % 3], work.item_capacity);
+    now.items_taken = &control->items_taken[turn % 3];
     now.near_out = near_list(work, control, next);
     now.items_out = work.items[next % 2];
     now.items_out_count = &control->item_count[next % 3];
+    now.cut_count = &control->cut_count[turn % 2];
     now.far = far_list(work, control, far_side);
     return now;
 }
@@ -50,6 +54,28 @@ __device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_
     if (blockIdx.x || threadIdx.x) return;
     control->near_count[(turn + 2) % 3] = 0;
     control->taken[(turn + 2) % 3] = 0;
+    control->items_taken[(turn + 2) % 3] = 0;
     control->item_count[(turn + 2) % 3] = 0;
+    control->cut_count[(turn + 1) % 2] = 0;
     control->far_count[far_side ^ 1] = 0;
+}
+
+#define SHARES 4  // of a list that a warp takes at least, if they are of more than the least number
+
+// How many places of a list a warp takes at once.
+__device__ __forceinline__ u32 places_at_once(u32 count, u32 least, u32 most) {
+    return min(max(count / (SHARES * grid_warps()), least), most);
+}
+
+// Hands out the places of a list to the warps of the grid, `each` at a time, as they are ready for more: `visit(first)`.
+// Which are a warp's next is settled while it works on those before. `taken` counts from 0, for all warps.
+template <class Visit>
+__device__ __forceinline__ void hand_out(u32* taken, u32 count, u32 each, Visit visit) {
+    const u32 begun = grid_warps() * each;
+    for (u32 next = grid_warp() * each; next < count;) {
+        u32 ticket = 0;
+        if (lane() == 0) ticket = atomicAdd(taken, each);
+        visit(next);
+        next = begun + __shfl_sync(~0u, ticket, 0);
+    }
 }
