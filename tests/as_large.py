@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from groute_py.algorithms import delta_stepping
@@ -17,7 +18,18 @@ Put = Callable[[object, str, object], None]
 
 def take_thick_turns(put: Put = setattr) -> None:
     """Whatever there is to do."""
+    from groute_py.device import cuda_module  # where there is one
+
     put(source, "THIN", 0)
+    put(cuda_module, "module", _thick_module())
+
+
+@cache
+def _thick_module() -> Any:
+    """As a process has compiled them already kernels would be taken as they are."""
+    from groute_py.device import cuda_module
+
+    return cache(cuda_module.module.__wrapped__)
 
 
 def fill_inboxes(put: Put = setattr) -> None:

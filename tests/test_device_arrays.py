@@ -110,7 +110,7 @@ def test_several_ranks_take_it_through_the_host(cupy: Any, ranks: int) -> None:
 
     def work(channel: Any) -> Any:
         whole = on_gpu(cupy, graph) if channel.rank == 0 else None
-        return Session(Whole(whole), channel, Options(device="cuda")).solve(4)
+        return Session(Whole(whole), channel, Options(device="cuda", mode="rounds")).solve(4)
 
     verify(graph, on_ranks(ranks, work)[0])
 

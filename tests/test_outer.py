@@ -17,7 +17,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
-from groute_py.kernels.source import VERTEX_BITS
+from groute_py.kernels.source import PART, VERTEX_BITS
 from groute_py.verification import reference_distances
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
@@ -103,7 +103,8 @@ def test_answers_stay_on_the_gpu_by_other_numbers(predecessors: bool) -> None:
         assert device._numbers is not None
         results = []
         for source in (3, 100):
-            device._arrays["parent"].fill(1 << 40)
+            with device._stream:  # before the solve
+                device._arrays["parent"].fill(1 << 40)
             results.append((source, session.solve(source)))
         for source, result in results:
             assert result is not None
@@ -166,6 +167,25 @@ def test_rows_of_many_parts() -> None:
     offsets = np.searchsorted(edges[0][order], np.arange(count + 1))
     graph = Graph.from_arrays(offsets, edges[1][order], np.tile(joined[2], 2)[order])
     check(graph, [0, 9, leaves + 20], back=True)
+
+
+@pytest.mark.usefixtures("turns")
+@pytest.mark.parametrize("weights", TYPES)
+@pytest.mark.parametrize("share", [12, 24, 48])
+def test_much_is_due_once_long_rows_are_cut(
+    weights: str, share: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then arcs are left from the middle of a turn on."""
+    from groute_py.device import cuda
+
+    graph = graph_of(weights)
+    degrees = np.diff(graph.offsets)
+    hub, least = int(np.argmax(degrees)), graph.arc_count // share
+    assert degrees[hub] > 4 * PART  # in five parts
+    assert degrees.mean() < least < 5 * PART
+    monkeypatch.setattr(cuda, "OUTER_SHARE", share)
+    beside = graph.heads[graph.offsets[hub] : graph.offsets[hub + 1]]
+    check(graph, [hub, int(beside[np.argmin(degrees[beside])]), 7], back=None)
 
 
 def test_nothing_is_pulled_along_a_tail() -> None:

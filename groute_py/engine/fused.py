@@ -32,7 +32,7 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
     The ranks' kernels agree on that: hosts, which have done something else meanwhile, take 0.2 ms.
 
     Raises:
-        TimeLimitError: on all ranks, when the deadline passed on one.
+        TimeLimitError: on all ranks, when the deadline passed on one before all were quiet.
         RunError: kernels have ended before that, and nobody has told them to.
     """
     linked.prepare(pace.lead * linked.window(), math.inf)
