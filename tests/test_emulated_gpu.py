@@ -21,7 +21,7 @@ SELECTED = {
     "test_dealt.py": ("", 46),
     "test_together.py": ("", 19),
     "test_growing_windows.py": ("not share_a_byte or int32", 24),
-    "test_outer.py": ("", 99),
+    "test_outer.py": ("", 109),
     "test_busy_gpu.py": ("", 4),
     "test_first_run.py": ("rehearsed or compiled", 16),
     "test_launching.py": ("", 3),

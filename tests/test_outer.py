@@ -188,6 +188,28 @@ def test_much_is_due_once_long_rows_are_cut(
     check(graph, [hub, int(beside[np.argmin(degrees[beside])]), 7], back=None)
 
 
+@pytest.mark.usefixtures("turns")
+@pytest.mark.parametrize("weights", TYPES)
+def test_what_a_hub_brings_that_was_relaxed_in_part(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hub and a vertex beside it are near together, and lead to the same two, the hub on the
+    shorter way: its long row is cut, and arcs are left from then on. So one of the two has to be
+    reached by a part of that row, and the other, far away, to be pulled."""
+    from groute_py.device import cuda
+
+    hub, beside, close, far, leaves = 1, 2, 3, 4, 5 * PART
+    arcs = [(0, hub, 1), (0, beside, 1), (hub, close, 1500), (beside, close, 1501)]
+    arcs += [(hub, far, 900_000), (beside, far, 900_001)]
+    arcs += [(hub, 5 + leaf, 1000 + leaf % 97) for leaf in range(leaves)]
+    tails, heads, column = (np.array(values) for values in zip(*arcs, strict=True))
+    order = np.argsort(tails, kind="stable")
+    offsets = np.searchsorted(tails[order], np.arange(5 + leaves + 1))
+    graph = Graph(offsets, heads[order].astype(np.int32), column[order].astype(weights))
+    monkeypatch.setattr(cuda, "OUTER_SHARE", graph.arc_count // 100)
+    check(graph, [0], back=None)
+
+
 def test_nothing_is_pulled_along_a_tail() -> None:
     """Each pull would look at all of another component."""
     core, length = graph_of("int32"), 300
