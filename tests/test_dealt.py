@@ -281,7 +281,7 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
                 stopping.update({1} if stops else ())
                 channel.gather(None)
                 if stops:
-                    with pytest.raises(RunError, match="gave up") as caught:
+                    with pytest.raises(RunError, match="before all ranks were done") as caught:
                         session.solve(70)
                     assert caught.value.on_all_ranks
                 else:
@@ -297,6 +297,31 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
         assert [floor < np.inf for floor in floors] == [True, False, False, True, False]
     for answer in found[0][1]:
         verify(graph, answer)
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_what_does_not_fit_on_one_rank_is_known_to_all(
+    which: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their kernels: else some would load the graph anew and others hand in an answer."""
+    from groute_py.engine import fused
+
+    arcs = [(0, 3 * rank + 1, 5) for rank in range(3)]  # each rank owns three
+    arcs += [(3 * r + 1, 3 * r + 2, 2**31 - 2 if r == which else 7) for r in range(3)]
+    tails, heads, weights = (np.array(column, np.int32) for column in zip(*arcs, strict=True))
+    graph = Graph(np.searchsorted(tails, np.arange(10)), heads, weights)
+    run, found = fused.run, []
+
+    def noting(linked: Any, channel: Any, pace: Any) -> bool:
+        overflowed = run(linked, channel, pace)
+        found.append(channel.gather(overflowed))
+        return channel.gather(overflowed)[which]
+
+    monkeypatch.setattr(fused, "run", noting)
+    result = solved(graph, 0, 3)
+    assert result.statistics["distance_type"] == "int64"
+    assert [True] * 3 in found
+    assert all(len(set(ends)) == 1 for ends in found)
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

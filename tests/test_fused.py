@@ -62,11 +62,11 @@ def test_whether_all_fits_is_what_kernels_have_agreed_on(fits: bool) -> None:
     assert on_ranks(3, work) == [not fits] * 3
 
 
-def test_kernels_that_gave_up_are_every_rank_s_error() -> None:
+def test_kernels_that_ended_for_no_reason_are_every_rank_s_error() -> None:
     def work(channel: Any) -> None:
         linked = Pretender(2)
         linked.all_quiet = False
-        with pytest.raises(RunError, match="gave up") as caught:
+        with pytest.raises(RunError, match="before all ranks were done") as caught:
             fused.run(linked, channel, Pace())
         assert caught.value.on_all_ranks
 
@@ -95,6 +95,15 @@ def test_the_deadline_of_one_rank_stops_it_and_is_every_rank_s_error() -> None:
 
     on_ranks(2, work)
     assert stopped == {0: (False, True), 1: (True, True)}
+
+
+def test_a_deadline_that_passes_when_all_are_quiet_takes_no_answer_away() -> None:
+    def work(channel: Any) -> bool:
+        late = channel.rank == 1
+        deadline = time.monotonic() if late else math.inf
+        return fused.run(Pretender(5), channel, Pace(deadline=deadline))
+
+    assert on_ranks(2, work) == [False, False]
 
 
 def test_a_kernel_that_fails_is_told_by_its_own_error() -> None:

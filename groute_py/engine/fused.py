@@ -33,7 +33,7 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
 
     Raises:
         TimeLimitError: on all ranks, when the deadline passed on one before all were quiet.
-        RunError: kernels have ended before that, and nobody has told them to.
+        RunError: on all ranks, kernels ended before that for no reason that a rank knows of.
     """
     linked.prepare(pace.lead * linked.window(), math.inf)
     late = _is_late_at_the_end(linked, pace.deadline)
@@ -41,7 +41,8 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
         return linked.overflowed
     if any(channel.gather(late)):
         raise too_late()
-    raise everywhere(RunError("a kernel gave up before all were quiet"))
+    problem = "kernels ended before all ranks were done, and no time limit had passed"
+    raise everywhere(RunError(f"{problem}; solve again, with --mode rounds if it comes again"))
 
 
 class Together(Relaxing):
