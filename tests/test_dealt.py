@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, cast
 
 import as_large
@@ -18,6 +19,7 @@ from groute_py.comm import team
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
+from groute_py.kernels.source import VERTEX_BITS
 
 pytestmark = [
     pytest.mark.gpu,
@@ -40,8 +42,16 @@ OPTIONS = Options(device="cuda", order="none")
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_each_arc_lies_where_its_head_is(name: str, ranks: int) -> None:
-    """All arcs are there, those of a row in their order; and owners know who has some."""
+@pytest.mark.parametrize("prepared", [False, True])
+def test_each_arc_lies_where_its_head_is(
+    prepared: bool, name: str, ranks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All arcs are there, and owners know who has some; by whatever numbers."""
+    from groute_py.device import cuda_numbered
+
+    monkeypatch.setattr(cuda_numbered, "SPREAD", 8)
+    if prepared:
+        as_large.pull_outer_arcs(monkeypatch.setattr)
     graph = GRAPHS[name]()
 
     def work(channel: Any) -> Any:
@@ -61,9 +71,10 @@ def test_each_arc_lies_where_its_head_is(name: str, ranks: int) -> None:
 
 
 def dealt_arcs(session: Session) -> Any:
-    """Of a linked rank: its first vertex, how many it owns, its arcs in global numbers, whom its
-    vertices lead to."""
+    """Of a linked rank: its first vertex, how many it owns, its arcs by the graph's numbers, whom
+    its vertices lead to."""
     device: Any = session._device
+    assert (device._order is not None) == device._terms.pulls
     graph, mirrors, share = device._graph, device._mirrors, device._share
     offsets, arcs = np.asarray(graph["offsets"]), np.asarray(graph["arcs"])
     assert len(offsets) == mirrors.rows + 1
@@ -74,11 +85,21 @@ def dealt_arcs(session: Session) -> Any:
     )
     half = arcs.itemsize // 2
     words = arcs.view(np.int32 if half == 4 else np.int64).reshape(len(arcs), 2)
-    heads = words[:, 1].astype(np.int64) & 0xFFFFFFFF
+    bits = VERTEX_BITS if device._unit > 0 else 32
+    heads = words[:, 1].astype(np.int64) & (1 << bits) - 1
     assert (heads < share.own_count).all()
-    tails = np.repeat(numbers, np.diff(offsets.astype(np.int64)))
-    found = zip(tails.tolist(), (heads + share.first).tolist(), words[:, 0].tolist(), strict=True)
-    return share.first, share.own_count, list(found), np.asarray(graph["leads"]).tolist()
+    tails, heads = np.repeat(numbers, np.diff(offsets.astype(np.int64))), heads + share.first
+    leads = np.asarray(graph["leads"])
+    if device._order is not None:
+        order, places = np.asarray(device._order), np.asarray(device._places)
+        assert sorted(order) == list(range(mirrors.rows))
+        assert (order[share.first + places] == share.first + np.arange(share.own_count)).all()
+        degrees = np.diff(share.offsets)[order[share.first :][: share.own_count] - share.first]
+        parts = np.split(degrees, range(8, len(degrees), 8))
+        assert all(hubs.min() >= others.max() for hubs, others in pairwise(parts))
+        tails, heads, leads = order[tails], order[heads], leads[places]
+    found = zip(tails.tolist(), heads.tolist(), words[:, 0].tolist(), strict=True)
+    return share.first, share.own_count, list(found), leads.tolist()
 
 
 def solved(graph: Graph, source: int, ranks: int) -> Result:
@@ -99,7 +120,9 @@ def solved(graph: Graph, source: int, ranks: int) -> Result:
 
 
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
-@pytest.mark.parametrize("step", ["_counted", "_room_for", "_arrange_dealt", "_allocate_dealt"])
+@pytest.mark.parametrize(
+    "step", ["_counted", "_starts_of", "_room_for", "_arrange_dealt", "_allocate_dealt"]
+)
 def test_without_room_ranks_go_on_in_rounds(
     step: str, full: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +141,36 @@ def test_without_room_ranks_go_on_in_rounds(
     result = solved(generate("rmat:6"), 3, 3)
     assert result.statistics["mode"] == "rounds"
     assert result.statistics["reason"] == peers.FULL
+
+
+@pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
+def test_without_room_for_numbers_all_keep_theirs(
+    full: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from groute_py.device.cuda_dealt import Dealt
+
+    as_large.pull_outer_arcs(monkeypatch.setattr)
+    spare = Dealt._spare
+
+    def tried(self: Any) -> int:
+        return 0 if self._gpu.id in full and self._team is None else spare(self)
+
+    monkeypatch.setattr(Dealt, "_spare", tried)
+    graph = generate("rmat:8,12")
+
+    def work(channel: Any) -> tuple[Result | None, bool]:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with Session(whole, channel, replace(OPTIONS, mode="fused")) as session:
+            device: Any = session._device
+            assert device._pulls
+            return session.solve(3), device._order is None
+
+    results, without = zip(*on_ranks(3, work), strict=True)
+    assert all(without)
+    result = results[0]
+    assert result is not None
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
+    verify(graph, result)
 
 
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])

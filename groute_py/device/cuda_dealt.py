@@ -7,38 +7,48 @@ kernels/peers.cuh. Each writes the arcs straight into the memory of the peers th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import driver, runtime
+from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.comm.team import Team
 from groute_py.device.base import Terms
-from groute_py.device.cuda_loaded import pieces
+from groute_py.device.cuda_loaded import if_it_fits, pieces
 from groute_py.device.cuda_messages import Messages
 from groute_py.device.cuda_turned import seeds
 from groute_py.device.layout import DEAL
 from groute_py.device.memory import SPARE_BYTES, inbox_bytes, offset_type
 from groute_py.device.mirrors import Mirrors
-from groute_py.device.peers import FULL, exportable, mapped
+from groute_py.device.peers import FULL, exportable, mapped, unmap
 from groute_py.partition.share import MOST_LOCAL, Share
-
-T = TypeVar("T")
 
 
 class Counted(NamedTuple):
     """Attributes:
-    starts: uint64, shape (ranks, own + 1): where each row's arcs begin in what each rank takes.
+    arcs: uint32, shape (ranks, own): how many of each row each rank takes.
     leads: uint8, shape (own,): bit p where rank p takes some, and is another one.
     totals: how many arcs each takes.
     """
 
-    starts: Any
+    arcs: Any
     leads: Any
     totals: list[int]
+
+
+class Handing(NamedTuple):
+    """Attributes:
+    sizes: int64, shape (ranks, ranks): how many arcs of each rank each one takes.
+    starts: uint64, shape (ranks, own + 1): where each row begins in what each rank takes, by the
+        numbers of the rows.
+    graph: room for the arcs that this rank takes, and for their rows.
+    """
+
+    sizes: NDArray[np.int64]
+    starts: Any
+    graph: dict[str, Any]
 
 
 class Dealt(Messages):
@@ -64,39 +74,48 @@ class Dealt(Messages):
         most = max(channel.gather(mirrors.rows + len(self._share.halo)))
         if most > MOST_LOCAL:
             return f"a GPU would have {most:,} local vertices, more than {MOST_LOCAL:,}"
+        self._rows, self._before = mirrors.rows, mirrors.before
         self._arrays = {}
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
-        counted = _if_it_fits(lambda: self._counted(team))
-        totals = channel.gather(counted and counted.totals)
-        sizes = np.array(totals, np.int64) if None not in totals else None
-        graph = None
-        if sizes is not None:
-            self._terms = self._terms._replace(arcs=int(sizes.sum(axis=0).max()))
-            graph = _if_it_fits(lambda: self._room_for(sizes, mirrors))
-        if not all(channel.gather(graph is not None)):
+        handing = self._ready_to_hand_out(team, mirrors)
+        if handing is None:
             return FULL
-        assert counted is not None
-        assert sizes is not None
-        assert graph is not None
-        self._hand_out(team, mirrors, sizes, counted.starts, graph)
-        self._graph |= graph | {"leads": counted.leads}
-        del counted, graph
+        self._hand_out(team, mirrors, handing)
+        self._graph |= handing.graph
+        del handing
         self._team, self._mirrors = team, mirrors
-        self._rows, self._before = mirrors.rows, mirrors.before
         if team.hosts == 1:
             self._halo = 0  # no arc leads there any more
-        self._most_told = max(channel.gather(self._count_told()))
-        self._inbox_bytes = inbox_bytes(self._most_told, channel.size, self._type)
         drawn = channel.gather(seeds())[0]
-        found = channel.gather(_if_it_fits(lambda: self._arrange_dealt(drawn)))
+        found = channel.gather(if_it_fits(lambda: self._arrange_dealt(drawn)))
         balances = [balance for balance in found if balance is not None]
         if len(balances) < len(found):
             return FULL
         self._all_lead_back = not np.sum(balances, axis=0, dtype=np.uint64).any()
         if all(channel.gather(self._pulls)) and self._all_lead_back:
-            _if_it_fits(self._grade)  # who has none lists what others leave out
-        fits = _if_it_fits(self._allocate_dealt)
+            if_it_fits(self._grade)  # who has none lists what others leave out
+        fits = if_it_fits(self._allocate_dealt)
         return None if all(channel.gather(fits)) else FULL
+
+    def _ready_to_hand_out(self, team: Team, mirrors: Mirrors) -> Handing | None:
+        """Count, number and make room; None where a rank has none; collective."""
+        channel = team.channel
+        counted = if_it_fits(lambda: self._counted(team))
+        totals = channel.gather(counted and counted.totals)
+        if counted is None or None in totals:
+            return None
+        sizes = np.array(totals, np.int64)
+        self._terms = self._terms._replace(arcs=int(sizes.sum(axis=0).max()))
+        self._most_told = max(channel.gather(self._count_told(counted.leads, channel.size)))
+        self._inbox_bytes = inbox_bytes(self._most_told, channel.size, self._type)
+        if self._terms.pulls:
+            self._number_among(channel, mirrors.owned, self._spare() - self._dealt_bytes(sizes))
+        starts = if_it_fits(lambda: self._starts_of(counted))
+        graph = None if starts is None else if_it_fits(lambda: self._room_for(sizes, mirrors.me))
+        if not all(channel.gather(graph is not None)):
+            return None
+        assert graph is not None
+        return Handing(sizes, starts, graph)
 
     def _counted_at(self) -> Any:
         if not (self._pulls and self._all_lead_back):
@@ -106,10 +125,10 @@ class Dealt(Messages):
         share["offsets"], share["rows"] = share["in_offsets"], share["own"]
         return share
 
-    def _count_told(self) -> int:
+    def _count_told(self, leads: Any, ranks: int) -> int:
         """Of how many vertices this rank tells a peer at the most."""
         with self._stream:
-            leads, told = self._graph["leads"], [0] * len(self._mirrors.owned)
+            told = [0] * ranks
             for part in pieces(len(leads)):
                 for peer in range(len(told)):
                     told[peer] += int((leads[part] >> peer & 1).sum())
@@ -134,33 +153,41 @@ class Dealt(Messages):
         with self._stream:
             counts, leads = cp.zeros((ranks, own), np.uint32), cp.zeros(own, np.uint8)
             self._run("count_dealt", 32 * own, self._share_at, _deal_of(team), counts, leads)
+            return Counted(counts, leads, [int(row.sum(dtype=np.uint64)) for row in counts])
+
+    def _starts_of(self, counted: Counted) -> Any:
+        """As a `Handing` has them; from here on whom rows lead to goes by numbers too."""
+        ranks, own = counted.arcs.shape
+        with self._stream:
+            self._graph["leads"] = self._by_number(counted.leads)
             starts = cp.zeros((ranks, own + 1), np.uint64)
             for peer in range(ranks):
-                cp.cumsum(counts[peer], dtype=np.uint64, out=starts[peer, 1:])
-            return Counted(starts, leads, starts[:, -1].get().tolist())
+                arcs = self._by_number(counted.arcs[peer])
+                cp.cumsum(arcs, dtype=np.uint64, out=starts[peer, 1:])
+        return starts
 
-    def _room_for(self, sizes: NDArray[np.int64], mirrors: Mirrors) -> dict[str, Any]:
-        """For the arcs that this rank takes, ``sizes[sender, taker]``, and their rows."""
+    def _dealt_bytes(self, sizes: NDArray[np.int64]) -> int:
+        """What the arcs take that this rank takes, ``sizes[sender, taker]``, with their rows."""
+        arcs = int(sizes.sum(axis=0).max())
+        offsets = (self._rows + 1) * np.dtype(offset_type(arcs)).itemsize
+        return arcs * self._arc_type().itemsize + offsets
+
+    def _room_for(self, sizes: NDArray[np.int64], me: int) -> dict[str, Any]:
+        """For the arcs that this rank takes, and their rows."""
         cp.get_default_memory_pool().free_all_blocks()  # what counting has left there
-        arcs = int(sizes[:, mirrors.me].sum())
-        offsets = exportable(mirrors.rows + 1, np.dtype(offset_type(self._terms.arcs)))
+        arcs, rows = int(sizes[:, me].sum()), self._rows
+        offsets = exportable(rows + 1, np.dtype(offset_type(self._terms.arcs)))
         with self._stream:
-            offsets[mirrors.rows :].fill(arcs)
+            offsets[rows:].fill(arcs)
         graph = {"arcs": exportable(arcs, self._arc_type()), "offsets": offsets}
         if self.room() < SPARE_BYTES:
             raise MemoryError("what is made while arcs are handed out finds no room")
         return graph
 
-    def _hand_out(
-        self,
-        team: Team,
-        mirrors: Mirrors,
-        sizes: NDArray[np.int64],
-        starts: Any,
-        graph: dict[str, Any],
-    ) -> None:
+    def _hand_out(self, team: Team, mirrors: Mirrors, handing: Handing) -> None:
         """Write arcs and the beginnings of their rows where they are to lie; collective."""
         ranks, me, channel = team.channel.size, mirrors.me, team.channel
+        sizes, starts, graph = handing
         arcs_at = mapped(channel, graph["arcs"].data.ptr)
         offsets_at = mapped(channel, graph["offsets"].data.ptr)
         boxes, entry = np.zeros(ranks, np.uint64), graph["arcs"].itemsize
@@ -175,25 +202,15 @@ class Dealt(Messages):
                     words = (rows.data.ptr, rows.nbytes, runtime.memcpyDefault, self._stream.ptr)
                     runtime.memcpyAsync(place + part.start * kind.itemsize, *words)
                     self._stream.synchronize()
-            own, boxes = self._share.own_count, cp.asarray(boxes)
-            state = (self._share_at, _deal_of(team), starts, boxes, np.uint32(mirrors.rows))
-            self._run("deal_out", 32 * own, *state)
+            numbers = np.uint64(0) if self._places is None else self._places
+            deal = (_deal_of(team), starts, cp.asarray(boxes), np.uint32(mirrors.rows), numbers)
+            self._run("deal_out", 32 * self._share.own_count, self._share_at, *deal)
         self._stream.synchronize()
         channel.gather(None)  # all arcs are there
-        for peer in range(ranks):
-            if peer != me:
-                runtime.ipcCloseMemHandle(arcs_at[peer])
-                runtime.ipcCloseMemHandle(offsets_at[peer])
+        unmap(channel, arcs_at)
+        unmap(channel, offsets_at)
 
 
 def _deal_of(team: Team) -> Any:
     """The struct ``Deal`` of kernels/dealt.cu."""
     return np.array([(team.channel.rank, team.first, team.channel.size)], DEAL)
-
-
-def _if_it_fits(action: Callable[[], T]) -> T | None:
-    """What an action makes, or None where the GPU has no memory for it: others wait to know."""
-    try:
-        return action()
-    except (MemoryError, runtime.CUDARuntimeError, driver.CUDADriverError):
-        return None

@@ -5,9 +5,9 @@ What a method needs for itself comes before the worklists, which take what is le
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import cupy as cp
 import cupyx
@@ -50,6 +50,8 @@ from groute_py.errors import InputError
 from groute_py.kernels.source import BLOCK, SOLVE
 from groute_py.partition.share import Share
 from groute_py.result import public_distances
+
+T = TypeVar("T")
 
 BLOCKS_PER_PROCESSOR = 4
 """Blocks of the persistent grid on each multiprocessor; see docs/performance/one-gpu.md."""
@@ -282,6 +284,14 @@ class Loaded:
     def _number_of(self, vertices: Any) -> Any:
         """The numbers that owned vertices have in the kernels."""
         return vertices
+
+
+def if_it_fits(action: Callable[[], T]) -> T | None:
+    """What an action makes, or None where the GPU has no memory for it: others wait to know."""
+    try:
+        return action()
+    except (MemoryError, runtime.CUDARuntimeError, driver.CUDADriverError):
+        return None
 
 
 def pieces(count: int, length: int = LOOKED_AT) -> Iterator[slice]:

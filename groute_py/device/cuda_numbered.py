@@ -1,7 +1,8 @@
 """Vertices that have other numbers in kernels than in the share: those with most arcs come first.
 
-Where a rank alone pulls (kernels/outer.cuh) each vertex is looked up about once. Those that are
-looked up most often lie side by side then: in L2, and in few of its lines.
+Where arcs are pulled (kernels/outer.cuh) each vertex is looked up about once. Those that are looked
+up most often lie near each other then: in L2, and in few of its lines. Among peers each rank
+numbers what it owns, before arcs are dealt out.
 """
 
 from __future__ import annotations
@@ -10,18 +11,29 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
+from cupy.cuda import runtime
 from numpy.typing import NDArray
 
+from groute_py.comm.base import Channel
 from groute_py.device.cuda_ascending import ascending, sort_bytes
 from groute_py.device.cuda_crossing import to_host
-from groute_py.device.cuda_loaded import Loaded
+from groute_py.device.cuda_loaded import Loaded, if_it_fits, pieces
 from groute_py.device.memory import SPARE_BYTES, capacity, recording_arrays, size_of, work_bytes
+from groute_py.device.peers import exportable, mapped, unmap
 
 ANSWER_BYTES = 12
 """What an answer takes of each vertex, while it is put in the order of the share."""
 
 VISITED_AT_ONCE = 1 << 20
 """Rows for which there is a warp each where all rows are visited."""
+
+SPREAD = 1 << 20
+"""Of so many vertices that come next in the order of degrees the numbers are mixed. The distances
+of the few to which most arcs lead would else lie side by side, and all would wait for one place of
+L2; see docs/performance/one-gpu.md, which says too what other lengths came to."""
+
+MIXER = 2654435761
+"""A prime near 2³² over the golden ratio (Knuth, The Art of Computer Programming, section 6.4)."""
 
 
 class Numbered(Loaded):
@@ -30,8 +42,9 @@ class Numbered(Loaded):
     _order: Any
     _places: Any
     _numbers: NDArray[np.uint32] | None
-    """Where vertices have other numbers in kernels: the vertex of each, the number of each vertex
-    (uint32, shape (n,)), and the latter on the host."""
+    """Where vertices have other numbers in kernels: the vertex of each number, among peers of all
+    that they own (uint32, shape (vertices,)); the number of each owned vertex, counted from the
+    first of them (uint32, shape (own,)); and the latter on the host."""
 
     def let_go(self) -> None:
         super().let_go()
@@ -43,17 +56,71 @@ class Numbered(Loaded):
         moving = arcs.nbytes + offsets.nbytes + 4 * own + sort_bytes(own, 4)
         if not self._terms.pulls or self._spare() < 8 * own + max(moving, ANSWER_BYTES * own):
             return
-        degrees = (offsets[1:] - offsets[:-1]).astype(np.uint32)
-        order = ascending(~degrees).astype(np.uint32)
         numbers = cp.empty(own, np.uint32)
-        numbers[order] = cp.arange(own, dtype=np.uint32)
+        _number(offsets, numbers)
+        order = cp.empty(own, np.uint32)
+        order[numbers] = cp.arange(own, dtype=np.uint32)
         starts = cp.zeros(own + 1, self._offset_type)
-        cp.cumsum(degrees[order], dtype=self._offset_type, out=starts[1:])
+        cp.cumsum(_lengths(offsets)[order], dtype=self._offset_type, out=starts[1:])
         moved = cp.empty(len(arcs), arcs.dtype)
         self._visit_rows("move_rows", order, numbers, starts, moved)
         self._graph |= {"offsets": starts, "arcs": moved}
         self._point_to_share()
         self._order, self._places, self._numbers = order, numbers, to_host(numbers)
+
+    def _number_among(self, channel: Channel, owned: list[int], spare: int) -> None:
+        """The same among all ranks, if all have room; arcs stay where they are; collective.
+
+        Args:
+            channel: between the ranks.
+            owned: how many vertices each owns.
+            spare: bytes that are left beside what comes after.
+        """
+        room = spare - 4 * (sum(owned) + max(owned) + len(self._share.halo))
+        numbers = if_it_fits(lambda: self._own_numbers(room))
+        if not all(channel.gather(numbers is not None)):
+            return
+        assert numbers is not None
+        addresses = mapped(channel, numbers.data.ptr)
+        with self._stream:
+            homes, order = self._graph["halo_home"], cp.empty(sum(owned), np.uint32)
+            renamed, begin = cp.empty(len(homes), homes.dtype), 0
+            for peer, address in enumerate(addresses):
+                theirs = cp.empty(owned[peer], np.uint32)
+                words = (theirs.nbytes, runtime.memcpyDefault, self._stream.ptr)
+                runtime.memcpyAsync(theirs.data.ptr, address, *words)
+                for part in pieces(owned[peer]):
+                    vertices = cp.arange(begin + part.start, begin + part.stop, dtype=np.uint32)
+                    order[theirs[part] + np.uint32(begin)] = vertices
+                first, last = (int(start) for start in self._share.halo_starts[peer : peer + 2])
+                for part in pieces(last - first):
+                    places = slice(first + part.start, first + part.stop)
+                    renamed[places] = theirs[homes[places]]
+                begin += owned[peer]
+            self._order, self._places, self._numbers = order, numbers, to_host(numbers)
+        self._graph["halo_home"] = renamed
+        self._share_at["halo_home"] = renamed.data.ptr
+        self._stream.synchronize()
+        channel.gather(None)  # all have read
+        unmap(channel, addresses)
+
+    def _own_numbers(self, room: int) -> Any:
+        own = self._share.own_count
+        if room < 8 * own + sort_bytes(own, 4):
+            raise MemoryError("numbers find no room")
+        numbers = exportable(own, np.dtype(np.uint32))
+        with self._stream:
+            _number(self._graph["offsets"], numbers)
+        return numbers
+
+    def _by_number(self, values: Any) -> Any:
+        """What is known of each owned vertex, shape (own,), in the order of their numbers."""
+        if self._places is None:
+            return values
+        found = cp.empty(len(values), values.dtype)
+        for part in pieces(len(values)):
+            found[self._places[part]] = values[part]
+        return found
 
     def _number_of(self, vertices: Any) -> Any:
         return vertices if self._numbers is None else self._numbers[vertices]
@@ -83,3 +150,24 @@ class Numbered(Loaded):
 
     def _visit_rows(self, kernel: str, *words: Any) -> None:
         self._run(kernel, 32 * min(self._rows, VISITED_AT_ONCE), self._share_at, *words)
+
+
+def _lengths(offsets: Any) -> Any:
+    """uint32, shape (n,): of rows."""
+    return (offsets[1:] - offsets[:-1]).astype(np.uint32)
+
+
+def _number(offsets: Any, numbers: Any) -> None:
+    """Number vertices by falling degree, mixed as `SPREAD` says.
+
+    Args:
+        offsets: shape (n + 1,), where the rows begin and end.
+        numbers: uint32, shape (n,); is filled.
+    """
+    if len(numbers) == 0:
+        return
+    falling = ascending(~_lengths(offsets))
+    for part in pieces(len(numbers), SPREAD):
+        count = part.stop - part.start
+        mixed = cp.arange(count, dtype=np.uint64) * np.uint64(MIXER) % np.uint64(count)
+        numbers[falling[part]] = (mixed + np.uint64(part.start)).astype(np.uint32)

@@ -105,6 +105,13 @@ def mapped(channel: Channel, address: int) -> list[int]:
     ]
 
 
+def unmap(channel: Channel, addresses: list[int]) -> None:
+    """Let go of what `mapped` has found; not of this rank's own."""
+    for rank, address in enumerate(addresses):
+        if rank != channel.rank:
+            runtime.ipcCloseMemHandle(address)
+
+
 def linked(
     team: Team, mirrors: Mirrors, distances: Any, entry_bytes: int, capacity: int
 ) -> Link | str:
@@ -198,10 +205,8 @@ class Link:
 
     def close(self) -> None:
         """Unmap the peers' memory and free our own; collective, no kernel may be running."""
-        for rank in range(self._count):
-            if rank != self._me:
-                runtime.ipcCloseMemHandle(self._mapped[rank])
-                runtime.ipcCloseMemHandle(self._distances[rank])
+        unmap(self._channel, self._mapped)
+        unmap(self._channel, self._distances)
         self._channel.gather(None)  # nobody frees what a peer still maps
         runtime.free(self._memory)
         del _EXPORTED[int(self._memory)]

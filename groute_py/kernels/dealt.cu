@@ -26,6 +26,9 @@ __device__ __forceinline__ void visit_row(const Share& share, const Deal& deal, 
     }
 }
 
+// The number that an owned vertex has once arcs are dealt out; without `numbers` its own.
+__device__ __forceinline__ u32 number_in(const u32* numbers, u32 vertex) { return numbers ? numbers[vertex] : vertex; }
+
 // Counts the arcs of row v that go to peer p in counts[p * own + v], and marks in `leads` to whom some go.
 extern "C" __global__ void count_dealt(const __grid_constant__ Share share, const __grid_constant__ Deal deal,
                                        u32* counts, u8* leads) {
@@ -43,17 +46,19 @@ extern "C" __global__ void count_dealt(const __grid_constant__ Share share, cons
     }
 }
 
-// Writes the arcs of row v that go to peer p from starts[p * (own + 1) + v] of boxes[p], with the numbers that p
-// gives to their heads. `rows` is how many rows this rank has then.
+// Writes the arcs of row v that go to peer p from starts[p * (own + 1) + number of v] of boxes[p], with the numbers
+// that p gives to their heads. `rows` is how many rows this rank has then.
 extern "C" __global__ void deal_out(const __grid_constant__ Share share, const __grid_constant__ Deal deal,
-                                    const u64* starts, Arc* const* boxes, u32 rows) {
+                                    const u64* starts, Arc* const* boxes, u32 rows, const u32* numbers) {
     for (u32 row = grid_warp(); row < share.own; row += grid_warps()) {
         u64 next = 0;  // lane p: of peer p
-        if (lane() < deal.count) next = starts[(u64)lane() * (share.own + 1) + row];
+        if (lane() < deal.count) next = starts[(u64)lane() * (share.own + 1) + number_in(numbers, row)];
         visit_row(share, deal, row, [&](bool active, Arc arc, u32 peer) {
             if (active && arc.head >= share.own) {
                 u32 place = arc.head - share.rows;
                 arc.head = peer == deal.me ? rows + place : share.halo_home[place];
+            } else if (active) {
+                arc.head = number_in(numbers, arc.head);
             }
             for (u32 p = 0; p < deal.count; p++) {
                 u32 mask = __ballot_sync(~0u, peer == p);
