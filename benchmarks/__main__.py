@@ -4,6 +4,7 @@
     python -m benchmarks --device cuda --case rmat:22 --case rmat:22/float32 --both
     python -m benchmarks --device cuda --methods --repeat 3
     python -m benchmarks --device cuda --case rmat:25 --case rmat:25@2 --case rmat:25@4
+    python -m benchmarks --device cuda --case rmat:24 --prepare
     python -m benchmarks --device cuda --case shuffled:2000x2000@2 --order rcm
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
     python -m benchmarks --device cuda --many
@@ -50,6 +51,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--delta", type=float, help="Δ in units of weight.  [automatic]")
 @click.option("--mode", type=click.Choice(["auto", "fused", "rounds"]), default="auto")
 @click.option("--order", type=click.Choice([o for o in ORDERS if o != "hilbert"]), default="auto")
+@click.option("--prepare", is_flag=True, help="On GPUs: load for longer, so that solves take less.")
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
 @click.option("--commit", help="What is measured, where git cannot say.")
 @click.pass_context
@@ -66,6 +68,7 @@ def main(
     delta: float | None,
     mode: str,
     order: str,
+    prepare: bool,
     output: Path,
     commit: str | None,
 ) -> None:
@@ -75,10 +78,10 @@ def main(
     of cases runs that suits the device.
     """
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
-    plan = Plan(device, repeat, trees, delta, mode, order)
+    plan = Plan(device, repeat, trees, delta, mode, order, prepare)
     try:
         if many:
-            others = (quick, every, ranks, series, delta is not None, mode != "auto")
+            others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
             if any(others) or order != "auto":
                 raise InputError("--many goes with --device, --case, --repeat, --output, --commit")
             context.exit(measure_many(device, names, repeat, output, commit))

@@ -17,6 +17,7 @@ class Plan:
     delta: Δ, or None for the automatic one.
     mode: how several ranks exchange.
     order: of the vertices before the cut.
+    prepare: for many solves, as ``--prepare`` does; it counts as upload.
     """
 
     device: str
@@ -25,12 +26,10 @@ class Plan:
     delta: float | None = None
     mode: str = "auto"
     order: str = "auto"
+    prepare: bool = False
 
     def options(self, *, tree: bool, method: str = "auto") -> Options:
-        """For a session; a method that runs on CPUs only runs there.
-
-        Graphs are prepared where that helps: it counts as upload.
-        """
+        """For a session; a method that runs on CPUs only runs there."""
         device = self.device if self.device in devices_of(method) else "cpu"
         choices = {"mode": self.mode, "order": self.order, "delta": self.delta}
-        return Options(method, device=device, predecessors=tree, prepare=True, **choices)
+        return Options(method, device=device, predecessors=tree, prepare=self.prepare, **choices)

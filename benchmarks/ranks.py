@@ -50,4 +50,5 @@ def _arguments(cases: list[Case], how: Plan, folder: str) -> list[str]:
         words += ["--case", case.name]
     if how.delta is not None:
         words += ["--delta", repr(how.delta)]
+    words += ["--prepare"] * how.prepare
     return words + {(True,): [], (False,): ["--no-predecessors"]}.get(how.trees, ["--both"])

@@ -123,6 +123,11 @@ def _counted(name: str) -> Column:
     return lambda row, _: f"{row['runs'][-1]['statistics'].get(name, 0):,}"
 
 
+def _device(label: str) -> str:
+    kind, _, processor = label.partition(":")
+    return f"{kind}, prepared" if processor.endswith(", prepared") else kind
+
+
 def _settled(row: Record) -> str:
     """Of methods that settle vertices in rounds."""
     last = row["runs"][-1]["statistics"]
@@ -166,7 +171,7 @@ SOLVE_COLUMNS: dict[str, Column] = {
     "case": lambda row, _: row["case"],
     "ranks": lambda row, _: str(row["ranks"]),
     "method": lambda row, _: row["runs"][-1]["statistics"]["algorithm"],
-    "on": lambda row, _: row["runs"][-1]["statistics"]["devices"][0].partition(":")[0],
+    "on": lambda row, _: _device(row["runs"][-1]["statistics"]["devices"][0]),
     "M arcs": lambda row, _: f"{row['arcs'] / 1e6:.1f}",
     "reached": lambda row, _: f"{100 * row['reached'] / row['vertices']:.0f} %",
     "mode": lambda row, _: row["runs"][-1]["statistics"]["mode"],

@@ -79,6 +79,42 @@ def test_solving(bench: Bench, device: str) -> None:
         assert done.stdout.count(record["case"]) >= 2
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        {},
+        {"trees": (True, False), "delta": 70.0, "repeat": 2},
+        {"trees": (False,), "mode": "rounds", "order": "bfs", "prepare": True},
+    ],
+)
+def test_a_job_of_more_ranks_measures_likewise(
+    words: dict[str, Any], bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchmarks import __main__ as command
+    from benchmarks.cases import Case
+    from benchmarks.plan import Plan
+    from benchmarks.ranks import _arguments
+
+    asked: list[Any] = []
+    monkeypatch.setattr(command, "measure_all", lambda cases, plan, _: asked.extend([*cases, plan]))
+    monkeypatch.setattr(command.Book, "shown", lambda _: "")
+    plan, case = Plan("cuda", **words), Case.parse("rmat:8").on(1)
+    command.main(_arguments([case], plan, "out"), standalone_mode=False)
+    assert asked == [case, plan]
+
+
+def test_the_table_says_what_was_prepared(bench: Bench) -> None:
+    from benchmarks.report import SOLVE_COLUMNS
+
+    for label, shown in (
+        ("cpu: some processor", "cpu"),
+        ("cuda: H200 #0, prepared", "cuda, prepared"),
+        ("cuda: H200 #0, without room to prepare", "cuda"),
+    ):
+        row: dict[str, Any] = {"runs": [{"statistics": {"devices": [label]}}]}
+        assert SOLVE_COLUMNS["on"](row, []) == shown
+
+
 def test_a_shuffled_road_in_an_order(bench: Bench) -> None:
     for case, order in (
         ("road:30x20", "none"),
