@@ -176,8 +176,9 @@ def gpu_bytes(
     Some things take memory only where it is left: records of predecessors 48 bytes a vertex and 8
     for each that has a row there, hints up to a byte a vertex, ranks that send device memory
     `message_bytes`, and what is prepared to be pulled as much as the arcs and offsets, if arcs do
-    not all lead back, 8 bytes a vertex on the way if they do; alone, for other numbers, 8 bytes a
-    vertex, and as much as arcs and offsets on the way.
+    not all lead back, 8 bytes a vertex on the way if they do; for other numbers 8 bytes a
+    vertex, and as much as arcs and offsets on the way, among peers 4, and 4 for each that has a row
+    there.
 
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     76

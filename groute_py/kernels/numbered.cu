@@ -1,4 +1,5 @@
-// Vertices numbered otherwise than in the share: rows are moved, and answers brought back. Of a rank alone.
+// Vertices numbered otherwise than in the share: a rank alone moves rows (peers do as they deal arcs out, see dealt.cu),
+// and answers are brought back.
 
 // Writes the row of vertex order[v] as row v, which begins at starts[v], with heads as `numbers` has them.
 extern "C" __global__ void move_rows(const __grid_constant__ Share share, const u32* order, const u32* numbers,
