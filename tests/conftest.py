@@ -32,9 +32,13 @@ NO_GPU = gpu_problem()
 EMULATED = "emulated_cupy" in sys.modules
 """Whether GPUs are emulated, where everything but the smallest graphs takes long."""
 
-OVERTAKEN = 20 if "PYTEST_XDIST_WORKER" in os.environ and not EMULATED else 0
-"""Records of predecessors that may be missing, of up to hundreds of thousands: where others use the
-GPU too it happens that one is overtaken (kernels/record.cuh)."""
+
+def overtaken(reached: int) -> int:
+    """Records of predecessors that may be missing of so many vertices: where others use the GPU too
+    it happens that one is overtaken (kernels/record.cuh)."""
+    shared = "PYTEST_XDIST_WORKER" in os.environ and not EMULATED
+    return min(20, reached // 200) if shared else 0
+
 
 DEVICES = [
     "cpu",

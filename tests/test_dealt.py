@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -49,7 +50,7 @@ def test_each_arc_lies_where_its_head_is(
     """All arcs are there, and owners know who has some; by whatever numbers."""
     from groute_py.device import cuda_numbered
 
-    monkeypatch.setattr(cuda_numbered, "SPREAD", 8)
+    monkeypatch.setattr(cuda_numbered, "MIXED_AT_ONCE", 8)
     if prepared:
         as_large.pull_outer_arcs(monkeypatch.setattr)
     graph = GRAPHS[name]()
@@ -75,6 +76,7 @@ def dealt_arcs(session: Session) -> Any:
     its vertices lead to."""
     device: Any = session._device
     assert (device._order is not None) == device._terms.pulls
+    assert device._terms.pulls == (session._options.prepare and session.facts.arc_count > 0)
     graph, mirrors, share = device._graph, device._mirrors, device._share
     offsets, arcs = np.asarray(graph["offsets"]), np.asarray(graph["arcs"])
     assert len(offsets) == mirrors.rows + 1
@@ -171,6 +173,45 @@ def test_without_room_for_numbers_all_keep_theirs(
     assert result is not None
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
     verify(graph, result)
+
+
+def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU they are made while the host goes on: here not before it waits for its stream."""
+    from cupy.cuda import Stream  # which is emulated
+
+    from groute_py.device import cuda_numbered
+
+    as_large.pull_outer_arcs(monkeypatch.setattr)
+    number, due, synchronize = cuda_numbered._number, threading.local(), Stream.synchronize
+    late = list[int]()
+
+    def number_later(offsets: Any, numbers: Any) -> None:
+        numbers.fill(0)
+        due.work = lambda: number(offsets, numbers)
+
+    def catch_up(stream: Any) -> None:
+        synchronize(stream)
+        if work := vars(due).pop("work", None):
+            work()
+            late.append(1)
+
+    monkeypatch.setattr(cuda_numbered, "_number", number_later)
+    monkeypatch.setattr(Stream, "synchronize", catch_up)
+    solved(generate("rmat:8,12"), 3, 3)
+    assert len(late) == 3
+
+
+def test_teams_of_several_hosts_number_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    as_large.pull_outer_arcs(monkeypatch.setattr)
+    monkeypatch.setattr(team, "host_name", lambda rank, size: f"node{2 * rank // size}")
+
+    def work(channel: Any) -> tuple[str, bool]:
+        whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
+        with Session(whole, channel, OPTIONS) as session:
+            device: Any = session._device
+            return session._mode.name, device._order is None
+
+    assert on_ranks(4, work) == [("hierarchical", True)] * 4
 
 
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])

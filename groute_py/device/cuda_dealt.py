@@ -7,6 +7,7 @@ kernels/peers.cuh. Each writes the arcs straight into the memory of the peers th
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import cupy as cp
@@ -31,11 +32,13 @@ class Counted(NamedTuple):
     arcs: uint32, shape (ranks, own): how many of each row each rank takes.
     leads: uint8, shape (own,): bit p where rank p takes some, and is another one.
     totals: how many arcs each takes.
+    told: of how many vertices this rank tells a peer at the most.
     """
 
     arcs: Any
     leads: Any
     totals: list[int]
+    told: int
 
 
 class Handing(NamedTuple):
@@ -74,7 +77,10 @@ class Dealt(Messages):
         most = max(channel.gather(mirrors.rows + len(self._share.halo)))
         if most > MOST_LOCAL:
             return f"a GPU would have {most:,} local vertices, more than {MOST_LOCAL:,}"
-        self._rows, self._before = mirrors.rows, mirrors.before
+        self._rows, self._before = (
+            mirrors.rows,
+            mirrors.before,
+        )
         self._arrays = {}
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
         handing = self._ready_to_hand_out(team, mirrors)
@@ -106,11 +112,12 @@ class Dealt(Messages):
             return None
         sizes = np.array(totals, np.int64)
         self._terms = self._terms._replace(arcs=int(sizes.sum(axis=0).max()))
-        self._most_told = max(channel.gather(self._count_told(counted.leads, channel.size)))
+        self._most_told = max(channel.gather(counted.told))
         self._inbox_bytes = inbox_bytes(self._most_told, channel.size, self._type)
         if self._terms.pulls:
             self._number_among(channel, mirrors.owned, self._spare() - self._dealt_bytes(sizes))
-        starts = if_it_fits(lambda: self._starts_of(counted))
+        starts = if_it_fits(partial(self._starts_of, counted))
+        del counted  # before more is made
         graph = None if starts is None else if_it_fits(lambda: self._room_for(sizes, mirrors.me))
         if not all(channel.gather(graph is not None)):
             return None
@@ -124,15 +131,6 @@ class Dealt(Messages):
         share = self._share_at.copy()
         share["offsets"], share["rows"] = share["in_offsets"], share["own"]
         return share
-
-    def _count_told(self, leads: Any, ranks: int) -> int:
-        """Of how many vertices this rank tells a peer at the most."""
-        with self._stream:
-            told = [0] * ranks
-            for part in pieces(len(leads)):
-                for peer in range(len(told)):
-                    told[peer] += int((leads[part] >> peer & 1).sum())
-        return max(told)
 
     def _arrange_dealt(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
         with self._stream:
@@ -153,7 +151,11 @@ class Dealt(Messages):
         with self._stream:
             counts, leads = cp.zeros((ranks, own), np.uint32), cp.zeros(own, np.uint8)
             self._run("count_dealt", 32 * own, self._share_at, _deal_of(team), counts, leads)
-            return Counted(counts, leads, [int(row.sum(dtype=np.uint64)) for row in counts])
+            totals, told = [int(row.sum(dtype=np.uint64)) for row in counts], [0] * ranks
+            for part in pieces(own):
+                for peer in range(ranks):
+                    told[peer] += int((leads[part] >> peer & 1).sum())
+            return Counted(counts, leads, totals, max(told))
 
     def _starts_of(self, counted: Counted) -> Any:
         """As a `Handing` has them; from here on whom rows lead to goes by numbers too."""

@@ -27,7 +27,7 @@ ANSWER_BYTES = 12
 VISITED_AT_ONCE = 1 << 20
 """Rows for which there is a warp each where all rows are visited."""
 
-SPREAD = 1 << 20
+MIXED_AT_ONCE = 1 << 20
 """Of so many vertices that come next in the order of degrees the numbers are mixed. The distances
 of the few to which most arcs lead would else lie side by side, and all would wait for one place of
 L2; see docs/performance/one-gpu.md, which says too what other lengths came to."""
@@ -76,19 +76,16 @@ class Numbered(Loaded):
             owned: how many vertices each owns.
             spare: bytes that are left beside what comes after.
         """
-        room = spare - 4 * (sum(owned) + max(owned) + len(self._share.halo))
-        numbers = if_it_fits(lambda: self._own_numbers(room))
-        if not all(channel.gather(numbers is not None)):
+        mine = if_it_fits(lambda: self._own_numbers(owned, spare))
+        if not all(channel.gather(mine is not None)):
             return
-        assert numbers is not None
-        addresses = mapped(channel, numbers.data.ptr)
+        assert mine is not None
+        numbers, order, renamed = mine
+        addresses, begin = mapped(channel, numbers.data.ptr), 0
         with self._stream:
-            homes, order = self._graph["halo_home"], cp.empty(sum(owned), np.uint32)
-            renamed, begin = cp.empty(len(homes), homes.dtype), 0
+            homes = self._graph["halo_home"]
             for peer, address in enumerate(addresses):
-                theirs = cp.empty(owned[peer], np.uint32)
-                words = (theirs.nbytes, runtime.memcpyDefault, self._stream.ptr)
-                runtime.memcpyAsync(theirs.data.ptr, address, *words)
+                theirs = numbers if peer == channel.rank else self._copied(address, owned[peer])
                 for part in pieces(owned[peer]):
                     vertices = cp.arange(begin + part.start, begin + part.stop, dtype=np.uint32)
                     order[theirs[part] + np.uint32(begin)] = vertices
@@ -104,13 +101,24 @@ class Numbered(Loaded):
         channel.gather(None)  # all have read
         unmap(channel, addresses)
 
-    def _own_numbers(self, room: int) -> Any:
-        own = self._share.own_count
-        if room < 8 * own + sort_bytes(own, 4):
+    def _own_numbers(self, owned: list[int], spare: int) -> tuple[Any, Any, Any]:
+        """Numbers, which peers may read; and room for what is made of those of all."""
+        own, halo = self._share.own_count, len(self._share.halo)
+        if spare < 8 * own + 4 * (sum(owned) + max(owned) + halo) + sort_bytes(own, 4):
             raise MemoryError("numbers find no room")
-        numbers = exportable(own, np.dtype(np.uint32))
         with self._stream:
+            order, renamed = cp.empty(sum(owned), np.uint32), cp.empty(halo, np.int32)
+            numbers = exportable(own, np.dtype(np.uint32))
             _number(self._graph["offsets"], numbers)
+        self._stream.synchronize()
+        cp.get_default_memory_pool().free_all_blocks()  # what sorting has left there
+        return numbers, order, renamed
+
+    def _copied(self, address: int, count: int) -> Any:
+        """Numbers of a peer."""
+        numbers = cp.empty(count, np.uint32)
+        words = (numbers.nbytes, runtime.memcpyDefault, self._stream.ptr)
+        runtime.memcpyAsync(numbers.data.ptr, address, *words)
         return numbers
 
     def _by_number(self, values: Any) -> Any:
@@ -158,7 +166,7 @@ def _lengths(offsets: Any) -> Any:
 
 
 def _number(offsets: Any, numbers: Any) -> None:
-    """Number vertices by falling degree, mixed as `SPREAD` says.
+    """Number vertices by falling degree, mixed as `MIXED_AT_ONCE` says.
 
     Args:
         offsets: shape (n + 1,), where the rows begin and end.
@@ -167,7 +175,7 @@ def _number(offsets: Any, numbers: Any) -> None:
     if len(numbers) == 0:
         return
     falling = ascending(~_lengths(offsets))
-    for part in pieces(len(numbers), SPREAD):
+    for part in pieces(len(numbers), MIXED_AT_ONCE):
         count = part.stop - part.start
         mixed = cp.arange(count, dtype=np.uint64) * np.uint64(MIXER) % np.uint64(count)
         numbers[falling[part]] = (mixed + np.uint64(part.start)).astype(np.uint32)

@@ -197,7 +197,8 @@ def linked_bytes(
 
     Each has a row for all vertices of all of them then (kernels/peers.cuh), and a halo only where
     there are more hosts. While arcs are dealt out they are there twice, with what is counted for
-    it. Parts are taken to be alike, also in the arcs that lead to them.
+    it. Parts are taken to be alike, also in the arcs that lead to them. `gpu_bytes` says what takes
+    memory only where it is left.
     """
     rows = own * peers
     dealt = _graph_bytes(rows, halo, arcs, peers, distance_type) + own

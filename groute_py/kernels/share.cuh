@@ -29,7 +29,7 @@ __device__ __forceinline__ bool has_halo(const Share& share) { return HALO && sh
 // Whether an arc with that head leads to another rank's vertex.
 __device__ __forceinline__ bool leaves(const Share& share, u32 head) { return HALO && head >= share.own; }
 
-// Of a vertex that has a row.
+// Of a vertex that has a row: in the graph, or where a rank's vertices are numbered anew (numbered.cu) as it numbers them.
 __device__ __forceinline__ u64 global_number(const Share& share, u32 vertex) {
     if (vertex < share.own) return share.first + vertex;
     u32 mirror = vertex - share.own;

@@ -6,7 +6,7 @@ __device__ __forceinline__ u64 mixed(u64 bits) {  // the finalizer of SplitMix64
     return bits ^ bits >> 31;
 }
 
-// A number of an arc that looks drawn at random, another one for each seed; its ends are numbered as in all of the graph.
+// A number of an arc that looks drawn at random, another one for each seed; its ends are numbered alike by all ranks.
 __device__ __forceinline__ u64 number_of(u64 tail, u64 head, u64 weight, u64 seed) {
     return mixed(mixed(mixed(seed + tail) + head) + weight);
 }
