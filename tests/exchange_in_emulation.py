@@ -16,12 +16,14 @@ import numpy as np
 from exchange_on_gpus import check
 from graphs import random_graph
 from local_ranks import on_ranks
+from scipy.sparse import coo_array
 
 from groute_py import Graph, Result, generate
 from groute_py.device import peers
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
+from groute_py.kernels.source import PART
 
 prepared: set[bool] = set()
 """Whether a rank was, to pull outer arcs."""
@@ -43,20 +45,37 @@ class Noting(peers.Link):
 
 
 def draw(seed: int) -> Graph:
-    """Another graph for each seed: roads, R-MAT, zero weights, floats, 64 bits; some both ways."""
-    random = np.random.default_rng(seed)
-    if seed % 6 == 0:
+    """Another graph for each seed: roads, R-MAT, zero weights, floats, 64 bits; some both ways;
+    hubs."""
+    random, kind = np.random.default_rng(seed), seed % 7
+    if kind == 0:
         return generate(f"road:{random.integers(2, 25)}x{random.integers(2, 25)}", seed=seed)
-    if seed % 6 == 1:
+    if kind == 1:
         return generate(f"rmat:{random.integers(3, 9)},{random.integers(1, 9)}", seed=seed)
+    if kind == 6:
+        return hubs(random)
     count = int(random.integers(1, 300))
-    greatest = (0, 1, 2**31 - 2, 1000)[seed % 6 - 2]
+    greatest = (0, 1, 2**31 - 2, 1000)[kind - 2]
     whole = random_graph(count, int(random.integers(0, 8 * count)), seed, greatest)
-    if seed % 2:
+    if kind % 2:
         whole = both_ways(whole)
-    if seed % 6 == 5:
+    if kind == 5:
         return Graph(whole.offsets, whole.heads, (whole.weights * 0.37).astype(np.float32))
     return whole
+
+
+def hubs(random: np.random.Generator) -> Graph:
+    """Both ways: a chain past two hubs in different parts, whose rows are cut at every rank."""
+    leaves = 4 * (PART + 20)
+    count, hub, other = leaves + 20, 9, leaves // 2
+    tails = [np.full(leaves, hub), np.full(leaves, other), np.arange(hub)]
+    heads = [20 + np.arange(leaves), 20 + random.permutation(leaves), np.arange(1, hub + 1)]
+    ends = np.concatenate(tails), np.concatenate(heads)
+    weights = random.integers(1, 256, len(ends[0]), dtype=np.int32)
+    matrix = coo_array((np.tile(weights, 2), np.concatenate([ends, ends[::-1]], axis=1)))
+    assert matrix.shape == (count, count)
+    rows = matrix.tocsr()
+    return Graph.from_arrays(rows.indptr, rows.indices, rows.data)
 
 
 def both_ways(graph: Graph) -> Graph:

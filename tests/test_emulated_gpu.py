@@ -111,16 +111,16 @@ def test_exchange_by_short_rings() -> None:
 
 
 def exchange(settings: dict[str, str]) -> None:
-    """Six graphs on emulated GPUs, whose kernels have three blocks each."""
+    """Seven graphs on emulated GPUs, whose kernels have three blocks each."""
     given = {name: value for name, value in settings.items() if value}
     expected = "hierarchical" if settings.get("GROUTE_PY_HOSTS") else "fused"
     done = subprocess.run(
-        [sys.executable, str(HERE / "exchange_in_emulation.py"), expected, "6"],
+        [sys.executable, str(HERE / "exchange_in_emulation.py"), expected, "7"],
         env=os.environ | {"EMULATED_GPUS": "4", "EMULATED_BLOCKS": "3"} | given,
         capture_output=True,
         text=True,
     )
-    said = re.fullmatch(r"6 graphs right, shown after (\d+) turns\n", done.stdout)
+    said = re.fullmatch(r"7 graphs right, shown after (\d+) turns\n", done.stdout)
     assert said is not None, done.stdout + done.stderr[-2000:]
     # where hosts meet between runs, each begins with what has come from others
     full = given.get("EMULATED_THICK") == "1"
