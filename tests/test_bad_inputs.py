@@ -140,6 +140,9 @@ TABLE = {
     "host without a name": Bad(
         "launch mpirun --ntasks-per-node 2 --hosts a,,b -- sssp x", 2, "--hosts: expected a name"
     ),
+    "host that is an option": Bad(
+        "launch mpirun --ntasks-per-node 2 --hosts=a,-x -- sssp x", 2, "got '-x'"
+    ),
 }
 
 
@@ -271,12 +274,19 @@ def test_no_gpu(ranks: int, inputs: Path, tmp_path: Path, groute: Any) -> None:
     check(NO_GPU, done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize("name", ["a b", "a\n#SBATCH --wrap=true", ""])
+@pytest.mark.parametrize("name", ["a b", "a\n#SBATCH --wrap=true", "", "-x"])
 def test_names_that_would_be_parted(
     name: str, here: Here, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = here(["launch", "slurm", "--account", name, "--", "sssp", "usa.gr"])
     check(Bad("", 2, "--account: expected a name"), code, *capsys.readouterr())
+
+
+def test_a_word_that_parts_programs(here: Here, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not in the table: the mpirun that starts two ranks would take it for its own."""
+    words = ["launch", "mpirun", "--ntasks-per-node", "2", "--", "sssp", "x", ":", "sssp", "y"]
+    code = here(words)
+    check(Bad("", 2, "as ./:"), code, *capsys.readouterr())
 
 
 @pytest.mark.parametrize(

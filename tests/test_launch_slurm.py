@@ -233,6 +233,13 @@ def test_items_are_lines_and_nothing_else(tmp_path: Path) -> None:
         CliRunner().invoke(commands, words, standalone_mode=False, catch_exceptions=False)
 
 
+def test_a_home_is_found_where_the_shell_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    words = ["launch", "slurm", "--mpi", "pmix", "--venv=~/groute", "--", "sssp", "usa.gr"]
+    done = CliRunner().invoke(commands, words)
+    assert "source /home/me/groute/bin/activate\n" in done.stdout
+
+
 def test_mpirun_is_printed() -> None:
     done = CliRunner().invoke(
         commands, ["launch", "mpirun", "--gpus-per-node", "2", "--", "sssp", "a b.gr"]

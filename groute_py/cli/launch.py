@@ -47,6 +47,9 @@ def mpirun(
     if submit:
         refuse_inside_a_job()
     _check_command(argv)
+    if ":" in argv:
+        what = "':' by itself would begin another program for mpirun"
+        raise everywhere(InputError(f"{what}; write a file of that name as ./:"))
     each = ntasks_per_node or gpus_per_node
     if each is None:
         raise InputError("how many ranks? say --gpus-per-node or --ntasks-per-node")
@@ -87,6 +90,7 @@ def mpirun(
 def slurm(
     ntasks_per_node: int | None,
     modules: str,
+    venv: str | None,
     mpi: str | None,
     each: str | None,
     submit: bool,
@@ -105,6 +109,7 @@ def slurm(
         **plan,
         ranks_per_node=ntasks_per_node,
         modules=tuple(modules.split()),
+        venv=venv and str(Path(venv).expanduser()),  # of --venv=~/name the shell makes nothing
         mpi=mpi or _srun_type(),
         items=() if each is None else _lines(each),
     )
@@ -123,8 +128,8 @@ def _check_command(argv: tuple[str, ...]) -> None:
 
 
 def _check_word(option: str, value: str) -> None:
-    """In the script a blank would end it, and a line of its own begin something else."""
-    if value.split() != [value] or not value.isprintable():
+    """A blank would end it, a line of its own begin something else, and a dash another option."""
+    if value.split() != [value] or not value.isprintable() or value.startswith("-"):
         raise everywhere(InputError(f"{option}: expected a name, got {value!r}"))
 
 
