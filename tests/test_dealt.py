@@ -104,6 +104,14 @@ def dealt_arcs(session: Session) -> Any:
     return share.first, share.own_count, list(found), leads.tolist()
 
 
+def checked(graph: Graph, source: int, result: Result | None) -> Result:
+    """Its distances and its tree."""
+    assert result is not None
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
+    verify(graph, result)
+    return result
+
+
 def solved(graph: Graph, source: int, ranks: int) -> Result:
     """On threads as ranks."""
 
@@ -112,10 +120,7 @@ def solved(graph: Graph, source: int, ranks: int) -> Result:
             session.solve(source)
             return session.solve(source)
 
-    result = on_ranks(ranks, work)[0]
-    assert result is not None
-    np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
-    verify(graph, result)
+    result = checked(graph, source, on_ranks(ranks, work)[0])
     needed = result.statistics["relaxations"] - result.statistics["useless_relaxations"]
     assert needed == np.diff(graph.offsets)[result.reached].sum()
     return result
@@ -169,10 +174,7 @@ def test_without_room_for_numbers_all_keep_theirs(
 
     results, without = zip(*on_ranks(3, work), strict=True)
     assert all(without)
-    result = results[0]
-    assert result is not None
-    np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
-    verify(graph, result)
+    checked(graph, 3, results[0])
 
 
 def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +199,14 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(cuda_numbered, "_number", number_later)
     monkeypatch.setattr(Stream, "synchronize", catch_up)
-    solved(generate("rmat:8,12"), 3, 3)
+    graph = generate("rmat:8,12")
+
+    def work(channel: Any) -> Result | None:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with Session(whole, channel, replace(OPTIONS, mode="fused")) as session:
+            return session.solve(3)
+
+    checked(graph, 3, on_ranks(3, work)[0])
     assert len(late) == 3
 
 
@@ -241,10 +250,7 @@ def test_without_room_for_grades_others_have_them(
 
     results, arcs = zip(*on_ranks(3, work), strict=True)
     assert set(graded) == {0, 1, 2} - set(full)
-    result = results[0]
-    assert result is not None
-    np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
-    verify(graph, result)
+    result = checked(graph, 3, results[0])
     assert sum(arcs) == np.diff(graph.offsets)[result.reached].sum()
 
 

@@ -18,7 +18,7 @@ SELECTED = {
     "test_methods.py": ("TestShapes", 50),
     "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "test_recording.py": ("", 20),
-    "test_dealt.py": ("", 49),
+    "test_dealt.py": ("", 75),
     "test_together.py": ("", 19),
     "test_growing_windows.py": ("not share_a_byte or int32", 24),
     "test_outer.py": ("", 109),
