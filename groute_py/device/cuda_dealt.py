@@ -77,10 +77,8 @@ class Dealt(Messages):
         most = max(channel.gather(mirrors.rows + len(self._share.halo)))
         if most > MOST_LOCAL:
             return f"a GPU would have {most:,} local vertices, more than {MOST_LOCAL:,}"
-        self._rows, self._before = (
-            mirrors.rows,
-            mirrors.before,
-        )
+        # what kernels are told of stays as it was until arcs have been dealt out from there
+        self._rows, self._before = mirrors.rows, mirrors.before
         self._arrays = {}
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
         handing = self._ready_to_hand_out(team, mirrors)
@@ -151,11 +149,12 @@ class Dealt(Messages):
         with self._stream:
             counts, leads = cp.zeros((ranks, own), np.uint32), cp.zeros(own, np.uint8)
             self._run("count_dealt", 32 * own, self._share_at, _deal_of(team), counts, leads)
-            totals, told = [int(row.sum(dtype=np.uint64)) for row in counts], [0] * ranks
+            sums = [cp.cumsum(row, dtype=np.uint64)[-1:].get() for row in counts]
+            told = [0] * ranks
             for part in pieces(own):
                 for peer in range(ranks):
                     told[peer] += int((leads[part] >> peer & 1).sum())
-            return Counted(counts, leads, totals, max(told))
+            return Counted(counts, leads, [int(last.sum()) for last in sums], max(told))
 
     def _starts_of(self, counted: Counted) -> Any:
         """As a `Handing` has them; from here on whom rows lead to goes by numbers too."""
