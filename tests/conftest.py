@@ -32,14 +32,6 @@ NO_GPU = gpu_problem()
 EMULATED = "emulated_cupy" in sys.modules
 """Whether GPUs are emulated, where everything but the smallest graphs takes long."""
 
-
-def overtaken(reached: int) -> int:
-    """Records of predecessors that may be missing of so many vertices: where others use the GPU too
-    it happens that one is overtaken (kernels/record.cuh)."""
-    shared = "PYTEST_XDIST_WORKER" in os.environ and not EMULATED
-    return min(20, reached // 200) if shared else 0
-
-
 DEVICES = [
     "cpu",
     pytest.param(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import EMULATED, NO_GPU, overtaken
+from conftest import EMULATED, NO_GPU
 from graphs import graphs, scipy_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,9 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str
 SPECS = ["road:120x90", "rmat:12,16", "random:3000,15000"]
 if EMULATED:
     SPECS = ["road:9x7", "rmat:8,16", "random:500,2500"]
+
+FEW = 20
+"""Records that may be missing, of hundreds of thousands; without other processes none is."""
 
 
 @pytest.fixture
@@ -51,8 +55,7 @@ def test_generated(spec: str, delta: float | None, dtype: str, recorded: list[in
         result = solve(graph, first, device="cuda", algorithm="delta-stepping", delta=delta)
         np.testing.assert_array_equal(result.distances, scipy_distances(graph, first))
         verify(graph, result)
-    assert len(recorded) == 2
-    assert max(recorded) <= overtaken(graph.vertex_count)
+    assert recorded == [0, 0]
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
@@ -60,13 +63,16 @@ def test_generated(spec: str, delta: float | None, dtype: str, recorded: list[in
 @pytest.mark.slow
 @pytest.mark.skipif(EMULATED, reason="takes emulation long")
 def test_large(spec: str, dtype: str, recorded: list[int]) -> None:
-    """As many vertices as a list has places, and all processors at work."""
+    """As many vertices as a list has places, and all processors at work.
+
+    Where others use the GPU too it happens that a record is overtaken (kernels/record.cuh).
+    """
     whole = generate(spec)
     graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))
     result = solve(graph, int(np.argmax(np.diff(graph.offsets))), device="cuda")
     verify(graph, result)
     (missing,) = recorded
-    assert missing <= overtaken(graph.vertex_count)
+    assert missing <= (FEW if "PYTEST_XDIST_WORKER" in os.environ else 0)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
@@ -81,5 +87,4 @@ def test_any_graph(dtype: str, recorded: list[int], data: st.DataObject) -> None
     verify(graph, result)
     needed = result.statistics["relaxations"] - result.statistics["useless_relaxations"]
     assert needed == np.diff(graph.offsets)[result.reached].sum()
-    assert len(recorded) == 1
-    assert recorded[0] <= overtaken(graph.vertex_count)
+    assert recorded == [0]
