@@ -21,7 +21,7 @@ from groute_py.device.cuda_loaded import if_it_fits, pieces
 from groute_py.device.cuda_messages import Messages
 from groute_py.device.cuda_turned import seeds
 from groute_py.device.layout import DEAL
-from groute_py.device.memory import SPARE_BYTES, inbox_bytes, offset_type
+from groute_py.device.memory import SPARE_BYTES, graph_bytes, inbox_bytes, offset_type
 from groute_py.device.mirrors import Mirrors
 from groute_py.device.peers import FULL, exportable, mapped, unmap
 from groute_py.partition.share import MOST_LOCAL, Share
@@ -113,7 +113,8 @@ class Dealt(Messages):
         self._most_told = max(channel.gather(counted.told))
         self._inbox_bytes = inbox_bytes(self._most_told, channel.size, self._type)
         if self._terms.pulls:
-            self._number_among(channel, mirrors.owned, self._spare() - self._dealt_bytes(sizes))
+            dealt = graph_bytes(self._rows, 0, self._terms.arcs, channel.size, self._type)
+            self._number_among(channel, mirrors.owned, self._spare() - dealt)
         starts = if_it_fits(partial(self._starts_of, counted))
         del counted  # before more is made
         graph = None if starts is None else if_it_fits(lambda: self._room_for(sizes, mirrors.me))
@@ -166,12 +167,6 @@ class Dealt(Messages):
                 arcs = self._by_number(counted.arcs[peer])
                 cp.cumsum(arcs, dtype=np.uint64, out=starts[peer, 1:])
         return starts
-
-    def _dealt_bytes(self, sizes: NDArray[np.int64]) -> int:
-        """What the arcs take that this rank takes, ``sizes[sender, taker]``, with their rows."""
-        arcs = int(sizes.sum(axis=0).max())
-        offsets = (self._rows + 1) * np.dtype(offset_type(arcs)).itemsize
-        return arcs * self._arc_type().itemsize + offsets
 
     def _room_for(self, sizes: NDArray[np.int64], me: int) -> dict[str, Any]:
         """For the arcs that this rank takes, and their rows."""

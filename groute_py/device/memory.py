@@ -183,7 +183,7 @@ def gpu_bytes(
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     76
     """
-    graph = _graph_bytes(own, halo, arcs, peers, distance_type)
+    graph = graph_bytes(own, halo, arcs, peers, distance_type)
     entries = shortest(own) if short else capacity(own)
     work = work_bytes(own, halo, arcs, peers, distance_type, entries)
     uploading = arcs * (distance_type.itemsize + 4) + 8 * (own + 1)
@@ -201,14 +201,15 @@ def linked_bytes(
     memory only where it is left.
     """
     rows = own * peers
-    dealt = _graph_bytes(rows, halo, arcs, peers, distance_type) + own
+    dealt = graph_bytes(rows, halo, arcs, peers, distance_type) + own
     counted = (4 + 8) * peers * (own + 1)
-    dealing = _graph_bytes(own, halo, arcs, peers, distance_type) + dealt + counted
+    dealing = graph_bytes(own, halo, arcs, peers, distance_type) + dealt + counted
     outside = halo if hosts > 1 else 0
     work = work_bytes(rows, outside, arcs, peers, distance_type, capacity(rows))
     return max(dealing, dealt + work + inbox_bytes(own, peers, distance_type))
 
 
-def _graph_bytes(rows: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:
+def graph_bytes(rows: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:
+    """What offsets and arcs take, and where a halo is at home."""
     offsets = (rows + 1) * np.dtype(offset_type(arcs)).itemsize
     return offsets + arcs * entry_type(distance_type).itemsize + 4 * halo + 4 * (peers + 1)
