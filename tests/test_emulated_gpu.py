@@ -18,7 +18,8 @@ SELECTED = {
     "test_methods.py": ("TestShapes", 50),
     "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "test_recording.py": ("", 20),
-    "test_dealt.py": ("", 75),
+    "test_dealt.py": ("", 70),
+    "test_numbered.py": ("", 5),
     "test_together.py": ("", 19),
     "test_growing_windows.py": ("not share_a_byte or int32", 24),
     "test_outer.py": ("", 109),
@@ -31,7 +32,7 @@ SELECTED = {
 }
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
-WITH_SEVERAL = {"test_dealt.py", "test_together.py"}
+WITH_SEVERAL = {"test_dealt.py", "test_numbered.py", "test_together.py"}
 """On four GPUs, the others on one."""
 
 WITH_TWO_BLOCKS = {
