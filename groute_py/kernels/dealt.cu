@@ -10,7 +10,7 @@ struct Deal {  // mirrored in device/layout.py
 // The peer an arc goes to.
 __device__ __forceinline__ u32 taker(const Share& share, const Deal& deal, u32 head) {
     if (head < share.own) return deal.me;
-    u32 peer = owner(share, head - share.rows) - deal.first;
+    u32 peer = owner(share, head - share.own) - deal.first;
     return peer < deal.count ? peer : deal.me;
 }
 
@@ -55,7 +55,7 @@ extern "C" __global__ void deal_out(const __grid_constant__ Share share, const _
         if (lane() < deal.count) next = starts[(u64)lane() * (share.own + 1) + number_in(numbers, row)];
         visit_row(share, deal, row, [&](bool active, Arc arc, u32 peer) {
             if (active && arc.head >= share.own) {
-                u32 place = arc.head - share.rows;
+                u32 place = arc.head - share.own;
                 arc.head = peer == deal.me ? rows + place : share.halo_home[place];
             } else if (active) {
                 arc.head = number_in(numbers, arc.head);
