@@ -46,6 +46,7 @@ class Network:
         self.votes: dict[int, dict[int, Any]] = {}
         self.exchanges: dict[int, dict[int, Any]] = {}
         self.meeting = threading.Barrier(self.size)
+        self.meetings = [self.meeting]  # and those of parts
 
     def delay(self) -> int:
         return self.random.randint(0, self.patience)
@@ -84,7 +85,8 @@ class LocalChannel:
         fresh = Network(len(members), self._network.patience, self._network.seed)
         networks = self._all(fresh)
         network = networks[members[0]]
-        network.failed = self._network.failed
+        network.failed, network.meetings = self._network.failed, self._network.meetings
+        network.meetings.append(network.meeting)
         return LocalChannel(network, members.index(self.rank))
 
     def abandon(self) -> None:
@@ -142,6 +144,8 @@ class LocalChannel:
         with self._network.lock:
             slots = self._network.exchanges.setdefault(self._exchange, {})
             slots[self.rank] = value
+        if self._network.failed.is_set():
+            raise threading.BrokenBarrierError
         self._network.meeting.wait()
         self._exchange += 1
         return [slots[rank] for rank in range(self.size)]
@@ -178,7 +182,8 @@ def on_ranks(
         except BaseException as error:  # noqa: BLE001 - carried to the caller's thread
             errors[rank] = error
             network.failed.set()
-            network.meeting.abort()
+            for meeting in network.meetings:
+                meeting.abort()
 
     threads = [
         threading.Thread(target=rank_main, args=(rank,), daemon=True) for rank in range(size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from groute_py.comm import team
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
-from groute_py.kernels.source import VERTEX_BITS
+from groute_py.kernels.source import VERTEX_BITS, Program, text_of
 
 pytestmark = [
     pytest.mark.gpu,
@@ -323,6 +324,31 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
         assert [floor < np.inf for floor in floors] == [True, False, False, True, False]
     for answer in found[0][1]:
         verify(graph, answer)
+
+
+def test_who_hears_nothing_of_a_peer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot know what the others make of the run, and would wait for what they never send."""
+    from groute_py.device import cuda_module
+
+    hangs = """
+    if (peers.me == 0) {
+        *(volatile u32*)&peers.mailbox[1]->stop = 1;
+        for (volatile u32 i = 0; i < 1u << 28; i = i + 1) {}
+    }
+    if (p < peers.count) say(&peers.mailbox[p]->ended[peers.me], ending);"""
+    says = hangs.splitlines()[-1]
+
+    def hanging(program: Program) -> str:
+        text = text_of(program)
+        assert says in text
+        assert "PATIENCE (1u << 20)" in text
+        return text.replace(says, hangs).replace("PATIENCE (1u << 20)", "PATIENCE 8")
+
+    monkeypatch.setattr(cuda_module, "text_of", hanging)
+    monkeypatch.setattr(cuda_module, "module", cache(cuda_module.module.__wrapped__))
+    with pytest.raises(RunError, match="has not ended within a second") as caught:
+        solved(generate("road:6x6"), 0, 2)
+    assert not caught.value.on_all_ranks
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])

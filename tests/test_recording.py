@@ -1,14 +1,15 @@
-"""Predecessors that one GPU records while it relaxes: none is missing, so nobody looks again."""
+"""Predecessors that one GPU records while it relaxes: none is missing, or few that are found."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
+import as_large
 import numpy as np
 import pytest
 from conftest import EMULATED, NO_GPU
-from graphs import graphs, scipy_distances
+from graphs import graphs, random_graph, scipy_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_solvers import solve
@@ -88,3 +89,49 @@ def test_any_graph(dtype: str, recorded: list[int], data: st.DataObject) -> None
     needed = result.statistics["relaxations"] - result.statistics["useless_relaxations"]
     assert needed == np.diff(graph.offsets)[result.reached].sum()
     assert recorded == [0]
+
+
+@pytest.fixture
+def overtaken(monkeypatch: pytest.MonkeyPatch) -> None:
+    as_large.overtake_records(monkeypatch.setattr)
+
+
+@pytest.mark.usefixtures("overtaken")
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_overtaken_where_arcs_lead_back(dtype: str, recorded: list[int]) -> None:
+    """Their predecessors are found from the vertices themselves, without a pass over all arcs."""
+    whole = generate("road:30x20")
+    graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))
+    verify(graph, solve(graph, 17, device="cuda", algorithm="delta-stepping"))
+    assert recorded == [0]
+
+
+@pytest.mark.usefixtures("overtaken")
+@pytest.mark.parametrize("greatest", [1, 1000])
+def test_overtaken_where_they_do_not(greatest: int, recorded: list[int]) -> None:
+    """Also where tight arcs are level, along which trees may close cycles."""
+    graph = random_graph(300, 1500, 3, greatest)
+    verify(graph, solve(graph, 17, device="cuda", algorithm="delta-stepping"))
+    assert recorded[0] > 0
+
+
+@pytest.mark.usefixtures("overtaken")
+@pytest.mark.parametrize("lightest", [0, 1])
+def test_overtaken_where_sums_are_alike(lightest: int, recorded: list[int]) -> None:
+    """A neighbour may reach others by just as much, or be level."""
+    road = generate("road:30x20")
+    ends = np.repeat(np.arange(road.vertex_count), np.diff(road.offsets)) * road.heads
+    graph = Graph(road.offsets, road.heads, (ends % 3 + lightest).astype(np.int32))
+    for source in range(0, graph.vertex_count, 60):
+        verify(graph, solve(graph, source, device="cuda", algorithm="delta-stepping"))
+    assert lightest == 0 or set(recorded) == {0}
+
+
+@pytest.mark.usefixtures("overtaken")
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_overtaken_in_any_graph(dtype: str, data: st.DataObject) -> None:
+    graph = data.draw(graphs(dtype))
+    source = data.draw(st.integers(0, graph.vertex_count - 1))
+    verify(graph, solve(graph, source, device="cuda", algorithm="delta-stepping", delta=3))

@@ -87,6 +87,14 @@ def test_where_one_lacks_a_record_all_claim(lacking: int) -> None:
     assert solved(zeros(), 3, lacking) == [(0, True)] * 3
 
 
+@pytest.mark.parametrize("name", GRAPHS)
+def test_overtaken_records(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most are found where the vertices lie, and for the rest all ranks claim."""
+    as_large.overtake_records(monkeypatch.setattr)
+    lacking = solved(GRAPHS[name](), 3)
+    assert lacking == [(count, True) for count, _ in lacking]
+
+
 def test_all_go_along_with_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rank that only hears of vertices in it, and would find far what they lead to."""
     as_large.grow_windows(monkeypatch.setattr)

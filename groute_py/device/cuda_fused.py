@@ -15,6 +15,7 @@ from groute_py.device.cuda_dealt import Dealt
 from groute_py.device.layout import MAILBOX, offset_of
 from groute_py.device.memory import ring_that_fits
 from groute_py.device.peers import FULL, Link, linked, nobody, why_not
+from groute_py.errors import RunError
 from groute_py.kernels.source import GO_ON, NEW_RUN, NEW_SOLVE
 
 NOT_READY = 600
@@ -108,6 +109,11 @@ class Fused(Dealt):
             seen = self._read_control()
         self.floor, self.overflowed = float(seen["floor"]), bool(seen["overflowed"])
         self.all_quiet = bool(seen["all_quiet"])
+        if seen["unheard"]:
+            raise RunError(
+                "the kernel of another rank has not ended within a second of being told to stop; "
+                "see whether something else keeps its GPU busy"
+            )
         return True
 
     def count(self) -> None:

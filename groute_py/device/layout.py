@@ -192,6 +192,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("dirty_count", NUMBER),
         ("overflowed", NUMBER),
         ("all_quiet", NUMBER),
+        ("unheard", NUMBER),
         ("level", NUMBER),
         ("claimed_count", NUMBER),
         ("unrecorded", NUMBER),

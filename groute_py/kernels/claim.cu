@@ -22,8 +22,29 @@ __device__ u32 rising_tail(const Share& share, const Work& work, u32 vertex) {
     return NO_VERTEX;
 }
 
+#define LOOKED_THROUGH 16  // arcs of a row at the most
+
+// The same where arcs turned round are not at hand: among those from which an arc leads back here, and which have short
+// rows. In a graph that is undirected these are all.
+__device__ u32 rising_tail_across(const Share& share, const Work& work, u32 vertex) {
+    const Distance reached = work.distance[vertex];
+    const Row row = row_of(share, vertex);
+    if (row.end - row.begin > LOOKED_THROUGH) return NO_VERTEX;
+    for (Offset i = row.begin; i < row.end; i++) {
+        const u32 tail = vertex_in(load(&share.arcs[i]).head);
+        if (leaves(share, tail) || work.distance[tail] >= reached) continue;
+        const Row back = row_of(share, tail);
+        if (back.end - back.begin > LOOKED_THROUGH) continue;
+        for (Offset j = back.begin; j < back.end; j++) {
+            const Arc arc = bare(load(&share.arcs[j]));
+            if (arc.head == vertex && is_tight(work.distance[tail], arc, reached)) return tail;
+        }
+    }
+    return NO_VERTEX;
+}
+
 // Predecessors from records, which lie in the same place, unless something below a distance is left to relax. They
-// hold if no reached vertex but the source (its local number) is left out.
+// hold if no reached vertex but the source (its local number) is left out: a few records were overtaken by older ones.
 extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
                                           const __grid_constant__ Work work, Control* control,
                                           u32 source, double unless_below) {
@@ -33,7 +54,8 @@ extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
         u64 last = work.record[v];
         bool wanted = v != source && work.distance[v] != NOTHING;
         u32 tail = wanted && is_record_of(last, work.distance[v]) ? (u32)last : NO_VERTEX;
-        if (PULLS && wanted && tail == NO_VERTEX && share.in_offsets) tail = rising_tail(share, work, v);
+        if (wanted && tail == NO_VERTEX)
+            tail = PULLS && share.in_offsets ? rising_tail(share, work, v) : rising_tail_across(share, work, v);
         work.parent[v] = tail != NO_VERTEX ? (i64)global_number(share, tail) : -1;
         if (wanted && tail == NO_VERTEX) atomicAdd(&control->unrecorded, 1u);
     }

@@ -333,7 +333,8 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
 
 // Tells all peers how this rank has ended. One that is quiet hears the same of all, who have seen the verdict too or are
 // told to stop: so either each rank knows that all are quiet, and whether some sum was no distance, or none does. Only
-// where a peer's kernel has failed does one that is told to stop wait no longer, and then the job ends by that.
+// one that is told to stop and hears nothing of a peer, whose kernel has failed or does not run, waits no longer. It does
+// not know then what others do, and the job has to end.
 __device__ __forceinline__ void take_leave(const Peers& peers, Control* control, bool stopped) {
     const Mailbox* mine = peers.mailbox[peers.me];
     const u32 p = lane();
@@ -346,8 +347,9 @@ __device__ __forceinline__ void take_leave(const Peers& peers, Control* control,
         while (!(ending = acquire_from_peers(&mine->ended[p])) && (!anew(&mine->stop) || patience--)) {}
     }
     const bool all_quiet = __all_sync(~0u, !waits || (ending & (QUIET | STOPPED)) == QUIET) && !stopped;
-    const bool overflowed = __any_sync(~0u, ending & OVERFLOWED);
+    const bool overflowed = __any_sync(~0u, ending & OVERFLOWED), unheard = __any_sync(~0u, waits && !ending);
     if (p == 0) {
+        control->unheard = unheard;
         control->all_quiet = all_quiet;
         control->overflowed = overflowed;
     }

@@ -109,6 +109,7 @@ struct Control : Seen {
     u32 dirty_count;
     u32 overflowed;          // a sum was no distance; where all peers are quiet, on some of them
     u32 all_quiet;           // all peers have ended so
+    u32 unheard;             // some peer has not said how it has ended
     u32 level;               // some tight arc is level
     u32 claimed_count;
     u32 unrecorded;          // reached vertices without a record
