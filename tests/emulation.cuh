@@ -1,10 +1,11 @@
 // CUDA C++ as plain C++, so that a kernel's answers can be looked at without a GPU.
 //
 // The threads of a block are fibers that take turns; one goes on until it waits for others at a
-// barrier, a shuffle, a vote or a word that another writes. Blocks run one after the other; those of a cooperative
-// launch take turns too, each in a thread of the host. So this shows what a kernel computes, also where threads wait
-// for each other in vain, but not how fast, nor races. Kernels launched by several threads of the host run side by
-// side, as those of several GPUs do.
+// barrier, a shuffle, a vote or a word that another writes. A warp goes on until it waits for other warps, and which
+// one is next, and in which order its lanes go, is drawn: so what lacks a barrier goes wrong sooner or later. Blocks run
+// one after the other; those of a cooperative launch take turns too, each in a thread of the host. So this shows what a
+// kernel computes, also where threads wait for each other in vain, but not how fast, nor all races. Kernels launched by
+// several threads of the host run side by side, as those of several GPUs do.
 #pragma once
 
 #include <sched.h>
@@ -61,6 +62,8 @@ static thread_local unsigned running;
 
 static void pause() { swapcontext(&fibers[running].context, &scheduler); }
 
+static thread_local unsigned long waited;  // how often threads of the block have ended waiting for others
+
 // How often each thread has come to the meetings of some lanes of a warp, or of a block (warp -1).
 static thread_local std::map<std::pair<int, unsigned>, std::vector<unsigned long>> meetings;
 
@@ -73,6 +76,7 @@ static void meet(int warp, unsigned lanes) {
         bool awaited = warp < 0 || (lanes >> t % 32 & 1);
         while (awaited && !fibers[t].ended && visits[t] < visit) pause();
     }
+    waited++;
 }
 
 static void __syncthreads() { meet(-1, 0); }
@@ -211,15 +215,36 @@ static void enter(Kernel function, const Argument* twelve, Position grid, unsign
     }
 }
 
-// Each thread of the block goes on until it waits; whether there was one.
-static bool go_on() {
-    bool some = false;
-    for (running = 0; running < fibers.size(); running++) {
-        if (fibers[running].ended) continue;
-        some = true;
-        threadIdx = {running, 0, 0};
-        swapcontext(&scheduler, &fibers[running].context);
+// Draws a number below `count`, the same ones in each run of a thread.
+static unsigned draw(unsigned count) {
+    static thread_local unsigned state = 1;
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % count;
+}
+
+// Each thread of a warp goes on until it waits, and all again until they wait for other warps; whether there was one.
+static bool go_on(unsigned warp) {
+    const unsigned begin = 32 * warp, lanes = min<unsigned>(32, fibers.size() - begin);
+    while (true) {
+        const unsigned long before = waited;
+        const unsigned first = draw(lanes), step = draw(2) ? 1 : lanes - 1;
+        bool some = false;
+        for (unsigned i = 0; i < lanes; i++) {
+            running = begin + (first + i * step) % lanes;
+            if (fibers[running].ended) continue;
+            some = true;
+            threadIdx = {running, 0, 0};
+            swapcontext(&scheduler, &fibers[running].context);
+        }
+        if (!some || waited == before) return some;
     }
+}
+
+// The same for all warps of the block.
+static bool go_on() {
+    const unsigned warps = (fibers.size() + 31) / 32, first = draw(warps), step = draw(2) ? 1 : warps - 1;
+    bool some = false;
+    for (unsigned i = 0; i < warps; i++) some = go_on((first + i * step) % warps) || some;
     return some;
 }
 

@@ -81,7 +81,6 @@ struct Staging {
     u32 near_count[4];  // in turn, by level: read, written, cleared, read before
     u32 far_count;
     u32 near_base, far_base;
-    bool another_has;  // gone all levels of this turn down; see thin.cuh
 };
 
 // A block's lists. What finds them full goes straight to the global ones, and so do near's long rows:

@@ -2,8 +2,8 @@
 //
 // A turn relaxes what is in near and writes the near of the next turn.
 // * Thin (few entries a block, and no parts of long rows): after its part of near a block goes on by itself: what its own
-//   relaxations put in near it keeps in shared memory and relaxes at once, level by level, until some block has gone
-//   `depth` levels down and the grid meets again. On roads the time of a level is latency, not work, and so the grid
+//   relaxations put in near it keeps in shared memory and relaxes at once, up to `depth` levels deep,
+//   before the grid meets again. On roads the time of a level is latency, not work, and so the grid
 //   pays for its barrier once in so many levels; and rows are looked up and fetched ahead of need.
 // * Thick: warps take groups of entries as they are ready for them, several arcs a lane at a time, and
 //   gather what they append.

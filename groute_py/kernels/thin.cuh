@@ -21,25 +21,19 @@ struct Thin {
         }
     }
 
-    // What the block has staged, level by level, with one barrier of the block a level, until it or another has gone
-    // `depth` of them down: who has more to do in a level does not keep the grid waiting.
+    // What the block has staged, level by level, with one barrier of the block a level.
     __device__ __forceinline__ void deeper(u32 depth) {
         BlockLists& lists = relax.lists;
         Staging& staged = lists.staged;
-        u32* bottomed = &relax.rank.control->bottomed;
-        if (threadIdx.x == 0) staged.another_has = false;
         for (; depth > 0; depth--) {
             __syncthreads();
             u32 count = staged.near_count[lists.level % 4];
-            if (count == 0 || count > BLOCK || staged.another_has) break;
-            const u32 last = threadIdx.x == 0 ? anew(bottomed) : 0;
+            if (count == 0 || count > BLOCK) break;
             const Ready* mine = staged.near[lists.level % 2];
             lists.level++;
             if (threadIdx.x == 0) staged.near_count[(lists.level + 1) % 4] = 0;
             entries(count, threadIdx.x >> 5, WARPS, [=](u32 i) { return mine[i]; });
-            if (threadIdx.x == 0 && last == relax.now.number) staged.another_has = true;
         }
-        if (depth == 0 && threadIdx.x == 0) *(volatile u32*)bottomed = relax.now.number;
     }
 
   private:
