@@ -32,27 +32,29 @@ MOST_ARGUMENTS = 12
 
 def as_cpp(program: Program) -> str:
     """A program as plain C++."""
-    text = text_of(program)
+    return in_cpp(text_of(program))
+
+
+def in_cpp(text: str) -> str:
+    """The same of its text."""
     for pattern, replacement in REWRITTEN:
         text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
     return f'#include "{Path(__file__).with_name("emulation.cuh")}"\n{text}'
 
 
 class Emulated:
-    """The kernels for one distance type."""
+    """The kernels in a text of plain C++.
 
-    def __init__(self, distance_type: np.dtype[Any]) -> None:
+    Args:
+        text: as `in_cpp` gives it.
+        choices: what the compiler is told.
+    """
+
+    def __init__(self, text: str, choices: tuple[str, ...] = ()) -> None:
         folder = Path(mkdtemp())
         source, library = folder / "kernels.cpp", folder / "kernels.so"
-        source.write_text(as_cpp(ALL_PAIRS))
-        flags = [
-            *options(distance_type, wide_offsets=False, mode="alone"),
-            "-shared",
-            "-fPIC",
-            "-O2",
-            "-w",
-        ]
-        flags += ["-fno-strict-aliasing", "-fwrapv"]
+        source.write_text(text)
+        flags = [*choices, "-shared", "-fPIC", "-O2", "-w", "-fno-strict-aliasing", "-fwrapv"]
         subprocess.run(["g++", *flags, "-o", str(library), str(source)], check=True)
         self._library = ctypes.CDLL(str(library))
 
@@ -72,8 +74,9 @@ class Emulated:
 
 @cache
 def emulated(name: str) -> Emulated:
-    """Of a distance type, compiled once a session."""
-    return Emulated(np.dtype(name))
+    """Those of `ALL_PAIRS` for a distance type, compiled once a session."""
+    choices = options(np.dtype(name), wide_offsets=False, mode="alone")
+    return Emulated(as_cpp(ALL_PAIRS), tuple(choices))
 
 
 def arcs_of(graph: Any, distance_type: np.dtype[Any]) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulated import arcs_of, as_cpp, emulated
+from emulated import Emulated, arcs_of, as_cpp, emulated, in_cpp
 from graphs import graph_of, graphs, random_graph, scipy_distances
 from hypothesis import given, settings
 
@@ -52,6 +52,25 @@ def test_structs_are_mirrored(name: str, tmp_path: Path) -> None:
     source.write_text("\n".join(["#include <cstddef>", as_cpp(SOLVE), *checks]))
     flags = [*options(kind, wide_offsets=False, mode="hierarchical"), "-fsyntax-only", "-w"]
     subprocess.run(["g++", *flags, str(source)], check=True)
+
+
+@pytest.mark.parametrize("barrier", ["", "__syncthreads();"])
+def test_what_lacks_a_barrier_goes_wrong(barrier: str) -> None:
+    """In emulation too: a warp may go on and write what others have not read."""
+    kernel = """
+extern "C" __global__ void look(unsigned* seen) {
+    __shared__ unsigned word;
+    if (threadIdx.x == 0) word = 0;
+    __syncthreads();
+    seen[threadIdx.x] = word;
+    BARRIER
+    __syncwarp();
+    if (threadIdx.x == 0) word = 1;
+}"""
+    run, seen = Emulated(in_cpp(kernel.replace("BARRIER", barrier))), np.zeros((8, 256), np.uint32)
+    for row in seen:
+        run("look", (1,), 256, row)
+    assert seen.any() == (barrier == "")
 
 
 def heap_rows(graph: Graph, sources: Any, name: str) -> Any:
