@@ -1,8 +1,8 @@
 // CUDA C++ as plain C++, so that a kernel's answers can be looked at without a GPU.
 //
 // The threads of a block are fibers that take turns; one goes on until it waits for others at a
-// barrier, a shuffle, a vote or a word that another writes. A warp goes on until it waits for other warps, and which
-// one is next, and in which order its lanes go, is drawn: so what lacks a barrier goes wrong sooner or later. Blocks run
+// barrier, a shuffle, a vote or a word that another writes. Which warp is next, in which order its lanes go, and whether
+// they go on until they wait for other warps, is drawn: so what lacks a barrier goes wrong sooner or later. Blocks run
 // one after the other; those of a cooperative launch take turns too, each in a thread of the host. So this shows what a
 // kernel computes, also where threads wait for each other in vain, but not how fast, nor all races. Kernels launched by
 // several threads of the host run side by side, as those of several GPUs do.
@@ -12,6 +12,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -215,17 +216,20 @@ static void enter(Kernel function, const Argument* twelve, Position grid, unsign
     }
 }
 
-// Draws a number below `count`, the same ones in each run of a thread.
+static thread_local unsigned drawn = 1;
+
+// Draws a number below `count`.
 static unsigned draw(unsigned count) {
-    static thread_local unsigned state = 1;
-    state = state * 1664525 + 1013904223;
-    return (state >> 8) % count;
+    drawn = drawn * 1664525 + 1013904223;
+    return (drawn >> 8) % count;
 }
 
-// Each thread of a warp goes on until it waits, and all again until they wait for other warps; whether there was one.
+#define AT_ONCE 64  // rounds of a warp at the most, since it may look for what another writes
+
+// Each thread of a warp goes on until it waits, once or until all wait for other warps; whether there was one.
 static bool go_on(unsigned warp) {
     const unsigned begin = 32 * warp, lanes = min<unsigned>(32, fibers.size() - begin);
-    while (true) {
+    for (unsigned rounds = draw(2) ? 1 : AT_ONCE;; rounds--) {
         const unsigned long before = waited;
         const unsigned first = draw(lanes), step = draw(2) ? 1 : lanes - 1;
         bool some = false;
@@ -236,7 +240,7 @@ static bool go_on(unsigned warp) {
             threadIdx = {running, 0, 0};
             swapcontext(&scheduler, &fibers[running].context);
         }
-        if (!some || waited == before) return some;
+        if (!some || waited == before || rounds == 1) return some;
     }
 }
 
@@ -262,7 +266,10 @@ extern "C" void launch_together(Kernel function, unsigned blocks, unsigned threa
     std::condition_variable handed_over;
     std::vector<bool> ended(blocks);
     unsigned turn = 0;
+    static std::atomic<unsigned> launches;
+    const unsigned number = launches++;
     auto run = [&](unsigned block) {
+        drawn = number * blocks + block;
         enter(function, twelve, {blocks, 1, 1}, threads, block);
         for (bool some = true; some;) {
             std::unique_lock<std::mutex> held(lock);

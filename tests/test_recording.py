@@ -9,7 +9,7 @@ import as_large
 import numpy as np
 import pytest
 from conftest import EMULATED, NO_GPU
-from graphs import graphs, random_graph, scipy_distances
+from graphs import graph_of, graphs, random_graph, scipy_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_solvers import solve
@@ -22,6 +22,9 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str
 SPECS = ["road:120x90", "rmat:12,16", "random:3000,15000"]
 if EMULATED:
     SPECS = ["road:9x7", "rmat:8,16", "random:500,2500"]
+
+LOOKED_THROUGH = 16
+"""Arcs of a row, as kernels/claim.cu has it."""
 
 FEW = 20
 """Records that may be missing, of hundreds of thousands; without other processes none is."""
@@ -104,6 +107,17 @@ def test_overtaken_where_arcs_lead_back(dtype: str, recorded: list[int]) -> None
     graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))
     verify(graph, solve(graph, 17, device="cuda", algorithm="delta-stepping"))
     assert recorded == [0]
+
+
+@pytest.mark.usefixtures("overtaken")
+@pytest.mark.parametrize("arcs", [LOOKED_THROUGH, LOOKED_THROUGH + 1])
+def test_overtaken_beside_a_hub(arcs: int, recorded: list[int]) -> None:
+    """Whose row is looked through as far as it is short."""
+    leaves = [(0, leaf, leaf) for leaf in range(1, arcs + 1)]
+    graph = graph_of(arcs + 1, leaves + [(leaf, 0, weight) for _, leaf, weight in leaves])
+    verify(graph, solve(graph, 0, device="cuda", algorithm="delta-stepping"))
+    verify(graph, solve(graph, 1, device="cuda", algorithm="delta-stepping"))
+    assert [lacking > 0 for lacking in recorded] == [arcs > LOOKED_THROUGH] * 2
 
 
 @pytest.mark.usefixtures("overtaken")

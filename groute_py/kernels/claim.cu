@@ -24,8 +24,8 @@ __device__ u32 rising_tail(const Share& share, const Work& work, u32 vertex) {
 
 #define LOOKED_THROUGH 16  // arcs of a row at the most
 
-// The same where arcs turned round are not at hand: among those from which an arc leads back here, and which have short
-// rows. In a graph that is undirected these are all.
+// The same where arcs turned round are not at hand: among those to which an arc leads from here, if their rows and the
+// one here are short. In an undirected graph of short rows these are all that lie here.
 __device__ u32 rising_tail_across(const Share& share, const Work& work, u32 vertex) {
     const Distance reached = work.distance[vertex];
     const Row row = row_of(share, vertex);

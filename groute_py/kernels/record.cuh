@@ -14,8 +14,8 @@
 // list, predecessors are claimed afterwards; see claim.cu.
 //
 // Where outer arcs are pulled, far is looked for among all vertices, and an entry made so has no tail. So what is
-// put in far by relaxing, or in no list, is recorded at once there, as what is pulled is; where a record is missing all
-// the same, the arcs that lead to the vertex are looked through.
+// put in far by relaxing, or in no list, is recorded at once there, as what is pulled is. Where a record is missing all
+// the same, the arcs that lead to the vertex are looked through, or if they are not at hand those from where its own lead.
 #pragma once
 
 #define UNRECORDED (~0ull)
