@@ -111,7 +111,7 @@ class Fused(Dealt):
         self.all_quiet = bool(seen["all_quiet"])
         if seen["unheard"]:
             raise RunError(
-                "the kernel of another rank has not ended a second after this one was told to stop; "
+                "another rank's kernel has not ended a second after this one was told to stop; "
                 "see whether something else keeps its GPU busy"
             )
         return True
