@@ -157,7 +157,11 @@ class Linked(Protocol):
         """
 
     def finished(self) -> bool:
-        """Whether the run has ended; then ``floor`` and the others are set."""
+        """Whether the run has ended; then ``floor`` and the others are set.
+
+        Raises:
+            RunError: this rank was told to stop, and does not know how another one has ended.
+        """
 
     def count(self) -> None:
         """Bring the device's counters up to date, after a run whose counts are wanted."""
