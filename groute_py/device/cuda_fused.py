@@ -21,8 +21,8 @@ from groute_py.kernels.source import GO_ON, NEW_RUN, NEW_SOLVE
 NOT_READY = 600
 """CUDA's answer of a stream that is at work."""
 
-DEPTH = 16
-"""Levels a block goes down by itself in a turn."""
+DEPTH = 32
+"""Levels a block goes down by itself in a turn, which then ends for all."""
 
 
 class Fused(Dealt):

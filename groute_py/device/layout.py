@@ -188,6 +188,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("taken", NUMBER, 3),
         ("items_taken", NUMBER, 3),
         ("cut_count", NUMBER, 2),
+        ("bottomed", NUMBER),
         ("dirty_count", NUMBER),
         ("overflowed", NUMBER),
         ("all_quiet", NUMBER),

@@ -81,6 +81,9 @@ struct Staging {
     u32 near_count[4];  // in turn, by level: read, written, cleared, read before
     u32 far_count;
     u32 near_base, far_base;
+    Turn now;  // a thin turn's, so that no registers are kept for what is seldom asked for
+    u32 another_has[2];  // gone all levels of this turn down; in turn, by level: read, written
+    u32 come, goes_on;   // see Thin::hears_more
 };
 
 // A block's lists. What finds them full goes straight to the global ones, and so do near's long rows:
@@ -90,7 +93,7 @@ struct BlockLists {
     const Rank& rank;
     const Turn& now;
     Staging& staged;
-    u32 level;  // the staged near that is written; counts on through all turns
+    u32 level = 0;  // the staged near that is written
 
     // Such lists are short: all is listed.
     __device__ __forceinline__ bool idle(const Ready&) const { return false; }
@@ -138,7 +141,6 @@ struct BlockLists {
         __syncthreads();
         write(staged.near[level % 2], near_count, now.near_out, staged.near_base);
         write(staged.far, far_count, now.far, staged.far_base);
-        if (threadIdx.x == 0) staged.near_count[level % 4] = staged.far_count = 0;
     }
 
   private:

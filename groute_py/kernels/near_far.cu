@@ -2,8 +2,8 @@
 //
 // A turn relaxes what is in near and writes the near of the next turn.
 // * Thin (few entries a block, and no parts of long rows): after its part of near a block goes on by itself: what its own
-//   relaxations put in near it keeps in shared memory and relaxes at once, up to `depth` levels deep,
-//   before the grid meets again. On roads the time of a level is latency, not work, and so the grid
+//   relaxations put in near it keeps in shared memory and relaxes at once, until some block has gone `depth` levels
+//   deep and the grid meets again. On roads the time of a level is latency, not work, and so the grid
 //   pays for its barrier once in so many levels; and rows are looked up and fetched ahead of need.
 // * Thick: warps take groups of entries as they are ready for them, several arcs a lane at a time, and
 //   gather what they append.
@@ -29,6 +29,7 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, St
     u64 none = 0;
     Relax<WarpLists> relax{rank, to, lists, window, NOTHING, NOTHING, bound, none};
     relax.inbox();
+    if (conducts()) relax.express();
     lists.flush();
 }
 
@@ -48,21 +49,33 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
 template <class Foresee>
 __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& staged, u64 arrived,
                                           u32 depth, Distance window, Distance threshold, Distance cutoff,
-                                          const Distance& bound, u32& level, u64& relaxed, Foresee foresee) {
+                                          const Distance& bound, u64& relaxed, Foresee foresee) {
     auto fetch = [&](u32 i) {
         Ready ready = listed_at(now.near_in, i);
         look_up(rank.share, ready);
         return ready;
     };
     if (now.items_in_count == 0 && now.near_in_count + arrived <= gridDim.x * THIN) {
-        BlockLists lists{rank, now, staged, level};
-        Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
+        if (threadIdx.x < 4) staged.near_count[threadIdx.x] = 0;
+        if (threadIdx.x < 2) staged.another_has[threadIdx.x] = 0;
+        if (threadIdx.x == 0) {
+            staged.far_count = 0;
+            staged.now = now;
+        }
+        __syncthreads();
+        BlockLists lists{rank, staged.now, staged};
+        Relax<BlockLists> relax{rank, staged.now, lists, window, threshold, cutoff, bound, relaxed};
         if (arrived) relax.inbox();
         Thin thin{relax};
-        thin.entries(now.near_in_count, grid_warp(), grid_warps(), fetch);
-        thin.deeper(depth);
+        // among peers the block that conducts listens, and leaves near to the others, if there are any
+        const bool listens = exchanges(rank.peers) && conducts();
+        const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
+        if (blockIdx.x < blocks) thin.entries(now.near_in_count, (threadIdx.x >> 5) * blocks + blockIdx.x, blocks * WARPS, fetch);
+        bool all;
+        do all = thin.deeper(listens ? LISTENING : depth);
+        while (listens && thin.hears_more());
+        if (all && !listens && threadIdx.x == 0) rank.control->bottomed = now.number;
         lists.flush();
-        level = lists.level;
     } else {
         if (arrived) join_inbox(rank, now, staged, window, bound);
         {
@@ -194,10 +207,8 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     Exchange& exchange = control->exchange;
     const Rank rank{share, work, peers, control, seen, block, desk};
     const bool exchanging = exchanges(peers);
-    if (threadIdx.x < 4) staged.near_count[threadIdx.x] = 0;
     if (threadIdx.x < MAX_PEERS) desk.express_at[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
-        staged.far_count = 0;
         desk.began = clock64();
         block = attend(control);
     }
@@ -215,7 +226,6 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     Distance threshold = control->threshold, window = control->window;
     double width = exchange.width;
     double floor = 0;
-    u32 level = 0;
     u64 relaxed = 0, steps = 0;
     bool after_split = false;
     // arcs that lead to `bound` or beyond are left to be pulled, of some vertices from `base` on; or NOTHING
@@ -274,7 +284,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             if (last) break;
             foresee(arcs_due(work, now.near_in_count + arrived, now.items_in_count));
             owes = true;
-            take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, level, relaxed, foresee);
+            take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, relaxed, foresee);
             steps++;
             after_split = false;
             served = !listed;

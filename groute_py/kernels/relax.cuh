@@ -86,10 +86,8 @@ struct Relax {
                 });
             }
         }
-        if (conducts()) express();
     }
 
-  private:
     // Lists what has come by express and still improves; all threads of the block that conducts call it, one for each
     // word of the ring. (Of a shorter ring a second thread might see a word as it was before the first one saw it, and
     // take a mark of two laps ago for that of the next.)
@@ -125,6 +123,7 @@ struct Relax {
         }
     }
 
+  private:
     // What `fetch(index)` brings, from begin to end, several a lane at a time. Much of it improves nothing: it
     // is looked at before it is touched.
     template <class Fetch>

@@ -1,6 +1,8 @@
 // Thin turns: a block relaxes what lies in near, then what it has found itself, level by level.
 #pragma once
 
+#define LISTENING 4  // levels that the block that conducts goes down before it listens again
+
 struct Thin {
     Relax<BlockLists>& relax;
 
@@ -21,19 +23,52 @@ struct Thin {
         }
     }
 
-    // What the block has staged, level by level, with one barrier of the block a level.
-    __device__ __forceinline__ void deeper(u32 depth) {
+    // What the block has staged, level by level, with one barrier of the block a level, until some block has gone all
+    // levels of this turn down. Whether this one has gone `depth` levels.
+    __device__ __forceinline__ bool deeper(u32 depth) {
         BlockLists& lists = relax.lists;
         Staging& staged = lists.staged;
         for (; depth > 0; depth--) {
             __syncthreads();
-            u32 count = staged.near_count[lists.level % 4];
-            if (count == 0 || count > BLOCK) break;
+            const u32 count = staged.near_count[lists.level % 4];
+            if (staged.another_has[lists.level % 2] | (count - 1 >= BLOCK)) break;
             const Ready* mine = staged.near[lists.level % 2];
             lists.level++;
             if (threadIdx.x == 0) staged.near_count[(lists.level + 1) % 4] = 0;
+            // by the last warp, which seldom has entries
+            if (threadIdx.x == BLOCK - 1) staged.another_has[lists.level % 2] = has_bottomed();
             entries(count, threadIdx.x >> 5, WARPS, [=](u32 i) { return mine[i]; });
         }
+        return depth == 0;
+    }
+
+    // For the block that conducts: takes what has come by express, as soon as it has. False if there is no time for more,
+    // because some block has gone all levels down, or all others have done what they had.
+    __device__ __forceinline__ bool hears_more() {
+        const Peers& peers = relax.rank.peers;
+        Staging& staged = relax.lists.staged;
+        const u32& count = staged.near_count[relax.lists.level % 4];
+        do {
+            __syncthreads();
+            if (threadIdx.x < 32) {
+                const u64* taken = relax.rank.desk.express_at;
+                const bool some = is_peer(peers, lane()) && has_come(peers, lane(), (u32)taken[lane()]);
+                const bool others_work = anew(&relax.rank.control->gate.arrived) != gridDim.x - 1;
+                const bool come = __any_sync(~0u, some), ends = has_bottomed() || count > BLOCK;
+                if (lane() == 0) {
+                    staged.come = come;
+                    staged.goes_on = !ends && (others_work || come);
+                }
+            }
+            __syncthreads();
+            if (!staged.goes_on) return false;
+        } while (!staged.come && count == 0);
+        if (staged.come) relax.express();
+        return true;
+    }
+
+    __device__ __forceinline__ bool has_bottomed() const {
+        return anew(&relax.rank.control->bottomed) == relax.lists.now.number;
     }
 
   private:
@@ -43,39 +78,37 @@ struct Thin {
     // before all that goes with it has been asked for.
     __device__ __forceinline__ void short_row(const Ready& ready) {
         const Share& share = relax.rank.share;
+        Distance* distance = relax.rank.work.distance;
         u32 k = lane() % LANES;
-        Distance known = current(&relax.rank.work.distance[ready.vertex]);
+        Distance known = current(&distance[ready.vertex]);
         Arc arc = {};
         if (k < ready.degree) arc = anew(&share.arcs[ready.begin + k]);
         if (known != ready.distance) return;  // stale
-        if (k == 0) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
         while (k < ready.degree) {
-            Arc later = {};
-            if (k + LANES < ready.degree) later = anew(&share.arcs[ready.begin + k + LANES]);
             Ready next = {};
             next.vertex = vertex_in(arc.head);
             next.tail = ready.vertex;
             next.distance = plus(ready.distance, arc.weight);
+            bool wrapped = (arc.weight > 0 && next.distance < ready.distance) ||
+                           (arc.weight < 0 && next.distance > ready.distance);
+            bool fits = next.distance <= relax.cutoff && !wrapped;
+            known = atomic_min(&distance[next.vertex], fits ? next.distance : NOTHING);
             Row row = {};
             if (!leaves(share, next.vertex)) row = row_of(share, next.vertex);
             u32 peers = peers_of(relax.rank, next.vertex);
+            Arc later = {};
+            if (k + LANES < ready.degree) later = anew(&share.arcs[ready.begin + k + LANES]);
             relax.relaxed++;
-            if (settle(bare(arc), ready.distance, next.distance)) {
+            if (fits && next.distance < known) {
                 set_row(next, row);
                 list(next, peers);
             }
+            if ((wrapped || (known == NOTHING && next.distance == NOTHING)) && relax.cutoff == NOTHING)
+                relax.rank.control->overflowed = 1;
             arc = later;
             k += LANES;
         }
-    }
-
-    __device__ __forceinline__ bool settle(const Arc& arc, Distance base, Distance reach) {
-        bool wrapped = (arc.weight > 0 && reach < base) || (arc.weight < 0 && reach > base);
-        bool fits = reach <= relax.cutoff && !wrapped;
-        Distance known = atomic_min(&relax.rank.work.distance[arc.head], fits ? reach : NOTHING);
-        if ((wrapped || (known == NOTHING && reach == NOTHING)) && relax.cutoff == NOTHING)
-            relax.rank.control->overflowed = 1;
-        return fits && reach < known;
+        if (lane() % LANES == 0) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
     }
 
     __device__ __forceinline__ void list(const Ready& ready, u32 peers) {

@@ -15,6 +15,7 @@ __device__ __forceinline__ void look_at(const Control* control, Seen& seen, cons
 }
 
 struct Turn {
+    u32 number;  // from 1
     List near_in;
     u32 near_in_count;
     u32* taken;  // how far warps have shared out near, ...
@@ -32,6 +33,7 @@ __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, c
                                            u32 far_side) {
     u32 next = turn + 1;
     Turn now;
+    now.number = next;
     now.near_in = near_list(work, control, turn);
     now.near_in_count = min(seen.near_count[turn % 3], work.capacity);
     now.taken = &control->taken[turn % 3];
