@@ -70,7 +70,8 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         // among peers the block that conducts listens, and leaves near to the others, if there are any
         const bool listens = exchanges(rank.peers) && conducts();
         const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
-        if (blockIdx.x < blocks) thin.entries(now.near_in_count, (threadIdx.x >> 5) * blocks + blockIdx.x, blocks * WARPS, fetch);
+        const u32 warp = (threadIdx.x >> 5) * blocks + blockIdx.x;
+        if (blockIdx.x < blocks) thin.entries(now.near_in_count, warp, blocks * WARPS, fetch);
         bool all;
         do all = thin.deeper(listens ? LISTENING : depth);
         while (listens && thin.hears_more());
