@@ -5,6 +5,7 @@
 
 struct Thin {
     Relax<BlockLists>& relax;
+    const u32 told = exchanges(relax.rank.peers) ? relax.rank.share.own : 0;  // vertices that peers may have arcs of
 
     // A list of entries by `warps` warps, of which this is number `warp`. `fetch(i)` brings entry i
     // with its row.
@@ -95,7 +96,7 @@ struct Thin {
             known = atomic_min(&distance[next.vertex], fits ? next.distance : NOTHING);
             Row row = {};
             if (!leaves(share, next.vertex)) row = row_of(share, next.vertex);
-            u32 peers = peers_of(relax.rank, next.vertex);
+            u32 peers = next.vertex < told ? anew(&share.leads[next.vertex]) : 0;
             Arc later = {};
             if (k + LANES < ready.degree) later = anew(&share.arcs[ready.begin + k + LANES]);
             relax.relaxed++;
