@@ -20,7 +20,8 @@ SELECTED = {
     "test_recording.py": ("", 30),
     "test_dealt.py": ("", 71),
     "test_numbered.py": ("", 5),
-    "test_together.py": ("", 24),
+    "test_together.py": ("", 32),
+    "test_thin_turns.py": ("", 20),
     "test_growing_windows.py": ("not share_a_byte or int32", 24),
     "test_outer.py": ("", 109),
     "test_busy_gpu.py": ("", 4),
@@ -39,6 +40,7 @@ WITH_TWO_BLOCKS = {
     "test_growing_windows.py",
     "test_outer.py",
     "test_recording.py",
+    "test_thin_turns.py",
     "test_together.py",
 }
 """In each persistent kernel, the others with one."""

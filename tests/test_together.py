@@ -82,6 +82,18 @@ def test_no_record_is_missing(name: str, how: str, monkeypatch: pytest.MonkeyPat
     assert solved(GRAPHS[name](), 3) == [(0, False)] * 3
 
 
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_blocks_that_go_few_levels_down(
+    name: str, depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside one that listens, and stops when another has gone all down."""
+    from groute_py.device import cuda_fused
+
+    monkeypatch.setattr(cuda_fused, "DEPTH", depth)
+    assert solved(GRAPHS[name](), 3) == [(0, False)] * 3
+
+
 @pytest.mark.parametrize("lacking", [0, 2])
 def test_where_one_lacks_a_record_all_claim(lacking: int) -> None:
     assert solved(zeros(), 3, lacking) == [(0, True)] * 3
