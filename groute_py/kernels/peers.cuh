@@ -25,7 +25,7 @@
 //
 // In thin turns, with 32-bit distances, what comes into near by a short row goes by an *express* ring in the other's
 // mailbox, of words that say for themselves that they have come: so it is there before the turn has ended and all have
-// been told. The block that conducts takes what has come when its next turn begins. What finds that ring full
+// been told. The block that conducts takes it as it comes, in place of a part of near. What finds that ring full
 // goes into the inbox.
 //
 // Heavy turns, of relaxing and of splitting far, are taken in step: a rank that has ended one waits until the

@@ -76,7 +76,7 @@ struct Thin {
     // LANES lanes a row, each taking arcs by itself. What one needs next is asked for before it is
     // known to be needed, so that a level costs two round trips to L2 and no more: the arc with the
     // tail's distance, then the head's distance with its row. Nothing that came with a round trip is looked at
-    // before all that goes with it has been asked for.
+    // before all that goes with it has been asked for. The atomic goes first, and what can wait comes after it.
     __device__ __forceinline__ void short_row(const Ready& ready) {
         const Share& share = relax.rank.share;
         Distance* distance = relax.rank.work.distance;
