@@ -20,8 +20,8 @@ SELECTED = {
     "test_recording.py": ("", 30),
     "test_dealt.py": ("", 71),
     "test_numbered.py": ("", 5),
-    "test_together.py": ("", 32),
-    "test_thin_turns.py": ("", 20),
+    "test_together.py": ("", 33),
+    "test_thin_turns.py": ("", 21),
     "test_growing_windows.py": ("not share_a_byte or int32", 24),
     "test_outer.py": ("", 109),
     "test_busy_gpu.py": ("", 4),
@@ -36,12 +36,12 @@ SELECTED = {
 WITH_SEVERAL = {"test_dealt.py", "test_numbered.py", "test_together.py"}
 """On four GPUs, the others on one."""
 
-WITH_TWO_BLOCKS = {
-    "test_growing_windows.py",
-    "test_outer.py",
-    "test_recording.py",
-    "test_thin_turns.py",
-    "test_together.py",
+BLOCKS = {
+    "test_growing_windows.py": 2,
+    "test_outer.py": 2,
+    "test_recording.py": 2,
+    "test_thin_turns.py": 2,
+    "test_together.py": 3,
 }
 """In each persistent kernel, the others with one."""
 
@@ -54,7 +54,7 @@ def test_in_emulation(file: str) -> None:
     words = ["-m", "pytest", "-q", "-p", "emulated_gpu", "-p", "no:cacheprovider", "-m", "gpu"]
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
     gpus = "4" if file in WITH_SEVERAL else "1"
-    blocks = "2" if file in WITH_TWO_BLOCKS else "1"
+    blocks = str(BLOCKS.get(file, 1))
     emulated = {"EMULATED_GPUS": gpus, "EMULATED_BLOCKS": blocks}
     done = subprocess.run(
         [sys.executable, *words, "-k", which, str(HERE / file)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import NO_GPU
+from conftest import EMULATED, NO_GPU
 from graphs import graph_of, scipy_distances
 
 from groute_py import Graph, generate, sssp, verify
@@ -41,3 +41,30 @@ def test_levels_of_a_path(depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A turn takes what is near and so many levels more."""
     path = graph_of(200, [(vertex, vertex + 1, 1) for vertex in range(199)])
     assert steps_of(path, depth, monkeypatch) == -(-100 // (depth + 1))
+
+
+@pytest.mark.skipif(not EMULATED, reason="a GPU's blocks may be as fast as each other")
+def test_the_first_block_ends_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of others, that have more to do in a level, which so need more turns."""
+    arms, length, leaves, depth = 16, 60, 20, 8
+    arcs, count = [], 1
+    for arm in range(arms):
+        last = 0
+        for _ in range(length):
+            vertex, count = count, count + 1
+            arcs.append((last, vertex, 1))
+            last = vertex
+            if arm >= arms // 2:
+                arcs += [(vertex, leaf, 1) for leaf in range(count, count + leaves)]
+                count += leaves
+    from groute_py.device import cuda
+
+    monkeypatch.setattr(cuda, "DEPTH", depth)
+    graph, alone = graph_of(count, arcs), -(-(length + 1) // (depth + 1))
+    steps = []
+    for _ in range(4):
+        result = sssp(graph, 0, device="cuda", algorithm="bellman-ford", predecessors=False)
+        assert result is not None
+        np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
+        steps.append(result.statistics["steps"])
+    assert max(steps) > alone

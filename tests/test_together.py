@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import as_large
@@ -16,6 +18,7 @@ from groute_py.algorithms import delta_stepping
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
+from groute_py.kernels.source import Program, text_of
 
 pytestmark = [
     pytest.mark.gpu,
@@ -87,11 +90,40 @@ def test_no_record_is_missing(name: str, how: str, monkeypatch: pytest.MonkeyPat
 def test_blocks_that_go_few_levels_down(
     name: str, depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside one that listens, and stops when another has gone all down."""
+    """Two on each rank, beside one that listens."""
     from groute_py.device import cuda_fused
 
     monkeypatch.setattr(cuda_fused, "DEPTH", depth)
     assert solved(GRAPHS[name](), 3) == [(0, False)] * 3
+
+
+def test_one_block_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How often it hears of more, counted in a word that serves trees only."""
+    from groute_py.device import cuda_module
+
+    hears = "if (staged.come) relax.express();"
+    counts = "if (staged.come && threadIdx.x == 0) relax.rank.control->claimed_count++;"
+    monkeypatch.setattr(cuda_module, "text_of", lambda program: edited(program, hears, counts))
+    monkeypatch.setattr(cuda_module, "module", cache(cuda_module.module.__wrapped__))
+    graph, source = GRAPHS["rmat"](), 3
+    options = replace(OPTIONS, predecessors=False)
+
+    def work(channel: Any) -> int:
+        with Session(Whole(graph if channel.rank == 0 else None), channel, options) as session:
+            result = session.solve(source)
+            if result is not None:
+                np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
+            seen = session._device._read_control()  # type: ignore[attr-defined]
+            return int(seen["claimed_count"])
+
+    assert min(on_ranks(3, work)) > 0
+
+
+def edited(program: Program, where: str, what: str) -> str:
+    """Its text with something before the one place that reads so."""
+    text = text_of(program)
+    assert text.count(where) == 1
+    return text.replace(where, f"{what} {where}")
 
 
 @pytest.mark.parametrize("lacking", [0, 2])

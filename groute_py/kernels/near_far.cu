@@ -44,8 +44,8 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
 
-// One turn of relaxing: inbox, near, then in a thin turn `depth` levels below, in a thick one items. `foresee(arcs)` is
-// told how many arcs are due once long rows have been cut, and may set the bound.
+// One turn of relaxing: inbox, near, then in a thin turn up to `depth` levels below, in a thick one items. `foresee(arcs)`
+// is told how many arcs are due once long rows have been cut, and may set the bound.
 template <class Foresee>
 __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& staged, u64 arrived,
                                           u32 depth, Distance window, Distance threshold, Distance cutoff,

@@ -105,7 +105,7 @@ struct Control : Seen {
     u32 taken[3];            // of near, by warps of a thick turn; in turn: read, written, cleared
     u32 items_taken[3];      // likewise, of items
     u32 cut_count[2];        // items that a turn takes itself; in turn: counted, cleared
-    u32 bottomed;            // the last turn in which some block went all levels down, numbered from 1
+    u32 bottomed;            // the last turn in which some block went all levels down, from 1; not one that listens
     u32 dirty_count;
     u32 overflowed;          // a sum was no distance; where all peers are quiet, on some of them
     u32 all_quiet;           // all peers have ended so
