@@ -56,27 +56,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         return ready;
     };
     if (now.items_in_count == 0 && now.near_in_count + arrived <= gridDim.x * THIN) {
-        if (threadIdx.x < 4) staged.near_count[threadIdx.x] = 0;
-        if (threadIdx.x < 2) staged.another_has[threadIdx.x] = 0;
-        if (threadIdx.x == 0) {
-            staged.far_count = 0;
-            staged.now = now;
-        }
-        __syncthreads();
-        BlockLists lists{rank, staged.now, staged};
-        Relax<BlockLists> relax{rank, staged.now, lists, window, threshold, cutoff, bound, relaxed};
-        if (arrived) relax.inbox();
-        Thin thin{relax};
-        // among peers the block that conducts listens, and leaves near to the others, if there are any
-        const bool listens = exchanges(rank.peers) && conducts();
-        const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
-        const u32 warp = (threadIdx.x >> 5) * blocks + blockIdx.x;
-        if (blockIdx.x < blocks) thin.entries(now.near_in_count, warp, blocks * WARPS, fetch);
-        bool all;
-        do all = thin.deeper(listens ? LISTENING : depth);
-        while (listens && thin.hears_more());
-        if (all && !listens && threadIdx.x == 0) rank.control->bottomed = now.number;
-        lists.flush();
+        take_thin_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, relaxed, fetch);
     } else {
         if (arrived) join_inbox(rank, now, staged, window, bound);
         {
