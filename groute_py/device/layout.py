@@ -129,6 +129,7 @@ ORDERS = np.dtype(
         ("limit", np.float64),
         ("from", np.float64),
         ("bound", np.float64),
+        ("arrived", np.uint64),
         ("quiet", NUMBER),
         ("stopped", NUMBER),
         ("express", NUMBER),

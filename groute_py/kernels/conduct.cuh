@@ -2,13 +2,13 @@
 // has come and decides how to go on; what it has to tell (how much was sent and taken, a ballot, a verdict) it
 // tells when they have been let go, and so they do not wait until peers see what they have written.
 //
-// Every round trip to L2 or to a peer counts here. So the warp copies what it needs to shared memory at
-// once, and what it tells is in no order: a peer that sees one word before another loses nothing.
+// Every round trip to L2 or to a peer counts here. So what a run remembers stays in shared memory, what others have left
+// is asked for at once, and what is told is in no order: a peer that sees one word before another loses nothing.
 #pragma once
 
 struct Desk {  // in shared memory
     Orders orders;
-    Exchange own;
+    Exchange own;   // but for what blocks count
     Heard heard;    // this rank's, as of the last look
     u64 express_at[MAX_PEERS];  // of each peer's express ring, how much has been taken, ever
     u64 began;         // when the turn did, by this processor's clock
@@ -76,14 +76,25 @@ __device__ __forceinline__ void clear(Mailbox* mailbox) {
     for (u32 i = threadIdx.x; i < sizeof(Mailbox) / 8; i += blockDim.x) ((u64*)mailbox)[i] = 0;
 }
 
-// Lane p: tells peer p how far this rank has written and taken, after what all blocks have written.
+#define UNTOLD 16  // of a ring, one place in so many may have been taken, and its sender not told
+
+// Whether so much of a ring has been taken since its sender was told that it might find it full.
+__device__ __forceinline__ bool is_due(u64 taken, u64 told, u32 capacity) {
+    u32 express = ((u32)taken - (u32)told) & ((1u << EXPRESS_BITS) - 1);
+    return express >= EXPRESS / UNTOLD || (taken >> EXPRESS_BITS) - (told >> EXPRESS_BITS) >= max(capacity / UNTOLD, 1u);
+}
+
+// Lane p: tells peer p how far this rank has written and taken, after what all blocks have written. What has been taken
+// waits for something else to tell until it is much: for each word to a peer this GPU waits until all that it has
+// written to peers is there.
 __device__ __forceinline__ void tell_counts(const Peers& peers, Desk& desk) {
     Exchange& own = desk.own;
     u32 p = lane();
     bool peer = is_peer(peers, p), shown = own.shown != own.told_shown;
     u64 taken = peer ? as_taken(desk.orders.with[p].begin, (u32)desk.express_at[p]) : 0;
     bool wrote = peer && own.sent[p] != own.told_sent[p], took = peer && taken != own.told_taken[p];
-    if (!__any_sync(~0u, wrote || took || shown)) return;
+    bool due = took && is_due(taken, own.told_taken[p], peers.capacity);
+    if (!__any_sync(~0u, wrote || due || shown)) return;
     order_with_peers();
     if (peer) {
         Mailbox* theirs = peers.mailbox[p];
@@ -125,20 +136,34 @@ __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk)
     __syncwarp();
 }
 
+// Lane p: what blocks have counted of what they had for peer p, room or not, and whether some of it had none.
+struct Written {
+    u64 sent, express_sent;
+    u32 showing;
+
+    __device__ __forceinline__ explicit Written(const Exchange& exchange)
+        : sent(anew(&exchange.sent[lane() % MAX_PEERS])),
+          express_sent(anew(&exchange.express_sent[lane() % MAX_PEERS])),
+          showing(anew(&exchange.showing)) {}
+};
+
 // Lane p: the turn that has ended has taken all it was to take from peer p, and written no more to it
 // than there was room for; if there was more it shows what it knows, up to its threshold.
-__device__ __forceinline__ void settle(const Peers& peers, Desk& desk, double threshold) {
+__device__ __forceinline__ void settle(const Peers& peers, Exchange& exchange, Desk& desk, const Written& written,
+                                       double threshold) {
     Exchange& own = desk.own;
     u32 p = lane();
-    if (p == 0 && own.showing) {
+    if (p == 0 && written.showing) {
         own.shown++;
         own.below = __double2float_ru(threshold);
-        own.showing = 0;
+        own.showing = exchange.showing = 0;
     }
     if (!is_peer(peers, p)) return;
     Traffic& with = desk.orders.with[p];
-    own.sent[p] = min(own.sent[p], with.room);
-    own.express_sent[p] = min(own.express_sent[p], with.express_room);
+    own.sent[p] = min(written.sent, with.room);
+    own.express_sent[p] = min(written.express_sent, with.express_room);
+    if (own.sent[p] != written.sent) exchange.sent[p] = own.sent[p];
+    if (own.express_sent[p] != written.express_sent) exchange.express_sent[p] = own.express_sent[p];
     with.begin = with.end;
     with.seen = with.to_see;
 }
@@ -166,15 +191,19 @@ __device__ __forceinline__ u64 sum_over_peers(const Peers& peers, Count count) {
 __device__ __forceinline__ bool shows(const Traffic& with) { return with.to_see != with.seen; }
 
 // How many entries have arrived for the turn to come, and distances are there to look at; one at least
-// where a peer has none to show, because it waits until all have looked, and one for what has come by express.
+// where a peer has none to show, because it waits until all have looked. All lanes call it, a lane a peer.
 __device__ __forceinline__ u64 arrivals(const Peers& peers, const Orders& orders) {
-    return orders.express + sum_over_peers(peers, [&](u32 p) -> u64 {
-        const Traffic& with = orders.with[p];
-        return with.end - with.begin + (shows(with) ? max(peers.owned[p], 1u) : 0);
-    });
+    u64 arrived = 0;
+    if (is_peer(peers, lane())) {
+        const Traffic& with = orders.with[lane()];
+        arrived = with.end - with.begin + (shows(with) ? max(peers.owned[lane()], 1u) : 0);
+    }
+    for (u32 apart = MAX_PEERS / 2; apart; apart /= 2) arrived += __shfl_xor_sync(~0u, arrived, apart);
+    return __shfl_sync(~0u, arrived, 0);
 }
 
 #define IN_STEP (THIN / 4)  // work of a block above which a turn is taken in step
+#define SPLIT_AT_ONCE (BLOCK * ARCS / IN_STEP)  // entries of far whose split is as much work as one of near
 #define MUCH 16  // far is much if it holds more than one vertex in so many
 
 // The width of the next window. It doubles until the densest part of the graph has been found, which
@@ -258,9 +287,8 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Pros
     say(&peers.mailbox[p]->vote, desk.heard.vote + 1);
 }
 
-// Tells what `conduct` has settled, and leaves to the next turn what has been told.
-__device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, Desk& desk,
-                                       const Prospect& prospect) {
+// Tells what `conduct` has settled.
+__device__ __forceinline__ void report(const Peers& peers, Desk& desk, const Prospect& prospect) {
     u32 p = lane();
     tell_counts(peers, desk);
     tell_bound(peers, desk, prospect.bound);
@@ -269,25 +297,21 @@ __device__ __forceinline__ void report(const Peers& peers, Exchange& exchange, D
     // a host's wish to stop reaches all ranks
     if (desk.heard.stop && p < peers.count) *(volatile u32*)&peers.mailbox[p]->stop = 1;
     __syncwarp();
-    if (p < MAX_PEERS) {
-        exchange.told_sent[p] = desk.own.told_sent[p];
-        exchange.told_taken[p] = desk.own.told_taken[p];
-    }
-    if (p == 0) {
-        exchange.told_shown = desk.own.told_shown;
-        exchange.told_bound = desk.own.told_bound;
-        exchange.balloted = desk.own.balloted;
-        exchange.calm = desk.own.calm;
-        exchange.width = desk.own.width;
-    }
 }
 
-// Goes on until the rank has something to do, all are quiet, or the run is stopped.
-__device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, Desk& desk,
+// What the launch before has left, or the beginning of this one.
+__device__ __forceinline__ void take_over(const Control* control, Desk& desk) {
+    Copy<Orders> orders(&control->orders);
+    Copy<Exchange>(&control->exchange).put(&desk.own);
+    orders.put(&desk.orders);
+}
+
+// Goes on until the rank has something to do, all are quiet, or the run is stopped. Peers have been heard.
+__device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, Desk& desk, const Written& written,
                                         const Prospect& prospect) {
     Exchange& own = desk.own;
     Orders& orders = desk.orders;
-    settle(peers, desk, prospect.threshold);
+    settle(peers, exchange, desk, written, prospect.threshold);
     __syncwarp();
     if (own.pace % 2) {
         tell_counts(peers, desk);
@@ -298,13 +322,14 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
     }
     while (true) {
         see_counts(peers, desk);
-        if (lane() == 0) orders.express = desk.express_come;
-        __syncwarp();
-        u64 work = prospect.listed + arrivals(peers, orders);
+        const u64 arrived = arrivals(peers, orders);
+        const u64 work = prospect.listed + arrived + desk.express_come;
         bool beyond = prospect.floor == INFINITE || waits(peers, prospect.floor, desk.heard.limit);
         bool idle = !work && !prospect.pending && beyond && !desk.heard.quiet && !desk.heard.stop;
         __syncwarp();
         if (lane() == 0) {
+            orders.arrived = arrived;
+            orders.express = desk.express_come;
             orders.limit = desk.heard.limit;
             orders.from = desk.heard.from;
             orders.bound = desk.heard.bound;
@@ -312,12 +337,12 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
             orders.quiet = desk.heard.quiet;
             orders.stopped = desk.heard.stop;
             bool splits = !prospect.listed && !prospect.pending && !beyond;
-            bool heavy = work + (splits ? prospect.far : 0) > gridDim.x * IN_STEP;
+            bool heavy = work + (splits ? prospect.far / SPLIT_AT_ONCE : 0) > gridDim.x * IN_STEP;
             own.pace = own.pace / 2 * 2 + (heavy ? 3 : 2);
         }
         __syncwarp();
         if (!idle) break;
-        report(peers, exchange, desk, prospect);
+        report(peers, desk, prospect);
         hear(peers, desk);
     }
     if (own.pace % 2) tell_pace(peers, own.pace);

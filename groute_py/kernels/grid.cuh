@@ -1,6 +1,7 @@
 // A barrier across the blocks of a cooperatively launched grid, about 1 us on a H200. The last block of the grid
-// conducts: when all have come its first warp may do something for all before it lets them go, `conduct`, and
-// something for itself when they go on, `report`. Where there is little to do that block has little else.
+// conducts. Its first warp may do something while others are still to come, `prepare`, from time to time; something for
+// all when they have come, before it lets them go, `conduct`; and something for itself when they go on, `report`. Where
+// there is little to do that block has little else.
 #pragma once
 
 struct Attendance {  // of a block, in shared memory
@@ -14,14 +15,19 @@ __device__ __forceinline__ Attendance attend(const Control* control) {
 
 __device__ __forceinline__ bool conducts() { return blockIdx.x == gridDim.x - 1; }
 
-template <class Conduct, class Report>
-__device__ __forceinline__ void meet(Control* control, Attendance& block, Conduct conduct, Report report) {
+#define LOOKS 8  // whether all have come, after which the block that conducts prepares anew
+
+template <class Prepare, class Conduct, class Report>
+__device__ __forceinline__ void meet(Control* control, Attendance& block, Prepare prepare, Conduct conduct,
+                                     Report report) {
     Gate& gate = control->gate;
     const u32 round = block.round + 1;
     __syncthreads();
     if (threadIdx.x < 32) {
         if (conducts()) {
-            while (acquire(&gate.arrived) != gridDim.x - 1) {}
+            prepare();
+            for (u32 looks = 1; acquire(&gate.arrived) != gridDim.x - 1; looks++)
+                if (looks % LOOKS == 0) prepare();
             __syncwarp();
             if (lane() == 0) gate.arrived = 0;
             conduct();
@@ -40,5 +46,5 @@ __device__ __forceinline__ void meet(Control* control, Attendance& block, Conduc
 }
 
 __device__ __forceinline__ void meet(Control* control, Attendance& block) {
-    meet(control, block, [] {}, [] {});
+    meet(control, block, [] {}, [] {}, [] {});
 }

@@ -56,7 +56,7 @@ __device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& 
         return ready;
     };
     if (now.items_in_count == 0 && now.near_in_count + arrived <= gridDim.x * THIN) {
-        take_thin_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, relaxed, fetch);
+        take_thin_turn(rank, now, staged, depth, window, threshold, cutoff, bound, relaxed, fetch);
     } else {
         if (arrived) join_inbox(rank, now, staged, window, bound);
         {
@@ -200,6 +200,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     }
     if (max_turns == 0) return;
     if (exchanging && blockIdx.x == 0) clear(peers.next);
+    if (exchanging && conducts() && threadIdx.x < 32) take_over(control, desk);
     look_at(control, seen, peers);
 
     u32 turn = seen.turn, far_side = seen.far_side;
@@ -242,7 +243,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         Turn now = begin_turn(work, control, seen, turn, far_side);
         u32 far_count = seen.far_count[far_side];
         Distance least_far = seen.least_far[far_side];
-        u64 arrived = exchanging ? arrivals(peers, seen.orders) : 0;
+        u64 arrived = exchanging ? seen.orders.arrived + seen.orders.express : 0;
         bool last = turn == last_turn && !exchanging;
         if (exchanging) {
             if (seen.orders.quiet || seen.orders.stopped) {
@@ -257,9 +258,9 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         }
         clear_ahead(control, turn, far_side);
         bool listed = now.near_in_count + now.items_in_count > 0;
+        auto end = [&] { return limit < (double)bound ? (Distance)limit : bound; };
         // the window that all share has moved on, and there is something to do in it
-        const Distance end = limit < (double)bound ? (Distance)limit : bound;
-        const bool behind = exchanging && peers.ahead == 0 && (listed || arrived) && end > threshold;
+        const bool behind = exchanging && peers.ahead == 0 && (listed || arrived) && end() > threshold;
         if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
             floor = (double)window;
             if (last) break;
@@ -304,8 +305,8 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, limit) : floor > limit));
                 if (last || (idle && !exchanging)) break;
                 if (behind) {
-                    window = max(window, min((Distance)seen.orders.from, end));  // of which one may come sooner
-                    threshold = end;
+                    window = max(window, min((Distance)seen.orders.from, end()));  // of which one may come sooner
+                    threshold = end();
                 } else if (!idle) {
                     open(from, far_count > share.own / MUCH && !is_narrow(work, window, threshold));
                 }
@@ -326,7 +327,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     auto count = [&] {
                         if (lane() == 0) control->orders.near = anew(now.near_in.count);
                     };
-                    meet(control, block, count, [] {});
+                    meet(control, block, [] {}, count, [] {});
                     look_at(control, seen, peers);
                     continue;
                 }
@@ -338,10 +339,12 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         }
         turn++;
         Prospect prospect;
+        auto prepare = [&] {
+            if (exchanging) hear(peers, desk);
+        };
         auto decide = [&] {
             if (!exchanging) return;
-            Copy<Orders> orders(&control->orders);
-            Copy<Exchange> own(&exchange);
+            const Written written(exchange);
             prospect.near = anew(&control->near_count[turn % 3]);
             prospect.listed = weight_of(prospect.near, anew(&control->item_count[turn % 3]));
             prospect.pending = anew(&control->any_spilled);
@@ -357,20 +360,18 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             // what is listed is worked on even if its window has begun beyond the bound
             double listed = min((double)window, peers.bound);
             prospect.floor = prospect.listed || prospect.pending ? listed : left;
-            hear(peers, desk);
-            orders.put(&desk.orders);
-            own.put(&desk.own);
-            __syncwarp();
-            conduct(peers, exchange, desk, prospect);
+            conduct(peers, exchange, desk, written, prospect);
             Copy<Orders>(&desk.orders).put(&control->orders);
-            Copy<Exchange>(&desk.own).put(&exchange);
         };
-        meet(control, block, decide, [&] {
-            if (exchanging) report(peers, exchange, desk, prospect);
+        meet(control, block, prepare, decide, [&] {
+            if (exchanging) report(peers, desk, prospect);
         });
         look_at(control, seen, peers);
     }
-    if (exchanging && conducts() && threadIdx.x < 32) take_leave(peers, control, seen.orders.stopped);
+    if (exchanging && conducts() && threadIdx.x < 32) {
+        Copy<Exchange>(&desk.own).put(&exchange);
+        take_leave(peers, control, seen.orders.stopped);
+    }
     add_up(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         control->steps += steps;

@@ -124,7 +124,7 @@ struct Thin {
 
 // One turn: what has arrived, near by `fetch(i)`, and up to `depth` levels below.
 template <class Fetch>
-__device__ __forceinline__ void take_thin_turn(const Rank& rank, const Turn& now, Staging& staged, u64 arrived,
+__device__ __forceinline__ void take_thin_turn(const Rank& rank, const Turn& now, Staging& staged,
                                                u32 depth, Distance window, Distance threshold, Distance cutoff,
                                                const Distance& bound, u64& relaxed, Fetch fetch) {
     if (threadIdx.x < 4) staged.near_count[threadIdx.x] = 0;
@@ -136,7 +136,7 @@ __device__ __forceinline__ void take_thin_turn(const Rank& rank, const Turn& now
     __syncthreads();
     BlockLists lists{rank, staged.now, staged};
     Relax<BlockLists> relax{rank, staged.now, lists, window, threshold, cutoff, bound, relaxed};
-    if (arrived) relax.inbox();
+    if (exchanges(rank.peers) && rank.seen.orders.arrived) relax.inbox();
     Thin thin{relax};
     // among peers the block that conducts listens, and leaves near to the others, if there are any
     const bool listens = exchanges(rank.peers) && conducts();
