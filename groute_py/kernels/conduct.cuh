@@ -328,7 +328,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
         bool idle = !work && !prospect.pending && beyond && !desk.heard.quiet && !desk.heard.stop;
         __syncwarp();
         if (lane() == 0) {
-            orders.arrived = arrived;
+            orders.arrived = (u32)min(arrived, 1ull << 31);
             orders.express = desk.express_come;
             orders.limit = desk.heard.limit;
             orders.from = desk.heard.from;

@@ -7,6 +7,7 @@
 #define HELD (32 * ARCS)  // entries a warp gathers before it writes them in one piece
 #define AHEAD 8   // parts of long rows that a warp looks up at once
 #define HEAVY 64  // arcs of a row above which a block leaves it to the grid
+#define ROW (4 * LANES)  // and above which LANES lanes leave it to their warp
 #define PROBES 4  // arcs of a row that tell how many of the first are light enough: numbers 4, 16, 64 and PART
 
 struct Ready {  // an entry whose row has been looked up
@@ -43,8 +44,9 @@ __device__ __forceinline__ void set_row(Ready& ready, const Row& row) {
     ready.degree = (u32)(row.end - row.begin);
 }
 
-__device__ __forceinline__ void look_up(const Share& share, Ready& ready) {
+__device__ __forceinline__ Ready looked_up(const Share& share, Ready ready) {
     set_row(ready, row_of(share, ready.vertex));
+    return ready;
 }
 
 // Leaves out arcs of a row, which ascends, from one on that is too heavy: what is left is up to four times as many as
@@ -67,21 +69,43 @@ struct Finds {
     bool near[ARCS], far[ARCS], remote[ARCS];
 };
 
+// A block's list, read and written a vertex at once.
+struct Staged {
+    struct alignas(sizeof(Distance) + sizeof(Offset) == 8 ? 16 : 8) Slot {
+        Distance distance;
+        u32 vertex;
+        u32 degree;
+        Offset begin;
+    };
+    Slot slots[STAGED];
+    u32 tails[STAGED];
+
+    __device__ __forceinline__ Ready at(u32 place) const {
+        const Slot slot = slots[place];
+        return {slot.distance, slot.vertex, tails[place], slot.degree, slot.begin};
+    }
+
+    __device__ __forceinline__ void put(u32 place, const Ready& ready) {
+        slots[place] = {ready.distance, ready.vertex, ready.degree, ready.begin};
+        tails[place] = ready.tail;
+    }
+};
+
+#define FAR 2     // which of a block's lists; near are the first two, by level
+#define LISTED 4  // and where it is counted
+
 struct Staging {
     union {
-        struct {
-            Ready near[2][STAGED];
-            Ready far[STAGED];
-        };
+        Staged list[3];
         struct {
             Entry held[2][WARPS][HELD];
             u32 held_tail[2][WARPS][HELD];
         };
     };
-    u32 near_count[4];  // in turn, by level: read, written, cleared, read before
-    u32 far_count;
+    u32 count[LISTED + 1];  // of near in turn, by level: read, written, cleared, read before; and of far
+    u32 has_long[4];  // in turn as near is: whether some row of it is longer than ROW
     u32 near_base, far_base;
-    Turn now;  // a thin turn's, so that no registers are kept for what is seldom asked for
+    Turn now;            // a thin one; see take_thin_turn
     u32 another_has[2];  // gone all levels of this turn down; in turn, by level: read, written
     u32 come, goes_on;   // see Thin::hears_more
 };
@@ -107,22 +131,21 @@ struct BlockLists {
             Ready ready = finds.ready[k];
             ready.vertex = vertex_in(ready.vertex);
             add_near(near, ready);
-            push(far, ready, staged.far, &staged.far_count, now.far);
+            push(far, ready, FAR, LISTED, now.far);
             if (has_halo(rank.share))
                 mark_dirty(rank.share, rank.work, rank.control, ready.vertex, remote);
         }
     }
 
-    // The same for one lane, with the row and its peers looked up.
-    __device__ __forceinline__ void near_one(const Ready& ready, u32 peers) {
-        if (ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
-        if (ready.degree > HEAVY) spill_one(ready, now.near_out);
-        else push_one(ready, staged.near[level % 2], &staged.near_count[level % 4], now.near_out);
-        tell_one(rank, peers, entry_of(ready));
-    }
-
-    __device__ __forceinline__ void far_one(const Ready& ready) {
-        push_one(ready, staged.far, &staged.far_count, now.far);
+    // The same for one lane, with the row and its peers looked up. All lanes take one path, whichever list is theirs.
+    __device__ __forceinline__ void add_one(const Ready& ready, bool near, u32 peers) {
+        if (near && ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
+        u32 place = STAGED;
+        if (!near || ready.degree <= HEAVY) place = atomicAdd(&staged.count[near ? level % 4 : LISTED], 1u);
+        if (near && ready.degree > ROW) note_long();
+        if (place < STAGED) staged.list[near ? level % 2 : FAR].put(place, ready);
+        else spill_one(ready, near ? now.near_out : now.far);
+        if (near) tell_one(rank, peers, entry_of(ready));
     }
 
     __device__ __forceinline__ void remote_one(const Ready& ready) {
@@ -132,39 +155,35 @@ struct BlockLists {
     // Writes what is staged; all threads call it.
     __device__ __forceinline__ void flush() {
         __syncthreads();
-        u32 near_count = min(staged.near_count[level % 4], (u32)STAGED);
-        u32 far_count = min(staged.far_count, (u32)STAGED);
+        u32 near_count = min(staged.count[level % 4], (u32)STAGED);
+        u32 far_count = min(staged.count[LISTED], (u32)STAGED);
         if (near_count + far_count == 0) return;
         // by two warps, so that the one round trip does not wait for the other
         if (threadIdx.x == 0) staged.near_base = atomicAdd(now.near_out.count, near_count);
         if (threadIdx.x == 32) staged.far_base = atomicAdd(now.far.count, far_count);
         __syncthreads();
-        write(staged.near[level % 2], near_count, now.near_out, staged.near_base);
-        write(staged.far, far_count, now.far, staged.far_base);
+        write(staged.list[level % 2], near_count, now.near_out, staged.near_base);
+        write(staged.list[FAR], far_count, now.far, staged.far_base);
     }
 
   private:
     __device__ __forceinline__ void add_near(bool wanted, Ready ready) {
         if (exchanges(rank.peers)) tell(rank, wanted ? peers_of(rank, ready.vertex) : 0, entry_of(ready));
-        if (wanted) look_up(rank.share, ready);
+        if (wanted) ready = looked_up(rank.share, ready);
         bool heavy = wanted && ready.degree > HEAVY;
-        push(wanted && !heavy, ready, staged.near[level % 2], &staged.near_count[level % 4], now.near_out);
+        if (wanted && ready.degree > ROW) note_long();
+        push(wanted && !heavy, ready, level % 2, level % 4, now.near_out);
         spill(heavy, ready, now.near_out);
     }
 
-    __device__ __forceinline__ void push(bool wanted, const Ready& ready, Ready* here, u32* here_count,
-                                         const List& list) {
-        u32 place = slot(here_count, wanted);
-        bool fits = place < STAGED;
-        if (wanted && fits) here[place] = ready;
-        spill(wanted && !fits, ready, list);
-    }
+    __device__ __forceinline__ void note_long() { atomicOr(&staged.has_long[level % 4], 1u); }
 
-    __device__ __forceinline__ void push_one(const Ready& ready, Ready* here, u32* here_count,
-                                             const List& list) {
-        u32 place = atomicAdd(here_count, 1u);
-        if (place < STAGED) here[place] = ready;
-        else spill_one(ready, list);
+    // In one of the block's lists, or where there is no place in a global one.
+    __device__ __forceinline__ void push(bool wanted, const Ready& ready, u32 which, u32 counted, const List& list) {
+        u32 place = slot(&staged.count[counted], wanted);
+        bool fits = place < STAGED;
+        if (wanted && fits) staged.list[which].put(place, ready);
+        spill(wanted && !fits, ready, list);
     }
 
     // Straight to a global list.
@@ -177,9 +196,11 @@ struct BlockLists {
         put(rank.work, rank.control, list, atomicAdd(list.count, 1u), entry_of(ready), ready.tail);
     }
 
-    __device__ __forceinline__ void write(const Ready* here, u32 count, const List& list, u32 base) {
-        for (u32 i = threadIdx.x; i < count; i += blockDim.x)
-            put(rank.work, rank.control, list, base + i, entry_of(here[i]), here[i].tail);
+    __device__ __forceinline__ void write(const Staged& here, u32 count, const List& list, u32 base) {
+        for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
+            const Ready ready = here.at(i);
+            put(rank.work, rank.control, list, base + i, entry_of(ready), ready.tail);
+        }
     }
 };
 

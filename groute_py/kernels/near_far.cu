@@ -26,7 +26,7 @@
 __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged, Distance window,
                                             Distance bound) {
     WarpLists lists{rank, to, staged, bound};
-    u64 none = 0;
+    u32 none = 0;
     Relax<WarpLists> relax{rank, to, lists, window, NOTHING, NOTHING, bound, none};
     relax.inbox();
     if (conducts()) relax.express();
@@ -44,37 +44,28 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
 
-// One turn of relaxing: inbox, near, then in a thin turn up to `depth` levels below, in a thick one items. `foresee(arcs)`
-// is told how many arcs are due once long rows have been cut, and may set the bound.
+// A thick turn: what has arrived, near, then items. `foresee(arcs)` is told how many arcs are due once long rows have been
+// cut, and may set the bound.
 template <class Foresee>
-__device__ __forceinline__ void take_turn(const Rank& rank, Turn& now, Staging& staged, u64 arrived,
-                                          u32 depth, Distance window, Distance threshold, Distance cutoff,
-                                          const Distance& bound, u64& relaxed, Foresee foresee) {
-    auto fetch = [&](u32 i) {
-        Ready ready = listed_at(now.near_in, i);
-        look_up(rank.share, ready);
-        return ready;
-    };
-    if (now.items_in_count == 0 && now.near_in_count + arrived <= gridDim.x * THIN) {
-        take_thin_turn(rank, now, staged, depth, window, threshold, cutoff, bound, relaxed, fetch);
-    } else {
-        if (arrived) join_inbox(rank, now, staged, window, bound);
-        {
-            Turn to = now;
-            to.items_out_count = now.cut_count;
-            WarpLists lists{rank, to, staged, bound};
-            Relax<WarpLists> relax{rank, to, lists, window, threshold, cutoff, bound, relaxed};
-            relax_groups(relax, fetch);
-            lists.flush();
-        }
-        meet(rank.control, rank.block);
-        const u32 cut = min(__ldcg(now.cut_count), rank.work.item_capacity);
-        foresee(arcs_due(rank.work, 0, now.items_in_count + cut));
-        WarpLists lists{rank, now, staged, bound};
-        Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
-        relax.items(cut);
+__device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived, Distance window,
+                                                Distance threshold, Distance cutoff, const Distance& bound, u32& relaxed,
+                                                Foresee foresee) {
+    if (arrived) join_inbox(rank, now, staged, window, bound);
+    {
+        Turn to = now;
+        to.items_out_count = now.cut_count;
+        WarpLists lists{rank, to, staged, bound};
+        Relax<WarpLists> relax{rank, to, lists, window, threshold, cutoff, bound, relaxed};
+        relax_groups(relax);
         lists.flush();
     }
+    meet(rank.control, rank.block);
+    const u32 cut = min(__ldcg(now.cut_count), rank.work.item_capacity);
+    foresee(arcs_due(rank.work, 0, now.items_in_count + cut));
+    WarpLists lists{rank, now, staged, bound};
+    Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
+    relax.items(cut);
+    lists.flush();
 }
 
 // Splits `count` entries by the threshold: what lies below goes to near, the rest to the far list of `to`.
@@ -156,7 +147,9 @@ __device__ void recover_spilled(const Share& share, const Work& work, Control* c
 // Between slices: moves what does not lie below a lowered threshold from near to far. The rest, with
 // the items, goes to the lists of the next turn, which the host then makes current.
 extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* control, Distance threshold) {
-    const Turn now = begin_turn(work, control, *control, control->turn, control->far_side);
+    const u32 turn = control->turn, near_count = min(control->near_count[turn % 3], work.capacity);
+    const u32 items_count = min(control->item_count[turn % 3], work.item_capacity);
+    const Turn now = begin_turn(work, control, turn, control->far_side, near_count, items_count);
     u32 rounded = (now.near_in_count + 31) & ~31u, stride = gridDim.x * blockDim.x;
     u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
     for (u32 i = thread; i < rounded; i += stride) {
@@ -208,7 +201,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     Distance threshold = control->threshold, window = control->window;
     double width = exchange.width;
     double floor = 0;
-    u64 relaxed = 0, steps = 0;
+    u32 relaxed = 0, steps = 0;  // of this launch; relaxed by this thread
     bool after_split = false;
     // arcs that lead to `bound` or beyond are left to be pulled, of some vertices from `base` on; or NOTHING
     Distance bound = PULLS ? control->bound : NOTHING, base = control->base;
@@ -225,11 +218,12 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         bound = max(joins ? (Distance)told : end_of(threshold, work.outer_reach / 2), threshold);
         width = max(width, work.outer_reach / 4.0);
     };
+    auto up_to = [&] { return seen.orders.limit; };  // where peers are
     auto open = [&](Distance from, bool much) {  // the window that begins there
         window = from;
         if (exchanging) {
             threshold = end_of(from, (double)delta);
-            if (limit < (double)threshold) threshold = (Distance)limit;
+            if (up_to() < (double)threshold) threshold = (Distance)up_to();
         } else {
             if (bound == NOTHING) width = wider(width, (double)delta, much);
             threshold = end_of(from, width);
@@ -240,10 +234,12 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     };
 
     while (true) {
-        Turn now = begin_turn(work, control, seen, turn, far_side);
+        const u32 near_count = min(exchanging ? seen.orders.near : seen.near_count[turn % 3], work.capacity);
+        const u32 items_count = min(seen.item_count[turn % 3], work.item_capacity);
+        auto begun = [&] { return begin_turn(work, control, turn, far_side, near_count, items_count); };
         u32 far_count = seen.far_count[far_side];
         Distance least_far = seen.least_far[far_side];
-        u64 arrived = exchanging ? seen.orders.arrived + seen.orders.express : 0;
+        const u32 arrived = exchanging ? seen.orders.arrived + seen.orders.express : 0;
         bool last = turn == last_turn && !exchanging;
         if (exchanging) {
             if (seen.orders.quiet || seen.orders.stopped) {
@@ -253,24 +249,26 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 if (seen.orders.stopped) floor = (double)window;
                 break;
             }
-            limit = seen.orders.limit;
-            now.near_in_count = min(seen.orders.near, work.capacity);
         }
         clear_ahead(control, turn, far_side);
-        bool listed = now.near_in_count + now.items_in_count > 0;
-        auto end = [&] { return limit < (double)bound ? (Distance)limit : bound; };
+        bool listed = near_count + items_count > 0;
+        auto end = [&] { return up_to() < (double)bound ? (Distance)up_to() : bound; };
         // the window that all share has moved on, and there is something to do in it
         const bool behind = exchanging && peers.ahead == 0 && (listed || arrived) && end() > threshold;
         if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
             floor = (double)window;
             if (last) break;
-            foresee(arcs_due(work, now.near_in_count + arrived, now.items_in_count));
+            foresee(arcs_due(work, (u64)near_count + arrived, items_count));
             owes = true;
-            take_turn(rank, now, staged, arrived, depth, window, threshold, cutoff, bound, relaxed, foresee);
+            if (items_count == 0 && (u64)near_count + arrived <= gridDim.x * THIN)
+                take_thin_turn(rank, begun, staged, depth, window, threshold, cutoff, bound, relaxed);
+            else
+                take_thick_turn(rank, begun(), staged, arrived > 0, window, threshold, cutoff, bound, relaxed, foresee);
             steps++;
             after_split = false;
             served = !listed;
         } else {
+            Turn now = begun();
             meet(control, block);  // all have read what the window moves by
             served = false;
             if (!behind && seen.any_spilled) {
@@ -282,7 +280,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             } else if (!behind && pulls(far_count) &&
                        (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
                 floor = (double)bound;
-                bool idle = exchanging ? waits(peers, floor, limit) : floor > limit;
+                bool idle = exchanging ? waits(peers, floor, up_to()) : floor > limit;
                 if (last || (idle && !exchanging)) break;
                 if (!idle) {
                     if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
@@ -302,7 +300,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             } else {
                 const Distance before = threshold, from = after_split ? least_far : threshold;
                 floor = far_count ? (double)from : (double)INFINITE;
-                bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, limit) : floor > limit));
+                bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, up_to()) : floor > limit));
                 if (last || (idle && !exchanging)) break;
                 if (behind) {
                     window = max(window, min((Distance)seen.orders.from, end()));  // of which one may come sooner

@@ -33,7 +33,7 @@ struct Pull {
     Staging& staged;
     WarpLists lists;
     Distance from, beyond, end, cutoff;  // tails from `from` on count; the next window is beyond .. end
-    u64& relaxed;
+    u32& relaxed;
     bool lists_far;            // else it is looked for, as most likely the next window ends with a pull
     Distance least = NOTHING;  // of the vertices that are far then
     u32 found = 0;             // how many there are that are in no list
@@ -309,7 +309,7 @@ struct Pull {
 // Pulls the outer arcs of all from `base` to `beyond`, where nothing is left, and lists what lies in the next window,
 // which ends at `end`, of what leads on before the next bound. All threads of the grid call it.
 __device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distance base, Distance beyond,
-                     Distance end, Distance bound, Distance cutoff, u32 far_side, u64& relaxed) {
+                     Distance end, Distance bound, Distance cutoff, u32 far_side, u32& relaxed) {
     const bool lists_far = !is_narrow(rank.work, beyond, end);
     Control* control = rank.control;
     Distance from = min(base, rank.seen.late);

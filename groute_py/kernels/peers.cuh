@@ -106,9 +106,9 @@ struct Orders {
     double limit;  // up to where this rank may work
     double from;   // where the window begins, if all share one
     double bound;  // that a peer has told of; 0 if none has
-    u64 arrived;   // entries in the inbox, and distances to look at
     u32 quiet;
     u32 stopped;
+    u32 arrived;   // entries in the inbox, and distances to look at, at the most as many as fit here
     u32 express;   // something has come by an express ring
     u32 near;      // entries of near as the turn begins: a block that comes late may find more, joined from an inbox
     Traffic with[MAX_PEERS];

@@ -11,7 +11,7 @@ struct Relax {
     Lists& lists;
     Distance window, threshold, cutoff;
     Distance bound;  // arcs that lead there or beyond are left to be pulled, see outer.cuh; NOTHING where none are
-    u64& relaxed;
+    u32& relaxed;
 
     // The rows of up to 32 entries, one a lane; all lanes call it.
     __device__ __forceinline__ void rows(bool wanted, Ready ready) {
@@ -245,7 +245,7 @@ struct Relax {
     // sum is no distance and nothing else is known to reach the head: then it would matter.
     __device__ __forceinline__ bool improve(const Arc& arc, Distance base, Distance& known, bool& lost) {
         Distance reach = plus(base, arc.weight);
-        bool wrapped = (arc.weight > 0 && reach < base) || (arc.weight < 0 && reach > base);
+        bool wrapped = wraps(base, arc.weight, reach);
         bool helps = reach < known && reach <= cutoff && !wrapped;
         lost = lost || wrapped || (known == NOTHING && !helps);
         if (helps) known = atomic_min(&rank.work.distance[vertex_in(arc.head)], reach);

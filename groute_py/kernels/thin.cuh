@@ -7,19 +7,22 @@ struct Thin {
     Relax<BlockLists>& relax;
     const u32 told = exchanges(relax.rank.peers) ? relax.rank.share.own : 0;  // vertices that peers may have arcs of
 
-    // A list of entries by `warps` warps, of which this is number `warp`. `fetch(i)` brings entry i
-    // with its row.
+    // A list of entries by `warps` warps, of which this is number `warp`; `has_long` says whether some row may be longer
+    // than ROW. `fetch(i)` brings entry i with its row.
     template <class Fetch>
-    __device__ __forceinline__ void entries(u32 count, u32 warp, u32 warps, Fetch fetch) {
+    __device__ __forceinline__ void entries(u32 count, bool has_long, u32 warp, u32 warps, Fetch fetch) {
         const u32 rows = 32 / LANES;
         for (u32 base = warp * rows; base < count; base += warps * rows) {
             u32 index = base + lane() / LANES;
             Ready ready = {};
-            if (index < count) ready = fetch(index);
-            if (__any_sync(~0u, ready.degree > 4 * LANES))  // long ones: hand the arcs out evenly
-                relax.rows(index < count && lane() % LANES == 0, ready);
-            else if (index < count)
-                short_row(ready);
+            const bool wanted = index < count;
+            if (wanted) ready = fetch(index);
+            const bool evenly = has_long && __any_sync(~0u, ready.degree > ROW);
+            const Ask asked(relax.rank, ready, wanted);
+            if (evenly)
+                relax.rows(wanted && lane() % LANES == 0, ready);
+            else if (wanted && asked.known == ready.distance)
+                short_row(ready, asked.arc);
             __syncwarp();
         }
     }
@@ -31,14 +34,14 @@ struct Thin {
         Staging& staged = lists.staged;
         for (; depth > 0; depth--) {
             __syncthreads();
-            const u32 count = staged.near_count[lists.level % 4];
+            const u32 count = staged.count[lists.level % 4], has_long = staged.has_long[lists.level % 4];
             if (staged.another_has[lists.level % 2] | (count - 1 >= BLOCK)) break;
-            const Ready* mine = staged.near[lists.level % 2];
+            const Staged& mine = staged.list[lists.level % 2];
             lists.level++;
-            if (threadIdx.x == 0) staged.near_count[(lists.level + 1) % 4] = 0;
+            if (threadIdx.x == 0) staged.count[(lists.level + 1) % 4] = staged.has_long[(lists.level + 1) % 4] = 0;
             // by the last warp, which seldom has entries
             if (threadIdx.x == BLOCK - 1) staged.another_has[lists.level % 2] = has_bottomed();
-            entries(count, threadIdx.x >> 5, WARPS, [=](u32 i) { return mine[i]; });
+            entries(count, has_long, threadIdx.x >> 5, WARPS, [&](u32 i) { return mine.at(i); });
         }
         return depth == 0;
     }
@@ -48,7 +51,7 @@ struct Thin {
     __device__ __forceinline__ bool hears_more() {
         const Peers& peers = relax.rank.peers;
         Staging& staged = relax.lists.staged;
-        const u32& count = staged.near_count[relax.lists.level % 4];
+        const u32& count = staged.count[relax.lists.level % 4];
         do {
             __syncthreads();
             if (threadIdx.x < 32) {
@@ -73,33 +76,39 @@ struct Thin {
     }
 
   private:
-    // LANES lanes a row, each taking arcs by itself. What one needs next is asked for before it is
-    // known to be needed, so that a level costs two round trips to L2 and no more: the arc with the
-    // tail's distance, then the head's distance with its row. Nothing that came with a round trip is looked at
-    // before all that goes with it has been asked for. The atomic goes first, and what can wait comes after it.
-    __device__ __forceinline__ void short_row(const Ready& ready) {
-        const Share& share = relax.rank.share;
-        Distance* distance = relax.rank.work.distance;
-        u32 k = lane() % LANES;
-        Distance known = current(&distance[ready.vertex]);
+    // What a lane asks for before it is known whether it is needed: its tail's distance and its first arc.
+    struct Ask {
+        Distance known = NOTHING;
         Arc arc = {};
-        if (k < ready.degree) arc = anew(&share.arcs[ready.begin + k]);
-        if (known != ready.distance) return;  // stale
+
+        __device__ __forceinline__ Ask(const Rank& rank, const Ready& ready, bool wanted) {
+            if (wanted) known = anew(&rank.work.distance[ready.vertex]);
+            if (lane() % LANES < ready.degree) arc = anew(&rank.share.arcs[ready.begin + lane() % LANES]);
+        }
+    };
+
+    // LANES lanes a row, each taking arcs by itself, the first of which has been asked for. So a level costs two round
+    // trips to L2 and no more: the arc with the tail's distance, then the head's distance with its row. Nothing
+    // that came with a round trip is looked at before all that goes with it has been asked for. The atomic goes first, and
+    // what can wait is done while it is under way.
+    __device__ __forceinline__ void short_row(const Ready& ready, Arc arc) {
+        const Share& share = relax.rank.share;
+        u32 k = lane() % LANES;
         while (k < ready.degree) {
             Ready next = {};
             next.vertex = vertex_in(arc.head);
             next.tail = ready.vertex;
             next.distance = plus(ready.distance, arc.weight);
-            bool wrapped = (arc.weight > 0 && next.distance < ready.distance) ||
-                           (arc.weight < 0 && next.distance > ready.distance);
-            bool fits = next.distance <= relax.cutoff && !wrapped;
-            known = atomic_min(&distance[next.vertex], fits ? next.distance : NOTHING);
+            const bool wrapped = wraps(ready.distance, arc.weight, next.distance);
+            const bool fits = next.distance <= relax.cutoff && !wrapped;
+            Distance known = atomic_min(&relax.rank.work.distance[next.vertex], fits ? next.distance : NOTHING);
             Row row = {};
             if (!leaves(share, next.vertex)) row = row_of(share, next.vertex);
             u32 peers = next.vertex < told ? anew(&share.leads[next.vertex]) : 0;
             Arc later = {};
             if (k + LANES < ready.degree) later = anew(&share.arcs[ready.begin + k + LANES]);
             relax.relaxed++;
+            if (k == 0) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
             if (fits && next.distance < known) {
                 set_row(next, row);
                 list(next, peers);
@@ -109,40 +118,38 @@ struct Thin {
             arc = later;
             k += LANES;
         }
-        if (lane() % LANES == 0) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
+        if (k == 0) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);  // it has no arcs
     }
 
     __device__ __forceinline__ void list(const Ready& ready, u32 peers) {
-        if (leaves(relax.rank.share, ready.vertex)) relax.lists.remote_one(ready);
-        else if (ready.distance < relax.threshold) relax.lists.near_one(ready, peers);
-        else {
-            if (PULLS) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
-            relax.lists.far_one(ready);
-        }
+        if (leaves(relax.rank.share, ready.vertex)) return relax.lists.remote_one(ready);
+        const bool near = ready.distance < relax.threshold;
+        if (PULLS && !near) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
+        relax.lists.add_one(ready, near, peers);
     }
 };
 
-// One turn: what has arrived, near by `fetch(i)`, and up to `depth` levels below.
-template <class Fetch>
-__device__ __forceinline__ void take_thin_turn(const Rank& rank, const Turn& now, Staging& staged,
-                                               u32 depth, Distance window, Distance threshold, Distance cutoff,
-                                               const Distance& bound, u64& relaxed, Fetch fetch) {
-    if (threadIdx.x < 4) staged.near_count[threadIdx.x] = 0;
+// One turn: what has arrived, near, and up to `depth` levels below. One thread brings it by `begun()`: what it seldom
+// asks for lies in shared memory, so that no thread keeps registers for it.
+template <class Begun>
+__device__ __forceinline__ void take_thin_turn(const Rank& rank, Begun begun, Staging& staged, u32 depth, Distance window,
+                                               Distance threshold, Distance cutoff, const Distance& bound, u32& relaxed) {
+    const Turn& now = staged.now;
+    if (threadIdx.x <= LISTED) staged.count[threadIdx.x] = 0;
+    if (threadIdx.x < 4) staged.has_long[threadIdx.x] = 0;
     if (threadIdx.x < 2) staged.another_has[threadIdx.x] = 0;
-    if (threadIdx.x == 0) {
-        staged.far_count = 0;
-        staged.now = now;
-    }
+    if (threadIdx.x == 0) staged.now = begun();
     __syncthreads();
-    BlockLists lists{rank, staged.now, staged};
-    Relax<BlockLists> relax{rank, staged.now, lists, window, threshold, cutoff, bound, relaxed};
+    BlockLists lists{rank, now, staged};
+    Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
     if (exchanges(rank.peers) && rank.seen.orders.arrived) relax.inbox();
     Thin thin{relax};
     // among peers the block that conducts listens, and leaves near to the others, if there are any
     const bool listens = exchanges(rank.peers) && conducts();
     const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
     const u32 warp = (threadIdx.x >> 5) * blocks + blockIdx.x;
-    if (blockIdx.x < blocks) thin.entries(now.near_in_count, warp, blocks * WARPS, fetch);
+    auto fetch = [&](u32 i) { return looked_up(rank.share, listed_at(now.near_in, i)); };
+    if (blockIdx.x < blocks) thin.entries(now.near_in_count, true, warp, blocks * WARPS, fetch);
     bool all;
     do all = thin.deeper(listens ? LISTENING : depth);
     while (listens && thin.hears_more());

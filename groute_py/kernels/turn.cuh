@@ -10,7 +10,8 @@ __device__ __forceinline__ void look_at(const Control* control, Seen& seen, cons
     const u32 bytes = sizeof(Seen) - sizeof(Orders) + orders;
     const u32* from = (const u32*)(const Seen*)control;
     u32* to = (u32*)&seen;
-    for (u32 i = threadIdx.x; i < bytes / 4; i += blockDim.x) to[i] = __ldcg(&from[i]);
+    static_assert(sizeof(Seen) / 4 <= BLOCK, "a word a thread");
+    if (threadIdx.x < bytes / 4) to[threadIdx.x] = __ldcg(&from[threadIdx.x]);
     __syncthreads();
 }
 
@@ -29,16 +30,17 @@ struct Turn {
     List far;
 };
 
-__device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, const Seen& seen, u32 turn,
-                                           u32 far_side) {
+// With so many entries in near, and items.
+__device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u32 turn, u32 far_side, u32 near_count,
+                                           u32 items_count) {
     u32 next = turn + 1;
     Turn now;
     now.number = next;
     now.near_in = near_list(work, control, turn);
-    now.near_in_count = min(seen.near_count[turn % 3], work.capacity);
+    now.near_in_count = near_count;
     now.taken = &control->taken[turn % 3];
     now.items_in = work.items[turn % 2];
-    now.items_in_count = min(seen.item_count[turn % 3], work.item_capacity);
+    now.items_in_count = items_count;
     now.items_taken = &control->items_taken[turn % 3];
     now.near_out = near_list(work, control, next);
     now.items_out = work.items[next % 2];

@@ -67,6 +67,15 @@ __device__ __forceinline__ Distance plus(Distance a, Distance b) {
 #endif
 }
 
+// Whether a sum is none, because the integer has wrapped. Then both have a sign that it has not.
+__device__ __forceinline__ bool wraps(Distance a, Distance b, Distance sum) {
+#if DISTANCE == 0 || DISTANCE == 1
+    return ((a ^ sum) & (b ^ sum)) < 0;
+#else
+    return false;
+#endif
+}
+
 // The next greater distance.
 __device__ __forceinline__ Distance just_above(Distance distance) {
 #if DISTANCE == 0 || DISTANCE == 1
