@@ -202,8 +202,7 @@ __device__ __forceinline__ u64 arrivals(const Peers& peers, const Orders& orders
     return __shfl_sync(~0u, arrived, 0);
 }
 
-#define IN_STEP (THIN / 4)  // work of a block above which a turn is taken in step
-#define SPLIT_AT_ONCE (BLOCK * ARCS / IN_STEP)  // entries of far whose split is as much work as one of near
+#define SPLIT_AT_ONCE ARCS  // entries of far whose split is as much work as one of near
 #define MUCH 16  // far is much if it holds more than one vertex in so many
 
 // The width of the next window. It doubles until the densest part of the graph has been found, which
@@ -337,7 +336,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
             orders.quiet = desk.heard.quiet;
             orders.stopped = desk.heard.stop;
             bool splits = !prospect.listed && !prospect.pending && !beyond;
-            bool heavy = work + (splits ? prospect.far / SPLIT_AT_ONCE : 0) > gridDim.x * IN_STEP;
+            bool heavy = work + (splits ? prospect.far / SPLIT_AT_ONCE : 0) > gridDim.x * THIN;
             own.pace = own.pace / 2 * 2 + (heavy ? 3 : 2);
         }
         __syncwarp();
