@@ -181,25 +181,21 @@ __device__ __forceinline__ void see_counts(const Peers& peers, Desk& desk) {
     with.see_below = __uint_as_float((u32)desk.heard.shown[p]);
 }
 
-template <class Count>
-__device__ __forceinline__ u64 sum_over_peers(const Peers& peers, Count count) {
-    u64 sum = 0;
-    for (u32 p = 0; p < peers.count; p++) sum += p == peers.me ? 0 : count(p);
-    return sum;
+// What lane p brings for peer p, in sum; all lanes call it.
+__device__ __forceinline__ u64 sum_over_peers(const Peers& peers, u64 mine) {
+    if (!is_peer(peers, lane())) mine = 0;
+    for (u32 apart = MAX_PEERS / 2; apart; apart /= 2) mine += __shfl_xor_sync(~0u, mine, apart);
+    return __shfl_sync(~0u, mine, 0);
 }
 
 __device__ __forceinline__ bool shows(const Traffic& with) { return with.to_see != with.seen; }
 
 // How many entries have arrived for the turn to come, and distances are there to look at; one at least
-// where a peer has none to show, because it waits until all have looked. All lanes call it, a lane a peer.
+// where a peer has none to show, because it waits until all have looked. All lanes call it.
 __device__ __forceinline__ u64 arrivals(const Peers& peers, const Orders& orders) {
-    u64 arrived = 0;
-    if (is_peer(peers, lane())) {
-        const Traffic& with = orders.with[lane()];
-        arrived = with.end - with.begin + (shows(with) ? max(peers.owned[lane()], 1u) : 0);
-    }
-    for (u32 apart = MAX_PEERS / 2; apart; apart /= 2) arrived += __shfl_xor_sync(~0u, arrived, apart);
-    return __shfl_sync(~0u, arrived, 0);
+    const u32 p = lane() % MAX_PEERS;
+    const Traffic& with = orders.with[p];
+    return sum_over_peers(peers, with.end - with.begin + (shows(with) ? max(peers.owned[p], 1u) : 0));
 }
 
 #define SPLIT_AT_ONCE ARCS  // entries of far whose split is as much work as one of near
@@ -211,17 +207,18 @@ __device__ __forceinline__ double wider(double width, double widest, bool much) 
     return min(width * (much ? 8 : 2), widest);
 }
 
-// States this rank's floor and counts in the open vote, once.
+// States this rank's floor and counts in the open vote, once. All lanes call it.
 __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double floor) {
-    u64 vote = desk.heard.vote, parity = vote & 1;
-    if (vote == desk.own.balloted || lane()) return;
+    const u64 vote = desk.heard.vote, parity = vote & 1;
+    if (vote == desk.own.balloted) return;
+    const Exchange& own = desk.own;
+    const u32 p = lane() % MAX_PEERS;
+    const Traffic& with = desk.orders.with[p];
+    const u64 sent = sum_over_peers(peers, own.sent[p] + own.express_sent[p] + own.shown);
+    const u64 received = sum_over_peers(peers, with.begin + desk.express_at[p] + with.seen);
+    if (lane()) return;
     Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
     say(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
-    const Exchange& own = desk.own;
-    u64 sent = sum_over_peers(peers, [&](u32 p) { return own.sent[p] + own.express_sent[p] + own.shown; });
-    const Traffic* with = desk.orders.with;
-    u64 received =
-        sum_over_peers(peers, [&](u32 p) { return with[p].begin + desk.express_at[p] + with[p].seen; });
     say(&mine->sent, 2 * sent + parity);
     say(&mine->received, 2 * received + parity);
     desk.own.balloted = vote;
