@@ -26,9 +26,9 @@ __device__ __forceinline__ void meet(Control* control, Attendance& block, Prepar
     if (threadIdx.x < 32) {
         if (conducts()) {
             prepare();
-            for (u32 looks = 1; acquire(&gate.arrived) != gridDim.x - 1; looks++)
+            // all lanes go on at once, or one might prepare without the others
+            for (u32 looks = 1; !__all_sync(~0u, acquire(&gate.arrived) == gridDim.x - 1); looks++)
                 if (looks % LOOKS == 0) prepare();
-            __syncwarp();
             if (lane() == 0) gate.arrived = 0;
             conduct();
             __syncwarp();
