@@ -42,6 +42,7 @@ def shorten_express_rings(put: Put = setattr) -> None:
     """As if long ones were full often, in many laps, and their counts told by few bits."""
     put(source, "EXPRESS", 8)
     put(source, "EXPRESS_BITS", 5)
+    put(source, "UNTOLD", 2)
 
 
 def overtake_records(put: Put = setattr) -> None:

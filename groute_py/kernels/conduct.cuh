@@ -1,5 +1,5 @@
-// What the block that conducts does for its rank, by one warp, a lane a peer. While all blocks wait it sees what
-// has come and decides how to go on; what it has to tell (how much was sent and taken, a ballot, a verdict) it
+// What the block that conducts does for its rank, by one warp, a lane a peer. While others are still to come it hears what
+// peers tell, and while all wait it decides how to go on; what it has to tell (how much was sent and taken, a ballot, a verdict) it
 // tells when they have been let go, and so they do not wait until peers see what they have written.
 //
 // Every round trip to L2 or to a peer counts here. So what a run remembers stays in shared memory, what others have left
@@ -8,7 +8,7 @@
 
 struct Desk {  // in shared memory
     Orders orders;
-    Exchange own;   // but for what blocks count
+    Exchange own;   // as the last turn has left it
     Heard heard;    // this rank's, as of the last look
     u64 express_at[MAX_PEERS];  // of each peer's express ring, how much has been taken, ever
     u64 began;         // when the turn did, by this processor's clock
@@ -76,9 +76,7 @@ __device__ __forceinline__ void clear(Mailbox* mailbox) {
     for (u32 i = threadIdx.x; i < sizeof(Mailbox) / 8; i += blockDim.x) ((u64*)mailbox)[i] = 0;
 }
 
-#define UNTOLD 16  // of a ring, one place in so many may have been taken, and its sender not told
-
-// Whether so much of a ring has been taken since its sender was told that it might find it full.
+// Whether so much of a ring has been taken since its sender was told that it might find it full: one place in UNTOLD.
 __device__ __forceinline__ bool is_due(u64 taken, u64 told, u32 capacity) {
     u32 express = ((u32)taken - (u32)told) & ((1u << EXPRESS_BITS) - 1);
     return express >= EXPRESS / UNTOLD || (taken >> EXPRESS_BITS) - (told >> EXPRESS_BITS) >= max(capacity / UNTOLD, 1u);

@@ -15,7 +15,7 @@ __device__ __forceinline__ Attendance attend(const Control* control) {
 
 __device__ __forceinline__ bool conducts() { return blockIdx.x == gridDim.x - 1; }
 
-#define LOOKS 8  // whether all have come, after which the block that conducts prepares anew
+#define PREPARED 8  // looks whether all have come, after which the block that conducts prepares anew
 
 template <class Prepare, class Conduct, class Report>
 __device__ __forceinline__ void meet(Control* control, Attendance& block, Prepare prepare, Conduct conduct,
@@ -28,7 +28,7 @@ __device__ __forceinline__ void meet(Control* control, Attendance& block, Prepar
             prepare();
             // all lanes go on at once, or one might prepare without the others
             for (u32 looks = 1; !__all_sync(~0u, acquire(&gate.arrived) == gridDim.x - 1); looks++)
-                if (looks % LOOKS == 0) prepare();
+                if (looks % PREPARED == 0) prepare();
             if (lane() == 0) gate.arrived = 0;
             conduct();
             __syncwarp();

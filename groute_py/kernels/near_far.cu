@@ -9,7 +9,7 @@
 //   gather what they append.
 // Rows longer than PART are cut into items, which warps of the whole grid take when the grid has met: a thin turn leaves
 // them to the next, a thick one takes them itself. So among peers what one rank has found in its part of a hub's row
-// and what another has in its own are found in turns that are taken in step.
+// and what another has in its own are found in turns that are taken in step, where there is much of them.
 //
 // Where a turn has much to relax, arcs that lead far beyond its window may be left, and pulled later; see outer.cuh.
 //

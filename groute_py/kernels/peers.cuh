@@ -114,7 +114,8 @@ struct Orders {
     Traffic with[MAX_PEERS];
 };
 
-// What it remembers, and what the others leave for it.
+// What it remembers, and what the others leave for it: they count what is sent and say that something is to be shown, the
+// rest is written when the launch ends.
 struct Exchange {
     u64 sent[MAX_PEERS];        // places taken in each outbox, ever
     u64 express_sent[MAX_PEERS];  // and in each express ring

@@ -140,11 +140,14 @@ EXPRESS, EXPRESS_BITS = BLOCK, 24
 """Words of an express ring, a power of two, at most one for each thread of a block; and the bits
 that are told of how many have been taken; see express.cuh."""
 
+UNTOLD = 16
+"""Of a ring, one place in so many may have been taken and its sender not told; see conduct.cuh."""
+
 VERTEX_BITS = 28
 """Of a head where arcs are pulled; see onward.cuh. There may be so many vertices and no more."""
 
 _STAGED_BYTES = 8192
-"""Shared memory a block has for a staged list; near has two, with twice as wide entries."""
+"""About what one of the three staged lists of a block takes of shared memory, without tails."""
 
 MODES = {"alone": (0, 0), "rounds": (0, 1), "fused": (1, 0), "hierarchical": (1, 1)}
 """Ways to exchange, and whether ranks do so in kernels and whether arcs lead to a halo then.
@@ -186,6 +189,7 @@ def options(
         "THIN": THIN,
         "EXPRESS": EXPRESS,
         "EXPRESS_BITS": EXPRESS_BITS,
+        "UNTOLD": UNTOLD,
         "VERTEX_BITS": VERTEX_BITS,
         "LANES": 4,
         "ARCS": 4,
