@@ -1,6 +1,6 @@
 // What the block that conducts does for its rank, by one warp, a lane a peer. While others are still to come it hears what
-// peers tell, and while all wait it decides how to go on; what it has to tell (how much was sent and taken, a ballot, a verdict) it
-// tells when they have been let go, and so they do not wait until peers see what they have written.
+// peers tell, and while all wait it decides how to go on; what it has to tell (how much was sent and taken, a ballot, a
+// verdict) it tells when they have been let go, and so they do not wait until peers see what they have written.
 //
 // Every round trip to L2 or to a peer counts here. So what a run remembers stays in shared memory, what others have left
 // is asked for at once, and what is told is in no order: a peer that sees one word before another loses nothing.
@@ -79,7 +79,8 @@ __device__ __forceinline__ void clear(Mailbox* mailbox) {
 // Whether so much of a ring has been taken since its sender was told that it might find it full: one place in UNTOLD.
 __device__ __forceinline__ bool is_due(u64 taken, u64 told, u32 capacity) {
     u32 express = ((u32)taken - (u32)told) & ((1u << EXPRESS_BITS) - 1);
-    return express >= EXPRESS / UNTOLD || (taken >> EXPRESS_BITS) - (told >> EXPRESS_BITS) >= max(capacity / UNTOLD, 1u);
+    u64 entries = (taken >> EXPRESS_BITS) - (told >> EXPRESS_BITS);
+    return express >= EXPRESS / UNTOLD || entries >= max(capacity / UNTOLD, 1u);
 }
 
 // Lane p: tells peer p how far this rank has written and taken, after what all blocks have written. What has been taken
