@@ -79,8 +79,7 @@ __device__ __forceinline__ void clear(Mailbox* mailbox) {
 // Whether so much of a ring has been taken since its sender was told that it might find it full: one place in UNTOLD.
 __device__ __forceinline__ bool is_due(u64 taken, u64 told, u32 capacity) {
     u32 express = ((u32)taken - (u32)told) & ((1u << EXPRESS_BITS) - 1);
-    u64 entries = (taken >> EXPRESS_BITS) - (told >> EXPRESS_BITS);
-    return express >= EXPRESS / UNTOLD || entries >= max(capacity / UNTOLD, 1u);
+    return express >= EXPRESS / UNTOLD || (taken >> EXPRESS_BITS) - (told >> EXPRESS_BITS) >= max(capacity / UNTOLD, 1u);
 }
 
 // Lane p: tells peer p how far this rank has written and taken, after what all blocks have written. What has been taken
