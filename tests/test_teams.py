@@ -93,6 +93,9 @@ class Kernel(CpuDevice):
         """Without records: what comes from others says no tails."""
         super().start(source, windows, cutoff, record=False)
 
+    def wake(self) -> None:
+        """Nothing sleeps."""
+
     def prepare(self, lead: float, bound: float) -> None:
         assert lead >= 0
         self._bound = bound

@@ -141,6 +141,9 @@ class Linked(Protocol):
     def window(self) -> float:
         """As `Device.window`."""
 
+    def wake(self) -> None:
+        """Before a solve: rouse what connects the team, which may sleep; returns at once."""
+
     def prepare(self, lead: float, bound: float) -> None:
         """After `Device.start`, and before each launch.
 

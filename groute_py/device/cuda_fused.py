@@ -6,17 +6,18 @@ import math
 from typing import Any
 
 import cupy as cp
+import cupyx
 import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.comm.team import Team
 from groute_py.device.base import Counters, Linked
 from groute_py.device.cuda_dealt import Dealt
-from groute_py.device.layout import MAILBOX, offset_of
+from groute_py.device.layout import ENDING, MAILBOX, offset_of
 from groute_py.device.memory import ring_that_fits
 from groute_py.device.peers import FULL, Link, linked, nobody, why_not
 from groute_py.errors import RunError
-from groute_py.kernels.source import GO_ON, NEW_RUN, NEW_SOLVE
+from groute_py.kernels.source import BLOCK, GO_ON, NEW_RUN, NEW_SOLVE
 
 NOT_READY = 600
 """CUDA's answer of a stream that is at work."""
@@ -45,6 +46,7 @@ class Fused(Dealt):
         self.floor, self.overflowed, self.all_quiet = 0.0, False, False
         self._sent: list[int] = []
         self._peers = nobody()
+        self._ending = cupyx.empty_pinned(1, ENDING)
 
     def obstacle(self, team: Team) -> str | None:
         return why_not(team.channel, self._gpu.id, team.first)
@@ -83,6 +85,11 @@ class Fused(Dealt):
     def window(self) -> float:
         return float("inf") if self._delta == self._nothing else float(self._delta)
 
+    def wake(self) -> None:
+        self._gpu.use()
+        with self._beside:
+            self._run("wake", BLOCK * int(self._peers["count"][0]), self._peers)
+
     def prepare(self, lead: float, bound: float) -> None:
         assert self._link is not None
         # windows that grow are shared to the end; among others one may be some ahead
@@ -91,6 +98,7 @@ class Fused(Dealt):
         ahead = 0.0 if grow or math.isinf(lead) else lead - widest
         limit = min(min(first, widest) + ahead, bound)
         self._peers = self._link.peers(limit, ahead, widest, bound)
+        self._peers["ending"] = self._ending.ctypes.data
 
     def launch(self) -> None:
         assert self._link is not None
@@ -100,16 +108,16 @@ class Fused(Dealt):
         self._begins = NEW_RUN
 
     def finished(self) -> bool:
-        # `Stream.done` stays false after an error, which the look at the control block raises
+        # `Stream.done` stays false after an error, which to synchronize raises
         if runtime.streamQuery(self._stream.ptr) == NOT_READY:
             return False
-        with self._stream:
-            if not self._all_linked:
+        if not self._all_linked:
+            with self._stream:
                 self._fill_outboxes(with_parents=False)
-            seen = self._read_control()
-        self.floor, self.overflowed = float(seen["floor"]), bool(seen["overflowed"])
-        self.all_quiet = bool(seen["all_quiet"])
-        if seen["unheard"]:
+        self._stream.synchronize()
+        self.floor, all_quiet, overflowed, unheard = self._ending[0].item()
+        self.all_quiet, self.overflowed = bool(all_quiet), bool(overflowed)
+        if unheard:
             raise RunError(
                 "another rank's kernel has not ended a second after this one was told to stop; "
                 "see whether something else keeps its GPU busy"
@@ -118,7 +126,8 @@ class Fused(Dealt):
 
     def count(self) -> None:
         assert self._link is not None
-        seen = self._seen[0]
+        with self._stream:
+            seen = self._read_control()
         sent = self._link.bytes_sent(seen["exchange"])
         self._sent = [before + now for before, now in zip(self._sent, sent, strict=True)]
         self._count(seen)

@@ -83,6 +83,17 @@ PEERS = np.dtype(
         ("count", NUMBER),
         ("capacity", NUMBER),
         ("first", NUMBER),
+        ("ending", POINTER),
+    ],
+    align=True,
+)
+
+ENDING = np.dtype(
+    [
+        ("floor", np.float64),
+        ("all_quiet", NUMBER),
+        ("overflowed", NUMBER),
+        ("unheard", NUMBER),
     ],
     align=True,
 )
@@ -133,6 +144,7 @@ ORDERS = np.dtype(
         ("stopped", NUMBER),
         ("arrived", NUMBER),
         ("express", NUMBER),
+        ("sent", NUMBER),
         ("near", NUMBER),
         ("with", TRAFFIC, MAX_PEERS),
     ],
@@ -192,8 +204,6 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("bottomed", NUMBER),
         ("dirty_count", NUMBER),
         ("overflowed", NUMBER),
-        ("all_quiet", NUMBER),
-        ("unheard", NUMBER),
         ("level", NUMBER),
         ("claimed_count", NUMBER),
         ("unrecorded", NUMBER),

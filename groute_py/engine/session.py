@@ -118,6 +118,8 @@ class Session:
                 self._solver = None
 
     def _solve(self, source: int, targets: Sequence[int]) -> Result | None:
+        if self._mode.linked is not None:
+            self._mode.linked.wake()
         refuse_difference(self._channel, {"source": source, "targets": list(targets)})
         self._check_vertices("source", [source])
         self._check_vertices("target", targets)

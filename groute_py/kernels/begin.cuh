@@ -6,17 +6,6 @@
 #define NEW_RUN 1    // of peers, which have all ended; what has come from other hosts meanwhile is shown to them
 #define NEW_SOLVE 2  // nothing is reached but the source, which is the only entry of near
 
-#define TOUCHED 256  // places of each array that are touched
-
-// The first access to a part of a peer's memory takes some 50 us. Here nobody waits for it.
-__device__ __forceinline__ void touch(const Peers& peers, u32 thread) {
-    u32 p = thread / TOUCHED;
-    u64 place = thread % TOUCHED;
-    if (!is_peer(peers, p)) return;
-    anew(&peers.outbox[p][place * peers.capacity / TOUCHED].vertex);
-    if (peers.owned[p]) anew(&peers.shown[p][place * peers.owned[p] / TOUCHED]);
-}
-
 // All of it but the barrier, which is in use; by one warp.
 __device__ __forceinline__ void clear(Control* control) {
     u32* words = (u32*)control;
@@ -61,7 +50,6 @@ __device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) 
         }
     }
     if (begins == NEW_RUN) return;
-    touch(peers, thread);
     for (u32 i = thread; i < local_count(share); i += stride)
         work.distance[i] = i == source ? (Distance)0 : NOTHING;
     for (u32 i = thread; i < share.own; i += stride) {

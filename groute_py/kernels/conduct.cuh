@@ -188,12 +188,12 @@ __device__ __forceinline__ u64 sum_over_peers(const Peers& peers, u64 mine) {
 
 __device__ __forceinline__ bool shows(const Traffic& with) { return with.to_see != with.seen; }
 
-// How many entries have arrived for the turn to come, and distances are there to look at; one at least
+// How many entries have been sent for the turn to come, in the lower half, and distances are there to look at; one at least
 // where a peer has none to show, because it waits until all have looked. All lanes call it.
 __device__ __forceinline__ u64 arrivals(const Peers& peers, const Orders& orders) {
     const u32 p = lane() % MAX_PEERS;
     const Traffic& with = orders.with[p];
-    return sum_over_peers(peers, with.end - with.begin + (shows(with) ? max(peers.owned[p], 1u) : 0));
+    return sum_over_peers(peers, with.end - with.begin + (shows(with) ? (u64)max(peers.owned[p], 1u) << 32 : 0));
 }
 
 #define SPLIT_AT_ONCE ARCS  // entries of far whose split is as much work as one of near
@@ -316,7 +316,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
     }
     while (true) {
         see_counts(peers, desk);
-        const u64 arrived = arrivals(peers, orders);
+        const u64 found = arrivals(peers, orders), arrived = (u32)found + (found >> 32);
         const u64 work = prospect.listed + arrived + desk.express_come;
         bool beyond = prospect.floor == INFINITE || waits(peers, prospect.floor, desk.heard.limit);
         bool idle = !work && !prospect.pending && beyond && !desk.heard.quiet && !desk.heard.stop;
@@ -324,6 +324,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
         if (lane() == 0) {
             orders.arrived = (u32)min(arrived, 1ull << 31);
             orders.express = desk.express_come;
+            orders.sent = (u32)found;
             orders.limit = desk.heard.limit;
             orders.from = desk.heard.from;
             orders.bound = desk.heard.bound;
@@ -354,7 +355,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
 // told to stop: so either each rank knows that all are quiet, and whether some sum was no distance, or none does. Only
 // one that is told to stop and hears nothing of a peer, whose kernel has failed or does not run, waits no longer. It does
 // not know then what others do, and the job has to end.
-__device__ __forceinline__ void take_leave(const Peers& peers, Control* control, bool stopped) {
+__device__ __forceinline__ void take_leave(const Peers& peers, const Control* control, bool stopped, double floor) {
     const Mailbox* mine = peers.mailbox[peers.me];
     const u32 p = lane();
     const bool waits = p < peers.count && !stopped;
@@ -367,9 +368,5 @@ __device__ __forceinline__ void take_leave(const Peers& peers, Control* control,
     }
     const bool all_quiet = __all_sync(~0u, !waits || (ending & (QUIET | STOPPED)) == QUIET) && !stopped;
     const bool overflowed = __any_sync(~0u, ending & OVERFLOWED), unheard = __any_sync(~0u, waits && !ending);
-    if (p == 0) {
-        control->unheard = unheard;
-        control->all_quiet = all_quiet;
-        control->overflowed = overflowed;
-    }
+    if (p == 0) *peers.ending = {floor, all_quiet, overflowed, unheard};
 }

@@ -25,10 +25,12 @@ __device__ __forceinline__ Entry entry_of(const Ready& ready) {
     return entry;
 }
 
-// An entry of a global list, its row not looked up.
+// An entry whose row has not been looked up ...
+__device__ __forceinline__ Ready of_entry(const Entry& entry, u32 tail) { return {entry.distance, entry.vertex, tail}; }
+
+// ... of a global list.
 __device__ __forceinline__ Ready listed_at(const List& list, u32 place) {
-    Entry entry = load(&list.entries[place]);
-    return {entry.distance, entry.vertex, tail_in(list, place)};
+    return of_entry(load(&list.entries[place]), tail_in(list, place));
 }
 
 struct Row {  // of a vertex, in the arcs
@@ -212,6 +214,7 @@ struct WarpLists {
     Distance bound;  // arcs that lead there or beyond are left to be pulled; NOTHING where none are
     u32 near_count = 0, far_count = 0;  // the same in all lanes
     bool shown = false;                 // peers will look for themselves
+    bool told = false;                  // all that is listed is what peers have told, and theirs
 
     // Whether there is nothing to relax from a vertex, by its grade, and no need to list it.
     __device__ __forceinline__ bool idle(const Ready& ready) const {
@@ -256,7 +259,7 @@ struct WarpLists {
     }
 
     __device__ __forceinline__ void flush_near() {
-        if (exchanges(rank.peers)) {
+        if (exchanges(rank.peers) && !told) {
             tell_of_near();
             if (PULLS) drop_idle();
         }
@@ -284,18 +287,22 @@ struct WarpLists {
     __device__ __forceinline__ void tell_of_near() {
         const int each = HELD / 32;
         u32 to[each];
+        Distance known[each];
         if (shown) return;
         __syncwarp();
 #pragma unroll
         for (int k = 0; k < each; k++) {
-            u32 index = 32 * k + lane();
-            to[k] = 0;
-            if (index >= near_count) continue;
-            Entry entry = held(0)[index];
-            u32 vertex = vertex_in(entry.vertex);
-            to[k] = grade_in(entry.vertex) != DEAD_END ? peers_of(rank, vertex) : 0;
-            if (to[k] && entry.distance != current(&rank.work.distance[vertex])) to[k] = 0;
+            const u32 vertex = vertex_in(held(0)[min(32 * k + lane(), near_count - 1)].vertex);
+            to[k] = peers_of(rank, vertex);
+            known[k] = current(&rank.work.distance[vertex]);
         }
+#pragma unroll
+        for (int k = 0; k < each; k++) {
+            const u32 index = 32 * k + lane();
+            const Entry entry = held(0)[index];
+            if (index >= near_count || entry.distance != known[k] || grade_in(entry.vertex) == DEAD_END) to[k] = 0;
+        }
+        const u32 showing = anew(&rank.control->exchange.showing);
         for (u32 p = 0; p < rank.peers.count; p++) {
             u32 count = 0;
 #pragma unroll
@@ -308,7 +315,7 @@ struct WarpLists {
                 next += __popc(mask);
             }
         }
-        shown = __any_sync(~0u, anew(&rank.control->exchange.showing));
+        shown = __any_sync(~0u, showing);
     }
 
     // Leaves out what is idle, once peers have been told.

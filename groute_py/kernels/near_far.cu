@@ -26,6 +26,7 @@
 __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged, Distance window,
                                             Distance bound) {
     WarpLists lists{rank, to, staged, bound};
+    lists.told = true;
     u32 none = 0;
     Relax<WarpLists> relax{rank, to, lists, window, NOTHING, NOTHING, bound, none};
     relax.inbox();
@@ -44,19 +45,21 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
 
-// A thick turn: what has arrived, near, then items. `foresee(arcs)` is told how many arcs are due once long rows have been
-// cut, and may set the bound.
+// A thick turn: what has arrived, near, then items. As a window is opened each vertex is sent once, and relaxed as it is.
+// `foresee(arcs)` is told how many arcs are due once long rows have been cut, and may set the bound.
 template <class Foresee>
 __device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived, Distance window,
                                                 Distance threshold, Distance cutoff, const Distance& bound, u32& relaxed,
-                                                Foresee foresee) {
-    if (arrived) join_inbox(rank, now, staged, window, bound);
+                                                bool opened, Foresee foresee) {
+    const Orders& orders = rank.seen.orders;
+    const bool once = !PULLS && arrived && opened && orders.sent == orders.arrived && !orders.express;
+    if (arrived && !once) join_inbox(rank, now, staged, window, bound);
     {
         Turn to = now;
         to.items_out_count = now.cut_count;
         WarpLists lists{rank, to, staged, bound};
         Relax<WarpLists> relax{rank, to, lists, window, threshold, cutoff, bound, relaxed};
-        relax_groups(relax);
+        relax_groups(relax, once ? orders.sent : 0);
         lists.flush();
     }
     meet(rank.control, rank.block);
@@ -144,6 +147,12 @@ __device__ void recover_spilled(const Share& share, const Work& work, Control* c
     }
 }
 
+#define BUSY 4  // arcs of a vertex in the mean; where there are more, thin turns have the fewer entries
+
+// How the turn before has split far, if it has: for a new window, or to go along with that of peers.
+#define OPENED 1
+#define CAUGHT_UP 2
+
 // Between slices: moves what does not lie below a lowered threshold from near to far. The rest, with
 // the items, goes to the lists of the next turn, which the host then makes current.
 extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* control, Distance threshold) {
@@ -202,7 +211,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     double width = exchange.width;
     double floor = 0;
     u32 relaxed = 0, steps = 0;  // of this launch; relaxed by this thread
-    bool after_split = false;
+    u32 after_split = 0;
     // arcs that lead to `bound` or beyond are left to be pulled, of some vertices from `base` on; or NOTHING
     Distance bound = PULLS ? control->bound : NOTHING, base = control->base;
     bool owes = true;  // arcs may have been left since the bound was set
@@ -260,12 +269,13 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             if (last) break;
             foresee(arcs_due(work, (u64)near_count + arrived, items_count));
             owes = true;
-            if (items_count == 0 && (u64)near_count + arrived <= gridDim.x * THIN)
+            if (items_count == 0 && ((u64)near_count + arrived) * max(work.mean_degree / BUSY, 1u) <= gridDim.x * THIN)
                 take_thin_turn(rank, begun, staged, depth, window, threshold, cutoff, bound, relaxed);
             else
-                take_thick_turn(rank, begun(), staged, arrived > 0, window, threshold, cutoff, bound, relaxed, foresee);
+                take_thick_turn(rank, begun(), staged, arrived > 0, window, threshold, cutoff, bound, relaxed,
+                                after_split == OPENED, foresee);
             steps++;
-            after_split = false;
+            after_split = 0;
             served = !listed;
         } else {
             Turn now = begun();
@@ -295,7 +305,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     pull(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
                     base = window;
                     owes = false;
-                    after_split = true;
+                    after_split = OPENED;
                 }
             } else {
                 const Distance before = threshold, from = after_split ? least_far : threshold;
@@ -319,7 +329,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     if (behind) now.near_out = now.near_in;
                     Distance* least = &control->least_far[far_side];
                     split_far(rank, far, far_count, now, staged, before, threshold, bound, least);
-                    after_split = true;
+                    after_split = behind ? CAUGHT_UP : OPENED;
                 }
                 if (behind) {  // what is listed is relaxed now, and what has joined it
                     auto count = [&] {
@@ -368,7 +378,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     }
     if (exchanging && conducts() && threadIdx.x < 32) {
         Copy<Exchange>(&desk.own).put(&exchange);
-        take_leave(peers, control, seen.orders.stopped);
+        take_leave(peers, control, seen.orders.stopped, floor);
     }
     add_up(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {

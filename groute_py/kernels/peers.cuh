@@ -66,6 +66,14 @@ struct Mailbox : Heard {
     u64 express[MAX_PEERS][EXPRESS];  // a ring for each sender; see express.cuh
 };
 
+// How a launch has ended. Written where the host sees it as soon as it has: a copy would begin only then.
+struct Ending {
+    double floor;     // no distance left to work on is smaller; infinite when none is left
+    u32 all_quiet;    // all peers have ended so
+    u32 overflowed;   // and a sum was no distance, on some of them
+    u32 unheard;      // some peer has not said how it has ended
+};
+
 // Those that exchange in the kernel follow each other among all ranks, and number themselves from 0: all
 // ranks, or those of one host. What belongs to a rank beyond them is marked dirty, as without peers, and
 // leaves when the kernel has ended.
@@ -87,6 +95,7 @@ struct Peers {
     u32 count;     // 1 when there is nobody to exchange with in the kernel
     u32 capacity;  // entries of a ring, a power of two
     u32 first;     // the first one's number among all ranks
+    Ending* ending;  // in host memory
 };
 
 // What a turn may exchange with a peer.
@@ -110,6 +119,7 @@ struct Orders {
     u32 stopped;
     u32 arrived;   // entries in the inbox, and distances to look at, at the most as many as fit here
     u32 express;   // something has come by an express ring
+    u32 sent;      // of these, entries in the inbox
     u32 near;      // entries of near as the turn begins: a block that comes late may find more, joined from an inbox
     Traffic with[MAX_PEERS];
 };

@@ -13,9 +13,11 @@ struct Relax {
     Distance bound;  // arcs that lead there or beyond are left to be pulled, see outer.cuh; NOTHING where none are
     u32& relaxed;
 
-    // The rows of up to 32 entries, one a lane; all lanes call it.
-    __device__ __forceinline__ void rows(bool wanted, Ready ready) {
-        wanted = wanted && fresh(ready, LOOKED_AFTER);
+    // The rows of up to 32 entries, one a lane; all lanes call it. An entry may have been `sent`, and its mirror not be as
+    // near yet.
+    __device__ __forceinline__ void rows(bool wanted, Ready ready, bool sent = false) {
+        wanted = wanted && fresh(ready, LOOKED_AFTER, sent);
+        if (wanted && sent) atomic_min(&rank.work.distance[ready.vertex], ready.distance);
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
         if (wanted && leaves_outer()) note_late(ready.distance);
         if (!wanted) ready.degree = 0;
@@ -43,8 +45,8 @@ struct Relax {
     // first have the smallest distances. A warp looks up those it takes together, and drops the stale.
     __device__ __forceinline__ void items(u32 cut) {
         const u32 left = now.items_in_count, count = left + cut, warps = grid_warps();
-        const u32 each = places_at_once(count, 1, AHEAD), rounds = (count + each * warps - 1) / (each * warps);
-        hand_out(now.items_taken, rounds * warps, 1, [&](u32 ticket) {
+        const u32 each = places_at_once(count, 4, 1, AHEAD), rounds = (count + each * warps - 1) / (each * warps);
+        hand_out(now.items_taken, rounds * warps, 1, 1, [&](u32 ticket) {
             // parts side by side are of one row, and go to as many warps: where rows ascend the first have more to relax
             u32 index = ticket / warps * each * warps + ticket % warps + lane() * warps;
             Ready ready = {};
@@ -65,27 +67,31 @@ struct Relax {
     // Lists what peers have sent and shown, of what still improves. To them it is near, so it is here.
     __device__ __forceinline__ void inbox() {
         const Peers& peers = rank.peers;
-        for (u32 p = 0; p < peers.count; p++) {
-            if (p == peers.me) continue;
-            const Traffic& with = rank.seen.orders.with[p];
-            for (u32 shown = 0; shown <= shows(with); shown++) {
-                u64 begin = shown ? 0 : with.begin;
-                u64 end = shown ? peers.owned[p] : with.end;
-                receive(begin, end, [&](u64 index) {
-                    Entry entry;
-                    if (shown) {
-                        entry.distance = anew(&peers.shown[p][index]);
-                        entry.vertex = index;
-                        if ((double)entry.distance > with.see_below) entry.distance = NOTHING;
-                    } else {
-                        u64 place = (u64)p * peers.capacity + (index & (peers.capacity - 1));
-                        entry = load(&peers.inbox[place]);
-                    }
-                    entry.vertex += peers.mirrors[p];
-                    return entry;
-                });
-            }
+        for (u32 p = 0; p <= peers.count; p++) {  // and then all that was sent
+            const bool shown = p < peers.count;
+            const Traffic& with = rank.seen.orders.with[p % MAX_PEERS];
+            if (shown && !shows(with)) continue;
+            receive(shown ? peers.owned[p] : rank.seen.orders.sent, shown, [&](u32 index) {
+                if (!shown) return sent(index);
+                Entry entry;
+                entry.distance = anew(&peers.shown[p][index]);
+                entry.vertex = index + peers.mirrors[p];
+                if ((double)entry.distance > with.see_below) entry.distance = NOTHING;
+                return entry;
+            });
         }
+    }
+
+    // Entry number `index` of what all peers have sent for this turn.
+    __device__ __forceinline__ Entry sent(u32 index) {
+        const Peers& peers = rank.peers;
+        const Traffic* with = rank.seen.orders.with;
+        u32 p = 0;
+        for (; index >= (u32)(with[p].end - with[p].begin); p++) index -= (u32)(with[p].end - with[p].begin);
+        const u64 place = (with[p].begin + index) & (peers.capacity - 1);
+        Entry entry = load(&peers.inbox[(u64)p * peers.capacity + place]);
+        entry.vertex += peers.mirrors[p];
+        return entry;
     }
 
     // Lists what has come by express and still improves; all threads of the block that conducts call it, one for each
@@ -124,25 +130,27 @@ struct Relax {
     }
 
   private:
-    // What `fetch(index)` brings, from begin to end, several a lane at a time. Much of it improves nothing: it
-    // is looked at before it is touched.
+    // What `fetch(index)` brings, `count` entries, several a lane at a time. Where much of it improves nothing what it might
+    // improve `is_looked_at` before it is touched.
     template <class Fetch>
-    __device__ __forceinline__ void receive(u64 begin, u64 end, Fetch fetch) {
+    __device__ __forceinline__ void receive(u32 count, bool is_looked_at, Fetch fetch) {
         const u32 stretch = 32 * grid_warps();
-        for (u64 base = begin + 32 * grid_warp_from_behind(); base < end; base += ARCS * stretch) {
+        for (u32 base = 32 * grid_warp_from_behind(); base < count; base += ARCS * stretch) {
             bool nearer[ARCS];
             Entry entries[ARCS];
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
-                u64 index = base + k * stretch + lane();
-                nearer[k] = index < end;
+                u32 index = base + k * stretch + lane();
+                nearer[k] = index < count;
                 entries[k] = {};
                 if (nearer[k]) entries[k] = fetch(index);
             }
+            if (is_looked_at) {
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                const Distance* known = &rank.work.distance[vertex_in(entries[k].vertex)];
-                nearer[k] = nearer[k] && entries[k].distance < current(known);
+                for (int k = 0; k < ARCS; k++) {
+                    const Distance* known = &rank.work.distance[vertex_in(entries[k].vertex)];
+                    nearer[k] = nearer[k] && entries[k].distance < current(known);
+                }
             }
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
@@ -278,10 +286,10 @@ struct Relax {
 
     // Whether a vertex is no nearer by now; of a mirror its owner is asked too, where that pays, who has told of it
     // again if it is. The row is still being looked up when its distance is asked for.
-    __device__ __forceinline__ bool fresh(const Ready& ready, u32 least) {
+    __device__ __forceinline__ bool fresh(const Ready& ready, u32 least, bool sent = false) {
         Distance known = anew(&rank.work.distance[ready.vertex]);
         Distance told = ready.degree > least ? at_owner(rank, ready.vertex) : NOTHING;
-        return known == ready.distance && told >= ready.distance;
+        return (sent ? known > ready.distance : known == ready.distance) && told >= ready.distance;
     }
 
     // False if the item is none, or stale.

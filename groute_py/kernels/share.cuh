@@ -107,9 +107,7 @@ struct Control : Seen {
     u32 cut_count[2];        // items that a turn takes itself; in turn: counted, cleared
     u32 bottomed;            // the last turn in which some block went all levels down, from 1; not one that listens
     u32 dirty_count;
-    u32 overflowed;          // a sum was no distance; where all peers are quiet, on some of them
-    u32 all_quiet;           // all peers have ended so
-    u32 unheard;             // some peer has not said how it has ended
+    u32 overflowed;          // a sum was no distance
     u32 level;               // some tight arc is level
     u32 claimed_count;
     u32 unrecorded;          // reached vertices without a record

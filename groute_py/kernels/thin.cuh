@@ -1,21 +1,21 @@
 // Thin turns: a block relaxes what lies in near, then what it has found itself, level by level.
 #pragma once
 
+#define ROWS (32u / LANES)  // of a warp, LANES lanes each
 #define LISTENING 4  // levels that the block that conducts goes down before it listens again
 
 struct Thin {
     Relax<BlockLists>& relax;
     const u32 told = exchanges(relax.rank.peers) ? relax.rank.share.own : 0;  // vertices that peers may have arcs of
 
-    // A list of entries by `warps` warps, of which this is number `warp`; `has_long` says whether some row may be longer
-    // than ROW. `fetch(i)` brings entry i with its row.
+    // The block's part of a list by its warps, `each` entries at a time, ROWS at the most; `has_long` says whether some row
+    // may be longer than ROW. `fetch(i)` brings entry i with its row.
     template <class Fetch>
-    __device__ __forceinline__ void entries(u32 count, bool has_long, u32 warp, u32 warps, Fetch fetch) {
-        const u32 rows = 32 / LANES;
-        for (u32 base = warp * rows; base < count; base += warps * rows) {
+    __device__ __forceinline__ void entries(u32 count, u32 each, bool has_long, Fetch fetch) {
+        for (u32 base = (threadIdx.x >> 5) * each; base < count; base += WARPS * each) {
             u32 index = base + lane() / LANES;
             Ready ready = {};
-            const bool wanted = index < count;
+            const bool wanted = index < count && lane() / LANES < each;
             if (wanted) ready = fetch(index);
             const bool evenly = has_long && __any_sync(~0u, ready.degree > ROW);
             const Ask asked(relax.rank, ready, wanted);
@@ -25,6 +25,17 @@ struct Thin {
                 short_row(ready, asked.arc);
             __syncwarp();
         }
+    }
+
+    // The block's part of near, of `blocks` that share it. ROWS entries side by side are most likely near each other in the
+    // graph too, and go to one block; rows may be long, and no warp has more of them than it must.
+    __device__ __forceinline__ void near(u32 blocks) {
+        const List& list = relax.lists.now.near_in;
+        const u32 all = relax.lists.now.near_in_count, before = blockIdx.x * ROWS, rest = all % (blocks * ROWS);
+        const u32 count = all / (blocks * ROWS) * ROWS + (rest > before ? min(rest - before, ROWS) : 0);
+        entries(count, min((count + WARPS - 1) / WARPS, ROWS), true, [&](u32 i) {
+            return looked_up(relax.rank.share, listed_at(list, i / ROWS * (blocks * ROWS) + before + i % ROWS));
+        });
     }
 
     // What the block has staged, level by level, with one barrier of the block a level, until some block has gone all
@@ -41,7 +52,7 @@ struct Thin {
             if (threadIdx.x == 0) staged.count[(lists.level + 1) % 4] = staged.has_long[(lists.level + 1) % 4] = 0;
             // by the last warp, which seldom has entries
             if (threadIdx.x == BLOCK - 1) staged.another_has[lists.level % 2] = has_bottomed();
-            entries(count, has_long, threadIdx.x >> 5, WARPS, [&](u32 i) { return mine.at(i); });
+            entries(count, ROWS, has_long, [&](u32 i) { return mine.at(i); });
         }
         return depth == 0;
     }
@@ -147,9 +158,7 @@ __device__ __forceinline__ void take_thin_turn(const Rank& rank, Begun begun, St
     // among peers the block that conducts listens, and leaves near to the others, if there are any
     const bool listens = exchanges(rank.peers) && conducts();
     const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
-    const u32 warp = (threadIdx.x >> 5) * blocks + blockIdx.x;
-    auto fetch = [&](u32 i) { return looked_up(rank.share, listed_at(now.near_in, i)); };
-    if (blockIdx.x < blocks) thin.entries(now.near_in_count, true, warp, blocks * WARPS, fetch);
+    if (blockIdx.x < blocks) thin.near(blocks);
     bool all;
     do all = thin.deeper(listens ? LISTENING : depth);
     while (listens && thin.hears_more());

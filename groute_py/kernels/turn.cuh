@@ -64,22 +64,21 @@ __device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_
     control->far_count[far_side ^ 1] = 0;
 }
 
-#define SHARES 4  // of a list that a warp takes at least, if they are of more than the least number
-
-// How many places of a list a warp takes at once.
-__device__ __forceinline__ u32 places_at_once(u32 count, u32 least, u32 most) {
-    return min(max(count / (SHARES * grid_warps()), least), most);
+// How many places of a list a warp takes at once: `shares` times at least, if that is more than the least number each time.
+__device__ __forceinline__ u32 places_at_once(u32 count, u32 shares, u32 least, u32 most) {
+    return min(max(count / (shares * grid_warps()), least), most);
 }
 
-// Hands out the places of a list to the warps of the grid, `each` at a time, as they are ready for more: `visit(first)`.
-// Which are a warp's next is settled while it works on those before. `taken` counts from 0, for all warps.
+// Hands out the places of a list to the warps of the grid, `each` at a time: `visit(first)`. Each warp has `rounds` in
+// turn, then more as it is ready for them; which are its next is settled while it works on those before. `taken` counts
+// from 0, for all warps.
 template <class Visit>
-__device__ __forceinline__ void hand_out(u32* taken, u32 count, u32 each, Visit visit) {
-    const u32 begun = grid_warps() * each;
-    for (u32 next = grid_warp() * each; next < count;) {
-        u32 ticket = 0;
-        if (lane() == 0) ticket = atomicAdd(taken, each);
-        visit(next);
-        next = begun + __shfl_sync(~0u, ticket, 0);
+__device__ __forceinline__ void hand_out(u32* taken, u32 count, u32 each, u32 rounds, Visit visit) {
+    const int round = grid_warps() * each, in_turn = rounds * round;
+    for (int next = (int)(grid_warp() * each) - in_turn; (u32)(next + in_turn) < count;) {  // counted from the first ticket
+        int after = next + round;
+        if (lane() == 0 && after >= 0) after = atomicAdd(taken, each);
+        visit(next + in_turn);
+        next = __shfl_sync(~0u, after, 0);
     }
 }

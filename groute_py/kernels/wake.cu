@@ -1,0 +1,10 @@
+// A link between GPUs that has been idle for some tens of ms sleeps, and takes 0.1 ms to wake, each by itself. So memory of
+// peers is looked at before a solve, while hosts still meet and prepare it: in enough places for all links, and pages.
+
+// A block a peer.
+extern "C" __global__ void wake(const __grid_constant__ Peers peers) {
+    const u32 p = blockIdx.x;
+    if (!is_peer(peers, p)) return;
+    anew(&peers.outbox[p][(u64)threadIdx.x * peers.capacity / BLOCK].vertex);
+    if (peers.owned[p]) anew(&peers.shown[p][(u64)threadIdx.x * peers.owned[p] / BLOCK]);
+}
