@@ -17,15 +17,15 @@ AT_WORK, FAILED = 600, 719
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """One whose control block can not be read."""
+    """One whose stream has failed."""
     from groute_py.device.cuda import CudaDevice
 
-    def refuse(_: Any) -> NoReturn:
+    def refuse() -> NoReturn:
         raise RuntimeError("unspecified launch failure")
 
-    monkeypatch.setattr(CudaDevice, "_read_control", refuse)
     device = CudaDevice(0, direct=False)
     device._all_linked = True
+    monkeypatch.setattr(device, "_stream", SimpleNamespace(ptr=0, synchronize=refuse))
     return device
 
 

@@ -52,6 +52,7 @@ class Kernel(CpuDevice):
     floor = 0.0
     all_quiet = False
     runs = 0
+    woken = False  # before the first run
     endless = False
     _team: Team | None = None
 
@@ -94,7 +95,7 @@ class Kernel(CpuDevice):
         super().start(source, windows, cutoff, record=False)
 
     def wake(self) -> None:
-        """Nothing sleeps."""
+        self.woken = self.runs == 0
 
     def prepare(self, lead: float, bound: float) -> None:
         assert lead >= 0
@@ -187,10 +188,11 @@ def test_distances_and_tree(
     kernels: Any, case: tuple[int, int], graph: Graph, source: int, patience: int
 ) -> None:
     source %= graph.vertex_count
-    result, _ = kernels(graph, source, case, patience, delta=3)
+    result, devices = kernels(graph, source, case, patience, delta=3)
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
     verify(graph, result)
     assert result.statistics["mode"] == mode_of(*case)
+    assert {device.woken for device in devices} == {mode_of(*case) != "rounds"}
 
 
 @pytest.mark.parametrize("case", [(4, 2), (3, 2)])

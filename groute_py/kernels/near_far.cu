@@ -5,8 +5,7 @@
 //   relaxations put in near it keeps in shared memory and relaxes at once, until some block has gone `depth` levels
 //   deep and the grid meets again. On roads the time of a level is latency, not work, and so the grid
 //   pays for its barrier once in so many levels; and rows are looked up and fetched ahead of need.
-// * Thick: warps take groups of entries as they are ready for them, several arcs a lane at a time, and
-//   gather what they append.
+// * Thick: warps take groups of entries, several arcs a lane at a time, and gather what they append.
 // Rows longer than PART are cut into items, which warps of the whole grid take when the grid has met: a thin turn leaves
 // them to the next, a thick one takes them itself. So among peers what one rank has found in its part of a hub's row
 // and what another has in its own are found in turns that are taken in step, where there is much of them.

@@ -11,7 +11,8 @@ __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) 
     const u32 each = places_at_once(count, 8, min(count / warps + 1, FEW), 32), groups = count / (warps * each);
     hand_out(relax.now.taken, count, each, max(groups - groups / IN_TURN, 1u), [&](u32 first) {
         const u32 index = first + lane();
-        const bool wanted = lane() < each && index < count, is_sent = exchanges(relax.rank.peers) && index >= listed;
+        const bool wanted = lane() < each && index < count;
+        const bool is_sent = exchanges(relax.rank.peers) && index >= listed;
         Ready ready = {};
         if (wanted && is_sent) ready = of_entry(relax.sent(index - listed), NO_VERTEX);
         else if (wanted) ready = listed_at(relax.now.near_in, index);
