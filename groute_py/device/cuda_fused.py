@@ -79,6 +79,7 @@ class Fused(Dealt):
 
     def unlink(self) -> None:
         if self._link is not None:
+            self._beside.synchronize()  # what wakes links may still read what is unmapped
             self._link.close()
         self._link, self._peers = None, nobody()
 

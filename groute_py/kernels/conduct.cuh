@@ -332,6 +332,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
             orders.quiet = desk.heard.quiet;
             orders.stopped = desk.heard.stop;
             bool splits = !prospect.listed && !prospect.pending && !beyond;
+            // thick turns of fewer entries than that, which have many arcs, are not waited for
             bool heavy = work + (splits ? prospect.far / SPLIT_AT_ONCE : 0) > gridDim.x * THIN;
             own.pace = own.pace / 2 * 2 + (heavy ? 3 : 2);
         }

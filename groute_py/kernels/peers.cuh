@@ -119,7 +119,7 @@ struct Orders {
     u32 stopped;
     u32 arrived;   // entries in the inbox, and distances to look at, at the most as many as fit here
     u32 express;   // something has come by an express ring
-    u32 sent;      // of these, entries in the inbox
+    u32 sent;      // of what has arrived, entries in the inbox
     u32 near;      // entries of near as the turn begins: a block that comes late may find more, joined from an inbox
     Traffic with[MAX_PEERS];
 };
