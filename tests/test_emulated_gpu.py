@@ -95,7 +95,7 @@ def test_exchange(thick: str, hosts: str) -> None:
 
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-@pytest.mark.parametrize("thick", ["", "1"])
+@pytest.mark.parametrize("thick", ["", "1", "roomy"])
 def test_exchange_in_growing_windows(thick: str) -> None:
     exchange({"EMULATED_THICK": thick, "EMULATED_GROWTH": "1"})
 
