@@ -13,11 +13,10 @@ struct Relax {
     Distance bound;  // arcs that lead there or beyond are left to be pulled, see outer.cuh; NOTHING where none are
     u32& relaxed;
 
-    // The rows of up to 32 entries, one a lane; all lanes call it. An entry may have been `sent`, and its mirror not be as
-    // near yet.
-    __device__ __forceinline__ void rows(bool wanted, Ready ready, bool sent = false) {
-        wanted = wanted && fresh(ready, LOOKED_AFTER, sent);
-        if (wanted && sent) atomic_min(&rank.work.distance[ready.vertex], ready.distance);
+    // The rows of up to 32 entries, one a lane; all lanes call it. Of one that `is_sent` the mirror may not be as near yet.
+    __device__ __forceinline__ void rows(bool wanted, Ready ready, bool is_sent = false) {
+        wanted = wanted && fresh(ready, LOOKED_AFTER, is_sent);
+        if (wanted && is_sent) atomic_min(&rank.work.distance[ready.vertex], ready.distance);
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
         if (wanted && leaves_outer()) note_late(ready.distance);
         if (!wanted) ready.degree = 0;
@@ -45,7 +44,7 @@ struct Relax {
     // first have the smallest distances. A warp looks up those it takes together, and drops the stale.
     __device__ __forceinline__ void items(u32 cut) {
         const u32 left = now.items_in_count, count = left + cut, warps = grid_warps();
-        const u32 each = places_at_once(count, 4, 1, AHEAD), rounds = (count + each * warps - 1) / (each * warps);
+        const u32 each = places_at_once(count, SHARES_OF_PARTS, 1, AHEAD), rounds = (count + each * warps - 1) / (each * warps);
         hand_out(now.items_taken, rounds * warps, 1, 1, [&](u32 ticket) {
             // parts side by side are of one row, and go to as many warps: where rows ascend the first have more to relax
             u32 index = ticket / warps * each * warps + ticket % warps + lane() * warps;
@@ -286,10 +285,10 @@ struct Relax {
 
     // Whether a vertex is no nearer by now; of a mirror its owner is asked too, where that pays, who has told of it
     // again if it is. The row is still being looked up when its distance is asked for.
-    __device__ __forceinline__ bool fresh(const Ready& ready, u32 least, bool sent = false) {
+    __device__ __forceinline__ bool fresh(const Ready& ready, u32 least, bool is_sent = false) {
         Distance known = anew(&rank.work.distance[ready.vertex]);
         Distance told = ready.degree > least ? at_owner(rank, ready.vertex) : NOTHING;
-        return (sent ? known > ready.distance : known == ready.distance) && told >= ready.distance;
+        return (is_sent ? known > ready.distance : known == ready.distance) && told >= ready.distance;
     }
 
     // False if the item is none, or stale.

@@ -8,7 +8,8 @@
 // Near, and the first `sent` of what peers have sent.
 __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) {
     const u32 listed = relax.now.near_in_count, count = listed + sent, warps = grid_warps();
-    const u32 each = places_at_once(count, 8, min(count / warps + 1, FEW), 32), groups = count / (warps * each);
+    const u32 each = places_at_once(count, SHARES_OF_NEAR, min(count / warps + 1, FEW), 32);
+    const u32 groups = count / (warps * each);
     hand_out(relax.now.taken, count, each, max(groups - groups / IN_TURN, 1u), [&](u32 first) {
         const u32 index = first + lane();
         const bool wanted = lane() < each && index < count;

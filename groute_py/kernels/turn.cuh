@@ -64,6 +64,9 @@ __device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_
     control->far_count[far_side ^ 1] = 0;
 }
 
+#define SHARES_OF_PARTS 4  // that a warp takes at least, if they are of more than the least number
+#define SHARES_OF_NEAR 8   // likewise
+
 // How many places of a list a warp takes at once: `shares` times at least, if that is more than the least number each time.
 __device__ __forceinline__ u32 places_at_once(u32 count, u32 shares, u32 least, u32 most) {
     return min(max(count / (shares * grid_warps()), least), most);
