@@ -17,7 +17,7 @@ SELECTED = {
     "test_solvers.py": ("(distances_and_tree or TestShapes) and not sinking", 60),
     "test_methods.py": ("TestShapes", 50),
     "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
-    "test_recording.py": ("", 30),
+    "test_recording.py": ("", 36),
     "test_dealt.py": ("", 71),
     "test_numbered.py": ("", 5),
     "test_together.py": ("", 33),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from test_solvers import solve
 
 from groute_py import Graph, generate, verify
+from groute_py.device import memory
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))]
 
@@ -59,6 +60,21 @@ def test_generated(spec: str, delta: float | None, dtype: str, recorded: list[in
         result = solve(graph, first, device="cuda", algorithm="delta-stepping", delta=delta)
         np.testing.assert_array_equal(result.distances, scipy_distances(graph, first))
         verify(graph, result)
+    assert recorded == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+@pytest.mark.parametrize("spec", SPECS)
+def test_many_are_far(
+    spec: str, dtype: str, recorded: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then they are looked for among all vertices, which does not tell by which arcs they came."""
+    monkeypatch.setattr(memory, "FAR_SHARE", 1 << 30)
+    whole = generate(spec)
+    graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))
+    degrees = np.diff(graph.offsets)
+    for first, delta in ((int(np.argmax(degrees)), None), (17, float(whole.weights.mean()))):
+        verify(graph, solve(graph, first, device="cuda", algorithm="delta-stepping", delta=delta))
     assert recorded == [0, 0]
 
 

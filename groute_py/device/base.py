@@ -248,8 +248,10 @@ class Device(Protocol):
     def forget_beyond(self, bound: float) -> None:
         """Make unreached what is farther than ``bound``."""
 
-    def start_claims(self, monotone: bool) -> None:
+    def start_claims(self, monotone: bool) -> bool:
         """Begin to look for predecessors; collective where ranks are linked.
+
+        Returns whether all are there already, on every rank.
 
         With ``monotone`` (no negative weights) an arc that is tight and rises claims its head at
         once; only what lies level with its tail must be claimed in order.

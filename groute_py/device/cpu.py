@@ -135,7 +135,7 @@ class CpuDevice:
     def forget_beyond(self, bound: float) -> None:
         self._distances[self._distances > within(bound, self._type)] = self._nothing
 
-    def start_claims(self, monotone: bool) -> None:
+    def start_claims(self, monotone: bool) -> bool:
         if self._recording:
             self._parents[self._distances == self._nothing] = NO_PARENT  # some may be forgotten
         else:
@@ -147,6 +147,7 @@ class CpuDevice:
         self._onward = not monotone and not self._recording
         if self._onward:
             self._queue_claimed()
+        return self._recording
 
     def merge_claims(self, message: Buffer) -> None:
         count = len(message) // (8 + self._type.itemsize + 4)

@@ -108,10 +108,14 @@ class CudaDevice(Fused, Claims):
             floor = float(seen["floor"])
             if math.isfinite(floor):
                 self._keep_patience(seen)
-            elif self._recording:
-                self._unrecorded = int(seen["unrecorded"])
         self._count(seen)
         return floor
+
+    def launch(self) -> None:
+        super().launch()
+        if self._recording:
+            with self._stream:
+                self._take_records(unless_below=np.inf)
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self._emptied(with_parents=False)
@@ -132,6 +136,11 @@ class CudaDevice(Fused, Claims):
                 distances[part][beyond] = self._nothing
                 if self._recording:  # UNRECORDED has the same bits
                     self._arrays["parent"][part][beyond] = NO_PARENT
+
+    def _count(self, seen: Any) -> None:
+        super()._count(seen)
+        if self._recording and math.isinf(seen["floor"]):  # nothing has kept them from being taken
+            self._unrecorded = int(seen["unrecorded"])
 
     def _make_room_for_hints(self) -> None:
         """Where windows grow, which is where arcs are many, and distances do not fit in L2."""

@@ -30,14 +30,14 @@ class Claims(Dealt):
     _unrecorded: int | None
     """Vertices whose predecessor is not recorded, once the records have been taken."""
 
-    def start_claims(self, monotone: bool) -> None:
+    def start_claims(self, monotone: bool) -> bool:
         self._listed, self._unsent, self._done, self._reported = False, False, 0, 0
         recorded = self._recording and self._claim_recorded()
         if self._team is not None:
             recorded = all(self._team.channel.gather(recorded))
         if recorded:
             self._monotone = self._onward = False
-            return
+            return True
         self._monotone, self._onward = monotone, not monotone
         with self._stream:
             self._arrays["parent"].fill(NO_PARENT)
@@ -45,6 +45,7 @@ class Claims(Dealt):
             # where one has level arcs all have to tell it of their vertices
             self._claim_rising()
             self._onward = any(self._team.channel.gather(self._onward))
+        return False
 
     def merge_claims(self, message: Buffer) -> None:
         types = (np.dtype(np.int64), self._type, np.dtype(np.int32))

@@ -54,6 +54,7 @@ WORK = np.dtype(
         ("box_count", POINTER),
         ("capacity", NUMBER),
         ("far_capacity", NUMBER),
+        ("far_few", NUMBER),
         ("item_capacity", NUMBER),
         ("levels", np.float32),
         ("fold", NUMBER),

@@ -135,8 +135,8 @@ class Session:
             self._mode.whole.count()  # not sooner: all ranks wait for the answer
         if self._options.predecessors:
             with watch.phase("predecessors"):
-                self._device.start_claims(not self.facts.has_negative)
-                votes += run(Claiming(self._device), self._channel, Pace(deadline=deadline))
+                if not self._device.start_claims(not self.facts.has_negative):
+                    votes += run(Claiming(self._device), self._channel, Pace(deadline=deadline))
         return self._gather(source, watch, votes, self._channel.bytes_sent - before)
 
     @property

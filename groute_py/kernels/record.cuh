@@ -13,17 +13,18 @@
 // tail's owner before, which keeps the order of what is level.) Where that is not so, or an entry was lost to a full
 // list, predecessors are claimed afterwards; see claim.cu.
 //
-// Where outer arcs are pulled, far is looked for among all vertices, and an entry made so has no tail. So what is
-// put in far by relaxing, or in no list, is recorded at once there, as what is pulled is. Where a record is missing all
-// the same, the arcs that lead to the vertex are looked through, or if they are not at hand those from where its own lead.
+// Where many vertices are far they are looked for among all, and an entry made so has no tail. So what far's list holds
+// is recorded first; or, where outer arcs are pulled, what is put in far by relaxing, or in no list, at once, as what is
+// pulled is. Where a record is missing all the same, the arcs that lead to the vertex are looked through, or if they are
+// not at hand those from where its own lead.
 #pragma once
 
 #define UNRECORDED (~0ull)
 
 #if RECORDS
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
-    // recorded when it was put in far; or a mirror, or listed anew, and then only an older record can hold
-    if ((PULLS || EXCHANGES) && tail == NO_VERTEX) return;
+    // recorded when it was put in far or looked for there; or a mirror, or listed anew: then only an older record can hold
+    if (tail == NO_VERTEX) return;
     if (work.record) __stcs(&work.record[vertex], as_word(distance, tail));
 }
 

@@ -56,6 +56,7 @@ struct Work {
     u32* box_count;         // peers
     u32 capacity;           // of near lists
     u32 far_capacity;
+    u32 far_few;            // of more entries far's vertices are looked for among all when it is split
     u32 item_capacity;
     float levels;           // of hints to a unit of distance
     u32 fold;               // a byte has the hints of 1 << fold vertices

@@ -23,8 +23,9 @@ class BreadthFirstCpu(AloneCpu):
         bounds = (limit, self._cutoff, self._nothing, self._slice)
         return breadth_first.search(*self._arcs[:2], *state, *bounds)
 
-    def start_claims(self, monotone: bool) -> None:
+    def start_claims(self, monotone: bool) -> bool:
         """The search has found them; some of what they lead to may have been forgotten."""
         self._parents[self._distances == self._nothing] = NO_PARENT
         self._rising_left = self._onward = False
         self._claim_at = np.zeros(claim.CLAIM_CURSORS, dtype=np.int64)
+        return True

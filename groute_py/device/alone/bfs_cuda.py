@@ -132,16 +132,17 @@ class BreadthFirstCuda(CudaDevice):
             self._last_level += SLICE_LEVELS
         return float(level)
 
-    def start_claims(self, monotone: bool) -> None:
-        super().start_claims(monotone)
+    def start_claims(self, monotone: bool) -> bool:
+        there = super().start_claims(monotone)
         if self._handed_over:
-            return
+            return there
         self._monotone = self._onward = False  # the search has found them
         with self._stream:
             for part in pieces(self._share.own_count):
                 found, distances = self._search["parent"][part], self._arrays["distance"][part]
                 none = (found == NOBODY) | (distances == self._nothing)
                 self._arrays["parent"][part] = cp.where(none, NO_PARENT, found.astype(np.int64))
+        return True
 
     def _hand_over(self, level: int) -> None:
         self._handed_over = True
