@@ -35,7 +35,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Windows]:
         seen.append(windows)
         start(self, source, windows, cutoff, **words)
         assert bool(self._work["hints"][0]) == (windows.first < windows.widest)
-        assert self._recording or self._work["far_capacity"][0] == 1
+        assert self._work["far_few"][0] == 1
 
     monkeypatch.setattr(CudaDevice, "start", note)
     return seen

@@ -15,9 +15,11 @@ from local_ranks import on_ranks
 
 from groute_py import Graph, generate, verify
 from groute_py.algorithms import delta_stepping
+from groute_py.device import memory
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
+from groute_py.kernels.cpu.order import renumbered
 from groute_py.kernels.source import Program, text_of
 
 pytestmark = [
@@ -78,8 +80,7 @@ def test_no_record_is_missing(name: str, how: str, monkeypatch: pytest.MonkeyPat
     if how == "thick":
         as_large.take_thick_turns(monkeypatch.setattr)
     if how == "growing":  # where far is looked for among all, it says no tails
-        monkeypatch.setattr(delta_stepping, "MANY_ARCS", 0)
-        monkeypatch.setattr(delta_stepping, "GROWING_DEGREE", 0.0)
+        as_large.grow_windows(monkeypatch.setattr)
     if how == "outer":
         as_large.pull_outer_arcs(monkeypatch.setattr)
     assert solved(GRAPHS[name](), 3) == [(0, False)] * 3
@@ -124,6 +125,35 @@ def edited(program: Program, where: str, what: str) -> str:
     text = text_of(program)
     assert text.count(where) == 1
     return text.replace(where, f"{what} {where}")
+
+
+@pytest.mark.parametrize("share", [1, 2, 8])
+def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is far where predecessors are recorded; and then not all that finds a place."""
+    monkeypatch.setattr(memory, "LEAST_CAPACITY", 1)
+    monkeypatch.setattr(memory, "FAR_SHARE", share)
+    monkeypatch.setattr(memory, "FAR_WITH_TAILS", 1)
+    whole = generate("rmat:8,16")
+    falling = np.argsort(-np.diff(whole.offsets), kind="stable")
+    places = np.argsort(falling)
+    graph = Graph(*renumbered(whole.offsets, whole.heads, whole.weights, falling, places))
+    options = replace(OPTIONS, partition="arcs", delta=8.0)
+
+    def work(channel: Any) -> tuple[int, int]:
+        with Session(Whole(graph if channel.rank == 0 else None), channel, options) as session:
+            for source in (0, 100, 200):
+                result = session.solve(source)
+                if result is not None:
+                    assert result.statistics["mode"] == "fused"
+                    np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
+                    verify(graph, result)
+            lengths: Any = session._device._work[0]  # type: ignore[attr-defined]
+            assert lengths["far_few"] <= lengths["far_capacity"]
+            return session._share.own_count, int(lengths["far_capacity"])
+
+    parts = on_ranks(3, work)
+    assert all(own == places for own, places in parts)
+    assert parts[0][0] < graph.vertex_count // 8
 
 
 @pytest.mark.parametrize("lacking", [0, 2])

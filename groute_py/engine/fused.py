@@ -86,9 +86,9 @@ class Together(Relaxing):
 
 def _is_late_at_the_end(linked: Linked, deadline: float) -> bool:
     """Launch, and wait for the end, however it comes; whether the deadline passed before it."""
-    linked.launch()
     late = False
     try:
+        linked.launch()
         while not linked.finished():
             if not late and time.monotonic() > deadline:
                 late = True
