@@ -156,7 +156,8 @@ class Linked(Protocol):
     def launch(self) -> None:
         """Start relaxing until the team is quiet; returns at once.
 
-        What was recorded is taken behind it. All kernels that the team has launched before have ended.
+        What was recorded is taken behind it. All kernels that the team has launched before have
+        ended.
         """
 
     def finished(self) -> bool:
