@@ -124,6 +124,23 @@ def test_a_kernel_that_fails_is_told_by_its_own_error() -> None:
     on_ranks(1, work)
 
 
+def test_a_signal_while_kernels_are_launched_stops_those_that_run() -> None:
+    class Interrupted(Pretender):
+        def launch(self) -> None:
+            super().launch()
+            raise KeyboardInterrupt
+
+    linked = Interrupted(10)
+
+    def work(channel: Any) -> None:
+        with pytest.raises(KeyboardInterrupt):
+            fused.run(linked, channel, Pace())
+
+    on_ranks(1, work)
+    assert linked.log[-2:] == ["launch", "stop"]
+    assert linked.looks <= 0
+
+
 def test_a_signal_stops_the_kernel_before_it_goes_on() -> None:
     linked = Pretender(10, failing=True)
 
