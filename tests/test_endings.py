@@ -262,36 +262,6 @@ def test_a_rank_that_hangs_meets_the_time_limit(job: Any, ranks: int) -> None:
     check(Bad("", 1, "the time limit"), code, out, err)
 
 
-DROPPED = """
-import ctypes, os, signal, sys, time
-from groute_py.cli import main
-
-@main.commands.command()
-def busy():
-    for _ in range(2):  # the second one while the first is raised again
-        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.{name}))()
-    time.sleep(60)
-
-sys.argv = ["groute-py", "busy"]
-main.main()
-"""
-
-
-@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 130), ("SIGUSR1", 1)])
-def test_a_signal_within_a_callback_is_heard(name: str, code: int) -> None:
-    """Native code that calls Python, as Numba's compiler does, drops what is raised there."""
-    done = subprocess.run(
-        [sys.executable, "-c", DROPPED.format(name=name)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    assert done.returncode == code
-    assert len(done.stderr.splitlines()) == 1
-    assert name in done.stderr
-
-
 def first_of_two(folder: Path) -> subprocess.Popen[str]:
     """Rank 0 of two that imports what lies in a folder first; up to where that prints a line."""
     environ = {**os.environ, "PMI_SIZE": "2", "PMI_RANK": "0"}

@@ -6,15 +6,14 @@ import faulthandler
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn
 
 import click
 
 from groute_py.cli import show
 from groute_py.cli.options import json_option
+from groute_py.cli.signals import on_signal
 from groute_py.environment import place
-from groute_py.errors import RunError, signalled
+from groute_py.errors import RunError
 
 STDERR = 2
 """The file descriptor of standard error."""
@@ -58,15 +57,13 @@ def _patience() -> Iterator[None]:
     thread of C's shows where it hangs, and ends it.
     """
 
-    def too_late(number: int, frame: FrameType | None) -> NoReturn:
-        raise signalled(
-            RunError(
-                f"not all ranks have answered within {PATIENCE_S:.0f} s; can the hosts reach each "
-                "other, and is the MPI library the launcher's?"
-            )
+    def too_late() -> RunError:
+        return RunError(
+            f"not all ranks have answered within {PATIENCE_S:.0f} s; can the hosts reach each "
+            "other, and is the MPI library the launcher's?"
         )
 
-    signal.signal(signal.SIGALRM, too_late)
+    on_signal(signal.SIGALRM, too_late)
     signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
     faulthandler.dump_traceback_later(PATIENCE_S + LAST_RESORT_S, exit=True, file=STDERR)
     try:

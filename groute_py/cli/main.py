@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import traceback
-from types import FrameType
+from functools import partial
 from typing import NoReturn
 
 import click
@@ -26,22 +26,17 @@ from groute_py.cli.generate import generate
 from groute_py.cli.info import info
 from groute_py.cli.launch import launch
 from groute_py.cli.plan import plan
+from groute_py.cli.signals import be_deaf, first_heard, on_signal, raise_dropped, stop_alarm
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
-from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, signalled
+from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError
 from groute_py.graph.atomic import FULL
 from groute_py.graph.streams import STDOUT
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
 much longer each lets those before it (all from number LAST_TURN speak together)."""
-
-AGAIN_S = 0.05
-"""After so long a handler's error that native code has dropped is raised again."""
-
-_heard: list[GrouteError] = []
-"""What a signal has raised."""
 
 _CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
 
@@ -72,10 +67,10 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     if place().rank > 0:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the end
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, _interrupt)
-    signal.signal(signal.SIGUSR1, _warned)
-    sys.unraisablehook = _raise_later
+    for number in (signal.SIGINT, signal.SIGTERM):
+        on_signal(number, partial(_interrupted, number.name))
+    on_signal(signal.SIGUSR1, _warned)
+    sys.unraisablehook = raise_dropped
     try:
         commands.main(standalone_mode=False)
     except click.exceptions.Exit as end:
@@ -83,15 +78,15 @@ def main() -> NoReturn:
     except click.ClickException as error:
         _end_in_order(error.format_message(), 2, _usage(error))
     except GrouteError as error:
-        _end(error if error.by_signal or not _heard else _heard[0])
+        _end(error if error.by_signal else first_heard() or error)
     except Exception as error:  # noqa: BLE001 - the wall
-        if _heard:  # native code, as an import, has made an error of its own of a signal's
-            _end(_heard[0])
+        if (heard := first_heard()) is not None:
+            _end(heard)  # native code, as an import, has made an error of its own of it
         if isinstance(error, OSError) and error.errno in FULL:
             _end_all_ranks(f"cannot write: {error.strerror}; make room, or write elsewhere", 1)
         # a defect, or something the machine did: show where, and leave no rank waiting
         _end_all_ranks(f"unexpected failure\n{traceback.format_exc()}", 1)
-    _stop_alarm()
+    stop_alarm()
     sys.exit(0)
 
 
@@ -121,53 +116,18 @@ def _open_what_is_closed() -> None:
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    _be_deaf()
-    name = signal.Signals(number).name
-    raise _remembered(InterruptedRun(f"interrupted by {name}; nothing was written"))
+def _interrupted(name: str) -> GrouteError:
+    be_deaf()
+    return InterruptedRun(f"interrupted by {name}; nothing was written")
 
 
-def _warned(number: int, frame: FrameType | None) -> NoReturn:
+def _warned() -> GrouteError:
     """Batch systems announce the end of a job's time to every rank by this signal."""
-    _be_deaf()
-    raise _remembered(
-        TimeLimitError(
-            "SIGUSR1: the batch system says that the time limit is near; nothing was written; "
-            "ask for more time (sbatch --time)"
-        )
+    be_deaf()
+    return TimeLimitError(
+        "SIGUSR1: the batch system says that the time limit is near; nothing was written; "
+        "ask for more time (sbatch --time)"
     )
-
-
-def _remembered(error: GrouteError) -> GrouteError:
-    _heard.append(signalled(error))
-    return error
-
-
-def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
-    """Native code that calls Python, as Numba's compiler does, drops what is raised there."""
-    error = dropped.exc_value
-    if not (isinstance(error, GrouteError) and error.by_signal):
-        sys.__unraisablehook__(dropped)
-        return
-
-    def again(number: int, frame: FrameType | None) -> NoReturn:
-        raise error
-
-    signal.signal(signal.SIGALRM, again)
-    signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
-
-
-def _stop_alarm() -> None:
-    """The alarm of a time limit would kill a process whose handlers Python has already undone."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def _be_deaf() -> None:
-    """The end has begun: the SIGTERM of Open MPI's mpirun after an abort is no second reason."""
-    _stop_alarm()
-    heard = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
-    for name in heard:
-        signal.signal(name, signal.SIG_IGN)
 
 
 def _drop_what_cannot_be_written() -> None:
@@ -185,7 +145,7 @@ def _usage(error: click.ClickException) -> str:
 
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
     """Every rank ends by itself; rank 0 says why."""
-    _be_deaf()
+    be_deaf()
     if place().rank == 0:
         click.echo(f"{before}groute-py: {message}", err=True)
     elif not _ends_with_all():
@@ -207,7 +167,7 @@ def _end_all_ranks(message: str, code: int) -> NoReturn:
     """This rank ends all others, which may be waiting for it."""
     from groute_py.comm.connect import abort_all, peer_aborts
 
-    _be_deaf()
+    be_deaf()
     here = place()
     turn_s = PATIENCE_S + NEXT_S * min(here.rank - 1, LAST_TURN) if here.rank > 0 else 0.0
     if not peer_aborts(within_s=turn_s):

@@ -6,22 +6,16 @@ import signal
 import statistics
 import time
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from groute_py.cli import show
 from groute_py.cli import telemetry as telemetering
 from groute_py.cli.options import algorithm_option, cache_value, graph_argument, solve_options
+from groute_py.cli.signals import on_signal
 from groute_py.cli.watch import watched
-from groute_py.errors import (
-    InputError,
-    NegativeCycleError,
-    TimeLimitError,
-    everywhere,
-    signalled,
-)
+from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,12 +149,10 @@ def _set_alarm(time_limit_s: float | None) -> None:
     if time_limit_s is None or not 0 < time_limit_s <= LONGEST_LIMIT_S:
         return  # none, or one that the check of the options refuses
 
-    def too_late(number: int, frame: FrameType | None) -> NoReturn:
-        raise signalled(
-            TimeLimitError(f"the time limit of {time_limit_s} s passed; nothing was written")
-        )
+    def too_late() -> TimeLimitError:
+        return TimeLimitError(f"the time limit of {time_limit_s} s passed; nothing was written")
 
-    signal.signal(signal.SIGALRM, too_late)
+    on_signal(signal.SIGALRM, too_late)
     signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)
 
 

@@ -8,13 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
 from groute_py.cli import show
-from groute_py.errors import RunError, signalled
+from groute_py.cli.signals import on_signal
+from groute_py.errors import RunError
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -36,16 +36,13 @@ def watched(channel: Channel) -> Iterator[None]:
 
     found: list[str] = []
 
-    def end(number: int, frame: FrameType | None) -> NoReturn:
-        raise signalled(RunError(f"{found[0]}; the job was ended"))
-
     def lost(problem: str) -> None:
         found.append(problem)
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR2)
         time.sleep(LAST_RESORT_S)
         _end_without_main(f"groute-py (rank {channel.rank}): {problem}; the job was ended")
 
-    signal.signal(signal.SIGUSR2, end)
+    on_signal(signal.SIGUSR2, lambda: RunError(f"{found[0]}; the job was ended"))
     with heartbeat(channel, settings().silence_s, lost) as unwatched:
         if unwatched:
             ranks = ", ".join(map(str, unwatched))
