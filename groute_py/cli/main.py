@@ -73,6 +73,7 @@ def main() -> NoReturn:
     sys.unraisablehook = raise_dropped
     try:
         commands.main(standalone_mode=False)
+        stop_alarm()
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
     except click.ClickException as error:
@@ -86,11 +87,11 @@ def main() -> NoReturn:
             _end_all_ranks(f"cannot write: {error.strerror}; make room, or write elsewhere", 1)
         # a defect, or something the machine did: show where, and leave no rank waiting
         _end_all_ranks(f"unexpected failure\n{traceback.format_exc()}", 1)
-    stop_alarm()
     sys.exit(0)
 
 
 def _end(error: GrouteError) -> NoReturn:
+    be_deaf()
     if error.on_all_ranks or place().size == 1 or (error.by_signal and not _has_mpi()):
         _end_in_order(str(error), error.exit_code)
     _end_all_ranks(str(error), error.exit_code)

@@ -1,27 +1,31 @@
 """Signals and alarms raise errors in the main thread, wherever it is, as soon as that does no harm.
 
-Python runs a handler between any two steps of the main thread, so what it raises can come when a
-lock has just been taken and the ``with`` block that frees it has not begun. The lock then is held
-for ever: threads of a pool wait for it, and the pool waits for its threads. A moment later the
-same signal is harmless, so there it is put off.
+Python runs handlers between the steps of the main thread, so what they raise can come when a lock
+has just been taken and the ``with`` block that frees it has not begun. The lock then is held for
+ever: the threads of a pool wait for it, and the pool waits for its threads. A moment later the same
+signal is harmless; so there it is put off, which is to say, sent again.
 """
 
 from __future__ import annotations
 
+import _thread
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import FrameType
 
 from groute_py.errors import GrouteError, signalled
 
-EDGES = frozenset({"__enter__", "__exit__", "acquire", "release"})
+EDGES = frozenset(
+    {"__enter__", "__exit__", "acquire", "release", "_acquire_restore", "_release_save"}
+)
 """Functions that take and free locks; interrupted, they may have done half of it."""
 
-SOON_S, LONGEST_S = 0.001, 1.0
-"""So much later a signal that was put off is looked at again, and for so long at most it is put
-off: one of these functions may be waiting for a lock, and then holds none."""
+SOON_S, MOST_TIMES = 0.001, 200
+"""A signal that is put off comes again so soon; but it is put off no oftener than this, for such a
+function may also be waiting for a lock: then it holds none, and an error does no harm."""
 
 DROPPED_S = 0.05
 """After so long a handler's error that native code has dropped is raised again."""
@@ -31,12 +35,24 @@ _heard: list[GrouteError] = []
 
 
 def on_signal(number: signal.Signals, error_of: Callable[[], GrouteError]) -> None:
-    """Let a signal raise an error in the main thread; call it there."""
+    """Let a signal raise an error in the main thread.
+
+    Args:
+        number: which signal.
+        error_of: gives the error; called in the main thread when it is to be raised.
+    """
+    times = 0
 
     def handler(number: int, frame: FrameType | None) -> None:
+        nonlocal times
+        if _is_at_edge(frame) and times < MOST_TIMES:
+            times += 1
+            # no alarm, which others set and cancel; no Thread, which takes locks to start
+            _thread.start_new_thread(_send_again, (number,))
+            return
         error = signalled(error_of())
         _heard.append(error)
-        _raise(error, frame, time.monotonic() + LONGEST_S)
+        raise error
 
     signal.signal(number, handler)
 
@@ -47,7 +63,10 @@ def first_heard() -> GrouteError | None:
 
 
 def be_deaf() -> None:
-    """The end has begun: the SIGTERM of Open MPI's mpirun after an abort is no second reason."""
+    """Ignore all signals from now on: the end has begun.
+
+    The SIGTERM that Open MPI's mpirun sends after an abort is no second reason.
+    """
     stop_alarm()
     heard = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
     for name in heard:
@@ -55,33 +74,32 @@ def be_deaf() -> None:
 
 
 def stop_alarm() -> None:
-    """The alarm of a time limit would kill a process whose handlers Python has already undone."""
+    """Cancel the alarm: it would kill a process whose handlers Python has already undone."""
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def raise_dropped(dropped: sys.UnraisableHookArgs) -> None:
-    """Native code that calls Python, as Numba's compiler does, drops what is raised there.
+    """Raise again, a little later, what a handler has raised in vain; to be `sys.unraisablehook`.
 
-    To be `sys.unraisablehook`.
+    Native code that calls Python, as Numba's compiler does, drops what is raised there.
     """
     error = dropped.exc_value
     if isinstance(error, GrouteError) and error.by_signal:
-        _raise_later(error, DROPPED_S, time.monotonic() + LONGEST_S)
-    else:
+        on_signal(signal.SIGALRM, lambda: error)
+        signal.setitimer(signal.ITIMER_REAL, DROPPED_S)
+    elif not (_heard and isinstance(error, OSError)):  # Python's, of a signal now ignored
         sys.__unraisablehook__(dropped)
 
 
-def _raise(error: GrouteError, frame: FrameType | None, latest: float) -> None:
-    """Raise it where a handler has interrupted the main thread, or put it off."""
-    harms = frame is not None and frame.f_code.co_name in EDGES
-    if not harms or time.monotonic() > latest:
-        raise error
-    _raise_later(error, SOON_S, latest)
+def _is_at_edge(frame: FrameType | None) -> bool:
+    """Whether such a function is at work, or has called what is."""
+    while frame is not None:
+        if frame.f_code.co_name in EDGES:
+            return True
+        frame = frame.f_back
+    return False
 
 
-def _raise_later(error: GrouteError, after_s: float, latest: float) -> None:
-    def again(number: int, frame: FrameType | None) -> None:
-        _raise(error, frame, latest)
-
-    signal.signal(signal.SIGALRM, again)
-    signal.setitimer(signal.ITIMER_REAL, after_s)
+def _send_again(number: int) -> None:
+    time.sleep(SOON_S)
+    signal.pthread_kill(threading.main_thread().ident or 0, number)
