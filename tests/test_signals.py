@@ -15,18 +15,25 @@ from groute_py.cli import main
 def busy():
     for _ in range(2):  # the second one while the first is raised again
         ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.{name}))()
-    time.sleep(60)
+    {then}
+    time.sleep(15)
+
+def acquire():
+    end = time.monotonic() + 0.1
+    while time.monotonic() < end:
+        pass
 
 sys.argv = ["groute-py", "busy"]
 main.main()
 """
 
 
+@pytest.mark.parametrize("then", ["pass", "acquire()"])
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 130), ("SIGUSR1", 1)])
-def test_a_signal_within_a_callback_is_heard(name: str, code: int) -> None:
+def test_a_signal_within_a_callback_is_heard(name: str, code: int, then: str) -> None:
     """Native code that calls Python, as Numba's compiler does, drops what is raised there."""
     done = subprocess.run(
-        [sys.executable, "-c", DROPPED.format(name=name)],
+        [sys.executable, "-c", DROPPED.format(name=name, then=then)],
         capture_output=True,
         text=True,
         timeout=30,
@@ -163,3 +170,37 @@ def test_two_signals_in_one_native_call() -> None:
     )
     assert done.returncode == 130
     assert done.stderr == "groute-py: interrupted by SIGINT; nothing was written\n"
+
+
+CLOSING = """
+import atexit, os, signal, sys, time
+from contextlib import contextmanager
+import click
+from groute_py.cli import main
+
+@contextmanager
+def late():
+    yield
+    os.kill(os.getpid(), signal.SIGTERM)
+
+def end():
+    time.sleep(0.3)
+    click.echo("in order")
+
+@main.commands.command()
+def busy():
+    click.get_current_context().with_resource(late())
+    click.echo("done", err=True)
+    atexit.register(end)
+
+sys.argv = ["groute-py", "busy"]
+main.main()
+"""
+
+
+def test_a_signal_when_all_is_done() -> None:
+    """A moment later it must not come into what Python does at its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", CLOSING], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "in order\n", "done\n")

@@ -26,7 +26,7 @@ from groute_py.cli.generate import generate
 from groute_py.cli.info import info
 from groute_py.cli.launch import launch
 from groute_py.cli.plan import plan
-from groute_py.cli.signals import be_deaf, first_heard, on_signal, raise_dropped, stop_alarm
+from groute_py.cli.signals import be_deaf, be_done, first_heard, on_signal, raise_dropped
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
@@ -73,9 +73,7 @@ def main() -> NoReturn:
     sys.unraisablehook = raise_dropped
     try:
         commands.main(standalone_mode=False)
-        stop_alarm()
-    except click.exceptions.Exit as end:
-        sys.exit(end.exit_code)
+        be_done()
     except click.ClickException as error:
         _end_in_order(error.format_message(), 2, _usage(error))
     except GrouteError as error:

@@ -33,6 +33,9 @@ DROPPED_S = 0.05
 _heard: list[GrouteError] = []
 """What handlers have raised."""
 
+_done = False
+"""Whether all is done, and what was put off is not to come again."""
+
 
 def on_signal(number: signal.Signals, error_of: Callable[[], GrouteError]) -> None:
     """Let a signal raise an error in the main thread.
@@ -62,20 +65,25 @@ def first_heard() -> GrouteError | None:
     return _heard[0] if _heard else None
 
 
+def be_done() -> None:
+    """Drop what is to come: the alarm, and a signal that was put off. New ones are heard as before.
+
+    They would come into what Python does at its end, or when it has undone its handlers.
+    """
+    global _done
+    _done = True
+    _stop_alarm()
+
+
 def be_deaf() -> None:
     """Ignore all signals from now on: the end has begun.
 
     The SIGTERM that Open MPI's mpirun sends after an abort is no second reason.
     """
-    stop_alarm()
+    _stop_alarm()
     heard = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
     for name in heard:
         signal.signal(name, signal.SIG_IGN)
-
-
-def stop_alarm() -> None:
-    """Cancel the alarm: it would kill a process whose handlers Python has already undone."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def raise_dropped(dropped: sys.UnraisableHookArgs) -> None:
@@ -91,6 +99,10 @@ def raise_dropped(dropped: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(dropped)
 
 
+def _stop_alarm() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def _is_at_edge(frame: FrameType | None) -> bool:
     """Whether such a function is at work, or has called what is."""
     while frame is not None:
@@ -102,4 +114,5 @@ def _is_at_edge(frame: FrameType | None) -> bool:
 
 def _send_again(number: int) -> None:
     time.sleep(SOON_S)
-    signal.pthread_kill(threading.main_thread().ident or 0, number)
+    if not _done:
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
