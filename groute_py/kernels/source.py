@@ -53,6 +53,7 @@ SOLVE = Program(
         "turned.cu",
         "onward.cu",
         "wake.cu",
+        "split.cuh",
         "near_far.cu",
         "messages.cu",
         "claim.cu",
