@@ -136,8 +136,7 @@ class BreadthFirstCuda(CudaDevice):
         there = super().start_claims(monotone)
         if self._handed_over:
             return there
-        self._monotone = self._onward = False  # the search has found them
-        with self._stream:
+        with self._stream:  # the search has found them
             for part in pieces(self._share.own_count):
                 found, distances = self._search["parent"][part], self._arrays["distance"][part]
                 none = (found == NOBODY) | (distances == self._nothing)
