@@ -135,8 +135,6 @@ class Claims(Dealt):
         for name in ("near_tail", "far_tail"):
             rows = self._arrays[name] if self._recording else ()
             self._work[name] = [row.data.ptr for row in rows] or 0
-        short, far = self._arrays["far"], self._arrays["far_recorded" if self._recording else "far"]
+        far = self._arrays["far_recorded" if self._recording else "far"]
         self._work["far"], self._work["far_capacity"] = [row.data.ptr for row in far], far.shape[1]
-        # a rank that owns few vertices of many has fewer places with tails
-        self._work["far_few"] = min(short.shape[1], far.shape[1])
         self._work["record"] = self._arrays["parent"].data.ptr if self._recording else 0

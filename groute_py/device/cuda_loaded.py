@@ -37,6 +37,7 @@ from groute_py.device.memory import (
     capacity,
     entries_that_fit,
     entry_type,
+    far_few,
     is_wide,
     item_capacity,
     message_bytes,
@@ -232,7 +233,8 @@ class Loaded:
         self._arrays |= {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
         self.label = self._processor + _shortened(entries, self._rows) + self._arranged()
         far, items = self._arrays["far"].shape[1], item_capacity(arcs)
-        lengths = {"capacity": entries, "far_capacity": far, "far_few": far, "item_capacity": items}
+        few = min(far_few(self._share.own_count), far)
+        lengths = {"capacity": entries, "far_capacity": far, "far_few": few, "item_capacity": items}
         self._work = pointed(WORK, self._arrays, lengths)
         self._control_type = control_type(self._type)
         self._control = cp.zeros(self._control_type.itemsize, np.uint8)

@@ -103,6 +103,11 @@ def capacity(own: int) -> int:
     return max(own, LEAST_CAPACITY)
 
 
+def far_few(own: int) -> int:
+    """Entries of far up to which it is split by its list, on a rank that owns so many vertices."""
+    return max(capacity(own) // FAR_SHARE, 1)
+
+
 def shortest(own: int) -> int:
     """Entries of a worklist that is as short as can be."""
     return max(own // SHORTENING, LEAST_CAPACITY)
