@@ -20,7 +20,7 @@ SELECTED = {
     "test_recording.py": ("", 36),
     "test_dealt.py": ("", 71),
     "test_numbered.py": ("", 5),
-    "test_together.py": ("", 36),
+    "test_together.py": ("", 37),
     "test_thin_turns.py": ("", 21),
     "test_growing_windows.py": ("not share_a_byte or int32", 24),
     "test_outer.py": ("", 109),

@@ -21,6 +21,7 @@ from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.cpu.order import renumbered
 from groute_py.kernels.source import Program, text_of
+from groute_py.verification import reference_distances
 
 pytestmark = [
     pytest.mark.gpu,
@@ -154,6 +155,26 @@ def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.M
     parts = on_ranks(3, work)
     assert all(own == places for own, places in parts)
     assert parts[0][0] < graph.vertex_count // 8
+
+
+def test_short_rows_leave_their_mirrors_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And 64-bit distances have no records: who claims has to know how near tails are."""
+    as_large.grow_windows(monkeypatch.setattr)
+    as_large.take_thick_turns(monkeypatch.setattr)
+    whole = generate("rmat:8,6")
+    graph = Graph(whole.offsets, whole.heads, whole.weights.astype(np.int64) << 33)
+
+    def work(channel: Any) -> None:
+        with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
+            for source in (3, 100, 200):
+                result = session.solve(source)
+                if result is not None:
+                    assert result.statistics["mode"] == "fused"
+                    right = reference_distances(graph, source)
+                    np.testing.assert_array_equal(result.distances, right)
+                    verify(graph, result)
+
+    on_ranks(3, work)
 
 
 @pytest.mark.parametrize("lacking", [0, 2])

@@ -27,6 +27,7 @@ class Claims(Dealt):
 
     _source: int
     _recording: bool
+    _peers: Any
     _unrecorded: int | None
     """Vertices whose predecessor is not recorded, once the records have been taken."""
 
@@ -36,11 +37,12 @@ class Claims(Dealt):
         if self._team is not None:
             recorded = all(self._team.channel.gather(recorded))
         if recorded:
-            self._monotone = self._onward = False
             return True
         self._monotone, self._onward = monotone, not monotone
         with self._stream:
             self._arrays["parent"].fill(NO_PARENT)
+            if self._team is not None:
+                self._run("refresh_mirrors", self._rows, self._peers, self._work)
         if self._team is not None:
             # where one has level arcs all have to tell it of their vertices
             self._claim_rising()

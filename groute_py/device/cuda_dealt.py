@@ -19,6 +19,7 @@ from groute_py.comm.team import Team
 from groute_py.device.base import Terms
 from groute_py.device.cuda_loaded import if_it_fits, pieces
 from groute_py.device.cuda_messages import Messages
+from groute_py.device.cuda_numbered import lengths
 from groute_py.device.cuda_turned import seeds
 from groute_py.device.layout import DEAL
 from groute_py.device.memory import SPARE_BYTES, graph_bytes, inbox_bytes, offset_type
@@ -123,14 +124,6 @@ class Dealt(Messages):
         assert graph is not None
         return Handing(sizes, starts, graph)
 
-    def _counted_at(self) -> Any:
-        if not (self._pulls and self._all_lead_back):
-            return super()._counted_at()
-        # who owns a dead end tells nobody of it; but as many arcs lead to what is owned as from it
-        share = self._share_at.copy()
-        share["offsets"], share["rows"] = share["in_offsets"], share["own"]
-        return share
-
     def _arrange_dealt(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
         with self._stream:
             self._compile()
@@ -162,6 +155,7 @@ class Dealt(Messages):
         ranks, own = counted.arcs.shape
         with self._stream:
             self._graph["leads"] = self._by_number(counted.leads)
+            self._graph["degrees"] = self._by_number(lengths(self._graph["offsets"]))
             starts = cp.zeros((ranks, own + 1), np.uint64)
             for peer in range(ranks):
                 arcs = self._by_number(counted.arcs[peer])

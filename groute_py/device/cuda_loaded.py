@@ -149,12 +149,8 @@ class Loaded:
     def arcs_reached(self) -> int:
         with self._stream:
             arcs = cp.zeros(1, np.uint64)
-            self._run("count_reached", self._rows // 8, self._counted_at(), self._work, arcs)
+            self._run("count_reached", self._rows // 8, self._share_at, self._work, arcs)
             return int(arcs.get()[0])
-
-    def _counted_at(self) -> Any:
-        """Where the rows lie whose arcs are counted."""
-        return self._share_at
 
     def held(self, *, predecessors: bool) -> tuple[Any, Any]:
         remedy = "leave out download=False"

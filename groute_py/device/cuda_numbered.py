@@ -61,7 +61,7 @@ class Numbered(Loaded):
         order = cp.empty(own, np.uint32)
         order[numbers] = cp.arange(own, dtype=np.uint32)
         starts = cp.zeros(own + 1, self._offset_type)
-        cp.cumsum(_lengths(offsets)[order], dtype=self._offset_type, out=starts[1:])
+        cp.cumsum(lengths(offsets)[order], dtype=self._offset_type, out=starts[1:])
         moved = cp.empty(len(arcs), arcs.dtype)
         self._visit_rows("move_rows", order, numbers, starts, moved)
         self._graph |= {"offsets": starts, "arcs": moved}
@@ -160,7 +160,7 @@ class Numbered(Loaded):
         self._run(kernel, 32 * min(self._rows, VISITED_AT_ONCE), self._share_at, *words)
 
 
-def _lengths(offsets: Any) -> Any:
+def lengths(offsets: Any) -> Any:
     """uint32, shape (n,): of rows."""
     return (offsets[1:] - offsets[:-1]).astype(np.uint32)
 
@@ -174,7 +174,7 @@ def _number(offsets: Any, numbers: Any) -> None:
     """
     if len(numbers) == 0:
         return
-    falling = ascending(~_lengths(offsets))
+    falling = ascending(~lengths(offsets))
     for part in pieces(len(numbers), MIXED_AT_ONCE):
         count = part.stop - part.start
         mixed = cp.arange(count, dtype=np.uint64) * np.uint64(MIXER) % np.uint64(count)

@@ -18,6 +18,7 @@ SHARE = np.dtype(
         ("offsets", POINTER),
         ("arcs", POINTER),
         ("leads", POINTER),
+        ("degrees", POINTER),
         ("in_offsets", POINTER),
         ("in_arcs", POINTER),
         ("halo_home", POINTER),

@@ -207,7 +207,8 @@ def linked_bytes(
     memory only where it is left.
     """
     rows = own * peers
-    dealt = graph_bytes(rows, halo, arcs, peers, distance_type) + own
+    leading = (1 + 4) * own  # whom a row leads to, and by how many arcs
+    dealt = graph_bytes(rows, halo, arcs, peers, distance_type) + leading
     counted = (4 + 8) * peers * (own + 1)
     dealing = graph_bytes(own, halo, arcs, peers, distance_type) + dealt + counted
     outside = halo if hosts > 1 else 0

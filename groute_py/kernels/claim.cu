@@ -61,6 +61,14 @@ extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
     }
 }
 
+// Mirrors' distances as their owners have them: those of short rows may not have been lowered; see `rows` in relax.cuh.
+extern "C" __global__ void refresh_mirrors(const __grid_constant__ Peers peers, const __grid_constant__ Work work) {
+    const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    for (u32 p = 0; p < peers.count; p++)
+        for (u32 i = thread; p != peers.me && i < peers.owned[p]; i += stride)
+            work.distance[peers.mirrors[p] + i] = anew(&peers.shown[p][i]);
+}
+
 // The vertex whose row holds an arc, between rows low and high.
 __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 low, u32 high) {
     while (low < high) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #define LOOKED_AFTER 32  // arcs of a mirror's row from which its owner is asked before they are relaxed
+static_assert(LOOKED_AFTER <= PART, "mirrors of rows in parts are lowered");
 
 // `Lists` is where the improvements of this turn gather; see lists.cuh.
 template <class Lists>
@@ -13,10 +14,12 @@ struct Relax {
     Distance bound;  // arcs that lead there or beyond are left to be pulled, see outer.cuh; NOTHING where none are
     u32& relaxed;
 
-    // The rows of up to 32 entries, one a lane; all lanes call it. Of one that `is_sent` the mirror may not be as near yet.
+    // The rows of up to 32 entries, one a lane; all lanes call it. Of one that `is_sent` the mirror may not be as near yet. If
+    // its row is short that is how it stays: nobody else asks, and to relax the row once more takes less than to find out.
     __device__ __forceinline__ void rows(bool wanted, Ready ready, bool is_sent = false) {
-        wanted = wanted && fresh(ready, LOOKED_AFTER, is_sent);
-        if (wanted && is_sent) atomic_min(&rank.work.distance[ready.vertex], ready.distance);
+        const bool mirrored = is_sent && ready.degree > LOOKED_AFTER;
+        if (!is_sent || mirrored) wanted = wanted && fresh(ready, LOOKED_AFTER, is_sent);
+        if (wanted && mirrored) atomic_min(&rank.work.distance[ready.vertex], ready.distance);
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
         if (wanted && leaves_outer()) note_late(ready.distance);
         if (!wanted) ready.degree = 0;

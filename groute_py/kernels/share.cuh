@@ -9,6 +9,7 @@ struct Share {
     const Offset* offsets;   // rows + 1
     const Arc* arcs;         // heads in local numbers: owned, or of the halo
     const u8* leads;         // own, or null: bit p where arcs of the vertex lie at peer p
+    const u32* degrees;      // own, or null: how many these are, with those that lie here
     const Offset* in_offsets;  // own + 1, or null; see outer.cuh
     const Arc* in_arcs;        // by the vertex they lead to; their heads are the tails
     const u32* halo_home;    // the number a halo vertex has at its owner

@@ -76,6 +76,7 @@ SOLVE = Program(
         "merge",
         "fill_outboxes",
         "claim_recorded",
+        "refresh_mirrors",
         "claim_rising",
         "list_claimed",
         "claim_onward",
