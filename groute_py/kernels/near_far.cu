@@ -33,8 +33,8 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, St
     lists.flush();
 }
 
-// In a thick turn what has arrived joins near before any of it is relaxed: many vertices arrive more
-// than once, and only the last time counts.
+// Where many vertices arrive more than once, or are shown, what has arrived joins near before any of it is relaxed: only
+// the last time counts.
 __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged, Distance window,
                                            Distance bound) {
     Turn to = now;
@@ -44,14 +44,15 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
 
-// A thick turn: what has arrived, near, then items. As a window is opened each vertex is sent once, and relaxed as it is.
+// A thick turn: what has arrived, near, then items. What was sent is relaxed as it is, for few vertices are sent more than
+// once, but to a rank that goes along with a window which others have opened, or where outer arcs are left.
 // `foresee(arcs)` is told how many arcs are due once long rows have been cut, and may set the bound.
 template <class Foresee>
 __device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived, Distance window,
                                                 Distance threshold, Distance cutoff, const Distance& bound, u32& relaxed,
-                                                bool opened, Foresee foresee) {
+                                                bool along, Foresee foresee) {
     const Orders& orders = rank.seen.orders;
-    const bool once = !PULLS && arrived && opened && orders.sent == orders.arrived && !orders.express;
+    const bool once = !PULLS && arrived && !along && orders.sent == orders.arrived && !orders.express;
     if (arrived && !once) join_inbox(rank, now, staged, window, bound);
     {
         Turn to = now;
@@ -218,7 +219,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 take_thin_turn(rank, begun, staged, depth, window, threshold, cutoff, bound, relaxed);
             else
                 take_thick_turn(rank, begun(), staged, arrived > 0, window, threshold, cutoff, bound, relaxed,
-                                after_split == OPENED, foresee);
+                                after_split == CAUGHT_UP, foresee);
             steps++;
             after_split = 0;
             served = !listed;

@@ -15,7 +15,7 @@
 // than it knows, up to the sender's threshold. That costs the same whatever was found (20 us a million of
 // them), while an entry costs its sender and its taker several accesses in no order.
 //
-// What has been sent as a window opens is relaxed as it is, for then each vertex is sent once; else it joins near first.
+// What has been sent for a thick turn is relaxed as it is where few vertices are sent more than once; else it joins near first.
 //
 // Quiet is found as between hosts (groute_py/comm/termination.py, where the proof is): rank 0 opens
 // votes, every rank states its floor and its counts, and two successive votes that find all idle, as
