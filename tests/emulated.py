@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import subprocess
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -29,6 +31,9 @@ REWRITTEN = [
 
 MOST_ARGUMENTS = 12
 
+LIBRARIES = "EMULATED_LIBRARIES"
+"""Names a folder where processes find what others have compiled."""
+
 
 def as_cpp(program: Program) -> str:
     """A program as plain C++."""
@@ -42,6 +47,20 @@ def in_cpp(text: str) -> str:
     return f'#include "{Path(__file__).with_name("emulation.cuh")}"\n{text}'
 
 
+def compiled(text: str, choices: list[str]) -> Any:
+    """Plain C++ as a library in this process; ``choices`` are what the compiler is told."""
+    flags = [*choices, "-shared", "-fPIC", "-w", "-fno-strict-aliasing", "-fwrapv"]
+    folder = Path(os.environ.get(LIBRARIES) or mkdtemp())
+    name = sha256(f"{flags}{text}".encode()).hexdigest()
+    library, made = folder / f"{name}.so", folder / f"{name}.{os.getpid()}"
+    if not library.exists():
+        made.with_suffix(".cpp").write_text(text)
+        words = ["-o", str(made), str(made.with_suffix(".cpp"))]
+        subprocess.run(["g++", *flags, *words], check=True)
+        made.replace(library)
+    return ctypes.CDLL(str(library))
+
+
 class Emulated:
     """The kernels in a text of plain C++.
 
@@ -51,12 +70,7 @@ class Emulated:
     """
 
     def __init__(self, text: str, choices: tuple[str, ...] = ()) -> None:
-        folder = Path(mkdtemp())
-        source, library = folder / "kernels.cpp", folder / "kernels.so"
-        source.write_text(text)
-        flags = [*choices, "-shared", "-fPIC", "-O2", "-w", "-fno-strict-aliasing", "-fwrapv"]
-        subprocess.run(["g++", *flags, "-o", str(library), str(source)], check=True)
-        self._library = ctypes.CDLL(str(library))
+        self._library = compiled(text, [*choices, "-O2"])
 
     def __call__(self, name: str, grid: tuple[int, ...], threads: int, *arguments: Any) -> None:
         """Run a kernel; arguments are arrays and integers."""

@@ -13,19 +13,17 @@ from __future__ import annotations
 
 import ctypes
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from threading import Lock, RLock
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from weakref import WeakValueDictionary, finalize
 
 import numpy as np
-from emulated import REWRITTEN
+from emulated import REWRITTEN, compiled
 
 BY_PLACE = """
 #include <tuple>
@@ -199,14 +197,8 @@ def library(code: str, options: tuple[str, ...]) -> Any:
         f" {{ call({name}, (const Argument*)places); }}\n"
         for name in names
     )
-    folder = Path(mkdtemp())
     header = Path(__file__).with_name("emulation.cuh")
-    (folder / "kernels.cpp").write_text(f'#include "{header}"\n{BY_PLACE}{code}\n{entries}')
-    flags = [*options, "-shared", "-fPIC", "-O1", "-w", "-fno-strict-aliasing", "-fwrapv"]
-    subprocess.run(
-        ["g++", *flags, "-o", str(folder / "kernels.so"), str(folder / "kernels.cpp")], check=True
-    )
-    return ctypes.CDLL(str(folder / "kernels.so"))
+    return compiled(f'#include "{header}"\n{BY_PLACE}{code}\n{entries}', [*options, "-O1"])
 
 
 class RawModule:

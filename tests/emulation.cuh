@@ -8,7 +8,10 @@
 // several threads of the host run side by side, as those of several GPUs do.
 #pragma once
 
+#undef _FORTIFY_SOURCE  // which takes a jump to another stack for an error
+
 #include <sched.h>
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -53,35 +56,49 @@ struct ulonglong2 {
 };
 
 struct Fiber {
-    ucontext_t context;
+    ucontext_t beginning;
+    jmp_buf place;  // where it has paused; to jump there, without a signal mask, takes no system call
     std::vector<char> stack;
-    bool ended;
+    bool begun, ended;
 };
 static thread_local std::vector<Fiber> fibers;
-static thread_local ucontext_t scheduler;
+static thread_local jmp_buf scheduler;
 static thread_local unsigned running;
 
-static void pause() { swapcontext(&fibers[running].context, &scheduler); }
+static __attribute__((noinline)) void pause() {
+    if (_setjmp(fibers[running].place) == 0) _longjmp(scheduler, 1);
+}
+
+// Until it pauses.
+static __attribute__((noinline)) void resume(Fiber& fiber) {
+    if (_setjmp(scheduler) != 0) return;
+    if (fiber.begun) _longjmp(fiber.place, 1);
+    fiber.begun = true;
+    setcontext(&fiber.beginning);
+}
 
 static thread_local unsigned long waited;  // how often threads of the block have ended waiting for others
 
-// How often each thread has come to the meetings of some lanes of a warp, or of a block (warp -1).
-static thread_local std::map<std::pair<int, unsigned>, std::vector<unsigned long>> meetings;
+// How often each thread has come to the meetings of its block, of its warp, and of some lanes of a warp.
+typedef std::vector<unsigned long> Visits;
+static thread_local Visits of_block, of_warps;
+static thread_local std::map<std::pair<unsigned, unsigned>, Visits> of_lanes;
 
-static void meet(int warp, unsigned lanes) {
-    std::vector<unsigned long>& visits = meetings[{warp, lanes}];
-    visits.resize(fibers.size());
-    unsigned long visit = ++visits[running];
-    unsigned first = warp < 0 ? 0 : warp * 32, end = warp < 0 ? fibers.size() : first + 32;
-    for (unsigned t = first; t < end; t++) {
-        bool awaited = warp < 0 || (lanes >> t % 32 & 1);
-        while (awaited && !fibers[t].ended && visits[t] < visit) pause();
-    }
+// Waits for those of `count` threads from `first` on whose bit is set, one for each lane of a warp.
+static __attribute__((noinline)) void meet(Visits& visits, unsigned first, unsigned count, unsigned lanes) {
+    const Fiber* all = fibers.data();
+    unsigned long *came = visits.data(), visit = ++came[running];
+    for (unsigned t = first; t < first + count; t++)
+        while ((lanes >> t % 32 & 1) && came[t] < visit && !all[t].ended) pause();
     waited++;
 }
 
-static void __syncthreads() { meet(-1, 0); }
-static void __syncwarp(unsigned lanes = ~0u) { meet(running / 32, lanes); }
+static void __syncthreads() { meet(of_block, 0, fibers.size(), ~0u); }
+static void __syncwarp(unsigned lanes = ~0u) {
+    Visits& visits = lanes == ~0u ? of_warps : of_lanes[{running / 32, lanes}];
+    visits.resize(fibers.size());
+    meet(visits, running / 32 * 32, min<unsigned>(32, fibers.size() - running / 32 * 32), lanes);
+}
 
 static thread_local unsigned long long told[1024];
 
@@ -204,15 +221,17 @@ static void enter(Kernel function, const Argument* twelve, Position grid, unsign
     gridDim = grid;
     blockDim = {threads, 1, 1};
     blockIdx = {block % grid.x, block / grid.x, 0};
-    meetings.clear();
+    of_block.assign(threads, 0);
+    of_warps.assign(threads, 0);
+    of_lanes.clear();
     fibers.resize(threads);
     for (Fiber& fiber : fibers) {
-        fiber.ended = false;
+        fiber.begun = fiber.ended = false;
         fiber.stack.resize(1 << 16);
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack.data();
-        fiber.context.uc_stack.ss_size = fiber.stack.size();
-        makecontext(&fiber.context, live, 0);
+        getcontext(&fiber.beginning);
+        fiber.beginning.uc_stack.ss_sp = fiber.stack.data();
+        fiber.beginning.uc_stack.ss_size = fiber.stack.size();
+        makecontext(&fiber.beginning, live, 0);
     }
 }
 
@@ -238,7 +257,7 @@ static bool go_on(unsigned warp) {
             if (fibers[running].ended) continue;
             some = true;
             threadIdx = {running, 0, 0};
-            swapcontext(&scheduler, &fibers[running].context);
+            resume(fibers[running]);
         }
         if (!some || waited == before || rounds == 1) return some;
     }

@@ -7,11 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from emulated import LIBRARIES
 
 HERE = Path(__file__).parent
+
+Runs = dict[str, Future[subprocess.CompletedProcess[str]]]
+"""By file."""
 
 SELECTED = {
     "test_solvers.py": ("(distances_and_tree or TestShapes) and not sinking", 60),
@@ -46,27 +52,47 @@ BLOCKS = {
 """In each persistent kernel, the others with one."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What one process has compiled the others take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(LIBRARIES, str(tmp_path_factory.mktemp("libraries")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def running(request: pytest.FixtureRequest, libraries: None) -> Iterator[Runs]:
+    """The files whose tests were asked for, as many at a time as there are cores."""
+    asked = {item.name for item in request.session.items}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        files = [file for file in SELECTED if f"test_in_emulation[{file}]" in asked]
+        yield {file: pool.submit(in_emulation, file) for file in files}
+
+
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize("file", list(SELECTED))
-def test_in_emulation(file: str) -> None:
-    which, count = SELECTED[file]
+def test_in_emulation(file: str, running: Runs) -> None:
+    done = running[file].result()
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    said = re.search(r"(\d+) passed", done.stdout)
+    assert said is not None, done.stdout[-1000:]
+    assert int(said[1]) >= SELECTED[file][1]
+
+
+def in_emulation(file: str) -> subprocess.CompletedProcess[str]:
     words = ["-m", "pytest", "-q", "-p", "emulated_gpu", "-p", "no:cacheprovider", "-m", "gpu"]
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
     gpus = "4" if file in WITH_SEVERAL else "1"
     blocks = str(BLOCKS.get(file, 1))
     emulated = {"EMULATED_GPUS": gpus, "EMULATED_BLOCKS": blocks}
-    done = subprocess.run(
-        [sys.executable, *words, "-k", which, str(HERE / file)],
+    return subprocess.run(
+        [sys.executable, *words, "-k", SELECTED[file][0], str(HERE / file)],
         cwd=HERE.parent,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | emulated,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    said = re.search(r"(\d+) passed", done.stdout)
-    assert said is not None, done.stdout[-1000:]
-    assert int(said[1]) >= count
 
 
 @pytest.mark.timeout(1800)
