@@ -96,7 +96,7 @@ static __attribute__((noinline)) void meet(Visits& visits, unsigned first, unsig
 static void __syncthreads() { meet(of_block, 0, fibers.size(), ~0u); }
 static void __syncwarp(unsigned lanes = ~0u) {
     Visits& visits = lanes == ~0u ? of_warps : of_lanes[{running / 32, lanes}];
-    visits.resize(fibers.size());
+    visits.resize(fibers.size());  // if these have not met before
     meet(visits, running / 32 * 32, min<unsigned>(32, fibers.size() - running / 32 * 32), lanes);
 }
 

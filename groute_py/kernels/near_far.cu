@@ -45,14 +45,15 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
 }
 
 // A thick turn: what has arrived, near, then items. What was sent is relaxed as it is, for few vertices are sent more than
-// once, but to a rank that goes along with a window which others have opened, or where outer arcs are left.
+// once. Not so to a rank that goes along with a window which others have opened, or where outer arcs are left; nor where
+// there are other hosts, since each run begins by showing, and what mirrors do not know would be taken once more.
 // `foresee(arcs)` is told how many arcs are due once long rows have been cut, and may set the bound.
 template <class Foresee>
 __device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived, Distance window,
                                                 Distance threshold, Distance cutoff, const Distance& bound, u32& relaxed,
                                                 bool along, Foresee foresee) {
     const Orders& orders = rank.seen.orders;
-    const bool once = !PULLS && arrived && !along && orders.sent == orders.arrived && !orders.express;
+    const bool once = !PULLS && arrived && !along && !has_halo(rank.share) && orders.sent == orders.arrived && !orders.express;
     if (arrived && !once) join_inbox(rank, now, staged, window, bound);
     {
         Turn to = now;
