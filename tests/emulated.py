@@ -52,11 +52,11 @@ def compiled(text: str, choices: list[str]) -> Any:
     flags = [*choices, "-shared", "-fPIC", "-w", "-fno-strict-aliasing", "-fwrapv"]
     folder = Path(os.environ.get(LIBRARIES) or mkdtemp())
     name = sha256(f"{flags}{text}".encode()).hexdigest()
-    library, made = folder / f"{name}.so", folder / f"{name}.{os.getpid()}"
+    library, made = folder / f"{name}.so", folder / f"{name}-{os.getpid()}.so"
     if not library.exists():
-        made.with_suffix(".cpp").write_text(text)
-        words = ["-o", str(made), str(made.with_suffix(".cpp"))]
-        subprocess.run(["g++", *flags, *words], check=True)
+        source = made.with_suffix(".cpp")
+        source.write_text(text)
+        subprocess.run(["g++", *flags, "-o", str(made), str(source)], check=True)
         made.replace(library)
     return ctypes.CDLL(str(library))
 

@@ -16,6 +16,9 @@ from emulated import LIBRARIES
 
 HERE = Path(__file__).parent
 
+LONGEST_S = 900
+"""That the tests of a file may take."""
+
 Runs = dict[str, Future[subprocess.CompletedProcess[str]]]
 """By file."""
 
@@ -26,7 +29,7 @@ SELECTED = {
     "test_recording.py": ("", 36),
     "test_dealt.py": ("", 71),
     "test_numbered.py": ("", 5),
-    "test_together.py": ("", 37),
+    "test_together.py": ("", 38),
     "test_thin_turns.py": ("", 21),
     "test_growing_windows.py": ("not share_a_byte or int32", 24),
     "test_outer.py": ("", 109),
@@ -64,9 +67,10 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def running(request: pytest.FixtureRequest, libraries: None) -> Iterator[Runs]:
     """The files whose tests were asked for, as many at a time as there are cores."""
     asked = {item.name for item in request.session.items}
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        files = [file for file in SELECTED if f"test_in_emulation[{file}]" in asked]
-        yield {file: pool.submit(in_emulation, file) for file in files}
+    files = [file for file in SELECTED if f"test_in_emulation[{file}]" in asked]
+    pool = ThreadPoolExecutor(os.cpu_count())
+    yield {file: pool.submit(in_emulation, file) for file in files}
+    pool.shutdown(cancel_futures=True)
 
 
 @pytest.mark.timeout(1800)
@@ -92,6 +96,7 @@ def in_emulation(file: str) -> subprocess.CompletedProcess[str]:
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | emulated,
         capture_output=True,
         text=True,
+        timeout=LONGEST_S,
     )
 
 

@@ -157,15 +157,34 @@ def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.M
     assert parts[0][0] < graph.vertex_count // 8
 
 
-def test_short_rows_leave_their_mirrors_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And 64-bit distances have no records: who claims has to know how near tails are."""
+@pytest.mark.parametrize("level", [False, True])
+def test_mirrors_of_short_rows_lag_until_claims(
+    level: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """64-bit distances have no records: who claims has to know how near tails are."""
     as_large.grow_windows(monkeypatch.setattr)
     as_large.take_thick_turns(monkeypatch.setattr)
     whole = generate("rmat:8,6")
-    graph = Graph(whole.offsets, whole.heads, whole.weights.astype(np.int64) << 33)
+    weights = whole.weights.astype(np.int64) % 3 if level else whole.weights.astype(np.int64)
+    graph = Graph(whole.offsets, whole.heads, weights << 33)
 
-    def work(channel: Any) -> None:
+    def work(channel: Any) -> list[bool]:
+        lagged = []
         with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
+            device: Any = session._device
+            start_claims = device.start_claims
+
+            def lagging(monotone: bool) -> bool:
+                known, mirrors = device._arrays["distance"].get(), device._mirrors
+                owned = channel.gather(known[: mirrors.owned[mirrors.me]])
+                places = [mirrors.at(mirrors.me, rank) for rank in range(len(owned))]
+                behind = [
+                    known[at : at + len(own)] > own for at, own in zip(places, owned, strict=True)
+                ]
+                lagged.append(any(some.any() for some in behind))
+                return bool(start_claims(monotone))
+
+            device.start_claims = lagging
             for source in (3, 100, 200):
                 result = session.solve(source)
                 if result is not None:
@@ -173,8 +192,9 @@ def test_short_rows_leave_their_mirrors_as_they_were(monkeypatch: pytest.MonkeyP
                     right = reference_distances(graph, source)
                     np.testing.assert_array_equal(result.distances, right)
                     verify(graph, result)
+        return lagged
 
-    on_ranks(3, work)
+    assert any(map(any, on_ranks(3, work)))
 
 
 @pytest.mark.parametrize("lacking", [0, 2])

@@ -1,8 +1,9 @@
 """Predecessors on a GPU: recorded as distances improve, or claimed afterwards by tight arcs.
 
 Ranks that are linked claim afterwards if one of them lacks a record. Among them every arc lies
-where its head is, and a tight arc that rises claims it there. Only level arcs, along which those
-claim that have been claimed, need to be told of mirrored vertices.
+where its head is, and a tight arc that rises claims it there, once mirrors have their owners'
+distances. Only level arcs, along which those claim that have been claimed, need to be told of
+mirrored vertices.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ times fewer than vertices. What finds none leaves its vertex's bit, or is looked
 answers are the same."""
 
 FAR_SHARE, FAR_WITH_TAILS = 8, 2
-"""A far list has so many times fewer places than a near one: beyond that it is faster to look for
-its vertices among all (kernels/split.cuh). With tails it has so many times more places, since
+"""A far list has so many times fewer places than a near one, and is used up to so many times fewer
+entries than a rank owns vertices: beyond that it is faster to look for them among all
+(kernels/split.cuh). With tails it has so many times more places, since
 those can not be found again: a vertex may be listed each time that it gets nearer. What does not
 fit in the shorter list is only recorded from the longer one, and looked for too."""
 

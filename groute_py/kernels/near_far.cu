@@ -45,8 +45,8 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
 }
 
 // A thick turn: what has arrived, near, then items. What was sent is relaxed as it is, for few vertices are sent more than
-// once. Not so to a rank that goes along with a window which others have opened, or where outer arcs are left; nor where
-// there are other hosts, since each run begins by showing, and what mirrors do not know would be taken once more.
+// once. Not so to a rank that goes along with a window which others have opened, nor where outer arcs may be left; nor on
+// one with arcs to other hosts, since each run begins by showing, and what mirrors do not know would be taken once more.
 // `foresee(arcs)` is told how many arcs are due once long rows have been cut, and may set the bound.
 template <class Foresee>
 __device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived, Distance window,

@@ -4,7 +4,7 @@
 // Among peers an arc lies where its *head* is (an incoming edge-cut; see dealt.cu), so that only a rank itself
 // improves what it owns. The arcs of a vertex may lie at all peers, and each has a *mirror* of it (Gluon,
 // Dathathri et al., PLDI 2018). When a vertex comes into near its owner tells those peers that have arcs of it,
-// `leads` says which: the mirrors become as near, and each peer relaxes its part of the row. So a vertex is told
+// `leads` says which: the mirrors become as near, most of them, and each peer relaxes its part of the row. So a vertex is told
 // about once or a little more often, whatever its degree, a row's arcs are shared out as its heads are, and
 // each peer works on distances that are so many times fewer.
 //
@@ -15,7 +15,8 @@
 // than it knows, up to the sender's threshold. That costs the same whatever was found (20 us a million of
 // them), while an entry costs its sender and its taker several accesses in no order.
 //
-// What has been sent for a thick turn is relaxed as it is where few vertices are sent more than once; else it joins near first.
+// What has been sent for a thick turn is relaxed as it is where few vertices are sent more than once, and mirrors of short
+// rows are not lowered then; else it joins near first.
 //
 // Quiet is found as between hosts (groute_py/comm/termination.py, where the proof is): rank 0 opens
 // votes, every rank states its floor and its counts, and two successive votes that find all idle, as

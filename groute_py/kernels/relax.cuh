@@ -15,7 +15,8 @@ struct Relax {
     u32& relaxed;
 
     // The rows of up to 32 entries, one a lane; all lanes call it. Of one that `is_sent` the mirror may not be as near yet. If
-    // its row is short that is how it stays: nobody else asks, and to relax the row once more takes less than to find out.
+    // its row is short that is how it stays: to relax the row once more, as when all is shown that was sent before, takes
+    // less than to find out.
     __device__ __forceinline__ void rows(bool wanted, Ready ready, bool is_sent = false) {
         const bool mirrored = is_sent && ready.degree > LOOKED_AFTER;
         if (!is_sent || mirrored) wanted = wanted && fresh(ready, LOOKED_AFTER, is_sent);
