@@ -149,6 +149,7 @@ def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.M
                     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
                     verify(graph, result)
             lengths: Any = session._device._work[0]  # type: ignore[attr-defined]
+            assert lengths["far_few"] == max(session._share.own_count // share, 1)
             assert lengths["far_few"] <= lengths["far_capacity"]
             return session._share.own_count, int(lengths["far_capacity"])
 
