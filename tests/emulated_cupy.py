@@ -16,14 +16,13 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from threading import Lock, RLock
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from weakref import WeakValueDictionary, finalize
 
 import numpy as np
-from emulated import REWRITTEN, compiled
+from emulated import compiled, in_cpp
 
 BY_PLACE = """
 #include <tuple>
@@ -40,7 +39,7 @@ static void call(void (*kernel)(Types...), const Argument* places) {
 """A kernel's arguments, structs among them, by the places where they lie."""
 
 KERNEL = r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s*)?(\w+)\('
-
+"""As it is declared, and its name."""
 
 ONE_AT_A_TIME = Lock()
 """Ranks compile what others need too."""
@@ -187,18 +186,12 @@ def _launch_together(kernel: int, *words: int) -> None:
 @cache
 def library(code: str, options: tuple[str, ...]) -> Any:
     """A program as plain C++."""
-    names = re.findall(
-        r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s*)?(\w+)\(', code
-    )
-    for pattern, replacement in REWRITTEN:
-        code = re.sub(pattern, replacement, code, flags=re.MULTILINE)
     entries = "".join(
         f'extern "C" void {name}_by_place(Argument places)'
         f" {{ call({name}, (const Argument*)places); }}\n"
-        for name in names
+        for name in re.findall(KERNEL, code)
     )
-    header = Path(__file__).with_name("emulation.cuh")
-    return compiled(f'#include "{header}"\n{BY_PLACE}{code}\n{entries}', [*options, "-O1"])
+    return compiled(in_cpp(f"{BY_PLACE}{code}\n{entries}"), [*options, "-O1"])
 
 
 class RawModule:
