@@ -32,6 +32,19 @@ NO_GPU = gpu_problem()
 EMULATED = "emulated_cupy" in sys.modules
 """Whether GPUs are emulated, where everything but the smallest graphs takes long."""
 
+collect_ignore_glob = ["[!t]*.py", "t[!e]*.py"]
+"""Helpers are imported by tests, never by the search for doctests: emulated_gpu.py replaces CuPy."""
+
+
+def pytest_collection_finish() -> None:
+    """Refuse to run where collecting has replaced CuPy, since tests of the GPU would not use it."""
+    if ("emulated_cupy" in sys.modules) != EMULATED:
+        raise pytest.UsageError(
+            "collecting the tests imported emulated_cupy, so GPU tests would run in emulation; "
+            "emulate on purpose with -p emulated_gpu, or keep the import out of collected files"
+        )
+
+
 DEVICES = [
     "cpu",
     pytest.param(
