@@ -32,8 +32,8 @@ NO_GPU = gpu_problem()
 EMULATED = "emulated_cupy" in sys.modules
 """Whether GPUs are emulated, where everything but the smallest graphs takes long."""
 
-collect_ignore_glob = ["[!t]*.py", "t[!e]*.py"]
-"""Helpers are imported by tests, never by the search for doctests: emulated_gpu.py replaces CuPy."""
+collect_ignore_glob = ["[!t]*.py"]
+"""Helpers are imported by tests; searched for doctests, emulated_gpu.py would replace CuPy."""
 
 
 def pytest_collection_finish() -> None:
