@@ -227,7 +227,8 @@ def apsp(
         graph: as for `sssp`; every rank will have the whole of it.
         sources: vertices, from 0; None for all.
         algorithm: ``floyd`` (blocked Floyd-Warshall), ``heap`` (Dijkstra, a source for each half
-            warp or core), ``batch`` (near–far, a source for each block), or ``auto``.
+            warp or core), ``batch`` (near–far, a source for each block), ``single`` (near–far by
+            all of a GPU, one source after the other), or ``auto``.
         device: ``auto``, ``cpu`` or ``cuda``.
         predecessors: also find the shortest-path trees.
         memory_limit: bytes of device memory that may be used; None for what is free.

@@ -37,7 +37,9 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "G
 @click.option(
     "--sources", default="all", show_default=True, help="FILE.ss, @FILE, ID,ID,… or random:N."
 )
-@click.option("--algorithm", default="auto", show_default=True, help="floyd, heap or batch.")
+@click.option(
+    "--algorithm", default="auto", show_default=True, help="floyd, heap, batch or single."
+)
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--paths", is_flag=True, help="Find predecessors too.")
 @click.option("--reduce", "what", default="none", show_default=True, help="sum, max or histogram.")
@@ -75,7 +77,8 @@ def apsp(
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     limit = on_root(channel, lambda: _bytes(memory_limit))
-    request = Request(algorithm, device, paths, limit)
+    destination = "nowhere" if output is None else "file"
+    request = Request(algorithm, device, paths, limit, destination)
     files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
     on_root(channel, lambda: _check(request, what, files, resume))
 
@@ -174,11 +177,11 @@ def _reduce(channel: Channel, job: Job, what: str, progress: Progress | None) ->
     reduction, label = found
     rows: dict[str, Any] = {"on": label, "reached_pairs": int(reduction.reached.sum())}
     if what == "sum":
-        rows["sum_of_distances"] = show.finite(reduction.sums.sum().item())
+        rows["sum_of_distances"] = show.finite(sum(reduction.sums.tolist()))
     if what == "max":
         rows |= _farthest(job, reduction)
     if what == "histogram":
-        rows["histogram"] = _histogram(reduction)
+        rows["histogram"] = [list(bin) for bin in reduction.histogram]
     return rows
 
 
@@ -190,15 +193,6 @@ def _farthest(job: Job, reduction: Reduction) -> dict[str, Any]:
         "from": numbering.id_of(int(job.sources[row])),
         "to": numbering.id_of(int(reduction.farthest[row])),
     }
-
-
-def _histogram(reduction: Reduction) -> list[list[Any]]:
-    """[from, to, pairs], ascending: 0 at both ends, or from one power of two to the next."""
-    bins = [
-        [*sorted((sign * 2.0 ** (e - 1), sign * 2.0**e)), count] if sign else [0.0, 0.0, count]
-        for (sign, e), count in reduction.histogram.items()
-    ]
-    return sorted(bins)
 
 
 def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:

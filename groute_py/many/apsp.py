@@ -153,10 +153,10 @@ def reduce(
 
     def work() -> str:
         solving = _solving(job, channel)
-        with closing(solving.blocks(job.sources[positions])) as blocks:
-            for block in blocks:
-                stop = block.first + len(block.distances)
-                found.take(positions[block.first : stop], block, histogram=histogram)
+        with closing(solving.summaries(job.sources[positions], histogram=histogram)) as summaries:
+            for summary in summaries:
+                stop = summary.first + summary.count
+                found.take(positions[summary.first : stop], summary)
                 if progress is not None:
                     progress(min(stop * channel.size, len(job.sources)), len(job.sources))
         return solving.label

@@ -98,6 +98,11 @@ def lifted(
     own = height[sources][:, np.newaxis]
     sums = distances + height  # no potential is above 0
     if distances.dtype.kind != "f" and (reached & (sums >= nothing + own)).any():
-        raise RunError(f"a distance in {name} does not fit in int64; scale the weights down")
+        raise beyond_int64(name)
     whole: NDArray[Any] = np.where(reached, sums - own, nothing)
     return whole
+
+
+def beyond_int64(name: str) -> RunError:
+    """The error of a graph with a distance that does not fit."""
+    return RunError(f"a distance in {name} does not fit in int64; scale the weights down")
