@@ -238,7 +238,7 @@ def apsp(
 
     Raises:
         InputError: wrong arguments or graph, or the rows do not fit in memory.
-        NegativeCycleError: the graph has a negative cycle.
+        NegativeCycleError: a negative cycle can be reached from a source.
         SetupError: the device or the MPI set-up cannot be used.
         RunError: a distance does not fit.
 
