@@ -126,7 +126,7 @@ def sssp(
             "order": order != "auto",
             "coordinates": coordinates is not None,
             "download": not download,
-            "targets": len(targets) > 0,
+            "targets": len(_indices(0, targets)[1]) > 0,
         }
         if given := [name for name, is_given in one_source.items() if is_given]:
             raise InputError(f"{', '.join(given)}: for one source, not for several")

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.algorithms.tolerance import path_slack
-from groute_py.arguments import check_cutoff, plain
+from groute_py.arguments import check_cutoff, check_kind, plain
 from groute_py.errors import InputError, VerificationError
 from groute_py.graph.csr import Graph
 from groute_py.graph.threads import thread_count
@@ -48,6 +48,8 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     cutoff = plain(cutoff)
     if cutoff is not None:
         check_cutoff(cutoff)
+    check_kind("graph", graph, Graph, "a Graph, as read_graph returns it")
+    check_kind("result", result, Result, "a Result, as sssp returns it")
     graph = graph.to_host()
     distances, source = result.distances, result.source
     if distances.shape != (graph.vertex_count,) or not 0 <= source < graph.vertex_count:
