@@ -126,7 +126,7 @@ def sssp(
             "order": order != "auto",
             "coordinates": coordinates is not None,
             "download": not download,
-            "targets": len(targets) > 0,
+            "targets": len(_indices(0, targets)[1]) > 0,
         }
         if given := [name for name, is_given in one_source.items() if is_given]:
             raise InputError(f"{', '.join(given)}: for one source, not for several")
@@ -239,7 +239,7 @@ def apsp(
 
     Raises:
         InputError: wrong arguments or graph, or the rows do not fit in memory.
-        NegativeCycleError: the graph has a negative cycle.
+        NegativeCycleError: a negative cycle can be reached from a source.
         SetupError: the device or the MPI set-up cannot be used.
         RunError: a distance does not fit.
 

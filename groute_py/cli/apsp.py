@@ -132,7 +132,7 @@ def _save(
     """Let rows stream to a file; an interrupt says how many are there."""
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import deliver
-    from groute_py.many.kept import KeptRows, run_of
+    from groute_py.many.kept import KeptRows, run_of, state_seen
     from groute_py.many.precision import rounding_of
 
     kept: list[KeptRows] = []
@@ -160,7 +160,7 @@ def _save(
         on_root(channel, lambda: kept[0].finish())
     except (InterruptedRun, TimeLimitError) as end:
         why = "the time limit is near" if isinstance(end, TimeLimitError) else "interrupted"
-        what = kept[0].state if kept else f"complete rows are kept in {path}.partial"
+        what = kept[0].state if kept else state_seen(path)
         raise signalled(type(end)(f"{why}; {what}")) from end
     finally:
         for rows in kept:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import file_path
 from groute_py.errors import FormatError
 from groute_py.graph.compression import SUFFIXES, pieces
 from groute_py.graph.there import is_file_there
@@ -43,7 +44,7 @@ def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray
     Raises:
         FormatError: it cannot be read, or does not give each vertex one place.
     """
-    path = Path(path)
+    path = file_path("coordinates", path)
     text = b"".join(piece for piece, _ in pieces(path))
     lines = [line[1:] for line in text.split(b"\n") if line.startswith(b"v")]
     try:

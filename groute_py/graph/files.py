@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from groute_py.arguments import check_kind, file_path
 from groute_py.errors import FormatError, InputError
 from groute_py.graph import cache as cached
 from groute_py.graph.atomic import told
@@ -128,7 +129,7 @@ def read_graph(
             read; the message says why.
         SetupError: the format needs a library that is not installed.
     """
-    path = Path(path)
+    path = file_path("path", path)
     head = Head(path)
     form = _format(path, head)
     compressed = head.compression is not None
@@ -213,7 +214,8 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
         RunError: the disk is full, or fails.
         SetupError: the format needs a library that is not installed.
     """
-    path = Path(path)
+    check_kind("graph", graph, Graph, "a Graph")
+    path = file_path("path", path)
     write = written_form(path).write
     assert write is not None
     with told(path):

@@ -32,6 +32,8 @@ def graph_from_networkx(network: Any, weight: str | None = "weight", default: An
     Raises:
         GraphError: weights that are no finite machine numbers.
     """
+    if not is_networkx(network):
+        raise GraphError(f"a NetworkX graph is expected, not {type(network).__name__}")
     vertex = {node: k for k, node in enumerate(network)}
     rows = [neighbours for _, neighbours in network.adjacency()]
     if network.is_multigraph():

@@ -57,6 +57,11 @@ def graph_from_table(
     >>> graph.ids.tolist(), graph.heads.tolist(), graph.weights.tolist()
     (['a', 'b', 'c'], [2, 0], [7, 4])
     """
+    if not is_table(table):
+        raise GraphError(
+            f"an edge table is a pandas, Polars or Arrow table or a dict of columns, not "
+            f"{type(table).__name__}"
+        )
     tail, head, weight = chosen_columns(
         _names(table),
         lambda name: host_array(table[name]).dtype.kind in "iuf",

@@ -76,7 +76,7 @@ def prepare(
 
     Raises:
         InputError, SetupError: what is asked for cannot be done.
-        NegativeCycleError: the graph has one.
+        NegativeCycleError: a source reaches one.
     """
     on_root(channel, request.check)
     apart = _apart(channel, request)
@@ -90,7 +90,7 @@ def prepare(
         every = np.arange(facts.vertex_count) if sources is None else sources
         every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
         choice = choose(request, facts, len(every), channel.size, apart)
-        return Job(whole, heights(whole, facts, request), every, request, choice)
+        return Job(whole, heights(whole, facts, request, every), every, request, choice)
 
     return on_root(channel, job)
 

@@ -203,12 +203,14 @@ def batch_delta(facts: Facts) -> float:
     return delta if delta > 0 else 1.0
 
 
-def heights(graph: Graph, facts: Facts, request: Request) -> NDArray[Any] | None:
-    """Potentials where weights may be negative, else None.
+def heights(
+    graph: Graph, facts: Facts, request: Request, sources: NDArray[np.int64]
+) -> NDArray[Any] | None:
+    """Potentials for some sources where weights may be negative, else None.
 
     Raises:
-        NegativeCycleError: the graph has one.
+        NegativeCycleError: a source reaches one.
     """
     if not facts.has_negative:
         return None
-    return potentials(graph, Options(device=request.device, predecessors=False))
+    return potentials(graph, Options(device=request.device, predecessors=False), sources)
