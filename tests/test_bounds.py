@@ -10,6 +10,7 @@ import pytest
 from graphs import graph_of, graphs, scipy_distances
 from hypothesis import given
 from hypothesis import strategies as st
+from methods import needs
 from test_solvers import solve
 
 from groute_py import UNREACHED, Graph, verify
@@ -38,6 +39,7 @@ def test_the_greatest_that_is_no_more(kind: np.dtype[Any], data: st.DataObject) 
 @pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_cutoff_between_two_floats(device: str, method: str, ranks: int) -> None:
+    needs(method, device)
     graph = graph_of(3, [(0, 1, 0.1), (0, 2, 0.7)], "float32")
     near, far = (float(np.float32(w)) for w in (0.1, 0.7))
     assert near > 0.1  # so it lies beyond a cutoff of 0.1, which float32 rounds up
