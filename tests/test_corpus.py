@@ -30,7 +30,7 @@ def judge() -> Iterator[Judge]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", map(_parameter, INDEX))
+@pytest.mark.parametrize("entry", [_parameter(entry) for entry in INDEX])
 def test_replayed(judge: Judge, entry: dict[str, Any]) -> None:
     verdict = judge.verdict(entry["format"], (CORPUS / entry["file"]).read_bytes())
     assert verdict.end == entry["end"], verdict

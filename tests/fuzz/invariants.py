@@ -68,7 +68,7 @@ def _check_ids(graph: Graph, count: int) -> None:
     known = ids.tolist()
     require(len(set(known)) == count, "ids are distinct")
     for name in known if ids.dtype.kind == "U" else []:
-        require(name and "\0" not in name, "names are not empty and hold no null character")
+        require("\0" not in name, "names hold no null character")
         require(name.encode("utf-8", "replace").decode() == name, "names are Unicode")
     for vertex in (0, count - 1) if count else ():
         found = graph.numbering.index_of(graph.numbering.id_of(vertex))

@@ -17,6 +17,9 @@ from soak.weights import KINDS, USUAL
 CASES_A_TURN = 8
 """What a process takes at once."""
 
+CASES_A_LINE = 1000
+"""After so many it is said how many solves there were."""
+
 CASES_A_SEED = 10**8
 
 
