@@ -208,4 +208,4 @@ MUTATIONS: tuple[Mutation, ...] = (
     *(set_word, set_word, nudge_number, nudge_number, copy_word, move_line, move_line),
     *(change_ends, strip_end),
 )
-"""All of them; those that read text as a file's author would stand twice."""
+"""All of them; what changes words and lines of text is drawn more often."""

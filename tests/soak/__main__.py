@@ -73,6 +73,13 @@ def report(groups: Counter[tuple[str, str]], solves: int, cases: int) -> None:
         print(f"{title}: " + ", ".join(f"{name} {count:,}" for name, count in counts))
 
 
+def _command(number: int, options: argparse.Namespace) -> str:
+    """What runs a case again."""
+    kinds = [] if options.weights == list(USUAL) else options.weights
+    chosen = "".join(f" --weights {kind}" for kind in kinds)
+    return f"python -m soak --case {number} --device {options.device}{chosen}"
+
+
 def main() -> None:
     """End with code 1 where a case failed."""
     options = arguments()
@@ -87,13 +94,11 @@ def main() -> None:
     for case in soak(options):
         solves, cases = solves + case.solves, cases + 1
         groups.update(dict.fromkeys(case.groups.items(), case.solves))
+        if cases % CASES_A_LINE == 0:
+            print(f"{solves:,} solves", flush=True)
         if case.failure:
             failures += 1
-            kinds = "".join(
-                f" --weights {k}" for k in options.weights if options.weights != [*USUAL]
-            )
-            command = f"python -m soak --case {case.number} --device {options.device}{kinds}"
-            print(f"FAILED: {command}\n{case.failure}", flush=True)
+            print(f"FAILED: {_command(case.number, options)}\n{case.failure}", flush=True)
     report(groups, solves, cases)
     sys.exit(1 if failures else 0)
 

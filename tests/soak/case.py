@@ -120,8 +120,15 @@ def _choose_one_source(case: Case, random: Random) -> None:
         case.options["delta"] = random.choice((0.5, 1.0, 3.0, 50.0, 1e6))
     exact = not case.weights.rounded and case.kind != "overflowing"
     if exact and not case.has_negative and random.random() < 0.25:
-        most = max(case.weights.exact, default=1) * random.choice((0, 1, 2, 5))
-        case.options["cutoff"] = most if case.weights.scale == 1 else most / case.weights.scale
+        case.options["cutoff"] = _cutoff(case, random.choice((0, 1, 2, 5)))
+
+
+def _cutoff(case: Case, arcs: int) -> float:
+    """The length of some of the heaviest arcs, exact in the type of the weights."""
+    if case.entry == "bfs":
+        return arcs
+    most = arcs * max(case.weights.exact, default=1)
+    return most if case.weights.scale == 1 else most / case.weights.scale
 
 
 def _choose_apsp(case: Case, random: Random) -> None:
