@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -14,10 +15,16 @@ from soak import checks
 from soak.case import Case, drawn
 from soak.checks import WrongAnswerError, outcome
 from soak.ending import ended
-from soak.reference import Arc, distances_from
+from soak.reference import Arc, distances_from, has_negative_cycle
 from soak.solving import Row, solved
 
 from groute_py import UNREACHED, NegativeCycleError, RunError
+
+
+@cache
+def plain_case() -> int:
+    """The number of a case with vertices that are reached and some that are not."""
+    return first(lambda case: is_plain(case) and 3 < reached(case) < case.count).number
 
 
 def first(holds: Callable[[Case], object]) -> Case:
@@ -99,7 +106,7 @@ def parents(row: Row) -> Any:
 def test_a_planted_fault_is_seen(
     spoil: Callable[[Row], None], says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = first(lambda case: is_plain(case) and 3 < reached(case) < case.count)
+    case = drawn(plain_case(), "cpu")
 
     def wrong(case: Case) -> list[Row]:
         rows = [row._replace(distances=row.distances.copy()) for row in solved(case)]
@@ -142,7 +149,7 @@ def test_an_error_that_has_no_place_is_seen(
 
     monkeypatch.setattr(checks, "solved", fails)
     with pytest.raises(WrongAnswerError, match=says):
-        outcome(first(is_plain))
+        outcome(drawn(plain_case(), "cpu"))
 
 
 @pytest.mark.parametrize(
@@ -188,6 +195,15 @@ def test_the_reference_is_right() -> None:
             assert found == scipy_distances(case.graph(), case.sources[0]).tolist()
             compared += 1
     assert compared > 5
+
+
+def test_the_reference_sees_negative_cycles() -> None:
+    arcs = [Arc(0, 1, 5), Arc(2, 3, -3), Arc(3, 2, 2)]
+    assert has_negative_cycle(4, arcs)
+    assert distances_from(0, 4, arcs) == [0, 5, None, None]
+    assert distances_from(2, 4, arcs) is None
+    assert not has_negative_cycle(4, [*arcs[:2], Arc(3, 2, 3)])
+    assert distances_from(2, 4, [*arcs[:2], Arc(3, 2, 3)]) == [None, None, 0, -3]
 
 
 def test_a_number_draws_one_case() -> None:

@@ -19,6 +19,9 @@ TYPES = ("int32", "uint32", "int64", "float32", "float64")
 SIZES_FOR_NEGATIVE = 400
 """With more vertices the reference takes long where weights are negative."""
 
+FEW_SOURCES = 60
+"""Up to so many vertices all may be sources."""
+
 
 @dataclass
 class Case:
@@ -28,7 +31,7 @@ class Case:
         number: what all is drawn from.
         shape, kind, dtype: of the graph.
         count, arcs, weights: the graph, arcs by their tails.
-        entry: ``sssp``, ``bfs`` or ``apsp``.
+        entry: ``sssp``, ``bfs``, ``apsp``, or ``csgraph`` for the functions in SciPy's form.
         method: a method's name, or ``auto``.
         device: ``cpu`` or ``cuda``.
         ranks, patience: how many ranks, and for how long messages are held back.
@@ -81,12 +84,16 @@ def drawn(number: int, device: str, kinds: Sequence[str] = USUAL) -> Case:
     """The case of a number; the same for the same number, device and kinds of weights."""
     random = Random(f"soak {number}")
     case = _graph(number, random, device, kinds)
-    case.entry = random.choice(("sssp", "sssp", "sssp", "bfs", "apsp"))
+    case.entry = random.choice(("sssp", "sssp", "sssp", "bfs", "apsp", "csgraph"))
     case.ranks = random.choice((1, 1, 2, 3, 4))
     case.patience = random.choice((0, 0, 1, 3))
     case.predecessors = random.random() < 0.7
+    if case.entry == "csgraph" and case.kind == "overflowing":
+        case.entry = "apsp"  # SciPy's answers are floats
     if case.entry == "apsp":
         _choose_apsp(case, random)
+    elif case.entry == "csgraph":
+        _choose_function(case, random)
     else:
         _choose_one_source(case, random)
     return case
@@ -137,9 +144,19 @@ def _choose_apsp(case: Case, random: Random) -> None:
     if case.method == "floyd":
         case.ranks = 1
         case.predecessors = case.predecessors and not case.dtype.startswith("float")
-    whole = case.count <= 60 and random.random() < 0.5
+    whole = case.count <= FEW_SOURCES and random.random() < 0.5
     some = [random.randrange(case.count) for _ in range(random.randint(1, 5))]
     case.sources = list(range(case.count)) if whole else some
+
+
+def _choose_function(case: Case, random: Random) -> None:
+    """Floyd–Warshall takes all sources, and Dijkstra no negative weights."""
+    case.ranks = 1
+    names = ["bellman_ford", "johnson"]
+    names += ["floyd_warshall"] * 2 if case.count <= FEW_SOURCES else []
+    case.method = random.choice(names if case.has_negative else [*names, "dijkstra"])
+    some = [random.randrange(case.count) for _ in range(random.randint(1, 5))]
+    case.sources = list(range(case.count)) if case.method == "floyd_warshall" else some
 
 
 def _methods(case: Case) -> list[str]:

@@ -25,6 +25,12 @@ def distances_from(source: int, count: int, arcs: list[Arc]) -> list[int | None]
     return _bellman_ford(source, out)
 
 
+def has_negative_cycle(count: int, arcs: list[Arc]) -> bool:
+    """Whether there is one anywhere: all vertices are reached from one more."""
+    everywhere = [Arc(count, vertex, 0) for vertex in range(count)]
+    return distances_from(count, count + 1, arcs + everywhere) is None
+
+
 def _dijkstra(source: int, out: list[list[tuple[int, int]]]) -> list[int | None]:
     found: list[int | None] = [None] * len(out)
     heap = [(0, source)]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sparse
 from local_ranks import on_ranks
 from numpy.typing import NDArray
 
 import groute_py
-from groute_py import Graph, SourceRows
+from groute_py import Graph, SourceRows, csgraph
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.choose import Request
+from groute_py.settings import settings
 from soak.case import Case
 
 
@@ -35,7 +38,25 @@ def solved(case: Case) -> list[Row]:
         GrouteError: as the entry does.
     """
     graph = case.graph()
+    if case.entry == "csgraph":
+        return _rows_in_scipy_form(case, graph)
     return _all_rows(case, graph) if case.entry == "apsp" else _single_rows(case, graph)
+
+
+def _rows_in_scipy_form(case: Case, graph: Graph) -> list[Row]:
+    os.environ["GROUTE_PY_DEVICE"] = case.device
+    settings.cache_clear()
+    arrays = graph.weights, graph.heads, graph.offsets
+    matrix = sparse.csr_array(arrays, shape=(case.count, case.count))
+    whole = case.method == "floyd_warshall"
+    which = {} if whole else {"indices": case.sources}
+    solve = getattr(csgraph, case.method)
+    found = solve(matrix, return_predecessors=case.predecessors, **which)
+    distances, parents = found if case.predecessors else (found, None)
+    return [
+        Row(source, distances[k], None if parents is None else np.maximum(parents[k], -1), None)
+        for k, source in enumerate(case.sources)
+    ]
 
 
 def _all_rows(case: Case, graph: Graph) -> list[Row]:
