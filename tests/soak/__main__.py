@@ -48,9 +48,11 @@ def soak(options: argparse.Namespace) -> Iterator[Ended]:
         running: set[Future[list[Ended]]] = set()
         solves = 0
         while True:
-            while len(running) <= options.jobs and solves < options.solves and _is_before(end):
+            while (
+                len(running) <= options.jobs and solves < options.solves and time.monotonic() < end
+            ):
                 numbers = range(first + begun, first + begun + CASES_A_TURN)
-                running.add(pool.submit(turn, numbers, options.device, options.weights))
+                running.add(pool.submit(turn, numbers, options.device, options.weights, end))
                 begun += CASES_A_TURN
             if not running:
                 return
@@ -59,10 +61,6 @@ def soak(options: argparse.Namespace) -> Iterator[Ended]:
                 for case in future.result():
                     solves += case.solves
                     yield case
-
-
-def _is_before(end: float) -> bool:
-    return time.monotonic() < end
 
 
 def report(groups: Counter[tuple[str, str]], solves: int, cases: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from soak.case import drawn
@@ -45,6 +47,7 @@ def ended(number: int, device: str, kinds: Sequence[str] = USUAL) -> Ended:
         return Ended(number, solves, {**groups, "outcome": "FAILED"}, said)
 
 
-def turn(numbers: range, device: str, kinds: Sequence[str]) -> list[Ended]:
-    """Run some cases in a process."""
-    return [ended(number, device, kinds) for number in numbers]
+def turn(numbers: range, device: str, kinds: Sequence[str], end: float) -> list[Ended]:
+    """Run some cases in a process, as long as `time.monotonic` is before ``end``."""
+    in_time = takewhile(lambda _: time.monotonic() < end, numbers)
+    return [ended(number, device, kinds) for number in in_time]
