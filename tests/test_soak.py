@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 from itertools import count
 from typing import Any
@@ -227,6 +229,13 @@ def test_a_failing_case_prints_what_repeats_it(
     out = capsys.readouterr().out
     assert "FAILED: python -m soak --case 5 --device cpu" in out
     assert "outcome: FAILED" in out
+
+
+def test_a_process_that_dies_names_its_cases() -> None:
+    future: Future[Any] = Future()
+    future.set_exception(BrokenProcessPool())
+    with pytest.raises(SystemExit, match="cases 8 to 15"):
+        program._results(future, range(8, 16))
 
 
 @pytest.mark.slow

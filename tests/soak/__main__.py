@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 
 from soak.case import drawn
 from soak.ending import Ended, ended, turn
@@ -45,22 +46,29 @@ def soak(options: argparse.Namespace) -> Iterator[Ended]:
     first, end, begun = options.seed * CASES_A_SEED, time.monotonic() + options.seconds, 0
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
-        running: set[Future[list[Ended]]] = set()
+        running: dict[Future[list[Ended]], range] = {}
         solves = 0
         while True:
-            while (
-                len(running) <= options.jobs and solves < options.solves and time.monotonic() < end
-            ):
+            is_open = solves < options.solves and time.monotonic() < end
+            while is_open and len(running) <= options.jobs:
                 numbers = range(first + begun, first + begun + CASES_A_TURN)
-                running.add(pool.submit(turn, numbers, options.device, options.weights, end))
+                future = pool.submit(turn, numbers, options.device, options.weights, end)
+                running[future] = numbers
                 begun += CASES_A_TURN
             if not running:
                 return
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                for case in future.result():
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                for case in _results(future, running.pop(future)):
                     solves += case.solves
                     yield case
+
+
+def _results(future: Future[list[Ended]], numbers: range) -> list[Ended]:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        many = f"cases {numbers.start} to {numbers.stop - 1}, or in others at that time"
+        raise SystemExit(f"a process died in {many}; run each with --case") from error
 
 
 def report(groups: Counter[tuple[str, str]], solves: int, cases: int) -> None:

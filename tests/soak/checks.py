@@ -142,7 +142,9 @@ def _tolerance(case: Case, row: Row, exact: list[int | None]) -> Exact:
     largest = max(map(abs, case.weights.exact), default=0)
     reached = [abs(distance) for distance in exact if distance is not None]
     sums = case.count * largest if case.has_negative else max(reached)
-    return 2 * case.count * sums * Fraction(float(np.finfo(row.distances.dtype).eps))
+    types = [row.distances.dtype, *([case.weights.array.dtype] if case.weights.meant else [])]
+    precision = max(float(np.finfo(dtype).eps) for dtype in types)
+    return 2 * case.count * sums * Fraction(precision)
 
 
 def _bound(case: Case, exact: list[int | None]) -> Exact | None:

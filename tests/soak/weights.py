@@ -23,12 +23,14 @@ class Weights(NamedTuple):
         exact: integers; ``exact[a] / scale`` is what arc a is meant to weigh.
         scale: see `exact`.
         rounded: whether sums of the array may be rounded, so that answers are right to a tolerance.
+        meant: whether the array is rounded too from what is meant.
     """
 
     array: NDArray[Any]
     exact: list[int]
     scale: int = 1
     rounded: bool = False
+    meant: bool = False
 
 
 Kind = Callable[[Random, str, int, Arcs], Weights | None]
@@ -107,7 +109,8 @@ def closing(random: Random, dtype: str, count: int, arcs: Arcs) -> Weights | Non
         return None
     heights = _heights(random, count)
     exact = [heights[u] - heights[v] for u, v in arcs]
-    return Weights(np.array([w / 100 for w in exact], dtype), exact, 100, rounded=True)
+    array = np.array([w / 100 for w in exact], dtype)
+    return Weights(array, exact, 100, rounded=True, meant=True)
 
 
 def _heights(random: Random, count: int) -> list[int]:
