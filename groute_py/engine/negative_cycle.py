@@ -92,7 +92,7 @@ class CycleWatch:
         self._due = BEFORE_A_LOOK * facts.arc_count
         self._arcs = max(facts.arc_count, 1)
         self._sinking = Sinking(facts)
-        self._tolerance = cycle_tolerance(facts.weight_type)
+        self._tolerance = cycle_tolerance(facts.precision)
 
     def __call__(self, verdict: Verdict) -> None:
         """Look if it is time; all ranks see the same verdicts, so all look together."""

@@ -96,7 +96,7 @@ class TreeSolver:
         assert self._arcs is not None
         offsets, heads, weights = self._arcs
         tree = kernel.planted(len(offsets) - 1, root)
-        tolerance = cycle_tolerance(self._facts.weight_type)
+        tolerance = cycle_tolerance(self._facts.precision)
         wide = weights.astype(np.float64, copy=False)
         while tree.at[kernel.COUNT] > 0 and tree.at[kernel.CYCLE_TAIL] < 0:
             kernel.relax(offsets, heads, wide, tolerance, tree, SLICE_ARCS)

@@ -83,6 +83,7 @@ def prepare(
 
     def job() -> Job:
         graph, sources = load()
+        given = graph.weights.dtype
         whole = one_precision(graph.to_host())
         facts = facts_of(whole)
         if facts.vertex_count == 0:
@@ -90,7 +91,7 @@ def prepare(
         every = np.arange(facts.vertex_count) if sources is None else sources
         every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
         choice = choose(request, facts, len(every), channel.size, apart)
-        return Job(whole, heights(whole, facts, request, every), every, request, choice)
+        return Job(whole, heights(whole, given, request, every), every, request, choice)
 
     return on_root(channel, job)
 

@@ -105,7 +105,9 @@ def solve_each(
     graph: Graph | None, sources: Iterable[int], options: Options, channel: Channel
 ) -> Iterator[Result | None]:
     """As `solve_rows`, one answer after the other; None on ranks other than 0."""
-    graph = None if graph is None else one_precision(graph)
+    if graph is not None:
+        options = replace(options, rounded_to=graph.weights.dtype.name)
+        graph = one_precision(graph)
     if channel.size == 1 and graph is not None:
         options = placed(graph, options)
     with Session(Whole(graph), channel, options) as session:

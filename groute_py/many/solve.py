@@ -204,13 +204,16 @@ def batch_delta(facts: Facts) -> float:
 
 
 def heights(
-    graph: Graph, facts: Facts, request: Request, sources: NDArray[np.int64]
+    graph: Graph, given: np.dtype[Any], request: Request, sources: NDArray[np.int64]
 ) -> NDArray[Any] | None:
     """Potentials for some sources where weights may be negative, else None.
+
+    ``given`` is the type that weights had before `one_precision`.
 
     Raises:
         NegativeCycleError: a source reaches one.
     """
-    if not facts.has_negative:
+    if not graph.arc_count or graph.weights.min() >= 0:
         return None
-    return potentials(graph, Options(device=request.device, predecessors=False), sources)
+    options = Options(device=request.device, predecessors=False, rounded_to=given.name)
+    return potentials(graph, options, sources)

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 from soak.case import drawn
 from soak.ending import Ended, ended, turn
-from soak.weights import KINDS, USUAL
+from soak.weights import KINDS
 
 CASES_A_TURN = 8
 """What a process takes at once."""
@@ -35,7 +35,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--weights", choices=KINDS, action="append", help="of these kinds alone")
     parser.add_argument("--case", type=int, default=None, help="run this one alone")
     options = parser.parse_args(words)
-    options.weights = options.weights or list(USUAL)
+    options.weights = options.weights or list(KINDS)
     if options.seconds is None:
         options.seconds = 120.0 if options.solves == sys.maxsize else float("inf")
     return options
@@ -81,7 +81,7 @@ def report(groups: Counter[tuple[str, str]], solves: int, cases: int) -> None:
 
 def _command(number: int, options: argparse.Namespace) -> str:
     """What runs a case again."""
-    kinds = [] if options.weights == list(USUAL) else options.weights
+    kinds = [] if options.weights == list(KINDS) else options.weights
     chosen = "".join(f" --weights {kind}" for kind in kinds)
     return f"python -m soak --case {number} --device {options.device}{chosen}"
 

@@ -13,7 +13,7 @@ from groute_py import Graph
 from groute_py.algorithms.choose import algorithms
 from soak.reference import Arc
 from soak.shapes import SHAPES
-from soak.weights import KINDS, USUAL, Weights
+from soak.weights import KINDS, Weights
 
 TYPES = ("int32", "uint32", "int64", "float32", "float64")
 SIZES_FOR_NEGATIVE = 400
@@ -80,7 +80,7 @@ class Case:
         )
 
 
-def drawn(number: int, device: str, kinds: Sequence[str] = USUAL) -> Case:
+def drawn(number: int, device: str, kinds: Sequence[str] = tuple(KINDS)) -> Case:
     """The case of a number; the same for the same number, device and kinds of weights."""
     random = Random(f"soak {number}")
     case = _graph(number, random, device, kinds)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from soak.case import drawn
 from soak.checks import outcome
-from soak.weights import USUAL
+from soak.weights import KINDS
 
 
 class Ended(NamedTuple):
@@ -29,7 +29,7 @@ class Ended(NamedTuple):
     failure: str = ""
 
 
-def ended(number: int, device: str, kinds: Sequence[str] = USUAL) -> Ended:
+def ended(number: int, device: str, kinds: Sequence[str] = tuple(KINDS)) -> Ended:
     """Run one case."""
     case = drawn(number, device, kinds)
     solves = 1 if case.entry == "apsp" else len(case.sources)

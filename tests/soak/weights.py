@@ -135,6 +135,3 @@ KINDS: dict[str, Kind] = {
     )
 }
 """All of them by name."""
-
-USUAL = tuple(name for name in KINDS if name != "closing")
-"""Those that are drawn unless one is asked for: what `closing` may come to is not settled."""
