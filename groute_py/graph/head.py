@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from groute_py.errors import FormatError
+from groute_py.graph.columns import BY_TITLE, Columns
 from groute_py.graph.compression import BYTE_ORDER_MARK, bare_name, codec_of, pieces
 
 HEAD_BYTES = 1 << 16
@@ -20,10 +21,11 @@ class Head:
         compression: how it is compressed, or None.
         text: its first `HEAD_BYTES`, decompressed, without a byte order mark.
         size: its size in bytes.
+        asked: the columns that the caller names, for tables.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, asked: Columns = BY_TITLE) -> None:
+        self.path, self.asked = path, asked
         self.name = bare_name(path)
         if "\0" in str(path):
             raise FormatError(path, "is no name of a file: there is a null character in it")
