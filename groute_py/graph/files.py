@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from groute_py.errors import FormatError, InputError
 from groute_py.graph import cache as cached
+from groute_py.graph import foreign
 from groute_py.graph.atomic import told
 from groute_py.graph.columns import BY_TITLE, Columns
 from groute_py.graph.compression import SUFFIXES, bare_name
@@ -298,6 +299,8 @@ def _source_of(path: Path) -> native.Source | None:
 
 
 def _format(path: Path, head: Head) -> Format:
+    if (problem := foreign.problem_of(head)) is not None:
+        raise FormatError(path, problem)
     for name, form in FORMATS.items():
         if form.sniff(head):
             if head.compression is not None and not form.compressible:
