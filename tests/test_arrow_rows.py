@@ -17,15 +17,28 @@ from groute_py.graph.formats.edge_arrow import ArrowReader
 
 pytest.importorskip("pyarrow")
 
-FIELDS = st.one_of(
-    st.sampled_from(
-        ["a", "b", "cd", "New York", "é", "\u00a0x", "7", "007", "+7", "-3", "1.5", "1e5", "1e", "0x1F"]
-        + ["nan", "NA", "null", "inf", "", " ", " a", "a ", '"a"', '"a,b"', '" a"', '"a""b"', '"a']
-        + ['a"b', '""', '"7"', '" 7"', "#a", "%b", "//c", "99999999999999999999", "9" * 18, "1_0"]
-        + ["1.", ".5", "-", "--5", "5-3", "1e999", "-0", "True", "\x0b", "a\rb", "\ufeffa", "\x00"]
+ODD = [
+    *(
+        "a",
+        "b",
+        "cd",
+        "New York",
+        "é",
+        "\u00a0x",
+        "7",
+        "007",
+        "+7",
+        "-3",
+        "1.5",
+        "1e5",
+        "1e",
+        "0x1F",
     ),
-    st.text("ab\"#, \t;1.-e", max_size=4),
-)  # fmt: skip
+    *("nan", "NA", "null", "inf", "", " ", " a", "a ", '"a"', '"a,b"', '" a"', '"a""b"', '"a'),
+    *('a"b', '""', '"7"', '" 7"', "#a", "%b", "//c", "99999999999999999999", "9" * 18, "1_0"),
+    *("1.", ".5", "-", "--5", "5-3", "1e999", "-0", "True", "\x0b", "a\rb", "\ufeffa", "\x00"),
+]
+FIELDS = st.one_of(st.sampled_from(ODD), st.text('ab"#, \t;1.-e', max_size=4))
 LINES = st.lists(st.lists(FIELDS, min_size=1, max_size=4), max_size=8)
 TITLES = {
     "from,to,km": BY_TITLE,

@@ -141,10 +141,9 @@ class _Source:
         yield from self._content
 
     def _more(self) -> bool:
-        for piece, self.done in self._content:
-            self._left += piece
-            return True
-        return False
+        piece, self.done = next(self._content, (b"", self.done))
+        self._left += piece
+        return bool(piece)
 
 
 def _extended_size(source: _Source, length: int) -> int | None:

@@ -34,7 +34,7 @@ FOREIGN = (
     ),
     Foreign(
         "Pajek",
-        re.compile(rb"(?:\s|%[^\n]*\n)*\*(?:vertices|network|arcs|edges|arcslist|edgeslist)\b", re.I),
+        re.compile(rb"(?:\s|%[^\n]*\n)*\*(?:vertices|network|(?:arcs|edges)(?:list)?)\b", re.I),
         "read_pajek({path})",
     ),
     Foreign(

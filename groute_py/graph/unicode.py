@@ -30,11 +30,9 @@ def in_utf8(path: Path, content: Iterator[tuple[bytes, int]]) -> Iterator[tuple[
     Raises:
         FormatError: it is damaged.
     """
-    start, done = b"", 0
-    for piece, done in content:
-        start += piece
-        if len(start) >= LONGEST_MARK:
-            break
+    start, done = next(content, (b"", 0))
+    while 0 < len(start) < LONGEST_MARK and (more := next(content, None)) is not None:
+        start, done = start + more[0], more[1]
     whole = chain([(start, done)] if start else [], content)
     encoding = encoding_of(start)
     if encoding is None:

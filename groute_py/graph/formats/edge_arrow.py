@@ -15,12 +15,14 @@ from groute_py.errors import GrouteError
 from groute_py.graph.directions import Rule
 from groute_py.graph.formats.edge_block import Block
 from groute_py.graph.formats.edge_dialect import Dialect
+from groute_py.graph.formats.edge_names import Texts
 from groute_py.graph.libraries import library_if_there
 from groute_py.kernels.cpu.usual_rows import (
     ANY,
     BLANKS,
     DECIMALS,
-    END,
+    INTEGER,
+    NAME,
     NUMBER,
     QUOTED_BLANKS,
     unusual_lines,
@@ -30,7 +32,6 @@ Parts = list[tuple[range, Block | None]]
 """The bytes of a text in order: with the rows of usual lines, or None for lines that need care."""
 MOST_UNUSUAL = 64
 """Lines of one text that are left out; with more, all the rest is."""
-INTEGERS = r"^[+-]?[0-9]{1,400}$"
 
 
 class ArrowReader:
@@ -45,9 +46,10 @@ class ArrowReader:
         self._arrow, self._csv, self._compute = arrow, csv, compute
         self._dialect = dialect
         self._fields = np.full(dialect.width, ANY, np.uint8)
+        end = NAME if dialect.names else INTEGER
         for role, place in dialect.places.items():
             if role != "direction":
-                self._fields[place] = END if role in ("tail", "head") else NUMBER
+                self._fields[place] = end if role in ("tail", "head") else NUMBER
 
     @classmethod
     def of(cls, dialect: Dialect) -> ArrowReader | None:
@@ -86,15 +88,6 @@ class ArrowReader:
             at = span.stop
         return parts
 
-    def numbered(self, blocks: list[Block]) -> tuple[list[bytes], list[NDArray[np.int64]]]:
-        """The names of all blocks, each once, and the places of each block's names there."""
-        kind = self._arrow.large_binary()
-        names = [self._arrow.array(block.names, kind) for block in blocks]
-        encoded = self._arrow.chunked_array(names, kind).combine_chunks().dictionary_encode()
-        places = encoded.indices.to_numpy().astype(np.int64)
-        ends = np.cumsum([len(block) for block in names])
-        return encoded.dictionary.to_pylist(), np.split(places, ends)[: len(names)]
-
     def _block(self, text: bytes, flags: int) -> Block | None:
         """The rows of usual lines; None where they need care after all."""
         blanks = flags & BLANKS
@@ -108,7 +101,7 @@ class ArrowReader:
             return None
 
     def _read(self, text: bytes, blanks: bool, decimals: bool) -> Block | None:
-        places, words = self._dialect.places, self._arrow.large_binary()
+        places, words = self._dialect.places, self._arrow.binary()
         number = self._arrow.float64() if decimals else self._arrow.int64()
         types = {
             str(place): number if role in ("weight", "back") else words
@@ -124,46 +117,32 @@ class ArrowReader:
             self._csv.ParseOptions(delimiter=self._dialect.separator.decode()),
             self._csv.ConvertOptions(column_types=types, include_columns=list(types)),
         )
-        columns = {role: table.column(str(place)) for role, place in places.items()}
-        names, tails, heads = self._ends(columns, blanks)
-        if (
-            not self._dialect.names
-            and not self._compute.all(
-                self._compute.match_substring_regex(names, INTEGERS), min_count=0
-            ).as_py()
-        ):
-            return None
+        columns = {
+            role: table.column(str(place)).combine_chunks() for role, place in places.items()
+        }
         numbers = {role: columns[role].to_numpy() for role in ("weight", "back") if role in columns}
+        if not all(np.isfinite(values).all() for values in numbers.values()):
+            return None
         ways = None
         if "direction" in columns and (ways := self._ways(columns["direction"])) is None:
             return None
-        if not all(np.isfinite(values).all() for values in numbers.values()):
-            return None
-        return Block(names, tails, heads, numbers.get("weight"), numbers.get("back"), ways)
+        ends = Texts.of_columns(*(self._texts(columns[end], blanks) for end in ("tail", "head")))
+        return Block(ends, numbers.get("weight"), numbers.get("back"), ways)
 
-    def _ends(self, columns: Any, blanks: bool) -> tuple[Any, NDArray[Any], NDArray[Any]]:
-        """Names in the order in which they come, row by row, and the places of tails and heads."""
-        chunks = [*columns["tail"].chunks, *columns["head"].chunks]
+    def _texts(self, column: Any, blanks: bool) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        """The letters of the names in a column, and where each name begins."""
         if blanks:
-            texts = (chunk.cast(self._arrow.large_string()) for chunk in chunks)
-            trimmed = (self._compute.ascii_trim_whitespace(text) for text in texts)
-            chunks = [text.cast(self._arrow.large_binary()) for text in trimmed]
-        whole = self._arrow.chunked_array(chunks).combine_chunks().dictionary_encode()
-        places = whole.indices.to_numpy()
-        pairs = places.reshape(2, -1).T.ravel()
-        first = np.empty(len(whole.dictionary), np.int64)
-        first[pairs[::-1]] = np.arange(len(pairs))[::-1]  # of equal places the last, so the first
-        order = np.argsort(first)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        tails, heads = place[places].reshape(2, -1)
-        return whole.dictionary.take(self._arrow.array(order)), tails, heads
+            trimmed = self._compute.ascii_trim_whitespace(column.cast(self._arrow.string()))
+            column = trimmed.cast(self._arrow.binary())
+        _, offsets, letters = column.buffers()
+        starts = np.frombuffer(offsets, np.int32)[column.offset :][: len(column) + 1]
+        return np.frombuffer(letters or b"", np.uint8), starts
 
     def _ways(self, column: Any) -> NDArray[np.int8] | None:
         """None where a value says nothing."""
         titled = self._dialect.titled
         rule: Rule | None = titled.roles.rule if titled is not None else None
-        encoded = column.combine_chunks().dictionary_encode()
+        encoded = column.dictionary_encode()
         ways = [rule.way(value) if rule else None for value in encoded.dictionary.to_pylist()]
         if None in ways:
             return None

@@ -19,6 +19,7 @@ from groute_py.graph.formats.edge_dialect import (
     Dialect,
 )
 from groute_py.graph.formats.edge_fields import as_integer, fields_of, hint_of, is_comment
+from groute_py.graph.formats.edge_names import Texts
 from groute_py.graph.lines import shown
 
 
@@ -36,25 +37,25 @@ class CarefulLines(ArcLines):
         Raises:
             FormatError: with the line and what was expected there.
         """
-        places, number = self._dialect.places, dict[bytes, int]()
-        ends: list[int] = []
+        places = self._dialect.places
+        ends: list[bytes] = []
         numbers: dict[str, list[int | float]] = {r: [] for r in ("weight", "back") if r in places}
         ways: list[int] = []
         for line in text.split(b"\n")[:-1]:
             if fields := self._row(line):
-                ends.append(number.setdefault(fields[places["tail"]], len(number)))
-                ends.append(number.setdefault(fields[places["head"]], len(number)))
+                ends += fields[places["tail"]], fields[places["head"]]
                 for role, values in numbers.items():
                     values.append(self.weight(fields[places[role]]))
                 if "direction" in places:
                     ways.append(self._way(fields[places["direction"]]))
             self.line += 1
-        pairs = np.array(ends, np.int64).reshape(-1, 2)
+        letters = np.frombuffer(b"".join(ends), np.uint8)
+        texts = Texts.of(letters, np.cumsum([0, *map(len, ends)]).astype(np.int64))
         weights, back = (
             _array(numbers[role]) if role in numbers else None for role in ("weight", "back")
         )
         there = np.array(ways, np.int8) if "direction" in places else None
-        return Block(list(number), pairs[:, 0], pairs[:, 1], weights, back, there)
+        return Block(texts, weights, back, there)
 
     def _row(self, line: bytes) -> list[bytes]:
         """The fields of a line; none for one that is no row."""

@@ -20,8 +20,8 @@ from groute_py.graph.formats.edge_titles import (
     Titled,
     are_titles,
     described,
-    titled,
     refuse_wide_table,
+    titled,
 )
 from groute_py.graph.head import Head
 from groute_py.graph.lines import shown

@@ -173,7 +173,7 @@ def _graph_of_rows(path: Path, dialect: Dialect, rows: Rows) -> Graph:
     """The graph of rows between names, or between integers that no compiled loop has read."""
     tails, heads = rows.tails, rows.heads
     numbers = None if dialect.names else rows.integers()
-    first, count = 0, len(rows.names)
+    first, count = 0, rows.name_count
     ids: NDArray[Any] | None = None
     if numbers is not None:
         first, ids, count, tails, heads = _numbered(path, dialect, numbers[tails], numbers[heads])

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, GraphError
 from groute_py.graph.arcs import INT64
 from groute_py.graph.formats.edge_arrow import ArrowReader, Parts
-from groute_py.graph.formats.edge_block import Block, joined
+from groute_py.graph.formats.edge_block import joined
 from groute_py.graph.formats.edge_careful import CarefulLines
 from groute_py.graph.formats.edge_dialect import Dialect
+from groute_py.graph.formats.edge_names import Names
 from groute_py.graph.lines import Progress, shown, whole_lines
 from groute_py.graph.memory import check_name_lengths
 from groute_py.graph.threads import thread_count
@@ -34,8 +35,9 @@ class Rows(NamedTuple):
     """All rows of a file.
 
     Attributes:
-        names: of the ends, as they stand in the file.
-        tails, heads: int64, shape (rows,), places in `names`.
+        names: of the ends, as they stand in the file, a newline behind each.
+        name_count: how many there are.
+        tails, heads: int32, shape (rows,), places in `names`.
         weights: int32, int64 or float64, shape (rows,).
         back: of the arcs back, likewise, or None.
         ways: int8, shape (rows,), as `groute_py.graph.directions` has them, or None.
@@ -43,9 +45,10 @@ class Rows(NamedTuple):
         text_bytes: the size of the text.
     """
 
-    names: list[bytes]
-    tails: NDArray[np.int64]
-    heads: NDArray[np.int64]
+    names: bytes
+    name_count: int
+    tails: NDArray[np.int32]
+    heads: NDArray[np.int32]
     weights: NDArray[Any]
     back: NDArray[Any] | None
     ways: NDArray[np.int8] | None
@@ -54,7 +57,7 @@ class Rows(NamedTuple):
 
     def integers(self) -> NDArray[np.int64] | None:
         """The names as int64, or None where one does not fit."""
-        numbers = [int(name) for name in self.names]
+        numbers = [int(name) for name in self.names.split()]
         if numbers and not (INT64.min <= min(numbers) and max(numbers) <= INT64.max):
             return None
         return np.array(numbers, np.int64)
@@ -66,13 +69,15 @@ class Rows(NamedTuple):
             FormatError: one is no UTF-8 or has a null character, or they are too long together.
         """
         try:
-            names = [name.decode() for name in self.names]
+            names = self.names.decode().split("\n")[:-1]
             check_name_lengths(len(names), max(map(len, names), default=0))
         except UnicodeDecodeError as error:
-            raise FormatError(path, f"a vertex is named {shown(error.object)}: no UTF-8") from error
+            start = self.names.rfind(b"\n", 0, error.start) + 1
+            name = self.names[start : self.names.index(b"\n", start)]
+            raise FormatError(path, f"a vertex is named {shown(name)}: no UTF-8") from error
         except GraphError as error:
             raise FormatError(path, str(error)) from error
-        if any("\0" in name for name in names):
+        if b"\0" in self.names:
             raise FormatError(path, "a vertex has a null character in its name")
         return np.array(names, dtype=np.str_)
 
@@ -84,8 +89,9 @@ def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
         FormatError: with the line and what was expected there.
     """
     lines, total, text_bytes = CarefulLines(path, dialect), path.stat().st_size, 0
-    arrow = ArrowReader.of(dialect)
-    blocks: list[Block] = []
+    arrow, names = ArrowReader.of(dialect), Names()
+    numbers: list[tuple[Any, Any, Any]] = []
+    ends: list[NDArray[np.int32]] = []
     for text, done, parts in _parted(path, dialect, arrow):
         text_bytes += len(text)
         for span, block in parts:
@@ -93,21 +99,20 @@ def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
                 block = lines.block(text[span.start : span.stop])
             else:
                 lines.line += text.count(b"\n", span.start, span.stop)
-            blocks.append(block)
+            ends.append(names.numbers(block.ends).reshape(-1, 2))
+            numbers.append(block[1:])
         if progress:
             progress(done, total)
-    names, places = _numbered(blocks) if arrow is None else arrow.numbered(blocks)
-    tails = [place[block.tails] for place, block in zip(places, blocks, strict=True)]
-    heads = [place[block.heads] for place, block in zip(places, blocks, strict=True)]
-    none, roles = np.zeros(0, np.int64), dialect.places
-    weights = joined([block.weights for block in blocks]) if "weight" in roles else None
-    ways = [block.ways for block in blocks if block.ways is not None]
+    none, roles = np.zeros((0, 2), np.int32), dialect.places
+    pairs = np.concatenate([none, *ends])
+    weights, back, ways = zip(*numbers, strict=True) if numbers else ((), (), ())
     return Rows(
-        names,
-        np.concatenate([none, *tails]),
-        np.concatenate([none, *heads]),
-        np.ones(sum(map(len, tails)), np.int32) if weights is None else weights,
-        joined([block.back for block in blocks]) if "back" in roles else None,
+        names.text(),
+        names.count,
+        pairs[:, 0].copy(),
+        pairs[:, 1].copy(),
+        joined(weights) if "weight" in roles else np.ones(len(pairs), np.int32),
+        joined(back) if "back" in roles else None,
         np.concatenate([np.zeros(0, np.int8), *ways]) if "direction" in roles else None,
         lines.comments,
         text_bytes,
@@ -154,10 +159,3 @@ def _large_blocks(path: Path) -> Iterator[tuple[bytes, int]]:
             texts, size = [], 0
     if texts:
         yield b"".join(texts), done
-
-
-def _numbered(blocks: list[Block]) -> tuple[list[bytes], list[NDArray[np.int64]]]:
-    """The names of all blocks, each once, and the places of each block's names there."""
-    number: dict[bytes, int] = {}
-    places = [[number.setdefault(name, len(number)) for name in block.names] for block in blocks]
-    return list(number), [np.array(place, np.int64) for place in places]
