@@ -14,6 +14,7 @@ from groute_py.cli import show
 from groute_py.cli.options import (
     cache_options,
     cache_value,
+    column_options,
     graph_argument,
     json_option,
     undirected_option,
@@ -23,6 +24,7 @@ from groute_py.errors import InputError, InterruptedRun, TimeLimitError, signall
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
+    from groute_py.graph.columns import Columns
     from groute_py.many.apsp import Job, Progress
     from groute_py.many.choose import Request
     from groute_py.many.kept import KeptRows
@@ -46,6 +48,7 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "G
 @click.option("-o", "--output", help="Save all rows: .npy .npz .zarr.")
 @click.option("--resume", is_flag=True, help="Go on with what an unfinished run has left.")
 @click.option("--memory-limit", metavar="SIZE", help="Of the GPU, such as 20G.  [what is free]")
+@column_options
 @undirected_option
 @cache_options
 @json_option
@@ -60,6 +63,7 @@ def apsp(
     resume: bool,
     memory_limit: str | None,
     undirected: bool,
+    columns: Columns,
     cache: Any,
     as_json: bool,
 ) -> None:
@@ -88,7 +92,11 @@ def apsp(
 
         with show.progress(f"reading {graph}") as progress:
             whole = as_graph(
-                graph, undirected=undirected, cache=cache_value(cache), progress=progress
+                graph,
+                undirected=undirected,
+                cache=cache_value(cache),
+                progress=progress,
+                columns=columns,
             )
         if sources == "all":
             return whole, None

@@ -6,7 +6,8 @@ r"""The native format, ``.csr``: the arrays of a `Graph`, read back memory-mappe
     ids                                                   a fourth, where the header has "ids": true
 
 `source` is the size in bytes and the modification time in nanoseconds of the text file that a
-cached graph was made from, else null.
+cached graph was made from, else null. Such a copy of a table has ``reading`` as well, which says
+how it was read.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from groute_py.errors import FormatError, GrouteError
 from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
+from groute_py.graph.reading import Reading
 
 MAGIC = b"groute-py csr 1\n"
 FAMILY = b"groute-py csr "
@@ -61,6 +63,7 @@ class Contents(NamedTuple):
         ids: as in a `Graph`.
         first_id, name: as in a `Graph`.
         source: of the text file it was made from, if it is a cached copy.
+        reading: how that was read, if it is a table.
     """
 
     offsets: NDArray[Any]
@@ -70,6 +73,7 @@ class Contents(NamedTuple):
     first_id: int
     name: str
     source: Source | None
+    reading: Reading | None
 
 
 def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Graph:
@@ -92,6 +96,7 @@ def read_with_source(path: Path) -> tuple[Graph, Source | None]:
             mapped.first_id,
             mapped.name,
             mapped.ids,
+            mapped.reading,
         )
     return graph, mapped.source
 
@@ -111,7 +116,8 @@ def map_file(path: Path) -> Contents:
             source = Source(**header["source"]) if header["source"] else None
             first_id, name = int(header["first_id"]), str(header["name"])
             ids = more[0] if more else None
-            return Contents(offsets, heads, weights, ids, first_id, name, source)
+            reading = _reading(header.get("reading"))
+            return Contents(offsets, heads, weights, ids, first_id, name, source, reading)
 
 
 @contextmanager
@@ -128,7 +134,8 @@ def refusing_damage(path: Path) -> Iterator[None]:
 def write(graph: Graph, path: Path, *, source: Source | None = None) -> None:
     """Write a native file atomically: readers see the old file or the new one, never a part."""
     with replacing(path) as file:
-        file.write(_header(graph.first_id, graph.name, graph.ids is not None, source))
+        reading = graph.reading if source is not None else None
+        file.write(_header(graph.first_id, graph.name, graph.ids is not None, source, reading))
         arrays = (graph.offsets, graph.heads, graph.weights, graph.ids)
         for array in (array for array in arrays if array is not None):
             npy.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
@@ -178,11 +185,26 @@ def outline(
     return Outline(texts, starts, end)
 
 
-def _header(first_id: int, name: str, has_ids: bool, source: Source | None) -> bytes:
+def _header(
+    first_id: int,
+    name: str,
+    has_ids: bool,
+    source: Source | None,
+    reading: Reading | None = None,
+) -> bytes:
     fields = {"first_id": first_id, "name": name, "source": source._asdict() if source else None}
     fields |= {"ids": True} if has_ids else {}
+    fields |= {"reading": reading._asdict()} if reading is not None else {}
     header = MAGIC + json.dumps(fields).encode()
     return header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n"
+
+
+def _reading(field: Any) -> Reading | None:
+    """How a copy's text was read, from its header; `info` shows it."""
+    if field is None:
+        return None
+    columns = {str(role): str(title) for role, title in field["columns"].items()}
+    return Reading(columns, int(field["comments"]))
 
 
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
