@@ -38,8 +38,6 @@ class Options:
         coordinates: a coordinate file, for ``hilbert``; only rank 0's counts.
         hops: every arc counts 1, whatever it weighs.
         download: whether the answer is brought to host memory at once.
-        rounded_to: the type that float weights were rounded to, if they have been widened since;
-            cycles are judged by it.
         prepare: take longer to load a graph with many arcs on GPUs, so that each solve takes less.
     """
 
@@ -55,7 +53,6 @@ class Options:
     coordinates: str | Path | None = None
     download: bool = True
     hops: bool = False
-    rounded_to: str | None = None
     prepare: bool = False
 
     def __post_init__(self) -> None:

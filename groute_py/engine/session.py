@@ -78,8 +78,6 @@ class Session:
             self.facts: Facts = supply.facts(channel)
         if options.hops:
             self.facts = counting_hops(self.facts)
-        if options.rounded_to is not None:
-            self.facts = replace(self.facts, rounded_to=np.dtype(options.rounded_to))
         on_all(channel, lambda: options.check_against(self.facts))
         self.numbering: Numbering | None = supply.numbering() if channel.rank == 0 else None
         self._method, self._choice = self._choose_method()

@@ -48,7 +48,10 @@ def solve_johnson(
 
 
 def potentials(
-    graph: Graph, options: Options, sources: NDArray[np.int64] | None = None
+    graph: Graph,
+    options: Options,
+    sources: NDArray[np.int64] | None = None,
+    rounded_to: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
     """Shape (n,), float for float weights, else int64; none is above 0.
 
@@ -56,6 +59,7 @@ def potentials(
         graph: of any weights.
         options: the device and the like.
         sources: vertices from which paths will be asked for; None for all.
+        rounded_to: the type that float weights had before they were widened.
 
     Raises:
         NegativeCycleError: a source reaches one.
@@ -64,7 +68,7 @@ def potentials(
     whole = rooted(graph, heads)
     plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
     try:
-        with Session(Whole(whole), SoloChannel(), placed(whole, plain)) as session:
+        with Session(Whole(whole, rounded_to), SoloChannel(), placed(whole, plain)) as session:
             result = session.solve(graph.vertex_count)
     except NegativeCycleError as error:  # the graph with the root knows no ids
         ids = graph.numbering.ids_of(np.array(error.cycle)).tolist()

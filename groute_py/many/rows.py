@@ -105,12 +105,11 @@ def solve_each(
     graph: Graph | None, sources: Iterable[int], options: Options, channel: Channel
 ) -> Iterator[Result | None]:
     """As `solve_rows`, one answer after the other; None on ranks other than 0."""
-    if graph is not None:
-        options = replace(options, rounded_to=graph.weights.dtype.name)
-        graph = one_precision(graph)
+    given = None if graph is None else graph.weights.dtype
+    graph = None if graph is None else one_precision(graph)
     if channel.size == 1 and graph is not None:
         options = placed(graph, options)
-    with Session(Whole(graph), channel, options) as session:
+    with Session(Whole(graph, given), channel, options) as session:
         for source in sources:
             result = session.solve(int(source))
             yield None if result is None or graph is None else source_first(graph, result)

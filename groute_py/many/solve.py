@@ -215,5 +215,4 @@ def heights(
     """
     if not graph.arc_count or graph.weights.min() >= 0:
         return None
-    options = Options(device=request.device, predecessors=False, rounded_to=given.name)
-    return potentials(graph, options, sources)
+    return potentials(graph, Options(device=request.device, predecessors=False), sources, given)
