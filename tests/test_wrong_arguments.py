@@ -72,7 +72,10 @@ OTHER_CALLS = {
     "row to text": ("S.path(0, '1')", "target must be an integer, .*, not '1'"),
     "row from a float": ("S.path(0.0, 1)", "source must be an integer, .*, not 0.0"),
     "list": ("graph_from_table([1, 2])", "pandas, Polars or Arrow table or a dict .*, not list"),
-    "nothing": ("graph_from_table(None)", "a NoneType is no edge table; give a pandas or Polars frame"),
+    "nothing": (
+        "graph_from_table(None)",
+        "a NoneType is no edge table; give a pandas or Polars frame",
+    ),
     "no network": ("graph_from_networkx(3)", "a NetworkX graph is expected, not int"),
     "no communicator": ("sssp(G, 0, comm=3)", "comm must be a communicator of mpi4py or None"),
     "no result": ("verify(G, None)", "result must be a Result, as sssp returns it, not NoneType"),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.tolerance import cycle_tolerance
+from groute_py.algorithms.tolerance import cycle_tolerance, sum_slack
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
 from groute_py.engine.loop import too_late
@@ -96,10 +96,11 @@ class TreeSolver:
         assert self._arcs is not None
         offsets, heads, weights = self._arcs
         tree = kernel.planted(len(offsets) - 1, root)
-        tolerance = cycle_tolerance(self._facts.precision)
+        precision = self._facts.precision
+        tolerance, slack = cycle_tolerance(precision), sum_slack(precision)
         wide = weights.astype(np.float64, copy=False)
         while tree.at[kernel.COUNT] > 0 and tree.at[kernel.CYCLE_TAIL] < 0:
-            kernel.relax(offsets, heads, wide, tolerance, tree, SLICE_ARCS)
+            kernel.relax(offsets, heads, wide, tolerance, slack, tree, SLICE_ARCS)
             if time.monotonic() > deadline:
                 raise too_late()
         if tree.at[kernel.CYCLE_TAIL] >= 0:
