@@ -76,10 +76,7 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     bound = _bound(cutoff, distances.dtype)
     beyond = result.reached & (distances > bound)
     _refuse(beyond, distances, shown, f"is reached beyond the cutoff {cutoff}")
-    if floats and graph.weights.min(initial=0) < 0:
-        _check_no_great_improvement(graph, arcs, result, bound)
-    else:
-        _check_no_improvement(graph, arcs, distances, bound)
+    _check_no_improvement(graph, arcs, result, bound)
     led = _led(arcs, result)
     _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")
     if result.predecessors is not None:
@@ -124,23 +121,27 @@ class _Ids:
 
 
 def _check_no_improvement(
-    graph: Graph, arcs: tuple[Any, ...], distances: NDArray[Any], bound: float
+    graph: Graph, arcs: tuple[Any, ...], result: Result, bound: float
 ) -> None:
-    nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
+    distances = result.distances
+    floats = distances.dtype.kind == "f"
+    nothing = np.inf if floats else UNREACHED
     looked = _over_rows(
         arcs, lambda rows: certificate.improvable_arc(rows, *arcs, distances, nothing, bound)
     )
     tail, arc = next((found for found in looked if found[0] >= 0), (-1, -1))
+    if tail >= 0 and floats and graph.weights.min() < 0:
+        tail, arc = _improvable_beyond_rounding(arcs, result, bound)
     if tail >= 0:
         raise _improvable(graph, distances, tail, arc)
 
 
-def _check_no_great_improvement(
-    graph: Graph, arcs: tuple[Any, ...], result: Result, bound: float
-) -> None:
-    """As `_check_no_improvement`, with the tolerance of float cycles."""
+def _improvable_beyond_rounding(
+    arcs: tuple[Any, ...], result: Result, bound: float
+) -> tuple[int, int]:
+    """The first (tail, arc) that would shorten a distance by more than is allowed, or (−1, −1)."""
     offsets, heads, weights = arcs
-    distances, count = result.distances, graph.vertex_count
+    distances, count = result.distances, len(offsets) - 1
     steps, absolute = np.full(count, -1, np.int64), np.zeros(count)
     certificate.lengths_along(*arcs, distances, result.source, steps, absolute)
     tails = np.repeat(np.arange(count), np.diff(offsets))
@@ -151,9 +152,10 @@ def _check_no_great_improvement(
         slack = path_slack(steps[tails] + steps[heads] + 1, sums, distances.dtype)
         wrong = gains > np.where((steps[tails] >= 0) & (steps[heads] >= 0), slack, 0)
         wrong &= reach <= bound
-    if wrong.any():
-        arc = int(np.argmax(wrong))
-        raise _improvable(graph, distances, int(tails[arc]), arc)
+    if not wrong.any():
+        return -1, -1
+    arc = int(np.argmax(wrong))
+    return int(tails[arc]), arc
 
 
 def _improvable(graph: Graph, distances: NDArray[Any], tail: int, arc: int) -> VerificationError:

@@ -9,16 +9,18 @@ import pytest
 from graphs import all_lengths, graph_of, graphs, scipy_distances
 from hypothesis import given
 from hypothesis import strategies as st
+from zero_cycles import grid
 
 from groute_py import Graph
+from groute_py.algorithms.tolerance import sum_slack
 from groute_py.kernels.cpu import tree_bellman_ford as kernel
 
 
-def solve(graph: Graph, source: int, tolerance: float = 0.0) -> kernel.Tree:
+def solve(graph: Graph, source: int, tolerance: float = 0.0, slack: float = 0.0) -> kernel.Tree:
     tree = kernel.planted(graph.vertex_count, source)
     while tree.at[kernel.COUNT] and tree.at[kernel.CYCLE_TAIL] < 0:  # in many slices
         weights = graph.weights.astype(np.float64)
-        kernel.relax(graph.offsets, graph.heads, weights, tolerance, tree, 5)
+        kernel.relax(graph.offsets, graph.heads, weights, tolerance, slack, tree, 5)
         check_ring(tree, source)
     return tree
 
@@ -90,6 +92,25 @@ def test_the_tolerance_is_relative_to_the_cycle(weights: list[float], is_negativ
     tree = solve(cycle_of(weights), 0, tolerance=2.0**-46)
     assert (tree.at[kernel.CYCLE_TAIL] >= 0) == is_negative
     assert tree.labels[0] == 0
+
+
+@given(graph=graphs("float64", least=0, greatest=9), source=st.integers(0, 23))
+def test_what_rounding_prefers_is_left(graph: Graph, source: int) -> None:
+    source %= graph.vertex_count
+    tree, expected = solve(graph, source, slack=2.0**-50), scipy_distances(graph, source)
+    np.testing.assert_allclose(tree.labels, expected, rtol=1e-12)
+    assert (tree.in_tree == np.isfinite(expected)).all()
+
+
+def test_a_grid_whose_paths_are_equal_is_relaxed_a_few_times() -> None:
+    """An improvement by rounding would cut off all that lies below it, again and again."""
+    graph, exact = grid(150, 3)
+    weights = graph.weights.astype(np.float64)
+    tree = kernel.planted(graph.vertex_count, 0)
+    tolerances = 2.0**-46, sum_slack(graph.weights.dtype)
+    kernel.relax(graph.offsets, graph.heads, weights, *tolerances, tree, 10**9)
+    np.testing.assert_allclose(tree.labels, exact / 100, rtol=0, atol=1e-10)
+    assert tree.at[kernel.RELAXATIONS] < 20 * graph.arc_count
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])

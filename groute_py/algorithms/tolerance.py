@@ -20,6 +20,10 @@ UNITS = 64
 """The tolerance in units of the weights' epsilon: 2⁻⁴⁶ for float64, 2⁻¹⁷ for float32."""
 
 
+ROUNDINGS = 4
+"""How many epsilons a path may be shorter by and not be looked for again."""
+
+
 def cycle_tolerance(weight_type: np.dtype[Any]) -> float:
     """Of a cycle of such weights, as a part of the sum of its absolute weights.
 
@@ -27,6 +31,14 @@ def cycle_tolerance(weight_type: np.dtype[Any]) -> float:
     (True, 0.0)
     """
     return UNITS * float(np.finfo(weight_type).eps) if weight_type.kind == "f" else 0.0
+
+
+def sum_slack(weight_type: np.dtype[Any]) -> float:
+    """What two sums of paths may differ by and count as equal where either will do.
+
+    As a part of the sum of all absolute weights on both paths.
+    """
+    return ROUNDINGS * float(np.finfo(weight_type).eps)
 
 
 def path_slack(steps: NDArray[Any], absolute: NDArray[Any], sum_type: np.dtype[Any]) -> Any:

@@ -85,7 +85,7 @@ def bound_within(value: float, distance_type: np.dtype[Any]) -> Any:
 
     So no distance that a cutoff excludes is kept by rounding, and none is dropped.
 
-    >>> bound_within(0.1, np.dtype(np.float32)) <= 0.1, int(bound_within(2.9, np.dtype(np.int32)))
+    >>> bool(bound_within(0.1, np.dtype(np.float32)) <= 0.1), int(bound_within(2.9, np.dtype(np.int32)))
     (True, 2)
     """
     nothing = unreached(distance_type)

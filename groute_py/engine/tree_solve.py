@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.tolerance import cycle_tolerance
+from groute_py.algorithms.tolerance import cycle_tolerance, sum_slack
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
 from groute_py.engine.loop import too_late
@@ -27,7 +27,7 @@ from groute_py.kernels.cpu import tree_bellman_ford as kernel
 from groute_py.partition.order import Order
 from groute_py.partition.share import Share
 
-SLICE_ARCS = 1 << 22
+SLICE_ARCS = 1 << 18
 """Arcs relaxed before the clock is read and signals are heard."""
 
 
@@ -57,10 +57,19 @@ class TreeSolver:
         numbers = np.concatenate([owned, share.halo])
         columns = (np.diff(share.offsets), numbers[share.heads], share.weights)
         parts = [channel.collect(np.ascontiguousarray(column)) for column in columns]
-        self._arcs = None
-        if channel.rank == 0:
-            degrees, heads, weights = (np.concatenate(part) for part in parts if part is not None)
-            self._arcs = np.concatenate([[0], np.cumsum(degrees)]), heads, weights
+        self._arcs: list[NDArray[Any]] = []
+        on_root(channel, lambda: self._arcs.extend(self._joined(parts)))
+
+    def _joined(self, parts: list[Any]) -> tuple[NDArray[Any], ...]:
+        """Offsets, heads and weights of the whole graph."""
+        try:
+            degrees, heads, weights = (np.concatenate(part) for part in parts)
+            return np.concatenate([[0], np.cumsum(degrees)]), heads, weights
+        except MemoryError as problem:
+            raise RunError(
+                f"cycles of {self._facts.name} weigh 0 but for rounding, and to solve such a graph "
+                f"rank 0 needs room for all of it ({problem}); scale the weights to integers"
+            ) from problem
 
     def solve(
         self, source: int | None, types: Sequence[np.dtype[Any]], deadline: float
@@ -93,13 +102,13 @@ class TreeSolver:
         self, root: int, types: Sequence[np.dtype[Any]], deadline: float
     ) -> list[NDArray[Any]]:
         """On rank 0: as `solve`, of all vertices."""
-        assert self._arcs is not None
         offsets, heads, weights = self._arcs
         tree = kernel.planted(len(offsets) - 1, root)
-        tolerance = cycle_tolerance(self._facts.precision)
+        precision = self._facts.precision
+        tolerance, slack = cycle_tolerance(precision), sum_slack(precision)
         wide = weights.astype(np.float64, copy=False)
         while tree.at[kernel.COUNT] > 0 and tree.at[kernel.CYCLE_TAIL] < 0:
-            kernel.relax(offsets, heads, wide, tolerance, tree, SLICE_ARCS)
+            kernel.relax(offsets, heads, wide, tolerance, slack, tree, SLICE_ARCS)
             if time.monotonic() > deadline:
                 raise too_late()
         if tree.at[kernel.CYCLE_TAIL] >= 0:

@@ -29,6 +29,7 @@ class Tree(NamedTuple):
 
     Attributes:
         labels: float64, infinite where no path has been found.
+        absolute: float64, the sums of the absolute weights along the tree.
         parents, via: int64, the vertex before and the arc from it; −1 outside the tree.
         after, before: int64, the neighbours in the ring.
         depth: int64, arcs from the source.
@@ -38,6 +39,7 @@ class Tree(NamedTuple):
     """
 
     labels: NDArray[np.float64]
+    absolute: NDArray[np.float64]
     parents: NDArray[np.int64]
     via: NDArray[np.int64]
     after: NDArray[np.int64]
@@ -55,7 +57,17 @@ def planted(count: int, source: int) -> Tree:
     parents, via, after, before = np.full((4, count), -1, np.int64)
     in_tree, queued = np.zeros((2, count), np.bool_)
     tree = Tree(
-        *(labels, parents, via, after, before, np.zeros(count, np.int64), in_tree, queued),
+        *(
+            labels,
+            np.zeros(count),
+            parents,
+            via,
+            after,
+            before,
+            np.zeros(count, np.int64),
+            in_tree,
+            queued,
+        ),
         *(np.zeros(count, np.int64), np.zeros(CURSORS, np.int64)),
     )
     labels[source], in_tree[source], queued[source] = 0.0, True, True
@@ -118,12 +130,16 @@ def closes_negative(weights: Any, tolerance: Any, tree: Any, tail: Any, arc: Any
 
 
 @njit(cache=True, nogil=True)
-def relax(offsets: Any, heads: Any, weights: Any, tolerance: Any, tree: Any, budget: Any) -> None:
+def relax(
+    offsets: Any, heads: Any, weights: Any, tolerance: Any, slack: Any, tree: Any, budget: Any
+) -> None:
     """Relax until the queue is empty, about ``budget`` arcs are done, or a cycle is negative.
 
     Args:
         offsets: int64, shape (n + 1,); heads: an integer type, shape (m,); weights: float64.
         tolerance: of a cycle, as a part of the sum of its absolute weights.
+        slack: what a path has to be shorter by than that in the tree, as a part of the sum of the
+            absolute weights on both; so the tree does not follow what rounding alone prefers.
         tree: a `Tree`.
         budget: arcs.
     """
@@ -146,14 +162,18 @@ def relax(offsets: Any, heads: Any, weights: Any, tolerance: Any, tree: Any, bud
             joins = reach == labels[head] and not tree.in_tree[head]
             if not (reach < labels[head] or joins):
                 continue
+            both = tree.absolute[tail] + abs(weights[arc]) + tree.absolute[head]
             if tree.in_tree[head]:
                 if is_below(tree, head, tail):
                     if closes_negative(weights, tolerance, tree, tail, arc, head):
                         at[CYCLE_TAIL], at[CYCLE_ARC] = tail, arc
                         return
                     continue
+                if labels[head] - reach <= slack * both:
+                    continue  # as near as rounding can tell
                 cut_off(tree, head)
             labels[head] = reach
+            tree.absolute[head] = tree.absolute[tail] + abs(weights[arc])
             hang(tree, head, tail, arc)
             if not tree.queued[head]:
                 tree.queued[head] = True
