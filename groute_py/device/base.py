@@ -85,8 +85,10 @@ def bound_within(value: float, distance_type: np.dtype[Any]) -> Any:
 
     So no distance that a cutoff excludes is kept by rounding, and none is dropped.
 
-    >>> bool(bound_within(0.1, np.dtype(np.float32)) <= 0.1), int(bound_within(2.9, np.dtype(np.int32)))
-    (True, 2)
+    >>> bool(bound_within(0.1, np.dtype(np.float32)) <= 0.1)
+    True
+    >>> int(bound_within(2.9, np.dtype(np.int32)))
+    2
     """
     nothing = unreached(distance_type)
     if distance_type.kind != "f":
