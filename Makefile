@@ -2,6 +2,7 @@
 #
 #   make demo        shortest paths on a generated road graph under four MPI ranks
 #   make test        all tests this machine can run
+#   make models      verify the models of the protocols (needs spin and a C compiler)
 #   make check       lint, format, types, import floors
 #   make bench       benchmarks on the CPU
 #   make bench-gpu   benchmarks on the GPUs (CUDA=cuda12 or cuda13)
@@ -16,7 +17,7 @@ CUDA   ?= cuda12
 ARGS   ?=
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench bench-gpu clean
+.PHONY: demo test models check bench bench-gpu clean
 .NOTPARALLEL:     # two pips in one venv
 .DELETE_ON_ERROR: # half a venv
 
@@ -27,6 +28,9 @@ demo: $(VENV)/$(MPI).stamp
 
 test: $(VENV)/$(MPI),test.stamp
 	$(BIN)/pytest $(ARGS)
+
+models: $(VENV)/$(MPI),test.stamp
+	$(BIN)/python tests/model_checks.py
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff check
