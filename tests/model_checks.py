@@ -129,12 +129,14 @@ _UNTOLD = f"UNTOLD={UNTOLD}"
 _PROMPT = ("PROMPT_DATA", "PROMPT_VOTES")
 
 CHECKS = [
-    Check("termination", 2, ("SENDS=5",), states=500_000),
+    Check("termination", 2, states=10_000),
+    Check("termination", 2, ("SENDS=5",), states=500_000, slow=True),
     Check("termination", 2, ("GOAL",), states=10_000),
     Check("termination", 2, ("STOPS",), states=100_000),
     Check("termination", 2, states=10_000, ends=True),
     Check("termination", 2, ("ENDLESS",), states=100, ends=True),
-    Check("termination", 3, states=500_000),
+    Check("termination", 3, ("SENDS=2",), states=10_000),
+    Check("termination", 3, states=500_000, slow=True),
     Check("termination", 3, ("GOAL", "SENDS=2"), states=50_000),
     Check("termination", 3, ("STOPS", "SENDS=2"), states=100_000),
     Check("termination", 3, ("SENDS=2",), states=10_000, ends=True),
@@ -161,6 +163,8 @@ CHECKS = [
     ),
     Check("fused_steps", 2, ("IMPROVEMENTS=2",), states=50_000),
     Check("fused_steps", 2, (*_PROMPT, "IMPROVEMENTS=2"), states=2_000, ends=True),
+    Check("fused_steps", 2, ("IMPROVEMENTS=1", "EXPRESS"), states=50_000),
+    Check("fused_steps", 3, ("IMPROVEMENTS=1", "PROMPT_DATA"), states=30_000),
     Check("fused_steps", 2, ("IMPROVEMENTS=2", "EXPRESS"), states=1_000_000, slow=True),
     Check("fused_steps", 3, ("IMPROVEMENTS=1",), states=400_000, slow=True),
     *(
