@@ -2,6 +2,7 @@
 #
 #   make demo        shortest paths on a generated road graph under four MPI ranks
 #   make test        all tests this machine can run
+#   make models      verify the models of the protocols (needs spin and a C compiler)
 #   make check       lint, format, types, import floors
 #   make fuzz        mutated files of every format: ARGS="--seconds 3600"
 #   make soak        random solves against exact arithmetic: ARGS="--solves 10000"
@@ -18,7 +19,7 @@ CUDA   ?= cuda12
 ARGS   ?=
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check fuzz soak bench bench-gpu clean
+.PHONY: demo test models check fuzz soak bench bench-gpu clean
 .NOTPARALLEL:     # two pips in one venv
 .DELETE_ON_ERROR: # half a venv
 
@@ -29,6 +30,9 @@ demo: $(VENV)/$(MPI).stamp
 
 test: $(VENV)/$(MPI),test.stamp
 	$(BIN)/pytest $(ARGS)
+
+models: $(VENV)/$(MPI),test.stamp
+	$(BIN)/python tests/model_checks.py
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff check

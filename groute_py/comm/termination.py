@@ -24,7 +24,7 @@ leads to nothing before it, so the proof holds for the work up to the goal.
 
 Messages may be late, overtake each other, or stall: only counts are used, never times. (This is
 Mattern's four-counter method, "Algorithms for distributed termination detection", 1987, with the
-two waves made by votes.)
+two waves made by votes.) Spin checks it: tests/models/termination.pml.
 """
 
 from __future__ import annotations
