@@ -121,6 +121,10 @@ class InterruptedRun(GrouteError):
     exit_code = 130
 
 
+class CacheWarning(UserWarning):
+    """No copy of a graph is kept or used, and why."""
+
+
 def everywhere(error: GrouteError) -> GrouteError:
     """Mark an error that every rank raises by itself."""
     error.on_all_ranks = True

@@ -75,7 +75,7 @@ def check_same(path: Path, ranks: int) -> None:
     assert facts.mean == pytest.approx(facts_of(expected).mean)
     assert vars(facts) | {"mean": 0} == vars(facts_of(expected)) | {"mean": 0}
     alone = path.with_name("alone.csr")
-    native.write(expected, alone, source=native.Source.of(path))
+    native.write_copy(expected, alone, path, native.Source.of(path))
     assert copy_beside(path).read_bytes() == alone.read_bytes()
     assert list(copy_beside(path).parent.iterdir()) == [copy_beside(path)]
 

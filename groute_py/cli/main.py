@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from functools import partial
 from typing import NoReturn
 
@@ -26,6 +27,7 @@ from groute_py.cli.generate import generate
 from groute_py.cli.info import info
 from groute_py.cli.launch import launch
 from groute_py.cli.plan import plan
+from groute_py.cli.show import warning
 from groute_py.cli.signals import be_deaf, be_done, first_heard, on_signal, raise_dropped
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
@@ -71,6 +73,7 @@ def main() -> NoReturn:
         on_signal(number, partial(_interrupted, number.name))
     on_signal(signal.SIGUSR1, _warned)
     sys.unraisablehook = raise_dropped
+    warnings.showwarning = warning
     try:
         commands.main(standalone_mode=False)
         be_done()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from groute_py.environment import place
+from groute_py.errors import CacheWarning
 
 NARROWEST = 40
 """Columns of a terminal that a table is made for, however few it says it has."""
@@ -56,6 +58,21 @@ def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
     console = Console()
     console.width = max(console.width, NARROWEST)
     console.print(grid)
+
+
+def warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """What `warnings.showwarning` is to the command line: ours in one line, others as they are."""
+    if issubclass(category, CacheWarning):
+        note(str(message))
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def note(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The folder OUT.partial of a run: opened once, never through a link, and only if it is a run's own.
+"""The folder OUT.partial of a run: opened once, not through a link, and only if it is a run's.
 
 All files in it are reached through the open folder, so that what takes its name meanwhile is not
 touched. A run signs the file ``lock`` and leaves ``run.json``; a folder that has neither, or has
@@ -58,7 +58,7 @@ class RunFolder:
         made = create and _made(path)
         self._descriptor = _opened(path)
         try:
-            if not made or os.listdir(self._descriptor):
+            if not made or _names(self._descriptor):
                 _check_own(path, self._descriptor)
             self._lock = FileLock(self.file(LOCK))
             if not os.fstat(self._lock.descriptor).st_size:
@@ -80,7 +80,7 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what a run has put there, but for the lock."""
-        for name in os.listdir(self._descriptor):
+        for name in _names(self._descriptor):
             if name in (*FILES, DRAFT) and name != LOCK:
                 _remove(name, self._descriptor)
 
@@ -134,11 +134,16 @@ def _opened(path: Path) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
+def _names(folder: int) -> list[str]:
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in entries]
+
+
 def _check_own(path: Path, folder: int) -> None:
     with tempfile.TemporaryFile(dir=path.parent) as probe:  # some file systems give root another id
         if os.fstat(folder).st_uid not in (os.geteuid(), os.fstat(probe.fileno()).st_uid):
             raise InputError(f"{path}: belongs to another user; {_ADVICE}")
-    names = [name for name in os.listdir(folder) if not name.startswith(NFS_LEFTOVER)]
+    names = [name for name in _names(folder) if not name.startswith(NFS_LEFTOVER)]
     strange = next((name for name in names if not _is_own(name, folder)), None)
     if strange is not None:
         raise InputError(f"{path}: holds {strange}, which is no file of a run; {_ADVICE}")
