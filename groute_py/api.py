@@ -20,7 +20,7 @@ from groute_py.engine.supply.mapped import Mapped, mapped_copy
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
 from groute_py.graph import datasets
 from groute_py.graph.array_like import host_array
 from groute_py.graph.coordinates import coordinates_beside
@@ -270,8 +270,8 @@ def _indices(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
         return operator.index(source), [operator.index(target) for target in targets]
     except TypeError as problem:
         raise InputError(
-            f"source {source!r}, targets {targets!r}: an integer and a sequence of integers are "
-            f"expected ({problem})"
+            f"source {quote(source)}, targets {quote(targets)}: an integer and a sequence of "
+            f"integers are expected ({problem})"
         ) from problem
 
 

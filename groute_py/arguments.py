@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
 
 
 def check_choice(what: str, name: Any, known: Iterable[str]) -> None:
@@ -17,7 +17,7 @@ def check_choice(what: str, name: Any, known: Iterable[str]) -> None:
     """
     names = tuple(known)
     if not isinstance(name, str) or name not in names:
-        raise InputError(f"{what} {name!r} is unknown; choose one of {', '.join(names)}")
+        raise InputError(f"{what} {quote(name)} is unknown; choose one of {', '.join(names)}")
 
 
 def plain(value: Any) -> Any:
@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
 def check_number(what: str, value: Any) -> None:
     """Raise `InputError` for what is no real number, or one that no float64 holds."""
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise InputError(f"{what} must be a number, not {value!r}")
+        raise InputError(f"{what} must be a number, not {quote(value)}")
     try:
         float(value)
     except OverflowError:
@@ -43,7 +43,7 @@ def check_whole_number(what: str, value: Any) -> None:
     """Raise `InputError` for what is no integer, nor a float that is whole."""
     check_number(what, value)
     if not float(value).is_integer():
-        raise InputError(f"{what} must be an integer, not {value!r}")
+        raise InputError(f"{what} must be an integer, not {quote(value)}")
 
 
 def check_cutoff(value: Any) -> None:

@@ -32,7 +32,7 @@ from groute_py.cli.signals import be_deaf, be_done, first_heard, on_signal, rais
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
-from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError
+from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
 from groute_py.graph.atomic import FULL
 from groute_py.graph.streams import STDOUT
 
@@ -78,7 +78,7 @@ def main() -> NoReturn:
         commands.main(standalone_mode=False)
         be_done()
     except click.ClickException as error:
-        _end_in_order(error.format_message(), 2, _usage(error))
+        _end_in_order(printable(error.format_message()), 2, _usage(error))
     except GrouteError as error:
         _end(error if error.by_signal else first_heard() or error)
     except Exception as error:  # noqa: BLE001 - the wall

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import click
 
 from groute_py.environment import place
-from groute_py.errors import CacheWarning
+from groute_py.errors import CacheWarning, printable
 
 NARROWEST = 40
 """Columns of a terminal that a table is made for, however few it says it has."""
@@ -32,7 +32,7 @@ def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool 
         return
     width = max(len(key) for key in rows)
     if title:
-        click.echo(title, err=aside)
+        click.echo(printable(title), err=aside)
     for key, value in rows.items():
         click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}", err=aside)
 
@@ -54,7 +54,7 @@ def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
     for column in columns:
         grid.add_column(column, overflow="fold")
     for row in rows:
-        grid.add_row(*map(escape, row))
+        grid.add_row(*(escape(printable(field)) for field in row))
     console = Console()
     console.width = max(console.width, NARROWEST)
     console.print(grid)
@@ -78,7 +78,7 @@ def warning(
 def note(text: str) -> None:
     """A line of log on stderr."""
     if place().rank == 0:
-        click.echo(f"groute-py: {text}", err=True)
+        click.echo(f"groute-py: {printable(text)}", err=True)
 
 
 @contextmanager
@@ -88,9 +88,15 @@ def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(what), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn(escape(printable(what))),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -103,6 +109,7 @@ def row_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -111,7 +118,12 @@ def row_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn(escape(printable(what))),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -128,4 +140,4 @@ def _shown(value: Any) -> str:
         return f"{value:,.6g}"
     if isinstance(value, list):
         return ", ".join(_shown(item) for item in value)
-    return str(value)
+    return printable(value)

@@ -20,7 +20,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
-from groute_py.errors import InputError, RunError
+from groute_py.errors import InputError, RunError, quote
 from groute_py.graph.cache_folder import cache_folder
 from groute_py.graph.libraries import library
 from groute_py.graph.lock import FileLock, LockedError
@@ -76,7 +76,7 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
     if name not in URLS:
         kind = name.partition(":")[0]
         known = ", ".join(known for known in URLS if known.startswith(kind))
-        raise InputError(f"there is no graph {name!r}; there are {known}")
+        raise InputError(f"there is no graph {quote(name)}; there are {known}")
     file = URLS[name].rpartition("/")[2]
     mirror, folder = settings().datasets_url, _folder(name)
     part = folder / f"{file}.part"

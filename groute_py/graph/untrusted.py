@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.errors import quote
+
 INT64 = np.iinfo(np.int64)
 
 
@@ -30,7 +32,9 @@ def json_object(text: bytes) -> dict[str, Any]:
 
 
 def integer(what: str, value: Any, least: int, most: int) -> int:
-    """An integer within bounds, Python's, NumPy's or an array of one; never rounded or parsed.
+    """An integer within bounds, Python's or NumPy's, or an array of no dimension that is one.
+
+    It is never rounded, nor read from text.
 
     Raises:
         ValueError: it is no integer (a bool, a float and a text are none), or is out of bounds.
@@ -38,9 +42,9 @@ def integer(what: str, value: Any, least: int, most: int) -> int:
     >>> integer("first_id", np.int32(7), 0, 9)
     7
     """
-    scalar = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
-    if isinstance(scalar, bool | np.bool_) or not hasattr(scalar, "__index__"):
-        raise ValueError(f"{what} must be an integer, not {value!r}")
+    scalar = value[()] if isinstance(value, np.ndarray) else value
+    if isinstance(scalar, bool | np.bool_ | np.ndarray) or not hasattr(scalar, "__index__"):
+        raise ValueError(f"{what} must be an integer, not {quote(value)}")
     number = operator.index(scalar)
     if not least <= number <= most:
         raise ValueError(f"{what} must be in {least}..{most}, not {number}")

@@ -19,7 +19,7 @@ from groute_py.graph.cache import map_copy
 from groute_py.graph.csr import Graph, check_arcs, check_ids, check_offsets, check_types
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
 from groute_py.graph.formats import native
-from groute_py.graph.ids import Numbering
+from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, is_dense, is_good
 from groute_py.partition.quality import cost_of, quality_of
@@ -97,8 +97,8 @@ class Mapped:
         """Check all offsets and ids; returns the first vertex that an arc leaves."""
         with native.refusing_damage(self._path):
             check_offsets(self._file.offsets)
-            if self._file.digests is None:
-                native.check_distinct(self._file.ids)
+            if self._file.ids is not None and self._file.digests is None:
+                check_given_ids(self._file.ids)
         return first_with_arcs(self._file.offsets)
 
     def _check_part(self, part: int, parts: int) -> tuple[int, Weighed]:

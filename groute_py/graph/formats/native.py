@@ -24,11 +24,12 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GrouteError
+from groute_py.errors import FormatError, GrouteError, quote, quoted
 from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.digests import block_count, digests_of, digests_of_pieces
 from groute_py.graph.head import Head
+from groute_py.graph.ids import check_given_ids
 from groute_py.graph.own_files import replacing_copy
 from groute_py.graph.untrusted import INT64, first_id, integer, json_object
 
@@ -40,6 +41,8 @@ MORE = ("ids", "digests")
 """Arrays that stand behind these where the header says so."""
 ALIGNMENT = 64
 LONGEST_HEADER = 1 << 16
+LONGEST_NAME = 255
+"""Characters; files have no longer names."""
 
 
 class Source(NamedTuple):
@@ -96,8 +99,8 @@ def graph_of(path: Path, contents: Contents) -> Graph:
     """The graph in a mapped file; raises as `read`."""
     check_digests(path, contents)
     with refusing_damage(path):
-        if contents.digests is None:
-            check_distinct(contents.ids)
+        if contents.ids is not None and contents.digests is None:
+            check_given_ids(contents.ids)
         return Graph(*contents[:3], contents.first_id, contents.name, contents.ids)
 
 
@@ -113,16 +116,6 @@ def check_digests(path: Path, contents: Contents, part: int = 0, parts: int = 1)
     wanted = contents.digests[count * part // parts : count * (part + 1) // parts]
     if not np.array_equal(digests_of(contents.digested, part, parts), wanted):
         raise FormatError(path, "damaged native graph: its content does not have its digests")
-
-
-def check_distinct(ids: NDArray[Any] | None) -> None:
-    """Raise `ValueError` for ids of which two vertices have the same."""
-    if ids is None or (ids[1:] > ids[:-1]).all():
-        return
-    ascending = np.sort(ids)
-    repeated = np.flatnonzero(ascending[1:] == ascending[:-1])
-    if len(repeated):
-        raise ValueError(f"two vertices have the id {ascending[repeated[0]].item()!r}")
 
 
 def map_file(path: Path) -> Contents:
@@ -166,7 +159,7 @@ def _name(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"its name is {type(value).__name__}, not text")
     value.encode()  # raises for half of a character, which no terminal or file takes
-    return value
+    return value[:LONGEST_NAME]
 
 
 def _source(value: Any) -> Source | None:
@@ -185,7 +178,7 @@ def refusing_damage(path: Path) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, GrouteError) and error.by_signal:
             raise
-        raise FormatError(path, f"damaged native graph: {error}") from error
+        raise FormatError(path, f"damaged native graph: {quoted(error)}") from error
 
 
 def write(graph: Graph, path: Path) -> None:
@@ -315,7 +308,9 @@ def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
     if not magic.startswith(FAMILY):
         raise FormatError(path, "not a native graph: it does not start with its magic line")
     if magic != MAGIC:
-        raise FormatError(path, f"a native graph of another version: {magic!r}, not {MAGIC!r}")
+        raise FormatError(
+            path, f"a native graph of another version: {quote(magic)}, not {quote(MAGIC)}"
+        )
     try:
         header = json_object(file.readline(LONGEST_HEADER))
     except ValueError as error:

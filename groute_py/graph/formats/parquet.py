@@ -24,7 +24,7 @@ from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.libraries import library
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import available_bytes, check_name_lengths
+from groute_py.graph.memory import check_name_lengths, check_room, check_vertex_count
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 
 MAGIC = b"PAR1"
@@ -57,7 +57,8 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     tails, heads = columns[:2]
     if kept.span is not None:
         first, ids, count = kept.span.start, None, len(kept.span)
-        _check_memory(path, count)
+        content = sum(column.nbytes for column in columns)
+        check_vertex_count(path, count, max(content, path.stat().st_size))
         _check_ends(path, columns[:2], kept.span)
         tails, heads = (ends.astype(np.int64, copy=False) - first for ends in (tails, heads))
     elif tails.dtype.kind in "iu":
@@ -81,13 +82,6 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     return Graph(graph.offsets, graph.heads, graph.weights, name=graph.name, ids=ids)
 
 
-def _check_memory(path: Path, vertex_count: int) -> None:
-    available = available_bytes()
-    if available is not None and 8 * vertex_count > available:
-        problem = f"promises {vertex_count:,} vertices, which need more memory than is available"
-        raise FormatError(path, problem)
-
-
 def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
     for ends in columns:
         if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
@@ -100,9 +94,8 @@ def _columns(path: Path) -> tuple[list[NDArray[Any]], Kept]:
     try:
         with pq.ParquetFile(path) as file:
             names = _chosen(path, file.schema_arrow)
-            rows, available = file.metadata.num_rows, available_bytes()
-            if available is not None and 8 * len(names) * rows > available:
-                raise FormatError(path, f"{rows:,} arcs need more memory than is available")
+            rows = file.metadata.num_rows
+            check_room(8 * len(names) * rows, f"{path}: {rows:,} arcs")
             table = file.read(columns=names)
             more = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
             arrays = [_array(path, table.column(name), name) for name in names]
@@ -128,6 +121,8 @@ def _kept(path: Path, more: Any, kind: type) -> Kept:
     """What our metadata say, after a look at it: any program may have written it."""
     span, lonely = more.get("span"), more.get("lonely", [])
     right = isinstance(lonely, list) and all(type(vertex) is kind for vertex in lonely)
+    if right and kind is str:
+        right = "".join(lonely).isascii() or not any(map(_has_half, lonely))
     if right and kind is int:
         right = all(INT64.min <= vertex <= INT64.max for vertex in lonely)
     if right and span is not None:
@@ -137,6 +132,11 @@ def _kept(path: Path, more: Any, kind: type) -> Kept:
         problem = f"damaged Parquet: its metadata {METADATA.decode()} do not fit its columns"
         raise FormatError(path, f"{problem}; write the table anew without them")
     return Kept(None if span is None else range(span[0], sum(span)), lonely)
+
+
+def _has_half(name: str) -> bool:
+    """Whether there is half of a character in a name, as JSON can write it."""
+    return any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _chosen(path: Path, schema: Any) -> list[str]:
