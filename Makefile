@@ -3,6 +3,8 @@
 #   make demo        shortest paths on a generated road graph under four MPI ranks
 #   make test        all tests this machine can run
 #   make check       lint, format, types, import floors
+#   make fuzz        mutated files of every format: ARGS="--seconds 3600"
+#   make soak        random solves against exact arithmetic: ARGS="--solves 10000"
 #   make bench       benchmarks on the CPU
 #   make bench-gpu   benchmarks on the GPUs (CUDA=cuda12 or cuda13)
 #   make clean       remove whatever was made here
@@ -16,7 +18,7 @@ CUDA   ?= cuda12
 ARGS   ?=
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench bench-gpu clean
+.PHONY: demo test check fuzz soak bench bench-gpu clean
 .NOTPARALLEL:     # two pips in one venv
 .DELETE_ON_ERROR: # half a venv
 
@@ -33,6 +35,12 @@ check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+fuzz: $(VENV)/$(MPI),test.stamp
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
+
+soak: $(VENV)/$(MPI),test.stamp
+	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
 
 bench: $(VENV)/$(MPI),test.stamp
 	$(BIN)/python -m benchmarks --device cpu $(ARGS)

@@ -23,11 +23,12 @@ from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, quote
 from groute_py.graph import datasets
 from groute_py.graph.array_like import host_array
+from groute_py.graph.columns import BY_TITLE, Columns
 from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
-from groute_py.graph.files import copy_for, is_for_pieces, native_file, read_graph
-from groute_py.graph.from_networkx import graph_from_networkx, is_networkx
-from groute_py.graph.from_table import graph_from_table, is_table
+from groute_py.graph.files import copy_for, is_for_pieces, native_file, read_table
+from groute_py.graph.from_networkx import graph_from_networkx, is_networkx, weight_of
+from groute_py.graph.from_table import is_table, table_graph
 from groute_py.graph.generate import generate, is_spec
 from groute_py.graph.mirror import mirrored
 from groute_py.many.apsp import collect, prepare
@@ -60,6 +61,9 @@ def sssp(
     coordinates: str | Path | None = None,
     download: bool = True,
     targets: Sequence[int] = (),
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
     comm: MPI.Intracomm | None = None,
 ) -> Result | SourceRows | None:
     """Shortest paths from ``source`` to every vertex, or from each of ``sources``.
@@ -94,6 +98,9 @@ def sssp(
             ``result.predecessors_device``; where one rank solves.
         targets: end when these vertices are final; those farther than the farthest of them are
             left unreached. With negative weights all is solved.
+        tail, head, weight: the columns of a table, in a file or not, by their titles; ``weight``
+            also the edge attribute of a NetworkX graph. By default those whose names say so, as
+            ``docs/tables.md`` lists them.
         comm: an MPI communicator; None for all ranks that the launcher started.
 
     Returns:
@@ -126,7 +133,7 @@ def sssp(
             "order": order != "auto",
             "coordinates": coordinates is not None,
             "download": not download,
-            "targets": len(targets) > 0,
+            "targets": len(_indices(0, targets)[1]) > 0,
         }
         if given := [name for name, is_given in one_source.items() if is_given]:
             raise InputError(f"{', '.join(given)}: for one source, not for several")
@@ -135,7 +142,8 @@ def sssp(
     ends = on_all(channel, asked)
     refuse_difference(channel, {"function": "apsp" if ends is None else "sssp"})
     if ends is None:
-        return _rows(channel, graph, sources, Request(algorithm, device, predecessors))
+        request = Request(algorithm, device, predecessors)
+        return _rows(channel, graph, sources, request, Columns(tail, head, weight))
     options = Options(
         algorithm,
         delta,
@@ -149,7 +157,7 @@ def sssp(
         coordinates or coordinates_beside(graph),
         download,
     )
-    with open_session(graph, options, channel) as session:
+    with open_session(graph, options, channel, Columns(tail, head, weight)) as session:
         return session.solve(*ends)
 
 
@@ -167,6 +175,9 @@ def bfs(
     coordinates: str | Path | None = None,
     download: bool = True,
     targets: Sequence[int] = (),
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
     comm: MPI.Intracomm | None = None,
 ) -> Result | None:
     """The least number of arcs from ``source`` to every vertex; weights are not looked at.
@@ -178,7 +189,7 @@ def bfs(
         graph, source: as for `sssp`.
         cutoff: leave vertices that are more arcs away unreached.
         device, partition, predecessors, time_limit_s, mode, order, coordinates, download, targets,
-            comm: as for `sssp`.
+            tail, head, weight, comm: as for `sssp`.
 
     Returns:
         A `Result` on rank 0, whose distances are int64; None on the other ranks.
@@ -205,7 +216,7 @@ def bfs(
         download=download,
         hops=True,
     )
-    with open_session(graph, options, channel) as session:
+    with open_session(graph, options, channel, Columns(tail, head, weight)) as session:
         return session.solve(*ends)
 
 
@@ -217,6 +228,9 @@ def apsp(
     device: str = "auto",
     predecessors: bool = False,
     memory_limit: int | None = None,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
     comm: MPI.Intracomm | None = None,
 ) -> SourceRows | None:
     """Shortest paths from all vertices, or from many, to all.
@@ -227,18 +241,19 @@ def apsp(
         graph: as for `sssp`; every rank will have the whole of it.
         sources: vertices, from 0; None for all.
         algorithm: ``floyd`` (blocked Floyd-Warshall), ``heap`` (Dijkstra, a source for each half
-            warp or core), ``batch`` (near–far, a source for each block), or ``auto``.
+            warp or core), ``batch`` (near–far, a source for each block), ``single`` (near–far by
+            all of a GPU, one source after the other), or ``auto``.
         device: ``auto``, ``cpu`` or ``cuda``.
         predecessors: also find the shortest-path trees.
         memory_limit: bytes of device memory that may be used; None for what is free.
-        comm: as for `sssp`.
+        tail, head, weight, comm: as for `sssp`.
 
     Returns:
         All rows, on rank 0; None on the other ranks.
 
     Raises:
         InputError: wrong arguments or graph, or the rows do not fit in memory.
-        NegativeCycleError: the graph has a negative cycle.
+        NegativeCycleError: a negative cycle can be reached from a source.
         SetupError: the device or the MPI set-up cannot be used.
         RunError: a distance does not fit.
 
@@ -250,7 +265,7 @@ def apsp(
     channel = connect(comm)
     on_all(channel, request.check)
     refuse_difference(channel, {"function": "apsp"})
-    return _rows(channel, graph, sources, request)
+    return _rows(channel, graph, sources, request, Columns(tail, head, weight))
 
 
 def _rows(
@@ -258,9 +273,10 @@ def _rows(
     graph: GraphLike,
     sources: Sequence[int] | NDArray[Any] | None,
     request: Request,
+    columns: Columns,
 ) -> SourceRows | None:
     def load() -> tuple[Graph, NDArray[np.int64] | None]:
-        return as_graph(graph), None if sources is None else _vertices(sources)
+        return as_graph(graph, columns=columns), None if sources is None else _vertices(sources)
 
     return collect(channel, prepare(channel, load, request))
 
@@ -282,9 +298,11 @@ def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
     return vertices.astype(np.int64)
 
 
-def open_session(graph: GraphLike, options: Options, channel: Channel) -> Session:
+def open_session(
+    graph: GraphLike, options: Options, channel: Channel, columns: Columns = BY_TITLE
+) -> Session:
     """Read the graph and spread it; for several solves on one graph. Collective."""
-    supply = supply_of(graph, channel, whole=options.renumbers)
+    supply = supply_of(graph, channel, whole=options.renumbers, columns=columns)
     return Session(supply, channel, options)
 
 
@@ -296,6 +314,7 @@ def supply_of(
     undirected: bool = False,
     cache: bool | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    columns: Columns = BY_TITLE,
 ) -> Supply:
     """Where the ranks get their rows of ``graph`` from. Collective.
 
@@ -306,6 +325,7 @@ def supply_of(
         undirected: as for `as_graph`.
         cache: as for `read_graph`.
         progress: as for `read_graph`.
+        columns: those of a table that the caller names.
 
     Raises:
         InputError: it is no graph; the same error on every rank.
@@ -314,13 +334,15 @@ def supply_of(
     def find() -> SharedFile | None:
         if channel.size == 1 or undirected or (file := _file_of(graph, progress)) is None:
             return None
-        if (native := native_file(file, cache)) is not None:
+        if (native := native_file(file, cache, columns)) is not None:
             return SharedFile(native, native=True, copied=native != Path(file))
-        pieces = not whole and is_for_pieces(file)
+        pieces = not whole and not columns.named and is_for_pieces(file)
         return SharedFile(Path(file)) if pieces else None
 
     def read() -> Whole:
-        return Whole(as_graph(graph, undirected=undirected, cache=cache, progress=progress))
+        return Whole(
+            as_graph(graph, undirected=undirected, cache=cache, progress=progress, columns=columns)
+        )
 
     file = on_root(channel, find)
     if file is not None and all(channel.gather(file.is_seen())):
@@ -339,6 +361,7 @@ def as_graph(
     undirected: bool = False,
     cache: bool | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    columns: Columns = BY_TITLE,
 ) -> Graph:
     """Make a `Graph` of whatever ``graph`` is; see `sssp`.
 
@@ -347,31 +370,37 @@ def as_graph(
         undirected: whether each arc is an edge, and also leads back.
         cache: as for `read_graph`.
         progress: as for `read_graph`.
+        columns: those of a table that the caller names, or the attribute of a NetworkX graph.
 
     Raises:
-        InputError: it is none of these, or not a valid one.
+        InputError: it is none of these, or not a valid one, or has no columns by name.
     """
-    whole = _directed(graph, cache, progress)
+    whole = _directed(graph, cache, progress, columns._replace(undirected=undirected))
     return mirrored(whole) if undirected else whole
 
 
 def _directed(
-    graph: GraphLike, cache: bool | Path | None, progress: Callable[[int, int], None] | None
+    graph: GraphLike,
+    cache: bool | Path | None,
+    progress: Callable[[int, int], None] | None,
+    columns: Columns,
 ) -> Graph:
+    if (file := _file_of(graph, progress)) is not None:
+        return read_table(file, columns, cache, progress)
+    if is_networkx(graph):
+        columns._replace(weight=None).refuse("a NetworkX graph")
+        return graph_from_networkx(graph, weight_of(graph, columns.weight))
+    if not hasattr(graph, "tocsr") and is_table(graph):
+        return table_graph(graph, columns)
+    columns.refuse(str(graph) if isinstance(graph, str) else f"a {type(graph).__name__}")
     if isinstance(graph, Graph):
         return graph
     if isinstance(graph, str) and is_spec(graph):
         return generate(graph)
-    if (file := _file_of(graph, progress)) is not None:
-        return read_graph(file, cache=cache, progress=progress)
     if isinstance(graph, tuple) and len(graph) == 3:
         return Graph.from_arrays(*graph)
-    if is_networkx(graph):
-        return graph_from_networkx(graph)
     if hasattr(graph, "tocsr"):
         return from_scipy(graph)
-    if is_table(graph):
-        return graph_from_table(graph)
     raise InputError(
         f"a graph cannot be made from {type(graph).__name__}; give a Graph, a path, a SciPy sparse "
         "array, a NetworkX graph, an edge table or (offsets, heads, weights)"

@@ -3,11 +3,54 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 from groute_py.errors import InputError, quote
+
+
+def check_kind(what: str, value: Any, kind: type, wanted: str) -> None:
+    """Raise `InputError` for a value that is not of a type.
+
+    >>> check_kind("spec", "road:9x9", str, "a text such as 'road:9x9'")
+    """
+    if not isinstance(value, kind):
+        raise InputError(f"{what} must be {wanted}, not {type(value).__name__}")
+
+
+def vertex_number(what: str, value: Any) -> int:
+    """A vertex as a Python integer.
+
+    Raises:
+        InputError: it is no integer.
+
+    >>> vertex_number("target", 4)
+    4
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InputError(
+            f"{what} must be an integer, the index of a vertex, not {value!r}"
+        ) from None
+
+
+def file_path(what: str, value: Any) -> Path:
+    """A path.
+
+    Raises:
+        InputError: it is neither text nor a path.
+
+    >>> file_path("graph", "usa.gr").name
+    'usa.gr'
+    """
+    try:
+        return Path(value)
+    except TypeError:
+        raise InputError(f"{what} must be a path, not {value!r}") from None
 
 
 def check_choice(what: str, name: Any, known: Iterable[str]) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GrouteError, InputError, quoted
+from groute_py.arguments import file_path, vertex_number
+from groute_py.errors import GrouteError, InputError, VerificationError, quoted
 from groute_py.graph.array_like import on_device
 from groute_py.graph.atomic import check_writable, replacing, told
 from groute_py.graph.ids import Numbering, check_given_ids
@@ -110,22 +111,24 @@ class Result:
         Empty where no path leads.
 
         Raises:
-            InputError: ``vertex`` is out of range, predecessors were not asked for, or they do not
-                lead to the source, as in a damaged file.
+            InputError: ``vertex`` is not one, or predecessors were not asked for.
+            VerificationError: they do not lead to the source, as in a damaged file.
         """
+        vertex = vertex_number("vertex", vertex)
         if not 0 <= vertex < len(self.distances):
             raise InputError(f"vertex {vertex} is out of range 0..{len(self.distances) - 1}")
         if self.predecessors is None:
             raise InputError("no paths without predecessors; solve with predecessors=True")
         if not self.reached[vertex]:
             return []
-        path = [int(vertex)]
+        path = [vertex]
         while path[-1] != self.source:
             before = int(self.predecessors[path[-1]])
             if before < 0 or len(path) == len(self.distances):
-                raise InputError(
-                    f"the predecessors of vertex {vertex} do not lead to source {self.source}; "
-                    "solve again"
+                end, source = (self.numbering.id_of(v) for v in (vertex, self.source))
+                raise VerificationError(
+                    f"the predecessors of vertex {end} do not lead to source {source}: they are "
+                    "damaged, or of another graph"
                 )
             path.append(before)
         return path[::-1]
@@ -161,7 +164,7 @@ class Result:
             RunError: the disk is full, or fails.
             SetupError: the form needs a library that is not installed.
         """
-        target = Path(path)
+        target = file_path("path", path)
         write = form_of(target, form)
         with told(target), replacing(target) as file:
             write(self, file)

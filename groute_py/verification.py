@@ -2,9 +2,11 @@
 
 Distances are right if and only if the source has 0, no arc would shorten any of them, and every
 reached vertex is led to from the source by tight arcs (arcs u→v with distance[u] + weight =
-distance[v]). The check shares no code with the solvers. It is two passes over the arcs, three with
-predecessors, by several threads where there are many, and a search where tight arcs from smaller
-distances do not tell: where weights are negative, zero, or too small for a float's sum to differ.
+distance[v]). Where float weights are negative an arc may shorten a distance by no more than
+`groute_py.algorithms.tolerance` allows. The check shares no code with the solvers. It is two passes
+over the arcs, three with predecessors, by several threads where there are many, and a search where
+tight arcs from smaller distances do not tell: where weights are negative, zero, or too small for a
+float's sum to differ.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_cutoff, plain
+from groute_py.algorithms.tolerance import path_slack
+from groute_py.arguments import check_cutoff, check_kind, plain
 from groute_py.errors import InputError, VerificationError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.threads import thread_count
@@ -45,6 +48,8 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     cutoff = plain(cutoff)
     if cutoff is not None:
         check_cutoff(cutoff)
+    check_kind("graph", graph, Graph, "a Graph, as read_graph returns it")
+    check_kind("result", result, Result, "a Result, as sssp returns it")
     graph = graph.to_host()
     distances, source = result.distances, result.source
     if distances.shape != (graph.vertex_count,) or not 0 <= source < graph.vertex_count:
@@ -68,21 +73,27 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     _refuse(~number | (distances == lowest), distances, shown, "has what is no distance")
     if distances[source] != 0:
         raise VerificationError(f"the source {shown(source)} has distance {distances[source]}")
-    bound = _bound(cutoff, floats=floats)
+    bound = _bound(cutoff, distances.dtype)
     beyond = result.reached & (distances > bound)
     _refuse(beyond, distances, shown, f"is reached beyond the cutoff {cutoff}")
-    _check_no_improvement(graph, arcs, distances, bound)
+    if floats and graph.weights.min(initial=0) < 0:
+        _check_no_great_improvement(graph, arcs, result, bound)
+    else:
+        _check_no_improvement(graph, arcs, distances, bound)
     led = _led(arcs, result)
     _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")
     if result.predecessors is not None:
         _check_tree(arcs, result, shown)
 
 
-def _bound(cutoff: float | None, *, floats: bool) -> float:
-    """The greatest distance that counts; an integer among those, of which floats hold not all."""
-    if floats:
-        return np.inf if cutoff is None else float(cutoff)
-    return UNREACHED if cutoff is None or cutoff >= UNREACHED else math.floor(cutoff)
+def _bound(cutoff: float | None, kind: np.dtype[Any]) -> Any:
+    """The greatest distance of a type that counts, which is compared without rounding."""
+    if kind.kind != "f":
+        return UNREACHED if cutoff is None or cutoff >= UNREACHED else math.floor(cutoff)
+    if cutoff is None or cutoff > float(np.finfo(kind).max):
+        return kind.type(np.inf)
+    nearest = kind.type(cutoff)
+    return nearest if nearest.item() <= cutoff else np.nextafter(nearest, -kind.type(np.inf))
 
 
 def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
@@ -121,11 +132,36 @@ def _check_no_improvement(
     )
     tail, arc = next((found for found in looked if found[0] >= 0), (-1, -1))
     if tail >= 0:
-        shown, head = _Ids(graph), graph.heads[arc]
-        raise VerificationError(
-            f"{shown(head)} has distance {distances[head]}, but {shown(tail)} has "
-            f"{distances[tail]} and an arc of weight {graph.weights[arc]} to it"
-        )
+        raise _improvable(graph, distances, tail, arc)
+
+
+def _check_no_great_improvement(
+    graph: Graph, arcs: tuple[Any, ...], result: Result, bound: float
+) -> None:
+    """As `_check_no_improvement`, with the tolerance of float cycles."""
+    offsets, heads, weights = arcs
+    distances, count = result.distances, graph.vertex_count
+    steps, absolute = np.full(count, -1, np.int64), np.zeros(count)
+    certificate.lengths_along(*arcs, distances, result.source, steps, absolute)
+    tails = np.repeat(np.arange(count), np.diff(offsets))
+    with np.errstate(invalid="ignore", over="ignore"):
+        reach = distances[tails] + weights
+        gains = distances[heads] - reach
+        sums = absolute[tails] + absolute[heads] + np.abs(weights)
+        slack = path_slack(steps[tails] + steps[heads] + 1, sums, distances.dtype)
+        wrong = gains > np.where((steps[tails] >= 0) & (steps[heads] >= 0), slack, 0)
+        wrong &= reach <= bound
+    if wrong.any():
+        arc = int(np.argmax(wrong))
+        raise _improvable(graph, distances, int(tails[arc]), arc)
+
+
+def _improvable(graph: Graph, distances: NDArray[Any], tail: int, arc: int) -> VerificationError:
+    shown, head = _Ids(graph), graph.heads[arc]
+    return VerificationError(
+        f"{shown(head)} has distance {distances[head]}, but {shown(tail)} has "
+        f"{distances[tail]} and an arc of weight {graph.weights[arc]} to it"
+    )
 
 
 def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,22 @@ NO_GPU = gpu_problem()
 
 EMULATED = "emulated_cupy" in sys.modules
 """Whether GPUs are emulated, where everything but the smallest graphs takes long."""
+
+collect_ignore_glob = ["[!t]*.py"]
+"""Helpers are imported by tests; searched for doctests, emulated_gpu.py would replace CuPy."""
+
+if not any(map(find_spec, ("compression", "backports"))):
+    collect_ignore_glob.append("test_fuzz.py")  # it packs files by zstd, which is missing here
+
+
+def pytest_collection_finish() -> None:
+    """Refuse to run where collecting has replaced CuPy, since tests of the GPU would not use it."""
+    if ("emulated_cupy" in sys.modules) != EMULATED:
+        raise pytest.UsageError(
+            "collecting the tests imported emulated_cupy, so GPU tests would run in emulation; "
+            "emulate on purpose with -p emulated_gpu, or keep the import out of collected files"
+        )
+
 
 DEVICES = [
     "cpu",

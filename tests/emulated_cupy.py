@@ -242,6 +242,7 @@ class Device(Stream):
 
     def __init__(self, number: int = 0) -> None:
         self.id = number
+        self.attributes = {"MultiProcessorCount": 1}
 
     @property
     def mem_info(self) -> tuple[int, int]:

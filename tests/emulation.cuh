@@ -140,6 +140,7 @@ static int __reduce_min_sync(unsigned lanes, int value) {
 static bool __all_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) == lanes; }
 static int __popc(unsigned bits) { return __builtin_popcount(bits); }
 static int __clz(int bits) { return bits ? __builtin_clz((unsigned)bits) : 32; }
+static int __clzll(long long bits) { return bits ? __builtin_clzll((unsigned long long)bits) : 64; }
 static void __nanosleep(unsigned) { sched_yield(); }
 static unsigned long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 

@@ -23,6 +23,7 @@ from local_ranks import on_ranks
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
 from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
+from groute_py.engine import agree
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
 from groute_py.many import apsp
 from groute_py.many import kept as many_kept
@@ -310,6 +311,34 @@ def test_what_interrupted_ranks_say(
     assert "0 of 40 rows are complete in" in first
     assert "complete rows are kept in" in other
     assert first.endswith("out.npy.partial; go on with --resume")
+
+
+def test_an_interrupt_of_another_rank_at_the_end(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is gone by then, and the file whole."""
+    out = tmp_path / "out.npy"
+
+    def on_root(channel: Any, action: Any, on_root: Any = agree.on_root) -> Any:
+        found = on_root(channel, action)
+        if out.exists() and channel.rank == 1:
+            raise signalled(InterruptedRun("interrupted; nothing was written"))
+        return found
+
+    monkeypatch.setattr("groute_py.engine.agree.on_root", on_root)
+
+    def work(channel: Any) -> str:
+        if channel.rank == 0:
+            _save(channel, job_of(graph), out, False, None)
+            return ""
+        with pytest.raises(InterruptedRun) as caught:
+            _save(channel, job_of(graph), out, False, None)
+        return str(caught.value)
+
+    _, other = on_ranks(2, work)
+    assert other == f"interrupted; all rows are in {out}"
+    assert np.load(out).shape == (40, 40)
+    assert not out.with_name("out.npy.partial").exists()
 
 
 def test_an_interrupt_between_rows_closes_the_solver(graph: Graph) -> None:

@@ -176,8 +176,15 @@ ROWS = "".join(f"{i},{i + 1},3\n" for i in range(300))
         ("4,5,3\n" * 9 + "4,5O,3\n", 10, "expected an integer id as in the other lines"),
         ("a,b;c,3\nb,c;d,4\n", 1, "may be parted by ',' or by ';' in 'a,b;c,3'"),
         ("1 2 3\n4 5 6 7\n", 2, "expected `TAIL HEAD WEIGHT` as in the lines before"),
-        ("weight,a,b\n5,1,2\n", 1, "put them in the order tail, head, weight"),
-        ("target,source\n5,1\n", 1, "put them in the order tail, head, weight"),
+        (
+            "weight,a,b\n5,1,2\n",
+            1,
+            "which columns hold tails and heads is not clear in weight, a, b",
+        ),
+        ("a b\n", 1, "one line of two words may be an edge or a sentence"),
+        ("// roads\n1 2 3\n", 1, "a line that begins with // is no comment"),
+        ("1 2 3\n// more\n2 3 4\n", 2, "a line that begins with // is no comment"),
+        ("a b 3\n" * 200 + "// b 4\n", 201, "a line that begins with // is no comment"),
         ("1,2,3,4\n2,3,4,5\n", 1, "expected `TAIL HEAD` or `TAIL HEAD WEIGHT`, got 4 fields"),
     ],
 )

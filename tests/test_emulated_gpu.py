@@ -23,7 +23,7 @@ Runs = dict[str, Future[subprocess.CompletedProcess[str]]]
 """By file."""
 
 SELECTED = {
-    "test_solvers.py": ("(distances_and_tree or TestShapes) and not sinking", 60),
+    "test_solvers.py": ("(distances_and_tree or TestShapes) and not nothing_but", 60),
     "test_methods.py": ("TestShapes", 50),
     "test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "test_recording.py": ("", 36),
@@ -37,8 +37,9 @@ SELECTED = {
     "test_first_run.py": ("rehearsed or compiled", 16),
     "test_launching.py": ("", 3),
     "test_many_memory.py": ("", 1),
-    "test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 10),
-    "test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 12),
+    "test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),
+    "test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 16),
+    "test_summary.py": ("", 11),
 }
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 

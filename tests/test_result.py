@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from graphs import graph_of
 
-from groute_py import UNREACHED, InputError, Result, RunError, sssp
+from groute_py import UNREACHED, InputError, Result, RunError, VerificationError, sssp
 from groute_py import result as results
 from groute_py.result import check_output, load, public_distances
 
@@ -275,8 +275,8 @@ def test_flipped_bits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("parents", [[-1, 2, 1], [-1, 1, 1], [-1, 2, -1]])
 def test_predecessors_that_lead_nowhere(parents: list[int]) -> None:
-    result = Result(0, np.array([0, 1, 2]), np.array(parents))
-    with pytest.raises(InputError, match="predecessors of vertex 1 do not lead to source 0"):
+    result = Result(0, np.array([0, 1, 2]), np.array(parents), first_id=7)
+    with pytest.raises(VerificationError, match="predecessors of vertex 8 do not lead to source 7"):
         result.path_to(1)
 
 

@@ -73,7 +73,7 @@ class TestTables:
         [
             ({"a": [1]}, {}, "expected columns of tails and heads, got a"),
             ({"a": [1], "b": [2]}, {"weight": "km"}, "no column 'km'"),
-            ({"a": [-1], "b": [2]}, {}, "vertex -1 is below 0"),
+            ({"a": [-1], "b": [2]}, {"renumber": False}, "vertex -1 is below 0"),
             ({"a": [0.5], "b": [2.0]}, {}, "integer or a string"),
             ({"a": ["x", None], "b": ["y", "z"]}, {}, "integer or a string"),
             ({"a": ["x"], "b": [1]}, {}, "must be alike"),
@@ -124,17 +124,23 @@ class TestColumns:
         ("columns", "says"),
         [
             ({"weight": [5], "a": [0], "b": [1]}, "which columns hold tails and heads"),
-            ({"a": [0], "b": [1], "x": [5], "y": [6]}, "weights is not clear in a, b, x, y"),
+            (
+                {"a": [0], "b": [1], "x": [5], "y": [6]},
+                "tails and heads is not clear in a, b, x, y",
+            ),
             ({"a": [0], "b": [1], "street": ["x"]}, "weights is not clear in a, b, street"),
             ({"a": np.array([2**63 + 5], np.uint64), "b": [1]}, "does not fit in 64-bit"),
             ({"a": [0], "b": np.array([2**63 + 5], np.uint64)}, "does not fit in 64-bit"),
             ({"a": [0], "b": [1], "w": np.array([2**63], np.uint64)}, "does not fit in 64-bit"),
-            ({"a": [0], "b": [10**12]}, "vertex 1000000000000 .* use renumber=True"),
         ],
     )
     def test_what_is_refused(self, columns: Any, says: str) -> None:
         with pytest.raises(GraphError, match=says):
             graph_from_table(columns)
+
+    def test_vertices_that_are_ids(self) -> None:
+        with pytest.raises(GraphError, match=r"vertex 1000000000000 .* use renumber=True"):
+            graph_from_table({"a": [0], "b": [10**12]}, renumber=False)
 
     def test_a_name_as_long_as_a_book(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
@@ -144,7 +150,7 @@ class TestColumns:
 
 
 def test_columns_of_several_lengths() -> None:
-    with pytest.raises(GraphError, match="columns of 1, 2 and 1 rows"):
+    with pytest.raises(GraphError, match="columns of 1 and 2 rows"):
         graph_from_table({"a": [0], "b": [1, 2]})
 
 

@@ -11,8 +11,10 @@ import pytest
 from local_ranks import LocalChannel, on_ranks
 
 import groute_py
-from groute_py import GrouteError, InputError, RunError
+from groute_py import GrouteError, InputError, RunError, csgraph
 from groute_py.engine.agree import on_all, on_root
+from groute_py.graph.from_networkx import graph_from_networkx
+from groute_py.graph.from_table import graph_from_table
 
 CALLS: dict[str, tuple[str, str]] = {
     "cutoff": ("sssp(G, 0, cutoff='5')", "cutoff must be a number, not '5'"),
@@ -48,6 +50,8 @@ CALLS: dict[str, tuple[str, str]] = {
     "words": ("apsp(G, sources='ab')", "sources must be integers"),
     "offsets": ("sssp(([0, 1, [2]], [1], [1]), 0)", "not an array of numbers: .*inhomogeneous"),
     "null": ("sssp('a\\0b', 0)", "is no name of a file: there is a null character in it"),
+    "targets of several": ("sssp(G, sources=[0], targets=5)", "source 0, targets 5: an integer"),
+    "coordinates": ("sssp(G, 0, coordinates=3)", "coordinates must be a path, not 3"),
     "long name": ("sssp('a' * 300 + '.gr', 0)", "cannot be read: File name too long"),
 }
 
@@ -59,6 +63,60 @@ def test_on_one_rank(name: str) -> None:
     graph = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
     with pytest.raises(InputError, match=says):
         eval(call, {**names, "G": graph, "np": np})
+
+
+OTHER_CALLS = {
+    "path to text": ("R.path_to('2')", "vertex must be an integer, the index of a vertex, not '2'"),
+    "path to a float": ("R.path_to(1.0)", "vertex must be an integer, .*, not 1.0"),
+    "path to none": ("R.path_to(None)", "vertex must be an integer, .*, not None"),
+    "row to text": ("S.path(0, '1')", "target must be an integer, .*, not '1'"),
+    "row from a float": ("S.path(0.0, 1)", "source must be an integer, .*, not 0.0"),
+    "list": ("graph_from_table([1, 2])", "a list is no edge table; give a pandas"),
+    "nothing": (
+        "graph_from_table(None)",
+        "a NoneType is no edge table; give a pandas",
+    ),
+    "no network": ("graph_from_networkx(3)", "a NetworkX graph is expected, not int"),
+    "no communicator": ("sssp(G, 0, comm=3)", "comm must be a communicator of mpi4py or None"),
+    "no result": ("verify(G, None)", "result must be a Result, as sssp returns it, not NoneType"),
+    "several rows": ("verify(G, S)", "result must be a Result, .*, not SourceRows"),
+    "no graph": ("verify('x.gr', R)", "graph must be a Graph, as read_graph returns it, not str"),
+    "no spec": ("generate(3)", "spec must be a text such as 'road:1000x1000', not int"),
+    "no seed": ("generate('road:3x3', seed='x')", "seed must be an integer, not str"),
+    "no path": ("read_graph(3)", "path must be a path, not 3"),
+    "bytes": ("read_graph(b'x')", "path must be a path, not b'x'"),
+    "no path to write": ("write_graph(G, None)", "path must be a path, not None"),
+    "nothing to write": ("write_graph(None, 'x.csr')", "graph must be a Graph, not NoneType"),
+    "no path to save": ("R.save(3)", "path must be a path, not 3"),
+    "no place": ("R.to_frame(3)", "coordinates must be a path, not 3"),
+    "csgraph, a float": ("csgraph.dijkstra(A, indices=1.0)", "indices must be integers, not 1.0"),
+    "csgraph, floats": ("csgraph.johnson(A, indices=[0.5])", r"indices must be .*, not \[0.5\]"),
+    "csgraph, text": ("csgraph.bellman_ford(A, indices='1')", "indices must be integers, not '1'"),
+    "csgraph, ragged": ("csgraph.dijkstra(A, indices=[[0], [1, 2]])", "indices is not an array of"),
+    "csgraph, huge": ("csgraph.dijkstra(A, indices=2**70)", "indices must be integers, not 1180"),
+    "csgraph, path": ("csgraph.shortest_path(A, indices=1.0)", "indices must be integers"),
+    "csgraph, limit": ("csgraph.dijkstra(A, limit='x')", "limit must be a number, not 'x'"),
+    "csgraph, rows": ("csgraph.dijkstra([[1], [2, 3]])", "csgraph is not an array of numbers"),
+    "csgraph, start": ("csgraph.breadth_first_order(A, 1.0)", "i_start must be an integer, .*1.0"),
+    "csgraph, starts": ("csgraph.breadth_first_order(A, [0, 1])", "i_start must be an integer"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CALLS)
+def test_of_other_functions(name: str) -> None:
+    call, says = OTHER_CALLS[name]
+    graph = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
+    names = {name: getattr(groute_py, name) for name in groute_py.__all__} | {
+        "G": graph,
+        "R": groute_py.sssp(graph, 0, device="cpu"),
+        "S": groute_py.apsp(graph, predecessors=True, device="cpu"),
+        "A": np.array([[0, 1.0], [0, 0]]),
+        "csgraph": csgraph,
+        "graph_from_table": graph_from_table,
+        "graph_from_networkx": graph_from_networkx,
+    }
+    with pytest.raises(InputError, match=says):
+        eval(call, names)
 
 
 SCRIPT = """

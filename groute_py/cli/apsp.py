@@ -14,6 +14,7 @@ from groute_py.cli import show
 from groute_py.cli.options import (
     cache_options,
     cache_value,
+    column_options,
     graph_argument,
     json_option,
     undirected_option,
@@ -23,6 +24,7 @@ from groute_py.errors import InputError, InterruptedRun, TimeLimitError, quote, 
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
+    from groute_py.graph.columns import Columns
     from groute_py.many.apsp import Job, Progress
     from groute_py.many.choose import Request
     from groute_py.many.kept import KeptRows
@@ -37,13 +39,16 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "G
 @click.option(
     "--sources", default="all", show_default=True, help="FILE.ss, @FILE, ID,ID,… or random:N."
 )
-@click.option("--algorithm", default="auto", show_default=True, help="floyd, heap or batch.")
+@click.option(
+    "--algorithm", default="auto", show_default=True, help="floyd, heap, batch or single."
+)
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--paths", is_flag=True, help="Find predecessors too.")
 @click.option("--reduce", "what", default="none", show_default=True, help="sum, max or histogram.")
 @click.option("-o", "--output", help="Save all rows: .npy .npz .zarr.")
 @click.option("--resume", is_flag=True, help="Go on with what an unfinished run has left.")
 @click.option("--memory-limit", metavar="SIZE", help="Of the GPU, such as 20G.  [what is free]")
+@column_options
 @undirected_option
 @cache_options
 @json_option
@@ -58,6 +63,7 @@ def apsp(
     resume: bool,
     memory_limit: str | None,
     undirected: bool,
+    columns: Columns,
     cache: Any,
     as_json: bool,
 ) -> None:
@@ -75,7 +81,8 @@ def apsp(
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     limit = on_root(channel, lambda: _bytes(memory_limit))
-    request = Request(algorithm, device, paths, limit)
+    destination = "nowhere" if output is None else "file"
+    request = Request(algorithm, device, paths, limit, destination)
     files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
     on_root(channel, lambda: _check(request, what, files, resume))
 
@@ -85,7 +92,11 @@ def apsp(
 
         with show.progress(f"reading {graph}") as progress:
             whole = as_graph(
-                graph, undirected=undirected, cache=cache_value(cache), progress=progress
+                graph,
+                undirected=undirected,
+                cache=cache_value(cache),
+                progress=progress,
+                columns=columns,
             )
         if sources == "all":
             return whole, None
@@ -129,7 +140,7 @@ def _save(
     """Let rows stream to a file; an interrupt says how many are there."""
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import deliver
-    from groute_py.many.kept import KeptRows, run_of
+    from groute_py.many.kept import KeptRows, run_of, state_seen
     from groute_py.many.precision import rounding_of
 
     kept: list[KeptRows] = []
@@ -157,7 +168,7 @@ def _save(
         on_root(channel, lambda: kept[0].finish())
     except (InterruptedRun, TimeLimitError) as end:
         why = "the time limit is near" if isinstance(end, TimeLimitError) else "interrupted"
-        what = kept[0].state if kept else f"complete rows are kept in {path}.partial"
+        what = kept[0].state if kept else state_seen(path)
         raise signalled(type(end)(f"{why}; {what}")) from end
     finally:
         for rows in kept:
@@ -174,11 +185,11 @@ def _reduce(channel: Channel, job: Job, what: str, progress: Progress | None) ->
     reduction, label = found
     rows: dict[str, Any] = {"on": label, "reached_pairs": int(reduction.reached.sum())}
     if what == "sum":
-        rows["sum_of_distances"] = show.finite(reduction.sums.sum().item())
+        rows["sum_of_distances"] = show.finite(sum(reduction.sums.tolist()))
     if what == "max":
         rows |= _farthest(job, reduction)
     if what == "histogram":
-        rows["histogram"] = _histogram(reduction)
+        rows["histogram"] = [list(bin) for bin in reduction.histogram]
     return rows
 
 
@@ -190,15 +201,6 @@ def _farthest(job: Job, reduction: Reduction) -> dict[str, Any]:
         "from": numbering.id_of(int(job.sources[row])),
         "to": numbering.id_of(int(reduction.farthest[row])),
     }
-
-
-def _histogram(reduction: Reduction) -> list[list[Any]]:
-    """[from, to, pairs], ascending: 0 at both ends, or from one power of two to the next."""
-    bins = [
-        [*sorted((sign * 2.0 ** (e - 1), sign * 2.0**e)), count] if sign else [0.0, 0.0, count]
-        for (sign, e), count in reduction.histogram.items()
-    ]
-    return sorted(bins)
 
 
 def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
-from groute_py.cli.options import undirected_option
+from groute_py.cli.options import column_options, undirected_option
+
+if TYPE_CHECKING:
+    from groute_py.graph.columns import Columns
 
 
 @click.command()
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
+@column_options
 @undirected_option
 @click.option(
     "--sort-rows", is_flag=True, help="Each row by weight, as frontier Dijkstra wants it."
 )
-def convert(source: str, target: str, undirected: bool, sort_rows: bool) -> None:
+def convert(source: str, target: str, undirected: bool, columns: Columns, sort_rows: bool) -> None:
     """Read FROM, whatever it holds, and write TO in the format of its suffix.
 
     TO is .csr (our binary form, read back in no time), .gr (DIMACS text), .mtx (Matrix Market),
@@ -37,11 +42,15 @@ def convert(source: str, target: str, undirected: bool, sort_rows: bool) -> None
         first = written_form(Path(target)).first_id
         check_writable(Path(target))
         with show.progress(f"reading {source}") as progress:
-            graph = as_graph(source, undirected=undirected, cache=False, progress=progress)
+            graph = as_graph(
+                source, undirected=undirected, cache=False, progress=progress, columns=columns
+            )
         if sort_rows:
             graph = with_ascending_rows(graph)
         write_graph(graph, target)
         show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
+        if graph.reading is not None and graph.reading.comments:
+            show.note(f"{graph.reading.comments:,} lines of comments were skipped in {source}")
         if first is not None and (graph.ids is not None or graph.first_id != first):
             now = Numbering(graph.vertex_count, first)
             show.note(f"vertices {graph.numbering} are {now} in {target}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,10 +11,15 @@ from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import (
     cache_options,
     cache_value,
+    column_options,
     graph_argument,
     json_option,
     undirected_option,
 )
+
+if TYPE_CHECKING:
+    from groute_py.graph.columns import Columns
+    from groute_py.graph.csr import Graph
 
 MOST_PARTS = 1 << 16
 
@@ -24,10 +29,18 @@ MOST_PARTS = 1 << 16
 @click.option(
     "--parts", type=click.IntRange(1, MOST_PARTS), help="Show the cut into so many parts."
 )
+@column_options
 @undirected_option
 @cache_options
 @json_option
-def info(graph: str, parts: int | None, undirected: bool, cache: Any, as_json: bool) -> None:
+def info(
+    graph: str,
+    parts: int | None,
+    undirected: bool,
+    columns: Columns,
+    cache: Any,
+    as_json: bool,
+) -> None:
     """Counts, weights and degrees of GRAPH."""
 
     def work() -> None:
@@ -38,7 +51,11 @@ def info(graph: str, parts: int | None, undirected: bool, cache: Any, as_json: b
 
         with show.progress(f"reading {graph}") as progress:
             whole = as_graph(
-                graph, undirected=undirected, cache=cache_value(cache), progress=progress
+                graph,
+                undirected=undirected,
+                cache=cache_value(cache),
+                progress=progress,
+                columns=columns,
             )
         facts = facts_of(whole)
         degrees = np.diff(whole.offsets)
@@ -56,6 +73,7 @@ def info(graph: str, parts: int | None, undirected: bool, cache: Any, as_json: b
             "vertices_without_arcs_out": int((degrees == 0).sum()),
             "bytes": whole.nbytes,
         }
+        rows |= _reading(whole, as_json)
         if parts is not None:
             from groute_py.partition.choose import partition, partitioners
             from groute_py.partition.quality import quality
@@ -67,3 +85,16 @@ def info(graph: str, parts: int | None, undirected: bool, cache: Any, as_json: b
         show.answer(rows, as_json=as_json)
 
     on_rank_0(work)
+
+
+def _reading(graph: Graph, as_json: bool) -> dict[str, Any]:
+    """Which columns of a table were read as what, and how many comments were skipped."""
+    if graph.reading is None:
+        return {}
+    columns, comments = graph.reading
+    rows: dict[str, Any] = {"columns": columns}
+    if not as_json:
+        named = ", ".join(f"{role} {title}" for role, title in columns.items())
+        unit = "" if "weight" in columns else ", every arc weighs 1"
+        rows = {"columns": f"{named}{unit}"} if columns else {}
+    return rows | {"comments_skipped": comments}

@@ -27,6 +27,7 @@ from groute_py.cli.generate import generate
 from groute_py.cli.info import info
 from groute_py.cli.launch import launch
 from groute_py.cli.plan import plan
+from groute_py.cli.repeats import Commands
 from groute_py.cli.show import warning
 from groute_py.cli.signals import be_deaf, be_done, first_heard, on_signal, raise_dropped
 from groute_py.cli.sssp import sssp
@@ -43,7 +44,9 @@ much longer each lets those before it (all from number LAST_TURN speak together)
 _CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
 
 
-@click.group(epilog=f"Exit codes: {_CODES}.", context_settings={"max_content_width": 100})
+@click.group(
+    cls=Commands, epilog=f"Exit codes: {_CODES}.", context_settings={"max_content_width": 100}
+)
 @click.version_option(groute_py.__version__, prog_name="groute-py")
 def commands() -> None:
     """Shortest paths on graphs of up to billions of arcs, on one GPU or many.

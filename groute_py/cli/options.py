@@ -10,6 +10,13 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+COLUMNS = {
+    "weight": "weights",
+    "head": "the vertices that arcs lead to",
+    "tail": "the vertices that arcs leave",
+}
+"""What the columns of a table hold that options name, the last first."""
+
 graph_argument = click.argument("graph")
 
 
@@ -67,6 +74,29 @@ def cache_options(command: F) -> F:
     )(command)
 
 
+def _named_column(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    from groute_py.graph.columns import BY_TITLE
+
+    if value == "":
+        raise click.BadParameter("names no column", context, parameter)
+    known = context.params.get("columns", BY_TITLE)
+    context.params["columns"] = known._replace(**{str(parameter.name): value})
+    return value
+
+
+def column_options(command: F) -> F:
+    """``--tail``, ``--head`` and ``--weight``, given to the command as one value ``columns``."""
+    for role, holds in COLUMNS.items():
+        command = click.option(
+            f"--{role}",
+            metavar="TITLE",
+            callback=_named_column,
+            expose_value=False,
+            help=f"Of a table: the column of {holds}.  [by its title]",
+        )(command)
+    return command
+
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
 )
@@ -96,6 +126,7 @@ SOLVE_OPTIONS = (
     click.option("-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so often."),
     click.option("--time-limit", type=float, metavar="SECONDS", help="Give up after so long."),
     click.option("--telemetry", metavar="FILE", help="Write what the GPUs did, as .csv."),
+    column_options,
     undirected_option,
     cache_options,
     json_option,

@@ -11,6 +11,7 @@ from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import (
     cache_options,
     cache_value,
+    column_options,
     graph_argument,
     json_option,
     undirected_option,
@@ -18,6 +19,7 @@ from groute_py.cli.options import (
 from groute_py.errors import InputError, SetupError
 
 if TYPE_CHECKING:
+    from groute_py.graph.columns import Columns
     from groute_py.graph.size import Size
 
 
@@ -37,6 +39,7 @@ MOST_GIGABYTES = 1e9
 @click.option(
     "--bits", type=click.Choice(["32", "64"]), default="32", show_default=True, help="Of distances."
 )
+@column_options
 @undirected_option
 @cache_options
 @json_option
@@ -46,6 +49,7 @@ def plan(
     gpu_memory: float | None,
     bits: str,
     undirected: bool,
+    columns: Columns,
     cache: Any,
     as_json: bool,
 ) -> None:
@@ -60,7 +64,8 @@ def plan(
         from groute_py.device.memory import CONTEXT_BYTES
         from groute_py.engine.room import advice, estimate, fewest, verdict
 
-        kind, size = np.dtype(f"int{bits}"), _size(graph, undirected, cache_value(cache))
+        kind = np.dtype(f"int{bits}")
+        size = _size(graph, columns._replace(undirected=undirected), cache_value(cache))
         found = estimate(size, gpus, kind)
         rows: dict[str, Any] = {
             "graph": graph,
@@ -88,23 +93,24 @@ def plan(
     on_rank_0(work)
 
 
-def _size(graph: str, undirected: bool, cache: Any) -> Size:
+def _size(graph: str, columns: Columns, cache: Any) -> Size:
     from groute_py.graph import datasets
     from groute_py.graph.files import size_of_file
     from groute_py.graph.generate import is_spec, size_of_spec
     from groute_py.graph.size import Size
 
     if is_spec(graph):
+        columns.refuse(graph)
         found: Size | None = size_of_spec(graph)
     else:
         file = datasets.fetch(graph) if datasets.is_name(graph) else graph
-        found = size_of_file(file, cache)
+        found = size_of_file(file, cache, columns)
     if found is None:
         raise InputError(
             f"{graph}: its beginning does not say how large it is; convert it to .csr first "
             "(groute-py convert)"
         )
-    return Size(found.vertices, found.arcs << undirected)
+    return Size(found.vertices, found.arcs << columns.undirected)
 
 
 def _free_bytes(gpu_memory: float | None) -> int | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from groute_py.engine.options import Options
     from groute_py.engine.session import Session
     from groute_py.engine.supply.base import Supply
+    from groute_py.graph.columns import Columns
     from groute_py.graph.facts import Facts
     from groute_py.result import Result
 
@@ -59,6 +60,7 @@ def run(
     telemetry: str | None,
     as_json: bool,
     undirected: bool,
+    columns: Columns,
     cache: Any,
     **choices: Any,
 ) -> None:
@@ -70,7 +72,7 @@ def run(
         check: whether to verify it.
         trials: how often to solve.
         as_json: how to show it.
-        undirected, cache: how to read the graph.
+        undirected, columns, cache: how to read the graph.
         choices: of `Options`, but with ``no_predecessors`` and ``time_limit``.
     """
     from groute_py.api import supply_of
@@ -94,6 +96,7 @@ def run(
             undirected=undirected,
             cache=cache_value(cache),
             progress=progress,
+            columns=columns,
         )
     read_s = time.monotonic() - start
     session = Session(supply, channel, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,10 +11,14 @@ from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import (
     cache_options,
     cache_value,
+    column_options,
     graph_argument,
     json_option,
     undirected_option,
 )
+
+if TYPE_CHECKING:
+    from groute_py.graph.columns import Columns
 
 
 @click.command()
@@ -22,6 +26,7 @@ from groute_py.cli.options import (
 @click.argument("result")
 @click.option("--cutoff", type=float, help="The cutoff the result was computed with.")
 @click.option("--hops", is_flag=True, help="RESULT is of bfs: every arc counts 1.")
+@column_options
 @undirected_option
 @cache_options
 @json_option
@@ -31,6 +36,7 @@ def verify(
     cutoff: float | None,
     hops: bool,
     undirected: bool,
+    columns: Columns,
     cache: Any,
     as_json: bool,
 ) -> None:
@@ -47,7 +53,11 @@ def verify(
         saved = load(result)
         with show.progress(f"reading {graph}") as progress:
             whole = as_graph(
-                graph, undirected=undirected, cache=cache_value(cache), progress=progress
+                graph,
+                undirected=undirected,
+                cache=cache_value(cache),
+                progress=progress,
+                columns=columns,
             )
         certify(whole.with_unit_weights() if hops else whole, saved, cutoff=cutoff)
         rows: dict[str, Any] = {

@@ -39,12 +39,14 @@ def connect(comm: MPI.Intracomm | None = None) -> Channel:
 
     Raises:
         SetupError: no MPI library can be loaded, or it is not the one that ``mpirun`` belongs to.
-        InputError: a setting in the environment of any rank is wrong.
+        InputError: a setting in the environment of any rank is wrong, or ``comm`` is none.
     """
     if comm is None:
         if place().size == 1:
             return SoloChannel()
         comm = world()
+    if not hasattr(comm, "allgather"):
+        raise InputError(f"comm must be a communicator of mpi4py or None, not {comm!r}")
     if comm.size == 1:
         return SoloChannel()
     from groute_py.comm.mpi import MpiChannel

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from groute_py.csgraph.errors import scipy_errors
 from groute_py.csgraph.inputs import graph_of, in_floats, matrix_of
 from groute_py.csgraph.outputs import NOBODY
 from groute_py.engine.options import Options
-from groute_py.many.floyd import close, close_with_paths
+from groute_py.many.dense import close_between
 from groute_py.many.johnson import potentials
 from groute_py.settings import settings
 
@@ -44,12 +42,10 @@ def floyd_warshall(
     [0.0, 2.0, 1.0]
     """
     matrix = matrix_of(csgraph, directed=directed, unweighted=unweighted, overwrite=overwrite)
+    height = None
     if matrix.min(initial=0) < 0:
-        with scipy_errors():  # found here, a negative cycle is named
+        with scipy_errors():
             graph = in_floats(graph_of(csgraph, directed=directed, unweighted=unweighted))
-            potentials(graph, Options(device=settings().device))
-    np.fill_diagonal(matrix, 0)
-    if not return_predecessors:
-        close(matrix)
-        return matrix
-    return matrix, close_with_paths(matrix, NOBODY)
+            height = potentials(graph, Options(device=settings().device))
+    parents = close_between(matrix, height, NOBODY if return_predecessors else None)
+    return (matrix, parents) if return_predecessors else matrix

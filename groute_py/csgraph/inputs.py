@@ -100,13 +100,14 @@ def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:
     """The sources, in the shape they were given in; those below 0 count from the end.
 
     Raises:
-        InputError: one is not a vertex.
+        InputError: one is not a vertex, or no integer.
     """
     if indices is None:
         return np.arange(count)
-    given = np.asarray(indices)
-    if given.size and given.dtype.kind not in "iu":
-        given = given.astype(np.int64, casting="safe")
+    given = _array(indices, "indices")
+    if given.size and given.dtype.kind not in "iub":
+        raise InputError(f"indices must be integers, not {indices!r}; leave them out for all")
+    given = given.astype(np.int64) if given.dtype.kind == "b" else given
     vertices = np.where(given < 0, given + count, given).astype(np.int64)
     wrong = (vertices < 0) | (vertices >= count)
     if wrong.any():
@@ -130,11 +131,18 @@ def _rows_of_dense(matrix: Any) -> Csr:
 
 
 def _dense(csgraph: Any) -> Any:
-    matrix = np.ma.asarray(csgraph) if np.ma.isMaskedArray(csgraph) else np.asarray(csgraph)
+    matrix = np.ma.asarray(csgraph) if np.ma.isMaskedArray(csgraph) else _array(csgraph, NAME)
     _side(matrix.shape)
     if matrix.dtype.kind not in "iufb":
         raise InputError(f"{NAME} must hold real numbers, not {matrix.dtype}")
     return matrix
+
+
+def _array(given: Any, what: str) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError as problem:
+        raise InputError(f"{what} is not an array of numbers: {problem}") from None
 
 
 def _has_arc(matrix: Any) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import check_number
 from groute_py.comm.solo import SoloChannel
 from groute_py.csgraph.errors import scipy_errors
 from groute_py.csgraph.inputs import graph_of, in_floats, vertices_of
@@ -57,6 +58,7 @@ def dijkstra(
     >>> dijkstra([[0, 2, 0], [0, 0, 1], [0, 0, 0]], indices=[0, 1], min_only=True).tolist()
     [0.0, 0.0, 1.0]
     """
+    check_number("limit", limit)
     if not limit >= 0:
         raise InputError(f"limit must be 0 or more, not {limit}")
     graph = graph_of(csgraph, directed=directed, unweighted=unweighted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from groute_py.arguments import vertex_number
 from groute_py.csgraph.inputs import graph_of, vertices_of
 from groute_py.csgraph.outputs import NOBODY
 from groute_py.kernels.cpu.order import breadth_first_tree
@@ -34,6 +35,7 @@ def breadth_first_order(
     [0, 1, 2]
     """
     graph = graph_of(csgraph, directed=directed, unweighted=True)
-    start = int(vertices_of(i_start, graph.vertex_count))
+    begin = vertices_of(vertex_number("i_start", i_start), graph.vertex_count)
+    start = int(begin)
     order, parents = breadth_first_tree(graph.offsets, graph.heads, start, NOBODY)
     return (order, parents) if return_predecessors else order

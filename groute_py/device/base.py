@@ -13,6 +13,7 @@ with vertex int32 in its owner's numbers and parent int64 in global numbers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol
@@ -69,7 +70,7 @@ def unreached(distance_type: np.dtype[Any]) -> Any:
 
 
 def within(value: float, distance_type: np.dtype[Any]) -> Any:
-    """A width or a bound in the distance type; `unreached` where the type does not go so far."""
+    """A width in the distance type; `unreached` where the type does not go so far."""
     nothing = unreached(distance_type)
     if value >= float(nothing):
         return nothing
@@ -77,6 +78,23 @@ def within(value: float, distance_type: np.dtype[Any]) -> Any:
         return distance_type.type(value)
     with np.errstate(over="ignore"):  # what rounds beyond float32 is infinite
         return distance_type.type(value)
+
+
+def bound_within(value: float, distance_type: np.dtype[Any]) -> Any:
+    """The greatest distance that is no more than ``value``; `unreached` where all are no more.
+
+    So no distance that a cutoff excludes is kept by rounding, and none is dropped.
+
+    >>> bound_within(0.1, np.dtype(np.float32)) <= 0.1, int(bound_within(2.9, np.dtype(np.int32)))
+    (True, 2)
+    """
+    nothing = unreached(distance_type)
+    if distance_type.kind != "f":
+        return nothing if value >= int(nothing) else distance_type.type(math.floor(value))
+    if value > float(np.finfo(distance_type).max):
+        return nothing
+    nearest = distance_type.type(value)
+    return nearest if nearest.item() <= value else np.nextafter(nearest, -nothing)
 
 
 class Windows(NamedTuple):
@@ -244,7 +262,10 @@ class Device(Protocol):
         """Improvements of halo vertices since the last call, one message for each owner."""
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
-        """The greatest distance of some owned vertices (local numbers); infinite if unreached."""
+        """The greatest distance of some owned vertices (local numbers); infinite if unreached.
+
+        It is exact: an int of integer distances.
+        """
 
     def forget_beyond(self, bound: float) -> None:
         """Make unreached what is farther than ``bound``."""
@@ -278,6 +299,14 @@ class Device(Protocol):
 
         They lie where the device keeps its arrays. The second is None where it is not asked for, as
         where none were claimed.
+        """
+
+    def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
+        """Take the answer of the owned vertices, which was found elsewhere.
+
+        Args:
+            distances: in the distance type, on the host.
+            parents: global numbers, or `NO_PARENT`.
         """
 
     def distances(self) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from groute_py.device.base import (
     Terms,
     Windows,
     alike,
+    bound_within,
     unreached,
     within,
 )
@@ -92,7 +93,8 @@ class CpuDevice:
         self._recording = record
         self._parents = np.full(self._share.local_count if record else 0, NO_PARENT, np.int64)
         self._source = -1 if source is None else source
-        self._delta, self._cutoff = within(windows.widest, self._type), within(cutoff, self._type)
+        self._delta = within(windows.widest, self._type)
+        self._cutoff = bound_within(cutoff, self._type)
         self._distances.fill(self._nothing)
         self._flags.fill(0)
         self._at = np.zeros(near_far.CURSORS, dtype=np.int64)
@@ -130,10 +132,10 @@ class CpuDevice:
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
         greatest = self._distances[vertices].max()
-        return np.inf if greatest == self._nothing else float(greatest)
+        return np.inf if greatest == self._nothing else greatest.item()
 
     def forget_beyond(self, bound: float) -> None:
-        self._distances[self._distances > within(bound, self._type)] = self._nothing
+        self._distances[self._distances > bound_within(bound, self._type)] = self._nothing
 
     def start_claims(self, monotone: bool) -> bool:
         if self._recording:
@@ -181,6 +183,10 @@ class CpuDevice:
 
     def held(self, *, predecessors: bool) -> tuple[Any, Any]:
         return public_distances(self.distances()), self.predecessors() if predecessors else None
+
+    def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
+        self._distances[: self._share.own_count] = distances
+        self._parents = parents.copy()
 
     def distances(self) -> NDArray[Any]:
         return self._distances[: self._share.own_count].copy()

@@ -6,7 +6,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from groute_py.device.base import unreached
 from groute_py.device.reach import leads_beyond
 from groute_py.device.rows import NarrowError, RowBlock
+from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.graph.csr import Graph
 from groute_py.graph.mirror import turned
 from groute_py.kernels.cpu import heap, near_far
 from groute_py.kernels.cpu.parents import find_parents
+
+T = TypeVar("T")
 
 BLOCK_BYTES = 16 << 20
 """Rows that are solved before they are handed on."""
@@ -69,6 +72,9 @@ class CpuHeaps:
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
         yield from blocks_of(self._graph, sources, self._row, self._predecessors)
 
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        yield from summaries_of(self._graph, sources, self._row, wanted)
+
     def _row(self, source: int) -> NDArray[Any]:
         count, nothing = self._graph.vertex_count, unreached(self._graph.type)
         distances = np.full(count, nothing)
@@ -93,16 +99,47 @@ def blocks_of(
     predecessors: bool,
 ) -> Iterator[RowBlock]:
     """Rows by all threads, in order; ``row_of`` gives the distances from a source."""
-    step = max(BLOCK_BYTES // max(graph.vertex_count * graph.type.itemsize, 1), graph.threads)
 
-    def work(source: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+    def work(_: int, source: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
         distances = row_of(source)
         return distances, graph.find_parents(source, distances) if predecessors else None
 
-    with ThreadPoolExecutor(graph.threads) as pool:
+    for first, rows in by_threads(graph.threads, row_bytes(graph), sources, work):
+        parents = [p for _, p in rows if p is not None]
+        yield RowBlock(
+            first, np.stack([d for d, _ in rows]), np.stack(parents) if parents else None
+        )
+
+
+def summaries_of(
+    graph: CpuGraph,
+    sources: NDArray[np.int64],
+    row_of: Callable[[int], NDArray[Any]],
+    wanted: Wanted,
+) -> Iterator[Summary]:
+    """What is asked of those rows, by all threads, in order."""
+
+    def work(position: int, source: int) -> Summary:
+        return summarize(position, row_of(source), source, wanted)
+
+    for _, found in by_threads(graph.threads, row_bytes(graph), sources, work):
+        yield from found
+
+
+def row_bytes(graph: CpuGraph) -> int:
+    """Of a row of distances, at least 1."""
+    return max(graph.vertex_count * graph.type.itemsize, 1)
+
+
+def by_threads(
+    threads: int, row_bytes: int, sources: NDArray[np.int64], work: Callable[[int, int], T]
+) -> Iterator[tuple[int, list[T]]]:
+    """What ``work`` makes of each source and its position, some 16 MB of rows at a time.
+
+    Yields the position of the first of them, and what was made of each, in order.
+    """
+    step = max(BLOCK_BYTES // row_bytes, threads)
+    with ThreadPoolExecutor(threads) as pool:
         for first in range(0, len(sources), step):
-            rows = list(pool.map(work, sources[first : first + step].tolist()))
-            parents = [p for _, p in rows if p is not None]
-            yield RowBlock(
-                first, np.stack([d for d, _ in rows]), np.stack(parents) if parents else None
-            )
+            some = sources[first : first + step].tolist()
+            yield first, list(pool.map(work, range(first, first + len(some)), some))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
-from groute_py.device.base import NO_PARENT, Counters, Windows, within
+from groute_py.device.base import NO_PARENT, Counters, Windows, bound_within, within
 from groute_py.device.cuda_claims import NOBODY, Claims
 from groute_py.device.cuda_fused import DEPTH, Fused
 from groute_py.device.cuda_loaded import pieces
@@ -81,7 +81,8 @@ class CudaDevice(Fused, Claims):
         share = self._share
         self._probing = self._terms.mode == "alone" and len(share.heads) >= BUSHY * share.own_count
         self._source = NOBODY if source is None else int(self._number_of(source))
-        self._delta, self._cutoff = within(windows.widest, self._type), within(cutoff, self._type)
+        self._delta = within(windows.widest, self._type)
+        self._cutoff = bound_within(cutoff, self._type)
         self._first = within(windows.first, self._type) or self._delta  # 0 would not grow
         self._patience = Patience(len(share.heads), self._delta, self._nothing)
         if self._told is None or self._told[0] is not self._work or self._told[1] != windows:
@@ -126,13 +127,13 @@ class CudaDevice(Fused, Claims):
             numbers = self._number_of(vertices)
             parts = (cp.asarray(numbers[part]) for part in pieces(len(numbers)))
             greatest = max(distances[part].max().get()[()] for part in parts)
-        return np.inf if greatest == self._nothing else float(greatest)
+        return np.inf if greatest == self._nothing else greatest.item()
 
     def forget_beyond(self, bound: float) -> None:
         with self._stream:
             distances = self._arrays["distance"]
             for part in pieces(len(distances)):
-                beyond = distances[part] > within(bound, self._type)
+                beyond = distances[part] > bound_within(bound, self._type)
                 distances[part][beyond] = self._nothing
                 if self._recording:  # UNRECORDED has the same bits
                     self._arrays["parent"][part][beyond] = NO_PARENT

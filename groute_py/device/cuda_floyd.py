@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from groute_py.device.cuda_floyd_steps import Steps
 from groute_py.device.cuda_floyd_trees import Stages
 from groute_py.device.cuda_graph import CudaGraph
-from groute_py.device.cuda_leaving import leaving
+from groute_py.device.cuda_leaving import FindParents, Take, leaving
+from groute_py.device.cuda_summary import summarized
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
+from groute_py.device.summary import Summary, Wanted
 
 
 class CudaFloyd:
@@ -45,12 +47,22 @@ class CudaFloyd:
         return steps.matrix_bytes + beside <= graph.free_bytes
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
-        steps = self._steps
-        find_parents = self._graph.find_parents if self._predecessors else None
+        take, find_parents = self._closed(noting=self._by_stages)
+        if self._predecessors and find_parents is None:
+            find_parents = self._graph.find_parents
+        yield from leaving(self._graph, self._steps.stream, sources, take, find_parents)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        take, _ = self._closed(noting=False)
+        yield from summarized(self._graph, self._steps.stream, sources, take, wanted)
+
+    def _closed(self, *, noting: bool) -> tuple[Take, FindParents | None]:
+        """Close the matrix; returns what takes rows of it and, if stages are noted, finds trees."""
+        steps, find_parents = self._steps, None
         self._graph.gpu.synchronize()
         with steps.stream:
             matrix = cp.empty((steps.pitch, steps.pitch), self._graph.type)
-            stages = Stages(steps) if self._by_stages else None
+            stages = Stages(steps) if noting else None
             steps.begin(matrix, 0)
             steps.close(matrix, 0, None if stages is None else stages.noted)
             if not surely_fits(self._graph.vertex_count, self._greatest_weight, self._graph.type):
@@ -59,7 +71,7 @@ class CudaFloyd:
                 stages.find_middles(matrix)
                 find_parents = stages.find_parents
 
-            def take(_: NDArray[np.int64], which: Any, rows: Any) -> None:
-                steps.leave(matrix, which, rows)
+        def take(_: NDArray[np.int64], which: Any, rows: Any) -> None:
+            steps.leave(matrix, which, rows)
 
-        yield from leaving(self._graph, steps.stream, sources, take, find_parents)
+        return take, find_parents

@@ -20,7 +20,9 @@ from groute_py.comm.base import Channel
 from groute_py.device.cuda_floyd_steps import TILE, Steps
 from groute_py.device.cuda_graph import CudaGraph
 from groute_py.device.cuda_leaving import PIECE_BYTES, leaving
+from groute_py.device.cuda_summary import summarized
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
+from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
 
 SIDES = 2
@@ -67,6 +69,19 @@ class CudaRankFloyd:
         self.label = f"{graph.label} and its peers, {len(self._own)} strips of the matrix on each"
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        self._close_all()
+        if len(sources):
+            stream = self._steps.stream
+            find_parents = self._graph.find_parents if self._predecessors else None
+            yield from leaving(self._graph, stream, sources, self._take, find_parents)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        self._close_all()
+        if len(sources):
+            yield from summarized(self._graph, self._steps.stream, sources, self._take, wanted)
+
+    def _close_all(self) -> None:
+        """Close the matrix of all ranks; collective."""
         channel, steps = self._channel, self._steps
         offers = Offers(channel, self._height * steps.row_bytes)
         self._graph.gpu.synchronize()
@@ -81,9 +96,6 @@ class CudaRankFloyd:
                 greatest = max((steps.greatest(rows) for rows in self._own.values()), default=0.0)
             greatest = max(channel.gather(greatest))
             refuse_narrow(greatest, self._greatest_weight, self._graph.type)
-        if len(sources):
-            find_parents = self._graph.find_parents if self._predecessors else None
-            yield from leaving(self._graph, steps.stream, sources, self._take, find_parents)
 
     def _allocate(self) -> None:
         steps, kind = self._steps, self._graph.type

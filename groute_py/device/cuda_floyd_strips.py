@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from groute_py.device.cuda_floyd_steps import TILE, Steps
 from groute_py.device.cuda_graph import CudaGraph
 from groute_py.device.cuda_leaving import PIECE_BYTES, leaving
+from groute_py.device.cuda_summary import summarized
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
+from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
 from groute_py.graph.memory import available_bytes
 
@@ -99,6 +101,16 @@ class CudaStripFloyd:
         self.label = f"{graph.label}, {stay} of {len(self._strips)} strips of the matrix stay"
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        self._close()
+        stream = self._steps.stream
+        find_parents = self._graph.find_parents if self._predecessors else None
+        yield from leaving(self._graph, stream, sources, self._take, find_parents)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        self._close()
+        yield from summarized(self._graph, self._steps.stream, sources, self._take, wanted)
+
+    def _close(self) -> None:
         self._graph.gpu.synchronize()
         self._begin()
         for number in range(len(self._strips)):
@@ -106,9 +118,6 @@ class CudaStripFloyd:
         self._graph.gpu.synchronize()
         if not surely_fits(self._graph.vertex_count, self._greatest_weight, self._graph.type):
             refuse_narrow(self._greatest(), self._greatest_weight, self._graph.type)
-        stream = self._steps.stream
-        find_parents = self._graph.find_parents if self._predecessors else None
-        yield from leaving(self._graph, stream, sources, self._take, find_parents)
 
     def _height(self) -> int:
         """Rows of a strip."""

@@ -160,6 +160,14 @@ class Loaded:
         self._stream.synchronize()
         return distances, parents
 
+    def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
+        own = (
+            self._share.own_count
+        )  # in the share's numbers: with negative weights there are no others
+        with self._stream:
+            self._arrays["distance"][:own] = cp.asarray(distances)
+            self._arrays["parent"][:own] = cp.asarray(parents)
+
     def distances(self) -> NDArray[Any]:
         return self._download("distance")
 

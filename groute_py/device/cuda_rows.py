@@ -7,9 +7,9 @@ begin as those of the lanes before run out of sources.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import cupy as cp
 import cupyx
@@ -19,8 +19,12 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import within
 from groute_py.device.cuda_graph import CudaGraph
+from groute_py.device.cuda_summary import CudaSummaries, Pending
 from groute_py.device.rows import NarrowError, RowBlock
+from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
+
+T = TypeVar("T")
 
 SMALL_CREW, CREW, PATROL = 512, 1024, 64
 """Threads of a block that has a source, on a small graph and else; and of one that has heaps."""
@@ -110,6 +114,35 @@ class CudaRows:
         self.label = f"{graph.label}, {self._lanes} times {self._slots} sources under way"
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        def then(lane: Lane) -> None:
+            if self._predecessors:
+                self._graph.find_parents(lane.sources, lane.rows, lane.parents())
+
+        yield from self._solved(sources, then, self._drain)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        graph, pending = self._graph, dict[Lane, Pending]()
+        asked = CudaSummaries(graph.type, graph.vertex_count, wanted)
+
+        def then(lane: Lane) -> None:
+            pending[lane] = Pending(asked, lane.rows[: lane.count], lane.where)
+
+        def drained(lane: Lane, first: int) -> Iterator[Summary]:
+            if lane.has_overflowed():
+                raise NarrowError
+            with lane.stream:
+                summary = pending[lane].result(first)
+            yield summary
+
+        yield from self._solved(sources, then, drained)
+
+    def _solved(
+        self,
+        sources: NDArray[np.int64],
+        then: Callable[[Lane], None],
+        drained: Callable[[Lane, int], Iterator[T]],
+    ) -> Iterator[T]:
+        """Solve in lanes: ``then`` enqueues work behind a lane's solves, ``drained`` ends it."""
         if len(sources) == 0:
             return
         rows = self._chunk_rows(len(sources))
@@ -118,12 +151,12 @@ class CudaRows:
         lanes = [Lane(self._graph, self._method, slots, rows) for _ in starts[: self._lanes]]
         self._graph.gpu.synchronize()
         for lane, start in zip(lanes, starts, strict=False):
-            self._launch(lane, sources[start : start + rows])
+            self._launch(lane, sources[start : start + rows], then)
         for number, start in enumerate(starts):
             lane = lanes[number % len(lanes)]
-            yield from self._drain(lane, start)
+            yield from drained(lane, start)
             for following in starts[number + len(lanes) : number + len(lanes) + 1]:
-                self._launch(lane, sources[following : following + rows])
+                self._launch(lane, sources[following : following + rows], then)
 
     def _row_bytes(self) -> int:
         width = self._graph.type.itemsize + 4 * self._predecessors
@@ -149,12 +182,18 @@ class CudaRows:
         return lanes, min(blocks // lanes, most) * method.together
 
     def _chunk_rows(self, count: int) -> int:
-        """Rows of a lane: one for each slot, or more where rows are short and memory allows."""
+        """Rows of a lane: one for each slot, or more where rows are short and memory allows.
+
+        Where the lanes go round more than once, all rounds get as many: a few sources that are left
+        over would take as long as a whole round.
+        """
         spare = self._graph.free_bytes // self._lanes - self._slots * sum(self._method.scratch)
         rows = min(CHUNK_BYTES // self._row_bytes(), spare // self._row_bytes())
-        return min(max(int(rows), self._slots), count)
+        most = max(int(rows), self._slots)
+        rounds = -(-count // (most * self._lanes))
+        return min(most, count) if rounds == 1 else -(-count // (rounds * self._lanes))
 
-    def _launch(self, lane: Lane, sources: NDArray[np.int64]) -> None:
+    def _launch(self, lane: Lane, sources: NDArray[np.int64], then: Callable[[Lane], None]) -> None:
         graph, method = self._graph, self._method
         with lane.stream:
             lane.begin(sources)
@@ -169,8 +208,7 @@ class CudaRows:
                 (*arguments, lane.rows, *lane.scratch, lane.counter, lane.overflowed),
                 shared_mem=method.shared,
             )
-            if self._predecessors:
-                graph.find_parents(lane.sources, lane.rows, lane.parents())
+            then(lane)
 
     def _drain(self, lane: Lane, first: int) -> Iterator[RowBlock]:
         """Bring the rows of a lane to the host, each piece while the one before is in use."""
@@ -196,6 +234,7 @@ class Lane:
         self.scratch = [_room(slots * size) for size in method.scratch]
         self.counter, self.overflowed = cp.zeros(1, np.uint32), cp.zeros(1, np.uint32)
         self.sources = cp.zeros(0, np.uint32)
+        self.where: NDArray[np.int64] = np.zeros(0, np.int64)
         self._parents: Any = None
         self._kept: dict[tuple[str, int], Any] = {}
         self._side = 0
@@ -207,6 +246,7 @@ class Lane:
 
     def begin(self, sources: NDArray[np.int64]) -> None:
         """Take a chunk; in the lane's stream."""
+        self.where = sources
         self.sources = cp.asarray(sources.astype(np.uint32))
         self.counter.fill(0)
         self.overflowed.fill(0)

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.device.summary import Summary, Wanted
+
 
 class NarrowError(Exception):
     """A distance did not fit in the type that was tried; `RowSolver` raises it, nobody else."""
@@ -28,6 +30,11 @@ class RowBlock:
     distances: NDArray[Any]
     predecessors: NDArray[np.int32] | None
 
+    @property
+    def count(self) -> int:
+        """How many rows."""
+        return len(self.distances)
+
 
 class RowSolver(Protocol):
     """A method on a device, with the graph in place.
@@ -43,6 +50,14 @@ class RowSolver(Protocol):
 
         Raises:
             NarrowError: a distance does not fit; what came before is right.
+        """
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        """What is asked of those rows, which stay where they were made.
+
+        Raises:
+            NarrowError: as for `blocks`.
+            SumError, LiftError: see `groute_py.device.summary`.
         """
 
 

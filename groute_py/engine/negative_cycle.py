@@ -15,9 +15,12 @@ cycles, but for rounding (Cherkassky and Goldberg, "Negative-cycle detection alg
 Looks come each time that the work has doubled, and sweep for a part of that work: so a cycle is
 found in the end.
 
-With float weights, cycles of weight zero may sink by rounding, lap after lap, and there is no
-distance to arrive at. It shows in looks between which distances have sunk by no more than so many
-roundings can do, and is an error of its own.
+With float weights a cycle counts as negative only beyond the tolerance of
+`groute_py.algorithms.tolerance`. Cycles of weight zero may sink by rounding, lap after lap, and
+there is no distance to arrive at. That shows in three ways: the tails close a cycle that is
+negative within the tolerance; or distances have sunk between looks by no more than so many
+roundings can do; or the work has become far too much. Then `SinkingError` ends the run, and the
+session solves in another way.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.algorithms.tolerance import cycle_tolerance
 from groute_py.comm.base import Channel
 from groute_py.comm.termination import Verdict
 from groute_py.device.base import unreached
@@ -46,12 +50,20 @@ PATIENCE = 4
 
 TELLING = 1e-3
 """Of the greatest distance: roundings that could add up to more are not told from progress. float32
-comes there after some thousand relaxations, so large graphs need a time limit with it."""
+comes there after some thousand relaxations."""
+
+MOST_PASSES, SMALL_ARCS = 64, 1 << 20
+"""So often all arcs of a small graph may be relaxed before float distances count as sinking; those
+of larger ones the more often, in proportion, since solving in another way costs more there."""
 
 
 BEFORE_A_LOOK, BEFORE_A_SWEEP = 4, 16
 """As often all arcs have been relaxed, on the whole, before the first look; and, for each of its
 sweeps, before a later one."""
+
+
+class SinkingError(RunError):
+    """Float distances sink by rounding, or may; a solve that keeps a tree has an answer."""
 
 
 class CycleWatch:
@@ -80,6 +92,7 @@ class CycleWatch:
         self._due = BEFORE_A_LOOK * facts.arc_count
         self._arcs = max(facts.arc_count, 1)
         self._sinking = Sinking(facts)
+        self._tolerance = cycle_tolerance(facts.precision)
 
     def __call__(self, verdict: Verdict) -> None:
         """Look if it is time; all ranks see the same verdicts, so all look together."""
@@ -97,11 +110,15 @@ class CycleWatch:
 
         Returns:
             All distances on rank 0, None elsewhere.
+
+        Raises:
+            NegativeCycleError: one shows.
+            SinkingError: a cycle shows that is negative within the tolerance.
         """
         channel, own = self._channel, self._distances()
         weights = self._share.weights.astype(own.dtype, copy=False)
         counts, parts = channel.gather(len(own)), channel.collect(own)
-        best = None if parts is None else BestTails(np.concatenate(parts))
+        best = None if parts is None else BestTails(np.concatenate(parts), self._tolerance)
         before = None if best is None else best.distances.copy()
         # more than one a vertex show nothing new, and float distances may sink by rounding for ever
         for _ in range(min(sweeps, sum(counts)) + 1):
@@ -137,11 +154,15 @@ class Sinking:
     def __init__(self, facts: Facts) -> None:
         self._name = facts.name
         self._greatest_weight = max(abs(facts.least), abs(facts.greatest))
+        passes = MOST_PASSES * max(facts.arc_count / SMALL_ARCS, 1.0)
+        self._most = passes * (facts.arc_count + facts.vertex_count)
         self._before: NDArray[Any] | None = None
         self._looks = 0
 
     def look(self, distances: NDArray[Any] | None, relaxations: int) -> None:
-        """Raise `RunError` if nothing but rounding has happened in `PATIENCE` looks.
+        """Raise `SinkingError` if nothing but rounding has happened in `PATIENCE` looks.
+
+        Also if the work is beyond what distances take that do not sink.
 
         Args:
             distances: of all vertices.
@@ -150,6 +171,8 @@ class Sinking:
         assert distances is not None
         if distances.dtype.kind != "f":
             return
+        if relaxations > self._most:
+            raise self._error()
         before, self._before = self._before, distances
         reached = np.isfinite(distances)
         if before is None or not np.array_equal(reached, np.isfinite(before)):
@@ -161,10 +184,10 @@ class Sinking:
         by_rounding = rounding <= TELLING and sunk <= rounding * scale
         self._looks = self._looks + 1 if by_rounding else 0
         if self._looks == PATIENCE:
-            raise RunError(
-                f"the distances in {self._name} sink for ever by rounding: a cycle weighs nothing, "
-                "and float sums around it are less; scale the weights to integers"
-            )
+            raise self._error()
+
+    def _error(self) -> SinkingError:
+        return SinkingError(f"the distances in {self._name} sink by rounding")
 
 
 class Candidates(NamedTuple):
@@ -201,13 +224,14 @@ class BestTails:
 
     Args:
         distances: shape (n,), upper bounds that relaxation has reached.
+        tolerance: as `cycle_tolerance`.
 
     Attributes:
         distances: as they have become since.
     """
 
-    def __init__(self, distances: NDArray[Any]) -> None:
-        self.distances = distances
+    def __init__(self, distances: NDArray[Any], tolerance: float = 0.0) -> None:
+        self.distances, self._tolerance = distances, tolerance
         self._tails = np.full(len(distances), -1, np.int64)
         self._weights = np.zeros_like(distances)
         self._swept = False
@@ -232,13 +256,20 @@ class BestTails:
 
         Returns:
             The vertices in path order, the first repeated at the end, and the exact total weight.
+
+        Raises:
+            SinkingError: none is, but one is within the tolerance.
         """
+        sinks = False
         for start in cycle.starts(self._tails):
             vertices, used = [int(start)], []
             while len(vertices) == 1 or vertices[-1] != start:
                 used.append(self._weights[vertices[-1]].item())
                 vertices.append(int(self._tails[vertices[-1]]))
             total = math.fsum(used) if self._weights.dtype.kind == "f" else sum(used)
-            if total < 0:
+            if total < -self._tolerance * sum(map(abs, used)):
                 return vertices[::-1], total
+            sinks = sinks or total < 0
+        if sinks:
+            raise SinkingError("a cycle is negative by rounding alone")
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from groute_py.algorithms.choose import check_name
-from groute_py.arguments import check_choice, check_cutoff, check_number, plain
+from groute_py.arguments import check_choice, check_cutoff, check_number, file_path, plain
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts
 from groute_py.partition.order import ORDERS
@@ -82,6 +82,8 @@ class Options:
         check_name(self.algorithm)
         check_choice("mode", self.mode, MODES)
         check_choice("order", self.order, ORDERS)
+        if self.coordinates is not None:
+            file_path("coordinates", self.coordinates)
         if self.cutoff is not None:
             check_cutoff(self.cutoff)
         if self.time_limit_s is not None and not 0 < self.time_limit_s <= LONGEST_LIMIT_S:

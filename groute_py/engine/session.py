@@ -18,7 +18,7 @@ from groute_py.algorithms.choose import Choice, algorithm, devices_of
 from groute_py.algorithms.delta_stepping import grade_unit, outer_below, stride
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
-from groute_py.device.base import Terms, Windows, alike
+from groute_py.device.base import NO_PARENT, Terms, Windows, alike
 from groute_py.device.choose import choose, kind_of
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root, refuse_difference
@@ -27,13 +27,14 @@ from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.fused import Together
 from groute_py.engine.loop import Pace, run
 from groute_py.engine.mode import Mode, Plan, enter, plan_mode
-from groute_py.engine.negative_cycle import CycleWatch
+from groute_py.engine.negative_cycle import CycleWatch, SinkingError
 from groute_py.engine.options import Options
 from groute_py.engine.overflow import refuse_overflow
 from groute_py.engine.room import refuse_what_cannot_fit
 from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.tasks import Claiming, Relaxing
+from groute_py.engine.tree_solve import TreeSolver
 from groute_py.environment import local_rank
 from groute_py.errors import GrouteError, InputError, RunError, everywhere, quoted
 from groute_py.graph.facts import Facts, counting_hops
@@ -70,6 +71,7 @@ class Session:
         self._channel, self._options = channel, options
         self._watch, self._turn = Stopwatch(), threading.Lock()
         self._solver: int | None = None
+        self._trees: TreeSolver | None = None
         on_all(channel, options.check)
         refuse_difference(channel, options.alike)
         with self._watch.phase("check"):
@@ -129,15 +131,63 @@ class Session:
         deadline = time.monotonic() + _unlimited(self._options.time_limit_s)
         before = self._channel.bytes_sent.copy()
         self._channel.gather(None)  # so that no rank's time holds another's last download
-        with watch.phase("solve"):
-            votes = self._relax(local, wanted, deadline)
-        if self._mode.whole is not None:
-            self._mode.whole.count()  # not sooner: all ranks wait for the answer
-        if self._options.predecessors:
-            with watch.phase("predecessors"):
-                if not self._device.start_claims(not self.facts.has_negative):
-                    votes += run(Claiming(self._device), self._channel, Pace(deadline=deadline))
+        if self._trees is None:
+            votes = self._improve(local, wanted, watch, deadline)
+        else:  # a solve before had to end so
+            votes = 0
+            self._device.start(local, alike(math.inf), math.inf, record=False)
+            self._bound = math.inf
+        if self._trees is not None:
+            with watch.phase("solve"):
+                self._keep_a_tree(self._trees, local, deadline)
         return self._gather(source, watch, votes, self._channel.bytes_sent - before)
+
+    def _improve(
+        self, local: int | None, wanted: NDArray[np.int64] | None, watch: Stopwatch, deadline: float
+    ) -> int:
+        """Solve by the session's method; returns the votes taken.
+
+        Where float distances sink by rounding, or no whole tree of tight arcs leads to them, there
+        is a `TreeSolver` afterwards.
+        """
+        votes = 0
+        try:
+            with watch.phase("solve"):
+                votes = self._relax(local, wanted, deadline)
+            if self._mode.whole is not None:
+                self._mode.whole.count()  # not sooner: all ranks wait for the answer
+            if self._options.predecessors or self._may_sink:
+                with watch.phase("predecessors"):
+                    if not self._device.start_claims(not self.facts.has_negative):
+                        votes += run(Claiming(self._device), self._channel, Pace(deadline=deadline))
+            whole = not self._may_sink or all(self._channel.gather(self._is_whole(local)))
+        except SinkingError:
+            whole = False
+        if not whole:
+            cut = (self._share, self._order, self.numbering)
+            self._trees = TreeSolver(self._channel, *cut, self.facts)
+        return votes
+
+    @property
+    def _may_sink(self) -> bool:
+        return self.facts.has_negative and self.facts.weight_type.kind == "f"
+
+    def _is_whole(self, local: int | None) -> bool:
+        """Whether this rank's source has distance 0, and what else is reached a predecessor."""
+        distances, parents = self._device.distances(), self._device.predecessors()
+        rooted = parents != NO_PARENT
+        if local is not None:
+            rooted[local] = distances[local] == 0
+        return bool(np.array_equal(rooted, np.isfinite(distances)))
+
+    def _keep_a_tree(self, trees: TreeSolver, local: int | None, deadline: float) -> None:
+        """Put the answer of a solve that keeps a tree in the place of the device's own."""
+        source = None if local is None else self._share.first + local
+        distances, parents = trees.solve(source, self._types, deadline)
+        if distances.dtype != self._type:
+            self._types = [distances.dtype]
+            self._load()
+        self._device.replace(distances, parents)
 
     @property
     def gpu(self) -> str | None:
@@ -176,7 +226,7 @@ class Session:
                 votes += run(task, self._channel, pace, look, self._mode.team)
                 overflowed = any(self._channel.gather(self._device.counters.overflowed))
             if wanted is not None:
-                self._bound = max(self._channel.gather(task.goal()))
+                self._bound = max(self._channel.gather(task.farthest()))
                 self._device.forget_beyond(self._bound)
                 if math.isfinite(self._bound):
                     return votes  # a sum that does not fit lies beyond

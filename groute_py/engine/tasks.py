@@ -54,8 +54,13 @@ class Relaxing:
         """No less than the farthest target so far, infinite while one is unreached."""
         if self._targets is None:
             return math.inf
-        found = self._device.farthest(self._targets) if len(self._targets) else -math.inf
-        return found if found < EXACT else math.nextafter(found, math.inf)
+        found = self.farthest()
+        return float(found) if found < EXACT else math.nextafter(found, math.inf)
+
+    def farthest(self) -> float:
+        """The distance of this rank's farthest target, exactly; infinite while one is unreached."""
+        assert self._targets is not None
+        return self._device.farthest(self._targets) if len(self._targets) else -math.inf
 
 
 class Claiming:

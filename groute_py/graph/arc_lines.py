@@ -67,10 +67,15 @@ class ArcLines:
         self.ids = (0, 0)
         """The least id and how many there are; no arc is usual before this is known."""
         self.columns = 3
+        self.comments = 0
+        """Lines of comments that were skipped."""
         self.promised: int | None = None
         """How many arcs the file says it has."""
         self._text_bytes = 0
         self._kinds = kinds_of(BLANKS, comments, separator)
+        self._comment = (
+            re.compile(rb"(?m)^[ \t\r]*[%s]" % re.escape(comments)) if comments else None
+        )
         self._letter = letter[0] if letter else NO_LETTER
 
     def take_line(self, line: bytes) -> None:
@@ -165,6 +170,9 @@ class ArcLines:
                 scanned = self._scan(text, start, self._terms(), room)
             self.arcs.extend(scanned.tails, scanned.heads, scanned.weights)
             self.line += scanned.lines
+            if self._comment is not None and scanned.lines > len(scanned.tails):
+                skipped = self._comment.findall(text[start : scanned.position])
+                self.comments += len(skipped)
             if scanned.position == len(text):
                 return
             end = text.index(b"\n", scanned.position)

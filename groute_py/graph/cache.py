@@ -18,6 +18,7 @@ from pathlib import Path
 
 from groute_py.errors import CacheWarning, FormatError, InputError
 from groute_py.graph.cache_folder import cache_folder
+from groute_py.graph.columns import BY_TITLE, Columns
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats import native
@@ -51,10 +52,12 @@ def _usual_folder() -> Path | None:
         return None
 
 
-def read_through(path: Path, folder: Path, read: Callable[[], Graph]) -> Graph:
+def read_through(
+    path: Path, folder: Path, read: Callable[[], Graph], asked: Columns = BY_TITLE
+) -> Graph:
     """The graph from its copy where that is fresh, else from `read`, leaving a copy."""
     source = native.Source.of(path)
-    copy = folder / copy_name(path)
+    copy = folder / copy_name(path, asked)
     graph = _fresh(copy, path, source)
     if graph is None:
         graph = read()
@@ -62,9 +65,9 @@ def read_through(path: Path, folder: Path, read: Callable[[], Graph]) -> Graph:
     return graph
 
 
-def fresh_copy(path: Path, folder: Path) -> Path | None:
+def fresh_copy(path: Path, folder: Path, asked: Columns = BY_TITLE) -> Path | None:
     """The copy of a file, if there is one that was made from the file as it is."""
-    copy = folder / copy_name(path)
+    copy = folder / copy_name(path, asked)
     try:
         made_from = map_copy(copy).source
         fresh = made_from == native.Source.of(path) and _is_as_closed(copy, path)
@@ -87,13 +90,14 @@ def map_copy(copy: Path) -> native.Contents:
     return contents
 
 
-def copy_name(path: Path) -> str:
+def copy_name(path: Path, asked: Columns = BY_TITLE) -> str:
     """The name of the copy of a file: the start of its own, and a hash of all that says how it is
-    read: its absolute path, its suffix (of a link another one), and a file of vertices beside it.
+    read: its absolute path, its suffix (of a link another one), a file of vertices beside it, and
+    the columns that are asked for.
     """
     beside = vertices_file(path)
     state = None if beside is None else (beside.stat().st_size, beside.stat().st_mtime_ns)
-    read_by = f"{path.resolve()}\0{bare_name(path).rpartition('.')[2]}\0{state}"
+    read_by = f"{path.resolve()}\0{bare_name(path).rpartition('.')[2]}\0{state}\0{tuple(asked)}"
     digest = hashlib.sha256(os.fsencode(read_by)).hexdigest()
     return f"{path.name.split('.')[0][:40]}-{digest[:20]}.csr"
 

@@ -1,112 +1,217 @@
-"""Which columns of a table are tails, heads and weights, by their titles."""
+"""What the columns of an edge table are: tails, heads, weights and directions, by their titles.
+
+The same for all tables: text with titles, Parquet, Arrow, pandas, Polars and dicts. What cannot be
+known is an error that says which names choose; nothing is guessed.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError
-
-PAIRS = (
-    ("tail", "head"),
-    ("source", "target"),
-    ("source", "destination"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("from", "to"),
-    ("u", "v"),
-    ("i", "j"),
-    ("start", "end"),
-    ("origin", "destination"),
-    ("node1", "node2"),
-    ("id1", "id2"),
-    ("vertex1", "vertex2"),
-    ("fromnodeid", "tonodeid"),
+from groute_py.errors import GraphError, InputError
+from groute_py.graph.directions import SIGNS, Rule, is_direction, rule_of
+from groute_py.graph.titles import (
+    compact,
+    end_of,
+    ends_in,
+    is_other_title,
+    is_weight_title,
+    weight_there,
 )
-"""Titles of tails and heads, in small letters."""
-TAILS, HEADS = (tuple(dict.fromkeys(names)) for names in zip(*PAIRS, strict=True))
-WEIGHTS = ("weight", "w", "cost", "length", "distance", "wgt", "weights")
-"""Titles that say weights whatever else there is, the surest first."""
-MEASURE = re.compile(
-    "|".join(WEIGHTS) + "|costs|dist|len|value|time|duration|price|capacity"
-    "|seconds|minutes|hours|sec|min|ms|km|m|meters|metres|miles"
-)
-"""A word of which one is in the title of a column of weights."""
+
+CHOOSE_ENDS = "name them with --tail and --head (tail= and head= in Python)"
+CHOOSE_WEIGHT = "choose one with --weight (weight= in Python)"
+MOST_BY_PLACE = 3
+"""Columns of a table whose first two are tails and heads whatever they are called."""
 
 
-def is_weight_title(title: str) -> bool:
-    """Whether it is like ``weight``, ``travel_time`` or ``Length (km)``."""
-    return any(map(MEASURE.fullmatch, re.findall(r"[^\W\d_]+", title.lower())))
+class Columns(NamedTuple):
+    """The columns that a caller names, and what overrides a column of directions.
+
+    Attributes:
+        tail, head, weight: titles; None for a column to be found.
+        undirected: every row is an edge, whatever a column of directions says.
+    """
+
+    tail: Any = None
+    head: Any = None
+    weight: Any = None
+    undirected: bool = False
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The titles that are given."""
+        titles = {"tail": self.tail, "head": self.head, "weight": self.weight}
+        return {role: title for role, title in titles.items() if title is not None}
+
+    def refuse(self, what: str) -> None:
+        """Raise `InputError` for a title, where a graph has no columns by name."""
+        if self.named:
+            given = ", ".join(f"{role} {title!r}" for role, title in self.named.items())
+            raise InputError(f"{what} has no columns by name; leave out {given}")
 
 
-def chosen_columns(
-    names: Sequence[Any],
+BY_TITLE = Columns()
+"""All columns are found by their titles."""
+
+
+class Roles(NamedTuple):
+    """The titles of the columns that are read, None for those that are not there.
+
+    Attributes:
+        tail, head: of the ends of arcs.
+        weight: of weights; without it every arc weighs 1.
+        back: of the weights of arcs back.
+        direction: of the column that says which way a row leads.
+        rule: how the values of ``direction`` are read; without that `SIGNS`, where there is a
+            column of weights back.
+    """
+
+    tail: Any
+    head: Any
+    weight: Any = None
+    back: Any = None
+    direction: Any = None
+    rule: Rule | None = None
+
+    @property
+    def titles(self) -> dict[str, Any]:
+        """By their role, of all columns that are read."""
+        named = zip(self._fields[:5], self[:5], strict=True)
+        return {role: title for role, title in named if title is not None}
+
+
+def roles_of(
+    titles: Sequence[Any],
     is_numeric: Callable[[Any], bool],
-    *,
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-) -> tuple[Any, Any, Any]:
-    """The names of the columns of tails, heads and weights; None for no weights.
+    values: Callable[[Any], Sequence[Any]],
+    asked: Columns = BY_TITLE,
+) -> Roles:
+    """What each column is.
 
-    Tails and heads are found by `TAILS` and `HEADS`, else they are the first and the second column.
-    Weights are found by `WEIGHTS`, else they are the one column of numbers that is left.
+    Tails and heads are the one pair of titles that says so (`groute_py.graph.titles`); of two or
+    three columns without such a pair they are the first two. Weights are the one column whose
+    title says so, or the third of three if it holds numbers.
 
     Args:
-        names: of all columns.
+        titles: of all columns.
         is_numeric: whether a column holds numbers.
-        tail, head, weight: names that the caller knows; None for those to find.
+        values: some or all values of a column.
+        asked: what the caller names.
 
     Raises:
-        GraphError: two columns have one name, or which is which is not clear.
+        GraphError: two columns have one title, or which is which is not clear.
 
-    >>> chosen_columns(["km", "to", "from"], lambda name: True)
-    ('from', 'to', 'km')
+    >>> roles_of(["id", "km", "to", "from"], lambda title: True, lambda title: []).titles
+    {'tail': 'from', 'head': 'to', 'weight': 'km'}
     """
-    known = ", ".join(map(str, names))
-    if len(names) < 2:
+    known = ", ".join(map(str, titles))
+    if len(titles) < 2:
         raise GraphError(f"expected columns of tails and heads, got {known}")
-    if len(set(names)) < len(names):
+    if len(set(titles)) < len(titles):
         raise GraphError(f"two columns have the same name: {known}; rename one of them")
-    for name in (tail, head, weight):
-        if name is not None and name not in names:
-            raise GraphError(f"the edge table has no column {name!r}; it has {list(names)}")
-    tail, head = _ends(names, tail, head, known)
-    rest = [name for name in names if name not in (tail, head)]
-    if weight is None and rest:
-        weight = _titled(rest, WEIGHTS)
-    if weight is None and rest:
-        numeric = [name for name in rest if is_numeric(name)]
-        if len(numeric) != 1:
-            raise GraphError(
-                f"which column holds weights is not clear in {known}; name one `weight`, or leave "
-                "out all but tails and heads for unit weights"
-            )
-        weight = numeric[0]
-    return tail, head, weight
+    for title in asked.named.values():
+        if title not in titles:
+            raise GraphError(f"the edge table has no column {title!r}; it has {list(titles)}")
+    tail, head = _ends(titles, asked, known)
+    rest = [title for title in titles if title not in (tail, head)]
+    weight = asked.weight
+    if weight is None:
+        weight = _weight(rest, is_numeric, known, is_narrow=len(titles) <= MOST_BY_PLACE)
+    elif weight in (tail, head):
+        raise GraphError(f"column {weight!r} cannot hold weights and the ends of arcs")
+    others = [title for title in rest if title != weight]
+    return _directed(Roles(tail, head, weight), others, values, asked)
 
 
-def _ends(names: Sequence[Any], tail: Any, head: Any, known: str) -> tuple[Any, Any]:
-    titled = _titled(names, TAILS), _titled(names, HEADS)
-    if None in titled:
-        titled = names[0], names[1]
-    ends = titled[0] if tail is None else tail, titled[1] if head is None else head
-    odd = ends[0] == ends[1] or any(str(end).lower() in WEIGHTS for end in titled)
-    if odd and (tail is None or head is None):
+def _ends(titles: Sequence[Any], asked: Columns, known: str) -> tuple[Any, Any]:
+    if asked.tail is not None and asked.head is not None:
+        if asked.tail == asked.head:
+            raise GraphError(f"column {asked.tail!r} cannot hold both tails and heads")
+        return asked.tail, asked.head
+    pairs = [
+        (tail, head)
+        for tail, head in ends_in([title for title in titles if title != asked.weight])
+        if asked.tail in (None, tail) and asked.head in (None, head)
+    ]
+    if len(pairs) > 1:
+        several = ", or ".join(f"{tail} and {head}" for tail, head in pairs)
+        raise GraphError(f"tails and heads may be {several}, in {known}; {CHOOSE_ENDS}")
+    if pairs:
+        return pairs[0]
+    first = titles[:2]
+    if (
+        asked.tail is not None
+        or asked.head is not None
+        or len(titles) > MOST_BY_PLACE
+        or any(is_other_title(title) or is_weight_title(title) for title in first)
+        or any("head" in end_of(title) for title in (titles[0], *titles[2:]))
+        or any("tail" in end_of(title) for title in titles[1:])
+        or asked.weight in first
+    ):
         raise GraphError(
-            f"which columns hold tails and heads is not clear in {known}; "
-            "name them `tail` and `head`"
+            f"which columns hold tails and heads is not clear in {known}; {CHOOSE_ENDS}"
         )
-    return ends
+    return first[0], first[1]
 
 
-def _titled(names: Sequence[Any], titles: Sequence[str]) -> Any:
-    lower = {str(name).lower(): name for name in names}
-    return next((lower[title] for title in titles if title in lower), None)
+def _weight(
+    rest: list[Any], is_numeric: Callable[[Any], bool], known: str, *, is_narrow: bool
+) -> Any:
+    """The column of weights, or None where every arc weighs 1."""
+    found = [title for title in rest if is_weight_title(title)]
+    if len(found) > 1:  # words such as a time of day are no weights beside numbers
+        found = [title for title in found if is_numeric(title)] or found
+    if len(found) > 1:
+        several = " or ".join(map(str, found))
+        raise GraphError(f"weights may be {several}, in {known}; {CHOOSE_WEIGHT}")
+    if found:
+        return found[0]
+    unknown = [title for title in rest if not is_other_title(title)]
+    if is_narrow and unknown and is_numeric(unknown[0]):
+        return unknown[0]
+    if unknown:
+        raise GraphError(
+            f"which column holds weights is not clear in {known}; {CHOOSE_WEIGHT}, name one "
+            "`weight`, or leave out all but tails and heads for unit weights"
+        )
+    return None
+
+
+def _directed(
+    roles: Roles, others: list[Any], values: Callable[[Any], Sequence[Any]], asked: Columns
+) -> Roles:
+    """The roles with what says which way rows lead."""
+    if asked.undirected:
+        return roles
+    for title in others:
+        if (forward := weight_there(title)) is None:
+            continue
+        if roles.weight is None or compact(roles.weight) != forward:
+            raise GraphError(
+                f"column {title} holds weights of arcs back, but weights are "
+                f"{'1' if roles.weight is None else roles.weight}; choose those that belong to it "
+                "with --weight (weight= in Python), or give --undirected to read each row as an "
+                "edge"
+            )
+        return roles._replace(back=title, rule=SIGNS)
+    found = [title for title in others if is_direction(title, others, values)]
+    if len(found) > 1:
+        several = " and ".join(map(str, found))
+        raise GraphError(
+            f"columns {several} both say which way rows lead; leave one out, or give --undirected "
+            "to read each row as an edge"
+        )
+    if not found:
+        return roles
+    one_way = compact(roles.weight).endswith("ab") if roles.weight is not None else False
+    partner = f"{compact(roles.weight)[:-2]}ba" if one_way else None
+    back = next((title for title in others if compact(title) == partner), None)
+    return roles._replace(direction=found[0], rule=rule_of(found[0]), back=back)
 
 
 def as_int64(values: NDArray[Any], what: str) -> NDArray[np.int64]:

@@ -14,12 +14,14 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 
 from groute_py.errors import FormatError, GrouteError
+from groute_py.graph.archives import ZIP_MAGIC, is_tar, is_zip, tar_member, zip_member
 from groute_py.graph.libraries import library
+from groute_py.graph.unicode import encoding_of, in_utf8
 
 CHUNK = 1 << 20
 """Bytes read, and at most bytes of output, at a time."""
@@ -140,21 +142,54 @@ def bare_name(path: Path) -> str:
     return path.stem if path.suffix in SUFFIXES else path.name
 
 
+def packing_of(path: Path, start: bytes) -> str | None:
+    """How a file that begins like this is packed: compressed, an archive, or another encoding."""
+    if (codec := codec_of(start)) is not None:
+        return codec.name
+    if is_zip(path, start):
+        return "zip"
+    return "tar" if is_tar(start) else encoding_of(start)
+
+
 def pieces(path: Path) -> Iterator[tuple[bytes, int]]:
     """The content of a file, decompressed, a piece at a time, with the file's bytes done so far.
 
+    Of an archive it is the content of its one member; text is in UTF-8.
+
     Raises:
-        FormatError: the compressed data are damaged or truncated, or the file cannot be read.
+        FormatError: the data are damaged or truncated, an archive has several members, or the file
+            cannot be read.
     """
     try:
         with open(path, "rb") as file:
-            codec = codec_of(file.read(8))
-            file.seek(0)
-            content = iter(lambda: file.read(CHUNK), b"") if codec is None else None
-            for piece in content or _decompressed(path, file, cast(Codec, codec)):
-                yield piece, file.tell()
+            zipped = is_zip(path, file.read(len(ZIP_MAGIC)))
+        content = zip_member(path) if zipped else tar_member(path, _pieces(path))
+        yield from in_utf8(path, content)
     except OSError as error:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+
+
+def check_archive(path: Path) -> None:
+    """Raise `FormatError` for a tar archive of several files, before the first of them is read."""
+    status = path.stat()
+    _check_tar(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=8)
+def _check_tar(path: Path, mtime_ns: int, size: int) -> None:
+    """As `check_archive`, once for a file as it is: all of it has to be looked through."""
+    if is_tar(next(_pieces(path), (b"", 0))[0]):
+        for _ in tar_member(path, _pieces(path)):
+            pass
+
+
+def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
+    with open(path, "rb") as file:
+        codec = codec_of(file.read(8))
+        file.seek(0)
+        content = iter(lambda: file.read(CHUNK), b"") if codec is None else None
+        for piece in content or _decompressed(path, file, cast(Codec, codec)):
+            yield piece, file.tell()
 
 
 def _decompressed(path: Path, file: BinaryIO, codec: Codec) -> Iterator[bytes]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import file_path
 from groute_py.errors import FormatError, quoted
 from groute_py.graph.compression import SUFFIXES
 from groute_py.graph.lines import whole_lines
@@ -44,7 +45,7 @@ def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray
     Raises:
         FormatError: it cannot be read, or does not give each vertex one place.
     """
-    path = Path(path)
+    path = file_path("coordinates", path)
     rows = [np.empty((0, 3), np.int64)]
     count = 0
     for text, _ in whole_lines(path):

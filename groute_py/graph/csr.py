@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from groute_py.errors import GraphError
 from groute_py.graph.array_like import array_of, on_device
 from groute_py.graph.ids import Numbering
+from groute_py.graph.reading import Reading
 
 WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
 """The weight types a graph may have."""
@@ -31,6 +32,7 @@ class Graph:
         name: what to call the graph in messages.
         ids: the file's id of every vertex, int64 or str, shape (n,), where they do not count from
             `first_id`; else None.
+        reading: which columns of a table were read, and how many comments were skipped.
 
     Raises:
         GraphError: naming the first row or arc that breaks a rule.
@@ -46,6 +48,7 @@ class Graph:
     first_id: int = 0
     name: str = "graph"
     ids: NDArray[Any] | None = None
+    reading: Reading | None = None
 
     def __post_init__(self) -> None:
         check_types(self.offsets, self.heads, self.weights)

@@ -29,6 +29,7 @@ class Facts:
     start: the first vertex that an arc leaves, 0 where there is none.
     most_incoming: the arcs that the most sought vertex has, 0 where that was not looked at.
     first_id, name: as in the graph.
+    rounded_to: the type that float weights were rounded to, if they have been widened since.
     """
 
     vertex_count: int
@@ -41,6 +42,12 @@ class Facts:
     first_id: int
     name: str
     most_incoming: int = 0
+    rounded_to: np.dtype[Any] | None = None
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """The type that decides how exact weights are."""
+        return self.rounded_to or self.weight_type
 
     @property
     def mean_degree(self) -> float:

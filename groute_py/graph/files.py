@@ -11,9 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from groute_py.arguments import check_kind, file_path
 from groute_py.errors import FormatError, GraphError, InputError
 from groute_py.graph import cache as cached
+from groute_py.graph import foreign
 from groute_py.graph.atomic import told
+from groute_py.graph.columns import BY_TITLE, Columns
 from groute_py.graph.compression import SUFFIXES, bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats import (
@@ -50,6 +53,8 @@ class Format(NamedTuple):
     """Whether files may be compressed as well, and the graph is worth a cache."""
     first_id: int | None = None
     """The id that such files give to vertex 0, whatever it was; None where they keep all ids."""
+    by_title: Callable[[Path, Progress | None, Columns], Graph] | None = None
+    """How to read a table whose columns may be named."""
     size: Callable[[Head], Size | None] | None = None
     """How large the graph is, where the beginning of a file tells."""
 
@@ -65,7 +70,12 @@ FORMATS = {
         size=matrix_market.size,
     ),
     "Parquet": Format(
-        parquet.sniff, parquet.read, parquet.write, (".parquet",), compressible=False
+        parquet.sniff,
+        parquet.read,
+        parquet.write,
+        (".parquet",),
+        compressible=False,
+        by_title=parquet.read,
     ),
     "SciPy sparse array": Format(
         scipy_npz.sniff, scipy_npz.read, scipy_npz.write, (".npz",), compressible=False
@@ -98,6 +108,7 @@ FORMATS = {
         edge_list.write,
         edge_list.SUFFIX_OF_NAMES,
         edge_list.read_piece,
+        by_title=edge_list.read,
     ),
 }
 """The formats, by the name that messages give them, in the order in which they are looked for."""
@@ -113,36 +124,60 @@ def read_graph(
     undirected: bool = False,
     cache: bool | str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
+    tail: str | None = None,
+    head: str | None = None,
+    weight: str | None = None,
 ) -> Graph:
     """Read a graph from a file of any known format.
 
     Args:
-        path: the file, plain or compressed with gzip, xz, bzip2 or zstd.
-        undirected: whether each arc is an edge, and also leads back.
+        path: the file, plain or compressed with gzip, xz, bzip2 or zstd, or alone in an archive
+            (zip or tar).
+        undirected: whether each arc is an edge, and also leads back; a column of directions is
+            passed over then.
         cache: whether to keep a large text file's graph in native form for the next time. None:
             where the text is large (8 MB compressed, 32 MB plain). True: always. False: never, and
             no earlier one is used. A folder: always, there.
         progress: called now and then with the bytes read and the bytes of the file.
+        tail, head, weight: titles of the columns of a table (text with titles, or Parquet); by
+            default those whose titles say so.
 
     Raises:
         FormatError: the file is missing, cannot be opened, is no graph, or was changed while it was
             read; the message says why.
+        InputError: a column is named, and the format has none by name.
         SetupError: the format needs a library that is not installed.
     """
-    path = Path(path)
-    head = Head(path)
-    form = _format(path, head)
-    compressed = head.compression is not None
-    folder = cached.folder_for(path, cache, compressed) if form.compressible else None
-    if folder is None:
-        graph = _read_whole(form, path, progress)
-    else:
-        graph = cached.read_through(path, folder, lambda: _read_whole(form, path, progress))
+    path = file_path("path", path)
+    graph = read_table(path, Columns(tail, head, weight, undirected), cache, progress)
     return mirrored(graph) if undirected else graph
 
 
+def read_table(
+    path: str | os.PathLike[str],
+    asked: Columns,
+    cache: bool | str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """As `read_graph`; edges of which ``asked`` says that they are undirected are not mirrored."""
+    path = Path(path)
+    head = Head(path, asked)
+    form = _format(path, head)
+    compressed = head.compression is not None
+    folder = cached.folder_for(path, cache, compressed) if form.compressible else None
+
+    def read() -> Graph:
+        return _read_whole(form, path, asked, progress)
+
+    if folder is None:
+        return read()
+    return cached.read_through(path, folder, read, asked)
+
+
 def native_file(
-    path: str | os.PathLike[str], cache: bool | str | os.PathLike[str] | None = None
+    path: str | os.PathLike[str],
+    cache: bool | str | os.PathLike[str] | None = None,
+    asked: Columns = BY_TITLE,
 ) -> Path | None:
     """The native file that `read_graph` would map: the file itself, or a fresh copy; else None.
 
@@ -150,28 +185,30 @@ def native_file(
         FormatError: as `read_graph`, where the file is looked at.
     """
     path = Path(path)
-    head = Head(path)
+    head = Head(path, asked)
     form = _format(path, head)
     if form is FORMATS["native CSR"]:
         return path
     folder = cached.folder_for(path, cache, head.compression is not None)
     if folder is None or not form.compressible:
         return None
-    return cached.fresh_copy(path, folder)
+    return cached.fresh_copy(path, folder, asked)
 
 
 def size_of_file(
-    path: str | os.PathLike[str], cache: bool | str | os.PathLike[str] | None = None
+    path: str | os.PathLike[str],
+    cache: bool | str | os.PathLike[str] | None = None,
+    asked: Columns = BY_TITLE,
 ) -> Size | None:
     """What a file, or a copy of it, tells of its size before it is read; None where it does not.
 
     Raises:
         FormatError: as `read_graph`, where the file is looked at.
     """
-    if (copy := native_file(path, cache)) is not None:
+    if (copy := native_file(path, cache, asked)) is not None:
         contents = native.map_file(copy)
         return Size(len(contents.offsets) - 1, len(contents.heads))
-    head = Head(Path(path))
+    head = Head(Path(path), asked)
     tell = _format(Path(path), head).size
     return None if tell is None else tell(head)
 
@@ -214,7 +251,8 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
         RunError: the disk is full, or fails.
         SetupError: the format needs a library that is not installed.
     """
-    path = Path(path)
+    check_kind("graph", graph, Graph, "a Graph")
+    path = file_path("path", path)
     write = written_form(path).write
     assert write is not None
     with told(path):
@@ -236,7 +274,7 @@ def written_form(path: Path) -> Format:
     raise InputError(f"{path}: unknown suffix; a graph is written as {known}")
 
 
-def _read_whole(form: Format, path: Path, progress: Progress | None) -> Graph:
+def _read_whole(form: Format, path: Path, asked: Columns, progress: Progress | None) -> Graph:
     """Read a file that stays the same meanwhile.
 
     Where only its time has changed it is read once more. A native file is mapped: what it is
@@ -245,13 +283,19 @@ def _read_whole(form: Format, path: Path, progress: Progress | None) -> Graph:
     for _ in range(ATTEMPTS):
         before = native.Source.of(path)
         with _refusing(path):
-            graph = form.read(path, progress)
+            graph = _read_once(form, path, progress, asked)
         now = _source_of(path)
         if form is FORMATS["native CSR"] or now is None or now == before:
             return graph
         if now.size != before.size:
             break
     raise FormatError(path, "was changed while it was read; try again once it is complete")
+
+
+def _read_once(form: Format, path: Path, progress: Progress | None, asked: Columns) -> Graph:
+    if form.by_title is not None:
+        return form.by_title(path, progress, asked)
+    return form.read(path, progress)
 
 
 @contextmanager
@@ -275,10 +319,14 @@ def _source_of(path: Path) -> native.Source | None:
 
 
 def _format(path: Path, head: Head) -> Format:
+    if (problem := foreign.problem_of(head)) is not None:
+        raise FormatError(path, problem)
     for name, form in FORMATS.items():
         if form.sniff(head):
             if head.compression is not None and not form.compressible:
                 problem = f"is {name} within {head.compression}; decompress it first"
                 raise FormatError(path, problem)
+            if form.by_title is None:
+                head.asked.refuse(f"{path}: {name}")
             return form
     raise FormatError(path, f"is not a graph file; the known formats are {', '.join(FORMATS)}")

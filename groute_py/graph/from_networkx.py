@@ -12,6 +12,8 @@ from groute_py.graph.array_like import array_of
 from groute_py.graph.csr import Graph
 
 NAME = "NetworkX graph"
+ATTRIBUTES = ("length", "distance", "cost", "travel_time")
+"""Attributes of edges that are weights where no edge has ``weight``."""
 
 
 def is_networkx(graph: Any) -> bool:
@@ -19,7 +21,34 @@ def is_networkx(graph: Any) -> bool:
     return hasattr(graph, "adjacency") and hasattr(graph, "is_multigraph")
 
 
-def graph_from_networkx(network: Any, weight: str | None = "weight", default: Any = 1) -> Graph:
+def weight_of(network: Any, named: Any = None) -> Any:
+    """The edge attribute that holds weights; ``weight`` where nothing says weights.
+
+    Args:
+        network: of any of NetworkX's four classes.
+        named: the attribute that the caller names; None for ``weight`` where an edge has it, else
+            the one of `ATTRIBUTES` that edges have.
+
+    Raises:
+        GraphError: no edge has the named attribute, or edges have several of `ATTRIBUTES`.
+    """
+    attributes: dict[Any, None] = {}
+    for _, _, data in network.edges(data=True):
+        attributes.update(dict.fromkeys(data))
+    if named is not None:
+        if named not in attributes and network.number_of_edges():
+            there = ", ".join(map(repr, attributes)) or "none"
+            raise GraphError(f"no edge has an attribute {named!r}; attributes there are: {there}")
+        return named
+    if "weight" in attributes:
+        return "weight"
+    found = [name for name in ATTRIBUTES if name in attributes]
+    if len(found) > 1:
+        raise GraphError(f"weights may be {' or '.join(found)}; choose one with weight=")
+    return found[0] if found else "weight"
+
+
+def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) -> Graph:
     """A graph whose vertex k is the k-th node, ``list(network)[k]``.
 
     An edge of an undirected graph is two arcs, one of a multigraph as many as it has keys.
@@ -32,6 +61,8 @@ def graph_from_networkx(network: Any, weight: str | None = "weight", default: An
     Raises:
         GraphError: weights that are no finite machine numbers.
     """
+    if not is_networkx(network):
+        raise GraphError(f"a NetworkX graph is expected, not {type(network).__name__}")
     vertex = {node: k for k, node in enumerate(network)}
     rows = [neighbours for _, neighbours in network.adjacency()]
     if network.is_multigraph():

@@ -11,9 +11,14 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.array_like import host_array
-from groute_py.graph.columns import as_int64, chosen_columns
+from groute_py.graph.columns import Columns, Roles, as_int64, roles_of
 from groute_py.graph.csr import Graph
+from groute_py.graph.directions import RULES, arcs_of_rows, ways_of
+from groute_py.graph.ids import numbered
 from groute_py.graph.memory import FEWEST_VERTICES, check_name_lengths
+from groute_py.graph.mirror import mirrored
+from groute_py.graph.reading import Reading
+from groute_py.graph.titles import compact
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 NAME = "edge table"
@@ -23,8 +28,10 @@ SPARSEST = 64
 
 def is_table(table: Any) -> bool:
     """Whether it is a dict, or has columns by name."""
+    if isinstance(table, dict) or _is_lazy(table):
+        return True
     named = hasattr(table, "columns") or hasattr(table, "column_names")
-    return isinstance(table, dict) or (named and hasattr(table, "__getitem__"))
+    return named and hasattr(table, "__getitem__")
 
 
 def graph_from_table(
@@ -34,58 +41,115 @@ def graph_from_table(
     head: Any = None,
     weight: Any = None,
     directed: bool = True,
-    renumber: bool = False,
+    renumber: bool = True,
 ) -> Graph:
     """A graph with an arc for each row of the table.
 
     Args:
-        table: a pandas or Polars frame, an Arrow table, or a dict of columns.
-        tail, head, weight: names of columns; by default those with the usual names, as in
-            `groute_py.graph.columns`, else the first, the second, and the column of numbers that is
-            left. Where there is no other column, every arc weighs 1.
-        directed: otherwise each row is an arc backwards as well.
-        renumber: integers name vertices instead of counting them from 0.
+        table: a pandas frame, a Polars frame (eager or lazy), an Arrow table, or a dict of columns.
+        tail, head, weight: names of columns; by default those whose titles say so, as in
+            `groute_py.graph.columns`. A column of directions is obeyed.
+        directed: otherwise each row is an arc backwards as well, whatever such a column says.
+        renumber: integers are ids, as in a file of such rows. False: they are the vertices
+            themselves, which count from 0 to the greatest.
 
     Returns:
-        The graph. Its ``ids`` are ascending, int64 where ``renumber``, strings where the table has
-        strings; else None, for ids that are the vertices 0..n − 1.
+        The graph. Integers that count upwards give its ``first_id``; all others stand in ``ids``,
+        ascending, int64 or strings.
 
     Raises:
-        GraphError: a column is missing, or holds what it cannot.
+        GraphError: a column is missing, is not clear, or holds what it cannot.
 
     >>> graph = graph_from_table({"from": ["b", "a"], "to": ["a", "c"], "km": [4, 7]})
     >>> graph.ids.tolist(), graph.heads.tolist(), graph.weights.tolist()
     (['a', 'b', 'c'], [2, 0], [7, 4])
     """
-    tail, head, weight = chosen_columns(
-        _names(table),
-        lambda name: host_array(table[name]).dtype.kind in "iuf",
-        tail=tail,
-        head=head,
-        weight=weight,
-    )
-    tails, heads = _ends(table, tail), _ends(table, head)
-    weights = np.ones(len(tails), np.int32) if weight is None else _column(table, weight)
-    if len(tails) != len(heads) or len(tails) != len(weights):
-        raise GraphError(f"columns of {len(tails)}, {len(heads)} and {len(weights)} rows")
+    if not is_table(table):
+        raise GraphError(
+            f"a {type(table).__name__} is no edge table; give a pandas or Polars frame, an Arrow "
+            "table or a dict of columns"
+        )
+    graph = table_graph(table, Columns(tail, head, weight, undirected=not directed), renumber)
+    return graph if directed else mirrored(graph)
+
+
+def table_graph(table: Any, asked: Columns, renumber: bool = True) -> Graph:
+    """As `graph_from_table`; edges of which ``asked`` says that they are undirected are not
+    mirrored.
+    """
+    table, roles = _collected(table, asked) if _is_lazy(table) else (table, _roles(table, asked))
+    tails, heads = _ends(table, roles.tail), _ends(table, roles.head)
     if tails.dtype.kind != heads.dtype.kind and len(tails):
         raise GraphError(f"tails are {tails.dtype} and heads {heads.dtype}; they must be alike")
-    ids = None
-    if renumber or tails.dtype.kind == "U":
-        ids, places = np.unique(np.concatenate([tails, heads]), return_inverse=True)
-        tails, heads = places[: len(tails)], places[len(tails) :]
-    count = len(ids) if ids is not None else _count(tails, heads)
-    if not directed:
-        tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-        weights = np.concatenate([weights, weights])
+    if len(tails) != len(heads):
+        raise GraphError(f"columns of {len(tails)} and {len(heads)} rows")
+    first, ids, count, tails, heads = _numbered(tails, heads, renumber)
+    tails, heads, weights = _arcs(table, roles, tails, heads)
     graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), name=NAME)
-    return replace(graph, ids=ids)
+    reading = Reading({role: str(title) for role, title in roles.titles.items()})
+    return replace(graph, first_id=0 if ids is not None else first, ids=ids, reading=reading)
+
+
+def _is_lazy(table: Any) -> bool:
+    """Whether it is a Polars LazyFrame."""
+    return hasattr(table, "collect_schema") and hasattr(table, "collect")
+
+
+def _collected(table: Any, asked: Columns) -> tuple[Any, Roles]:
+    """The columns of a LazyFrame that are read, and those whose values say whether they are."""
+    schema = table.collect_schema()
+    titles = list(schema.names())
+    telling = [title for title in titles if compact(title) in RULES]
+    values = table.select(telling).collect() if telling else {}
+    roles = roles_of(
+        titles, lambda title: schema[title].is_numeric(), lambda title: values[title], asked
+    )
+    return table.select(list(roles.titles.values())).collect(), roles
+
+
+def _roles(table: Any, asked: Columns) -> Roles:
+    def is_numeric(name: Any) -> bool:
+        return host_array(table[name]).dtype.kind in "iuf"
+
+    return roles_of(_names(table), is_numeric, lambda name: host_array(table[name]).tolist(), asked)
 
 
 def _names(table: Any) -> list[Any]:
     if isinstance(table, dict):
         return list(table)
     return list(table.column_names if hasattr(table, "column_names") else table.columns)
+
+
+def _arcs(
+    table: Any, roles: Roles, tails: NDArray[Any], heads: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Tails, heads and weights of the arcs that the rows are."""
+    rows, ways, back = len(tails), None, None
+    weights = np.ones(rows, np.int32) if roles.weight is None else _column(table, roles.weight)
+    if roles.back is not None:
+        back = _column(table, roles.back)
+        for title, values in ((roles.weight, weights), (roles.back, back)):
+            if values.dtype.kind not in "iuf":
+                raise GraphError(f"weights must be numbers; column {title} holds {values.dtype}")
+    if roles.direction is not None and roles.rule is not None:
+        values = _column(table, roles.direction).tolist()
+        ways = ways_of(values, roles.direction, roles.rule)
+    for more in (weights, ways, back):
+        if more is not None and len(more) != rows:
+            raise GraphError(f"columns of {rows} and {len(more)} rows")
+    return arcs_of_rows(tails, heads, weights, ways=ways, back=back)
+
+
+def _numbered(
+    tails: NDArray[Any], heads: NDArray[Any], renumber: bool
+) -> tuple[int, NDArray[Any] | None, int, NDArray[Any], NDArray[Any]]:
+    """First id, ids or None, the number of vertices, and the ends as indices."""
+    if tails.dtype.kind == "U":
+        ids, places = np.unique(np.concatenate([tails, heads]), return_inverse=True)
+        return 0, ids, len(ids), places[: len(tails)], places[len(tails) :]
+    if renumber:
+        return numbered(tails, heads)
+    return 0, None, _count(tails, heads), tails, heads
 
 
 def _ends(table: Any, name: Any) -> NDArray[Any]:

@@ -11,11 +11,13 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import check_kind
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
 from groute_py.graph.memory import available_bytes
@@ -64,6 +66,8 @@ def generate(spec: str, *, seed: int = 1) -> Graph:
     >>> generate("road:30x20")
     Graph('road:30x20', 600 vertices, 1,384 arcs, int32 weights)
     """
+    check_kind("spec", spec, str, "a text such as 'road:1000x1000'")
+    check_kind("seed", seed, Integral, "an integer")
     kind, numbers = _parsed(spec)
     makers: dict[str, Callable[..., Arrays]] = {"road": _road, "rmat": _rmat, "random": _random}
     offsets, heads, weights = makers[kind](spec, np.uint64(seed % 2**64), *numbers)

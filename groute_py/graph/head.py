@@ -6,7 +6,15 @@ from functools import cached_property
 from pathlib import Path
 
 from groute_py.errors import FormatError
-from groute_py.graph.compression import BYTE_ORDER_MARK, bare_name, codec_of, pieces
+from groute_py.graph.archives import BLOCK
+from groute_py.graph.columns import BY_TITLE, Columns
+from groute_py.graph.compression import (
+    BYTE_ORDER_MARK,
+    bare_name,
+    check_archive,
+    packing_of,
+    pieces,
+)
 
 HEAD_BYTES = 1 << 16
 
@@ -17,13 +25,15 @@ class Head:
     Attributes:
         path: the file.
         name: the file's name without a suffix of compression.
-        compression: how it is compressed, or None.
+        compression: how it is compressed, the kind of its archive, or its encoding where that is
+            not UTF-8; else None.
         text: its first `HEAD_BYTES`, decompressed, without a byte order mark.
         size: its size in bytes.
+        asked: the columns that the caller names, for tables.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, asked: Columns = BY_TITLE) -> None:
+        self.path, self.asked = path, asked
         self.name = bare_name(path)
         if "\0" in str(path):
             raise FormatError(path, "is no name of a file: there is a null character in it")
@@ -34,16 +44,18 @@ class Head:
                 what = "is not a regular file, and a graph is read more than once"
                 raise FormatError(path, f"{what}; write what a pipe brings to a file first")
             with open(path, "rb") as file:
-                codec = codec_of(file.read(8))
+                self.compression = packing_of(path, file.read(BLOCK))
+            check_archive(path)
             self.size = path.stat().st_size
         except FileNotFoundError as error:
             raise FormatError(path, "no such file") from error
         except OSError as error:
             raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
-        self.compression = codec.name if codec else None
         self.text = _first_bytes(path)
         if not self.text:
-            raise FormatError(path, "is empty once decompressed" if codec else "is empty")
+            raise FormatError(
+                path, "is empty once decompressed" if self.compression else "is empty"
+            )
 
     @cached_property
     def whole(self) -> bool:

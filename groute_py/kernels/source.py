@@ -125,7 +125,10 @@ GO_ON, NEW_RUN, NEW_SOLVE = range(3)
 PEER_LATENCY = Program(("peer_latency.cu",), ("peer_latency",))
 """How far away a peer's memory is."""
 
-PROGRAMS = (SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, PEER_LATENCY)
+SUMMARY = Program(("types.cuh", "summary.cu"), ("summarize_rows",))
+"""A few numbers of each row of distances."""
+
+PROGRAMS = (SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, PEER_LATENCY, SUMMARY)
 """Every text that is compiled."""
 
 BLOCK = 256

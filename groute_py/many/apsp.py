@@ -76,13 +76,14 @@ def prepare(
 
     Raises:
         InputError, SetupError: what is asked for cannot be done.
-        NegativeCycleError: the graph has one.
+        NegativeCycleError: a source reaches one.
     """
     on_root(channel, request.check)
     apart = _apart(channel, request)
 
     def job() -> Job:
         graph, sources = load()
+        given = graph.weights.dtype
         whole = one_precision(graph.to_host())
         facts = facts_of(whole)
         if facts.vertex_count == 0:
@@ -90,7 +91,7 @@ def prepare(
         every = np.arange(facts.vertex_count) if sources is None else sources
         every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
         choice = choose(request, facts, len(every), channel.size, apart)
-        return Job(whole, heights(whole, facts, request), every, request, choice)
+        return Job(whole, heights(whole, given, request, every), every, request, choice)
 
     return on_root(channel, job)
 
@@ -153,10 +154,10 @@ def reduce(
 
     def work() -> str:
         solving = _solving(job, channel)
-        with closing(solving.blocks(job.sources[positions])) as blocks:
-            for block in blocks:
-                stop = block.first + len(block.distances)
-                found.take(positions[block.first : stop], block, histogram=histogram)
+        with closing(solving.summaries(job.sources[positions], histogram=histogram)) as summaries:
+            for summary in summaries:
+                stop = summary.first + summary.count
+                found.take(positions[summary.first : stop], summary)
                 if progress is not None:
                     progress(min(stop * channel.size, len(job.sources)), len(job.sources))
         return solving.label

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from dataclasses import dataclass
 
@@ -13,31 +12,16 @@ from groute_py.environment import local_rank
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
 from groute_py.graph.memory import available_bytes
+from groute_py.many.estimates import DELIVERY_RATE, Gpu, estimates
 from groute_py.many.precision import row_types
 
 METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",
     "heap": "Dijkstra with a heap and decrease-key, a source for each warp or core",
     "batch": "near-far Δ-stepping, a source for each block or core",
+    "single": "near-far Δ-stepping by all of a GPU, one source after the other",
 }
 """The methods by name."""
-
-FLOYD_RATE = {
-    ("cuda", "int32"): 1.3e13,
-    ("cuda", "float32"): 0.9e13,
-    ("cuda", "int64"): 2.4e12,
-    ("cuda", "float64"): 2.2e12,
-    ("cpu", "int64"): 1.0e9,
-    ("cpu", "float32"): 4.0e9,
-    ("cpu", "float64"): 2.0e9,
-}
-"""Sums and minima a second; on the CPU of each core. These and what follows are measured."""
-
-ARC_S = {("cuda", "batch"): 3.5e-11, ("cpu", "batch"): 2.0e-8, ("cpu", "heap"): 1.0e-8}
-"""Seconds for each source and each arc or vertex; where cores share the sources, of one core."""
-
-SETTLE_S = {("cuda", "heap"): 5.7e-10, ("cpu", "heap"): 1.5e-7}
-"""Seconds for each source and each vertex that a heap of 2¹⁶ settles."""
 
 READY_S = 0.3
 """What it takes until a GPU has its kernels and the graph."""
@@ -58,12 +42,14 @@ class Request:
         device: ``auto``, ``cpu`` or ``cuda``.
         predecessors: whether to find them.
         memory_limit: bytes of the device's memory that may be used; None for what is free.
+        destination: where rows go: ``memory``, ``file`` or, if they are only reduced, ``nowhere``.
     """
 
     algorithm: str = "auto"
     device: str = "auto"
     predecessors: bool = False
     memory_limit: int | None = None
+    destination: str = "memory"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory_limit", plain(self.memory_limit))
@@ -72,6 +58,7 @@ class Request:
         """Raise `InputError` for what there is not, `SetupError` where there is no such device."""
         check_choice("algorithm", self.algorithm, ("auto", *METHODS))
         check_choice("device", self.device, DEVICES)
+        check_choice("destination", self.destination, tuple(DELIVERY_RATE))
         if self.device == "cuda" and (problem := gpu_problem()) is not None:
             raise SetupError(f"no GPU can be used: {problem}")
         if self.memory_limit is None:
@@ -107,13 +94,17 @@ def choose(
     """
     device = request.device
     if device == "auto":
-        device = _device(request.algorithm, facts, count, ranks)
+        device = _device(request, facts, count, ranks)
     problem = apart or _floyd_problem(request, facts, device, ranks)
     if request.algorithm != "auto":
+        if request.algorithm == "single" and device == "cpu":
+            raise InputError("single is a method for GPUs; on the CPU use batch or heap")
         if request.algorithm == "floyd" and problem is not None:
             raise InputError(f"Floyd-Warshall cannot do this: {problem}")
         return Choice(request.algorithm, device, "asked for")
-    seconds = estimates(facts, count, device)
+    gpu = own_figures(request.memory_limit, facts) if device == "cuda" else None
+    trees = request.predecessors
+    seconds = estimates(facts, count, gpu, ranks, request.destination, predecessors=trees)
     shown = ", ".join(f"{name} {s:.2g} s" for name, s in seconds.items())
     reason = f"estimates: {shown}"
     if problem is not None:
@@ -122,27 +113,15 @@ def choose(
     return Choice(min(seconds, key=lambda name: seconds[name]), device, reason)
 
 
-def _device(algorithm: str, facts: Facts, count: int, ranks: int) -> str:
+def _device(request: Request, facts: Facts, count: int, ranks: int) -> str:
     """A GPU where there is one, but what the CPU has done before a GPU is ready stays there."""
+    if request.algorithm == "single":
+        return "cuda"
     if gpu_problem() is not None:
         return "cpu"
-    seconds = estimates(facts, count, "cpu")
-    on_cpu = seconds.get(algorithm, min(seconds.values()))
+    seconds = estimates(facts, count, None)
+    on_cpu = seconds.get(request.algorithm, min(seconds.values()))
     return "cpu" if ranks == 1 and on_cpu < READY_S else "cuda"
-
-
-def estimates(facts: Facts, count: int, device: str) -> dict[str, float]:
-    """Seconds by method, on one GPU or all cores."""
-    n, m = facts.vertex_count, facts.arc_count
-    cores = 1 if device == "cuda" else len(os.sched_getaffinity(0))
-    distance = row_types(facts, device)[0].name
-    padded = 128 * math.ceil(n / 128)
-    settled = n * math.log2(max(n, 2)) / 16 * SETTLE_S[device, "heap"]
-    return {
-        "floyd": padded**3 / FLOYD_RATE[device, distance] / cores,
-        "heap": count * (settled + m * ARC_S.get((device, "heap"), 0.0)) / cores,
-        "batch": count * (n + m) * ARC_S[device, "batch"] / cores,
-    }
 
 
 def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> str | None:
@@ -170,7 +149,21 @@ def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> s
 
 def gpu_bytes(limit: int | None) -> int:
     """What a matrix may take of the GPU of rank 0, which chooses for all."""
+    return int(MATRIX_SHARE * _free_bytes(limit))
+
+
+def own_figures(limit: int | None, facts: Facts) -> Gpu:
+    """What the GPU of rank 0 has beside the graph."""
+    from groute_py.device.own_gpu import own_gpu
+
+    width = row_types(facts, "cuda")[0].itemsize
+    graph = 8 * facts.vertex_count + 2 * width * facts.arc_count
+    processors = own_gpu(local_rank(0)).attributes["MultiProcessorCount"]
+    return Gpu(int(processors), max(_free_bytes(limit) - graph, 0))
+
+
+def _free_bytes(limit: int | None) -> int:
     from groute_py.device.own_gpu import own_gpu
 
     free = int(own_gpu(local_rank(0)).mem_info[0])
-    return int(MATRIX_SHARE * (free if limit is None else min(free, limit)))
+    return free if limit is None else min(free, limit)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.solo import SoloChannel
+from groute_py.device.cpu_rows import by_threads
 from groute_py.device.rows import RowBlock
+from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.result import Result
-
-BLOCK_BYTES = 16 << 20
-"""Rows that are solved before they are handed on."""
 
 
 class EngineRows:
@@ -29,26 +27,43 @@ class EngineRows:
         self._graph = graph
         self._options = Options(device="cpu", predecessors=predecessors)
         self._threads = len(os.sched_getaffinity(0))
+        self._free: SimpleQueue[Session] = SimpleQueue()
+        self._opened = 0
         self.label = f"cpu: near-far, {self._threads} threads"
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
-        free: SimpleQueue[Session] = SimpleQueue()
-        for _ in range(min(self._threads, len(sources))):
-            free.put(Session(Whole(self._graph), SoloChannel(), self._options))
+        def work(_: int, source: int) -> Result:
+            return self._solve(source)
 
-        def solve(source: int) -> Result:
-            session = free.get()
-            try:
-                result = session.solve(source)
-            finally:
-                free.put(session)
-            assert result is not None
-            return result
+        self._open(len(sources))
+        for first, results in by_threads(self._threads, self._row_bytes, sources, work):
+            trees = [r.predecessors for r in results if r.predecessors is not None]
+            parents = np.stack(trees).astype(np.int32) if trees else None
+            yield RowBlock(first, np.stack([r.distances for r in results]), parents)
 
-        step = max(BLOCK_BYTES // (8 * self._graph.vertex_count), self._threads)
-        with ThreadPoolExecutor(self._threads) as pool:
-            for first in range(0, len(sources), step):
-                results = list(pool.map(solve, sources[first : first + step].tolist()))
-                trees = [r.predecessors for r in results if r.predecessors is not None]
-                parents = np.stack(trees).astype(np.int32) if trees else None
-                yield RowBlock(first, np.stack([r.distances for r in results]), parents)
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        def work(position: int, source: int) -> Summary:
+            return summarize(position, self._solve(source).distances, source, wanted)
+
+        self._open(len(sources))
+        for _, found in by_threads(self._threads, self._row_bytes, sources, work):
+            yield from found
+
+    @property
+    def _row_bytes(self) -> int:
+        return 8 * self._graph.vertex_count
+
+    def _open(self, sources: int) -> None:
+        """Make a session for each thread that has something to do."""
+        while self._opened < min(self._threads, sources):
+            self._free.put(Session(Whole(self._graph), SoloChannel(), self._options))
+            self._opened += 1
+
+    def _solve(self, source: int) -> Result:
+        session = self._free.get()
+        try:
+            result = session.solve(source)
+        finally:
+            self._free.put(session)
+        assert result is not None
+        return result

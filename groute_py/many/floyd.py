@@ -37,7 +37,7 @@ def close(distances: NDArray[np.float64]) -> None:
 
     Args:
         distances: float64, shape (n, n), C order: the weight of the arc i → j, infinite where there
-            is none, 0 on the diagonal. No cycle may be negative.
+            is none, 0 on the diagonal. None may be negative.
 
     >>> matrix = np.array([[0, 1, 9], [np.inf, 0, 2], [np.inf, np.inf, 0]])
     >>> close(matrix)
@@ -52,7 +52,7 @@ def close(distances: NDArray[np.float64]) -> None:
 
 
 def close_with_paths(distances: NDArray[np.float64], nobody: int) -> NDArray[np.int32]:
-    """As `close`; also finds the predecessor of j on a shortest path from i.
+    """As `close`; also finds the predecessor of j on a shortest path from i, a tree in each row.
 
     Args:
         distances: as for `close`.
@@ -61,6 +61,7 @@ def close_with_paths(distances: NDArray[np.float64], nobody: int) -> NDArray[np.
     Returns:
         int32, shape (n, n).
     """
+    arcs = distances.copy()
     tails = np.arange(len(distances), dtype=np.int32)[:, np.newaxis]
     parents = np.where(np.isinf(distances), np.int32(nobody), tails)
     np.fill_diagonal(parents, nobody)
@@ -69,6 +70,7 @@ def close_with_paths(distances: NDArray[np.float64], nobody: int) -> NDArray[np.
         floyd.through_with_paths(distances, parents, rows, middle, columns)
 
     _sweep(len(distances), step)
+    floyd.mend_trees(arcs, nobody, distances, parents)
     return parents
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
-from groute_py.device.cpu_rows import CpuGraph, blocks_of
+from groute_py.device.cpu_rows import CpuGraph, blocks_of, summaries_of
 from groute_py.device.rows import RowBlock, beyond, refuse_narrow, surely_fits
+from groute_py.device.summary import Summary, Wanted
 from groute_py.graph.csr import Graph
 from groute_py.many.floyd import close
 
@@ -30,6 +31,13 @@ class CpuFloyd:
         self.label = arcs.label
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        yield from blocks_of(self._arcs, sources, self._closed(), self._predecessors)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        yield from summaries_of(self._arcs, sources, self._closed(), wanted)
+
+    def _closed(self) -> Callable[[int], NDArray[Any]]:
+        """Close the matrix; what gives the row of a source."""
         far = beyond(self._arcs.type)
         matrix = self._matrix(far)
         close(matrix)
@@ -40,7 +48,7 @@ class CpuFloyd:
             row: NDArray[Any] = np.where(matrix[source] < far, matrix[source], nothing)
             return row
 
-        yield from blocks_of(self._arcs, sources, row_of, self._predecessors)
+        return row_of
 
     def _matrix(self, far: Any) -> NDArray[Any]:
         graph, kind = self._graph, self._arcs.type

@@ -2,8 +2,9 @@
 
 A potential h with h[v] ≤ h[u] + w(u, v) for every arc turns each weight into w + h[u] − h[v] ≥ 0,
 and every path from s to t into one that is longer by h[s] − h[t]: the shortest stay the shortest.
-The distances from a root that has an arc of weight 0 to every vertex are such potentials. Johnson,
-"Efficient algorithms for shortest paths in sparse networks" (1977).
+The distances from a root that has an arc of weight 0 to every vertex are such potentials; for some
+sources those from a root with arcs to these alone, since no path from there leads elsewhere.
+Johnson, "Efficient algorithms for shortest paths in sparse networks" (1977).
 """
 
 from __future__ import annotations
@@ -46,22 +47,35 @@ def solve_johnson(
     return replace(rows, distances=lifted(rows.distances, height, rows.sources, graph.name))
 
 
-def potentials(graph: Graph, options: Options) -> NDArray[Any]:
+def potentials(
+    graph: Graph,
+    options: Options,
+    sources: NDArray[np.int64] | None = None,
+    rounded_to: np.dtype[Any] | None = None,
+) -> NDArray[Any]:
     """Shape (n,), float for float weights, else int64; none is above 0.
 
+    Args:
+        graph: of any weights.
+        options: the device and the like.
+        sources: vertices from which paths will be asked for; None for all.
+        rounded_to: the type that float weights had before they were widened.
+
     Raises:
-        NegativeCycleError: the graph has one.
+        NegativeCycleError: a source reaches one.
     """
-    whole = rooted(graph, np.arange(graph.vertex_count))
+    heads = np.arange(graph.vertex_count) if sources is None else np.unique(sources)
+    whole = rooted(graph, heads)
     plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
     try:
-        with Session(Whole(whole), SoloChannel(), placed(whole, plain)) as session:
+        with Session(Whole(whole, rounded_to), SoloChannel(), placed(whole, plain)) as session:
             result = session.solve(graph.vertex_count)
     except NegativeCycleError as error:  # the graph with the root knows no ids
         ids = graph.numbering.ids_of(np.array(error.cycle)).tolist()
         raise NegativeCycleError(error.cycle, error.weight, ids=ids) from None
     assert result is not None
-    return result.distances[:-1]
+    found: NDArray[Any] = np.where(result.reached, result.distances, 0)[:-1]
+    return found
 
 
 def reweighted(graph: Graph, height: NDArray[Any]) -> Graph:
@@ -98,6 +112,11 @@ def lifted(
     own = height[sources][:, np.newaxis]
     sums = distances + height  # no potential is above 0
     if distances.dtype.kind != "f" and (reached & (sums >= nothing + own)).any():
-        raise RunError(f"a distance in {name} does not fit in int64; scale the weights down")
+        raise beyond_int64(name)
     whole: NDArray[Any] = np.where(reached, sums - own, nothing)
     return whole
+
+
+def beyond_int64(name: str) -> RunError:
+    """The error of a graph with a distance that does not fit."""
+    return RunError(f"a distance in {name} does not fit in int64; scale the weights down")

@@ -60,6 +60,17 @@ def _folder_of(path: Path) -> Path:
     return path.with_name(path.name + ".partial")
 
 
+def state_seen(path: Path) -> str:
+    """How far a run has come that writes rows to ``path``, in words, as other ranks see it.
+
+    The rank that writes may be about to remove the folder of complete rows.
+    """
+    folder = path.with_name(path.name + ".partial")
+    if not folder.exists():
+        return f"all rows are in {path}"
+    return f"complete rows are kept in {folder}, or all in {path} once that is gone"
+
+
 def run_of(graph: Graph, sources: NDArray[np.int64], choices: dict[str, Any]) -> dict[str, Any]:
     """What rows belong to: they are the same only if all of this is."""
     digest = hashlib.sha256()

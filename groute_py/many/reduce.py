@@ -1,15 +1,14 @@
-"""What is left of rows that nobody wants to keep: sums, greatest distances, a histogram."""
+"""What is left of the rows of all sources: sums, greatest distances, a histogram."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.base import unreached
-from groute_py.device.rows import RowBlock
+from groute_py.device.summary import Summary, bin_count, edges_of, wide
 
 REDUCTIONS = ("none", "sum", "max", "histogram")
 """What a user may ask for."""
@@ -21,55 +20,49 @@ class Reduction:
 
     Attributes:
         reached: int64, shape (k,): vertices that a path leads to, the source included.
-        sums: float64, shape (k,): of their distances; exact below 2⁵³.
+        sums: int64, or float64 where weights are floats, shape (k,): of their distances.
         farthest: int64, shape (k,): the vertex of the greatest distance.
         greatest: shape (k,), int64 or float64: that distance.
-        histogram: how many distances d have 2^(e−1) ≤ |d| < 2^e, by their sign (−1 or 1) and e;
-            those of 0 under (0, 0).
+        counts: int64: how many distances there are in each bin; see `histogram`.
     """
 
     reached: NDArray[np.int64]
-    sums: NDArray[np.float64]
+    sums: NDArray[Any]
     farthest: NDArray[np.int64]
     greatest: NDArray[Any]
-    histogram: dict[tuple[int, int], int] = field(default_factory=dict)
+    counts: NDArray[np.int64]
 
     @classmethod
     def of(cls, count: int, weight_type: np.dtype[Any]) -> Reduction:
         """Of nothing yet, for ``count`` sources of a graph with such weights."""
-        kind = np.float64 if weight_type.kind == "f" else np.int64
+        kind = wide(weight_type)
         return cls(
             np.full(count, -1, np.int64),
-            np.zeros(count),
+            np.zeros(count, kind),
             np.zeros(count, np.int64),
             np.zeros(count, kind),
+            np.zeros(bin_count(kind), np.int64),
         )
 
-    def take(self, positions: NDArray[np.int64], block: RowBlock, *, histogram: bool) -> None:
-        """Take the rows of the sources at some positions."""
-        nothing = unreached(block.distances.dtype)
-        for position, row in zip(positions.tolist(), block.distances, strict=True):
-            there = row != nothing
-            lengths = np.where(there, row, 0)
-            farthest = int(lengths.argmax())
-            self.reached[position] = np.count_nonzero(there)
-            with np.errstate(over="ignore"):  # then it is infinite
-                self.sums[position] = lengths.sum(dtype=np.float64)
-            self.farthest[position], self.greatest[position] = farthest, lengths[farthest]
-            if histogram:
-                self._count(row[there])
+    @property
+    def histogram(self) -> list[tuple[float, float, int]]:
+        """[from, to, pairs], ascending: 0 at both ends, or from one power of two to the next."""
+        kind = self.greatest.dtype
+        return sorted(
+            (*edges_of(number, kind), int(self.counts[number]))
+            for number in np.flatnonzero(self.counts).tolist()
+        )
+
+    def take(self, positions: NDArray[np.int64], summary: Summary) -> None:
+        """Take the summary of the rows of the sources at some positions."""
+        self.reached[positions], self.sums[positions] = summary.reached, summary.sums
+        self.farthest[positions], self.greatest[positions] = summary.farthest, summary.greatest
+        if summary.histogram is not None:
+            self.counts += summary.histogram
 
     def add(self, other: Reduction) -> None:
         """Take what another rank has of other sources."""
         theirs = other.reached >= 0
         for name in ("reached", "sums", "farthest", "greatest"):
             getattr(self, name)[theirs] = getattr(other, name)[theirs]
-        for key, count in other.histogram.items():
-            self.histogram[key] = self.histogram.get(key, 0) + count
-
-    def _count(self, lengths: NDArray[Any]) -> None:
-        for sign in (-1, 0, 1):
-            exponents = np.frexp(lengths[np.sign(lengths) == sign])[1]
-            for exponent, count in zip(*np.unique(exponents, return_counts=True), strict=True):
-                key = sign, int(exponent)
-                self.histogram[key] = self.histogram.get(key, 0) + int(count)
+        self.counts += other.counts

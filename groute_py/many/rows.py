@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import vertex_number
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
@@ -45,6 +46,7 @@ class SourceRows:
         """
         if self.predecessors is None:
             raise InputError("paths need predecessors; solve with predecessors=True")
+        source, target = vertex_number("source", source), vertex_number("target", target)
         (found,) = np.nonzero(self.sources == source)
         if not len(found):
             raise InputError(f"vertex {source} is none of the sources")
@@ -53,7 +55,7 @@ class SourceRows:
             raise InputError(f"target {target} is not a vertex; vertices are 0..{count - 1}")
         if target != source and parents[target] < 0:
             return []
-        vertices = [int(target)]
+        vertices = [target]
         while vertices[-1] != source:
             vertices.append(int(parents[vertices[-1]]))
         return vertices[::-1]
@@ -103,10 +105,11 @@ def solve_each(
     graph: Graph | None, sources: Iterable[int], options: Options, channel: Channel
 ) -> Iterator[Result | None]:
     """As `solve_rows`, one answer after the other; None on ranks other than 0."""
+    given = None if graph is None else graph.weights.dtype
     graph = None if graph is None else one_precision(graph)
     if channel.size == 1 and graph is not None:
         options = placed(graph, options)
-    with Session(Whole(graph), channel, options) as session:
+    with Session(Whole(graph, given), channel, options) as session:
         for source in sources:
             result = session.solve(int(source))
             yield None if result is None or graph is None else source_first(graph, result)

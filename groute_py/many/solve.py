@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.device.cpu_rows import CpuGraph, CpuHeaps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
+from groute_py.device.summary import LiftError, SumError, Summary, Wanted
 from groute_py.engine.options import Options
 from groute_py.environment import local_rank
 from groute_py.errors import InputError, RunError
@@ -21,8 +22,9 @@ from groute_py.graph.facts import Facts, facts_of
 from groute_py.many.choose import Choice, Request
 from groute_py.many.engine_rows import EngineRows
 from groute_py.many.floyd_rows import CpuFloyd
-from groute_py.many.johnson import lifted, potentials, reweighted
+from groute_py.many.johnson import beyond_int64, lifted, potentials, reweighted
 from groute_py.many.precision import row_types
+from groute_py.many.single_rows import SingleRows
 from groute_py.result import public_distances
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ it shrinks with their square: frontiers fill a block then, and wide windows cost
 LEAST_DELTA, MOST_DELTA = 2.0, 32.0
 """What it is never below or above, in the same unit; see docs/performance/many-sources.md."""
 
+
+R = TypeVar("R", RowBlock, Summary)
 
 IN_VAIN = "where others had sums out of range"
 """Said of the method that takes over from the one that was chosen."""
@@ -74,6 +78,36 @@ class Solving:
             InputError: the graph does not fit on the device.
             RunError: a distance does not fit in 64 bits.
         """
+        for block in self._complete(sources, lambda solver, some: solver.blocks(some)):
+            yield self._lifted(block, sources)
+
+    def summaries(
+        self, sources: NDArray[np.int64], *, histogram: bool
+    ) -> Generator[Summary, None, None]:
+        """A few numbers of each row, in the order of their sources.
+
+        Raises:
+            InputError: the graph does not fit on the device.
+            RunError: a distance or the sum of a row does not fit in 64 bits.
+        """
+        wanted = Wanted(histogram, self._height)
+        try:
+            yield from self._complete(sources, lambda solver, some: solver.summaries(some, wanted))
+        except LiftError as problem:
+            raise beyond_int64(self._graph.name) from problem
+        except SumError as problem:
+            source = self._graph.numbering.id_of(int(sources[problem.row]))
+            raise RunError(
+                f"the sum of the distances from {source} in {self._graph.name} does not fit in "
+                "int64; scale the weights down, or save the rows with --output"
+            ) from problem
+
+    def _complete(
+        self,
+        sources: NDArray[np.int64],
+        ask: Callable[[RowSolver, NDArray[np.int64]], Iterator[R]],
+    ) -> Generator[R, None, None]:
+        """What solvers give, in the narrowest type that holds every sum."""
         together = self._choice.algorithm == "floyd" and self._channel.size > 1
         if len(sources) == 0 and not together:
             return
@@ -84,12 +118,14 @@ class Solving:
             try:
                 solver = opened()
                 self.label = solver.label if opened in solvers else f"{solver.label}, {IN_VAIN}"
-                for block in solver.blocks(sources[begun:]):
-                    first = begun + block.first
-                    yield self._lifted(replace(block, first=first), sources)
-                    done = first + len(block.distances)
+                for rows in ask(solver, sources[begun:]):
+                    first = begun + rows.first
+                    yield replace(rows, first=first)
+                    done = first + rows.count
             except NarrowError:
                 continue
+            except SumError as problem:
+                raise SumError(begun + problem.row) from None
             except MemoryError as problem:
                 raise InputError(
                     f"{self._choice.algorithm} on {self._graph.name} does not fit in the memory of "
@@ -127,6 +163,8 @@ class Solving:
         from groute_py.device.cuda_rows import CudaRows, batch_method, heap_method
 
         limit, predecessors = self._request.memory_limit, self._request.predecessors
+        if self._choice.algorithm == "single":
+            return SingleRows(self._graph, predecessors=predecessors)
         place = local_rank(self._channel.rank)
         graph = CudaGraph(self._graph, distance_type, place, limit)
         if self._choice.algorithm == "floyd":
@@ -165,12 +203,16 @@ def batch_delta(facts: Facts) -> float:
     return delta if delta > 0 else 1.0
 
 
-def heights(graph: Graph, facts: Facts, request: Request) -> NDArray[Any] | None:
-    """Potentials where weights may be negative, else None.
+def heights(
+    graph: Graph, given: np.dtype[Any], request: Request, sources: NDArray[np.int64]
+) -> NDArray[Any] | None:
+    """Potentials for some sources where weights may be negative, else None.
+
+    ``given`` is the type that weights had before `one_precision`.
 
     Raises:
-        NegativeCycleError: the graph has one.
+        NegativeCycleError: a source reaches one.
     """
-    if not facts.has_negative:
+    if not graph.arc_count or graph.weights.min() >= 0:
         return None
-    return potentials(graph, Options(device=request.device, predecessors=False))
+    return potentials(graph, Options(device=request.device, predecessors=False), sources, given)

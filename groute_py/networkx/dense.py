@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
-from groute_py.many.floyd import close, close_with_paths
+from groute_py.many.dense import close_between
 from groute_py.many.johnson import potentials
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.solves import networkx_errors, options
@@ -21,8 +21,7 @@ EXACT = 2**53
 def floyd_warshall(G: BackendGraph, weight: str | None = "weight") -> dict[Node, dict[Node, Any]]:
     """The length for each pair of nodes, infinite where no path leads."""
     graph = G.arcs(weight)
-    matrix = _matrix(graph)
-    close(matrix)
+    matrix, _ = _closed(graph)
     return _by_node(G, matrix, graph)
 
 
@@ -31,8 +30,8 @@ def floyd_warshall_predecessor_and_distance(
 ) -> tuple[dict[Node, dict[Node, Node]], dict[Node, dict[Node, Any]]]:
     """For each pair of nodes the one before the second, and the length."""
     graph, nodes = G.arcs(weight), G.nodes
-    matrix = _matrix(graph)
-    parents = close_with_paths(matrix, -1)
+    matrix, parents = _closed(graph, nobody=-1)
+    assert parents is not None
     loops = graph.heads == np.repeat(np.arange(len(G)), np.diff(graph.offsets))
     parents[graph.heads[loops], graph.heads[loops]] = graph.heads[loops]  # as in NetworkX
     before = {
@@ -46,8 +45,7 @@ def floyd_warshall_numpy(
     G: BackendGraph, nodelist: list[Node] | None = None, weight: str | None = "weight"
 ) -> NDArray[np.float64]:
     """The lengths as a float64 matrix in the order of ``nodelist``."""
-    matrix = _matrix(G.arcs(weight))
-    close(matrix)
+    matrix, _ = _closed(G.arcs(weight))
     if nodelist is None:
         return matrix
     if not len(nodelist) == len(G) == len(set(nodelist)):
@@ -59,22 +57,33 @@ def floyd_warshall_numpy(
     return matrix[np.ix_(order, order)]
 
 
-def _matrix(graph: Graph) -> NDArray[np.float64]:
-    """The weights of arcs; what only NetworkX has an answer for is left to it."""
-    count = graph.vertex_count
+def _closed(
+    graph: Graph, nobody: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
+    """Lengths, and predecessors unless ``nobody`` is None; some are left to NetworkX."""
+    count, height = graph.vertex_count, None
     if not count:
         raise NotImplementedError("a graph without nodes")
     if graph.weights.min(initial=0) < 0:
         try:
             with networkx_errors():
-                potentials(graph, options())
+                height = potentials(graph, options())
         except nx.NetworkXUnbounded as error:
             raise NotImplementedError("lengths by way of a negative cycle") from error
     matrix = np.full((count, count), np.inf)
     tails = np.repeat(np.arange(count), np.diff(graph.offsets))
     np.minimum.at(matrix, (tails, graph.heads), graph.weights)
-    np.fill_diagonal(matrix, 0)
-    return matrix
+    parents = close_between(matrix, height, nobody)
+    if graph.weights.dtype.kind != "f":
+        _refuse_inexact(matrix, height)
+    return matrix, parents
+
+
+def _refuse_inexact(matrix: NDArray[np.float64], height: NDArray[Any] | None) -> None:
+    lengths = np.abs(matrix, where=np.isfinite(matrix), out=np.zeros_like(matrix))
+    lift = 0 if height is None else 2 * int(np.abs(height).max())  # potentials were added to them
+    if lengths.max() + lift >= EXACT:
+        raise NotImplementedError("a length is beyond what float64 holds exactly")
 
 
 def _by_node(
@@ -82,8 +91,6 @@ def _by_node(
 ) -> dict[Node, dict[Node, Any]]:
     rows = matrix.tolist()
     if arcs.weights.dtype.kind != "f":
-        if np.abs(matrix, where=np.isfinite(matrix), out=np.zeros_like(matrix)).max() >= EXACT:
-            raise NotImplementedError("a length is beyond what float64 holds exactly")
         rows = [[x if x == np.inf else int(x) for x in row] for row in rows]
     return {
         node: dict(zip(graph.nodes, row, strict=True))

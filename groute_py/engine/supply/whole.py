@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
@@ -22,16 +25,20 @@ class Whole:
 
     Args:
         graph: on rank 0; other ranks' values are not looked at.
+        rounded_to: the type that float weights had before they were widened, likewise.
     """
 
-    def __init__(self, graph: Graph | None) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph | None, rounded_to: np.dtype[Any] | None = None) -> None:
+        self._graph, self._rounded_to = graph, rounded_to
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Whole, (None,)
 
     def facts(self, channel: Channel) -> Facts:
-        return on_root(channel, lambda: facts_of(self.graph()))
+        def known() -> Facts:
+            return replace(facts_of(self.graph()), rounded_to=self._rounded_to)
+
+        return on_root(channel, known)
 
     def spread(self, channel: Channel, options: Options) -> Spread:
         arranged = on_root(channel, lambda: _Arranged(self.graph(), options, channel.size))

@@ -16,11 +16,20 @@ from groute_py.graph.formats.edge_fields import (
     records_of,
     separator_of,
 )
-from groute_py.graph.formats.edge_titles import are_titles
+from groute_py.graph.formats.edge_titles import (
+    Titled,
+    are_titles,
+    described,
+    refuse_wide_table,
+    titled,
+)
 from groute_py.graph.head import Head
 from groute_py.graph.lines import shown
 
 COMMENTS = b"#%"
+ROLES = ("tail", "head", "weight")
+FOREIGN_COMMENT = b"//"
+NO_COMMENT = "a line that begins with // is no comment in an edge list; begin comments with #"
 VERTICES = re.compile(rb"# vertices (-?\d{1,18})\.\.(-?\d{1,18})\s*")
 IDS_ARE_NAMES = b"# ids are names\n"
 """We write this where ids that look like integers are names."""
@@ -28,6 +37,10 @@ TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1f]*")
 SAMPLE = 100
 RARE = 10
 """One of so many ids may be a mistake."""
+ONE_LINE = (
+    "one line of two words may be an edge or a sentence; for an edge write a line `tail head` "
+    "above, a weight behind, or a comma between"
+)
 
 
 class Dialect(NamedTuple):
@@ -40,6 +53,7 @@ class Dialect(NamedTuple):
         skipped: the numbers of lines that have titles or counts.
         vertex_count, arc_count: what a line of counts says.
         vertices: the ids that there are, where a comment of ours says so.
+        titled: the row of titles, if there is one.
     """
 
     separator: bytes
@@ -49,6 +63,30 @@ class Dialect(NamedTuple):
     vertex_count: int | None = None
     arc_count: int | None = None
     vertices: range | None = None
+    titled: Titled | None = None
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Which field each role is, from 0."""
+        if self.titled is not None:
+            return self.titled.places
+        return {"tail": 0, "head": 1, "weight": 2} if self.columns == 3 else {"tail": 0, "head": 1}
+
+    @property
+    def width(self) -> int:
+        """The number of fields of a line."""
+        return self.columns if self.titled is None else len(self.titled.titles)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether lines are `TAIL HEAD` or `TAIL HEAD WEIGHT`."""
+        usual = list(zip(ROLES, range(self.columns), strict=False))
+        return self.width == self.columns and list(self.places.items()) == usual
+
+    @property
+    def has_marked_rows(self) -> bool:
+        """Whether a line that begins with ``#`` or ``%`` may be a row: below titles."""
+        return self.titled is not None and self.separator != b""
 
 
 def dialect_of(head: Head) -> Dialect | None:
@@ -66,16 +104,26 @@ def dialect_of(head: Head) -> Dialect | None:
             problem = "lines end with a carriage return alone; end them with a line feed"
             raise FormatError(head.path, problem, line=1)
         return Dialect(b"", 3, False, frozenset(), vertices=vertices) if comments else None
+    _check_comments(head, data[:1])
+    if (row := titled(head, data)) is not None:
+        return _by_titles(head, row, comments, data)
+    _check_comments(head, data)
+    if head.asked.named:
+        asked = ", ".join(map(repr, head.asked.named.values()))
+        problem = f"its first line is no row of titles with {asked}, so no column can be named"
+        raise FormatError(head.path, problem, line=data[0][0])
+    refuse_wide_table(head, data)
     separator = separator_of(head, data)
     if separator is None:
         return None
     counts, rows = parted_counts(records_of(data, separator))
     skipped = {number for number, _ in counts}
     columns = len(rows[0][1]) if rows else 3
-    if rows and are_titles(head, rows):
-        skipped.add(rows[0][0])
-        rows = rows[1:]
-    elif not _plausible(rows, columns, separator):
+    if rows and are_titles(rows):
+        return _by_titles(head, described(head, separator, rows), comments, data)
+    if not _plausible(rows, columns, separator):
+        if len(rows) == 1 and columns == 2:
+            raise FormatError(head.path, ONE_LINE, line=rows[0][0])
         return None
     numbers = [int(field) for _, fields in counts for field in fields]
     named = IDS_ARE_NAMES.strip() in comments
@@ -90,6 +138,34 @@ def dialect_of(head: Head) -> Dialect | None:
         numbers[1] if numbers else None,
         vertices,
     )
+
+
+def _by_titles(head: Head, named: Titled, comments: list[bytes], data: Lines) -> Dialect:
+    """The dialect of a file with this row of titles."""
+    rows = [row for row in records_of(data, named.separator) if row[0] != named.line]
+    places = named.places
+    ends = [
+        (number, [fields[places["tail"]], fields[places["head"]]])
+        for number, fields in rows
+        if len(fields) == len(named.titles)
+    ]
+    has_names = IDS_ARE_NAMES.strip() in comments
+    if not has_names:
+        _check_typos(head, ends)
+    return Dialect(
+        named.separator,
+        3 if "weight" in places else 2,
+        has_names or any(as_integer(end) is None for _, fields in ends for end in fields),
+        frozenset({named.line}),
+        vertices=_vertices(comments),
+        titled=named,
+    )
+
+
+def _check_comments(head: Head, data: Lines) -> None:
+    for number, line in data:
+        if line.lstrip().startswith(FOREIGN_COMMENT):
+            raise FormatError(head.path, NO_COMMENT, line=number)
 
 
 def _sample(head: Head) -> tuple[list[bytes], Lines]:

@@ -8,6 +8,9 @@
 Ids are integers where all of the first lines' are: 007 is then 7. A comment ``# ids are names``
 makes names of all; we write it where names look like integers.
 
+Below titles, columns stand in any order and number (`groute_py.graph.columns`), and where the file
+has a separator a line that begins with ``#`` or ``%`` is a row if it has as many fields.
+
 This is what SNAP, LDBC Graphalytics (``.e``, with the vertices in ``.v`` beside it), GAPBS
 (``.el``, ``.wel``) and spreadsheets (``.csv``, with or without titles) have. Missing weights are 1.
 A first line of two counts, ``n m``, in front of arcs with weights says which vertices there are,
@@ -18,27 +21,34 @@ from __future__ import annotations
 
 import re
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GraphError, InputError
+from groute_py.errors import FormatError, InputError
 from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.arc_text import write_arcs
 from groute_py.graph.arcs import INT32, INT64
-from groute_py.graph.columns import PAIRS
+from groute_py.graph.columns import BY_TITLE, Columns
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
+from groute_py.graph.directions import arcs_of_rows
+from groute_py.graph.formats.edge_careful import is_skipped_comment, refuse_line, refuse_name
 from groute_py.graph.formats.edge_dialect import COMMENTS, IDS_ARE_NAMES, Dialect, dialect_of
-from groute_py.graph.formats.edge_fields import as_integer, fields_of, hint_of, is_comment, quoted
+from groute_py.graph.formats.edge_fields import as_integer, fields_of, quoted
+from groute_py.graph.formats.edge_rows import Rows, read_rows
 from groute_py.graph.formats.ldbc_vertices import vertices_beside, vertices_written
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
-from groute_py.graph.lines import Progress, shown, whole_lines
-from groute_py.graph.memory import check_name_lengths
+from groute_py.graph.lines import Progress
+from groute_py.graph.memory import check_vertex_count
 from groute_py.graph.piece import Piece
+from groute_py.graph.reading import Reading
+from groute_py.graph.titles import PAIRS
+from groute_py.kernels.cpu.build import csr_from_arcs
 
 SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
 UNPRINTABLE = re.compile(r"[\x00-\x08\n-\x1f]")
@@ -51,7 +61,7 @@ def sniff(head: Head) -> bool:
     return dialect_of(head) is not None
 
 
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE) -> Graph:
     """Read an edge list, compressed or not.
 
     Where the ids count upwards from some number, that is the graph's `first_id`; else the ids are
@@ -60,17 +70,19 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     Raises:
         FormatError: with the line and what was expected there.
     """
-    dialect = dialect_of(Head(path))
+    dialect = dialect_of(Head(path, asked))
     if dialect is None:
         raise FormatError(path, "is not an edge list: no line of two or three fields")
-    if dialect.names:
-        return _read_names(path, dialect, progress)
-    lines = _Lines(path, dialect)
-    try:
-        lines.read(progress)
-    except _LargeIdError:
-        return _read_names(path, dialect, progress)
-    return lines.numbered_graph()
+    if dialect.is_plain and not dialect.names:
+        lines = _Lines(path, dialect)
+        try:
+            lines.read(progress)
+        except _LargeIdError:
+            pass  # an integer beyond 64 bits, so all ids are names
+        else:
+            return replace(lines.numbered_graph(), reading=_reading(dialect, lines.comments))
+    rows = read_rows(path, dialect, progress)
+    return replace(_graph_of_rows(path, dialect, rows), reading=_reading(dialect, rows.comments))
 
 
 def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
@@ -80,7 +92,9 @@ def read_piece(path: Path, span: range, progress: Progress | None = None) -> Pie
         FormatError: something is wrong; the line that it names is not that of the file.
     """
     dialect = dialect_of(Head(path))
-    if dialect is None or dialect.names or vertices_beside(path) is not None:
+    if dialect is None or dialect.names or not dialect.is_plain:
+        return None
+    if vertices_beside(path) is not None:
         return None
     lines = _Lines(path, dialect._replace(skipped=frozenset()) if span.start else dialect)
     try:
@@ -99,16 +113,20 @@ class _Lines(ArcLines):
     """Arcs whose ids are integers; `arcs` has the ids as they are."""
 
     def __init__(self, path: Path, dialect: Dialect) -> None:
-        super().__init__(path, COMMENTS, separator=dialect.separator)
+        marks = b"" if dialect.has_marked_rows else COMMENTS
+        super().__init__(path, marks, separator=dialect.separator)
         self._dialect = dialect
         self.columns, self.promised, self.ids = dialect.columns, dialect.arc_count, SMALL_IDS
 
     def take_line(self, line: bytes) -> None:
         fields = fields_of(line, self._dialect.separator)
-        if not any(fields) or self.line in self._dialect.skipped or is_comment(line):
+        if not any(fields) or self.line in self._dialect.skipped:
+            return
+        if is_skipped_comment(line, fields, self.line, self._dialect):
+            self.comments += 1
             return
         if len(fields) != self.columns:
-            refuse_line(self, line)
+            refuse_line(self, line, self._dialect)
         self.add_arc(fields[0], fields[1], fields[2] if self.columns == 3 else None)
         if self.arcs.tails.dtype == np.int64:
             self.ids = USUAL_IDS
@@ -123,80 +141,54 @@ class _Lines(ArcLines):
 
     def numbered_graph(self) -> Graph:
         """The graph, with indices in the place of ids."""
-        first, ids, count, tails, heads = self._numbered()
+        ends = self.arcs.columns()[:2]
+        first, ids, count, tails, heads = _numbered(self.path, self._dialect, *ends)
         self.arcs.tails, self.arcs.heads = tails, heads
         self.ids = (first, count)
         graph = self.graph(count, name=_name(self.path))
-        return graph if ids is None else _with_ids(graph, ids)
-
-    def _numbered(
-        self,
-    ) -> tuple[int, NDArray[np.int64] | None, int, NDArray[np.int64], NDArray[np.int64]]:
-        tails, heads, _ = self.arcs.columns()
-        span = self._dialect.vertices
-        if span is None and self._dialect.vertex_count is not None:
-            least = int(min(tails.min(), heads.min())) if len(tails) else 1
-            span = range(min(1, least), min(1, least) + self._dialect.vertex_count)
-        if span is None:
-            return numbered(tails, heads, vertices_beside(self.path))
-        for ends in (tails, heads):
-            if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
-                wrong = int(ends.min()) if ends.min() < span.start else int(ends.max())
-                known = f"{span.start}..{span.stop - 1}"
-                raise FormatError(self.path, f"vertex {wrong} is outside the range {known}")
-        if not INT32.min <= span.start <= span.stop <= INT32.max:
-            tails, heads = tails.astype(np.int64, copy=False), heads.astype(np.int64, copy=False)
-        return span.start, None, len(span), tails - span.start, heads - span.start
+        return graph if ids is None else replace(graph, first_id=0, ids=ids)
 
 
-def _read_names(path: Path, dialect: Dialect, progress: Progress | None) -> Graph:
-    """Read arcs between names, line by line."""
-    lines, number, total = _Lines(path, dialect), dict[bytes, int](), path.stat().st_size
-    for text, done in whole_lines(path):
-        for line in text.split(b"\n")[:-1]:
-            fields = fields_of(line, dialect.separator)
-            if any(fields) and not is_comment(line) and lines.line not in dialect.skipped:
-                if len(fields) != dialect.columns or not (fields[0] and fields[1]):
-                    refuse_line(lines, line)
-                if not dialect.names:
-                    for end in fields[:2]:
-                        if as_integer(end) is None:
-                            refuse_name(lines, end)
-                tail, head = (number.setdefault(end, len(number)) for end in fields[:2])
-                weight = lines.weight(fields[2]) if dialect.columns == 3 else 1
-                lines.arcs.append(tail, head, weight)
-            lines.line += 1
-        if progress:
-            progress(done, total)
-    try:
-        names = [name.decode() for name in number]
-        check_name_lengths(len(names), max(map(len, names), default=0))
-    except UnicodeDecodeError as error:
-        raise FormatError(path, f"a vertex is named {shown(error.object)}: no UTF-8") from error
-    except GraphError as error:
-        raise FormatError(path, str(error)) from error
-    if any("\0" in name for name in names):
-        raise FormatError(path, "a vertex has a null character in its name")
-    ids = np.array(names, dtype=np.str_)
-    return _with_ids(lines.arcs.graph(len(ids), first_id=0, name=_name(path)), ids)
+def _numbered(
+    path: Path, dialect: Dialect, tails: NDArray[Any], heads: NDArray[Any]
+) -> tuple[int, NDArray[np.int64] | None, int, NDArray[Any], NDArray[Any]]:
+    """As `groute_py.graph.ids.numbered`, with what the file says of its vertices."""
+    span = dialect.vertices
+    if span is None and dialect.vertex_count is not None:
+        least = int(min(tails.min(), heads.min())) if len(tails) else 1
+        span = range(min(1, least), min(1, least) + dialect.vertex_count)
+    if span is None:
+        return numbered(tails, heads, vertices_beside(path))
+    for ends in (tails, heads):
+        if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
+            wrong = int(ends.min()) if ends.min() < span.start else int(ends.max())
+            known = f"{span.start}..{span.stop - 1}"
+            raise FormatError(path, f"vertex {wrong} is outside the range {known}")
+    if not INT32.min <= span.start <= span.stop <= INT32.max:
+        tails, heads = tails.astype(np.int64, copy=False), heads.astype(np.int64, copy=False)
+    return span.start, None, len(span), tails - span.start, heads - span.start
 
 
-def refuse_line(lines: ArcLines, line: bytes) -> NoReturn:
-    """Say that a line does not have the fields of the others."""
-    wanted = "`TAIL HEAD WEIGHT`" if lines.columns == 3 else "`TAIL HEAD`"
-    lines.refuse(f"expected {wanted} as in the lines before, got {shown(line)}{hint_of(line)}")
+def _graph_of_rows(path: Path, dialect: Dialect, rows: Rows) -> Graph:
+    """The graph of rows between names, or between integers that no compiled loop has read."""
+    tails, heads = rows.tails, rows.heads
+    numbers = None if dialect.names else rows.integers()
+    first, count = 0, rows.name_count
+    ids: NDArray[Any] | None = None
+    if numbers is not None:
+        first, ids, count, tails, heads = _numbered(path, dialect, numbers[tails], numbers[heads])
+        check_vertex_count(path, count, rows.text_bytes)
+    else:
+        ids = rows.ids(path)
+    arcs = arcs_of_rows(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
+    first = 0 if ids is not None else first
+    graph = Graph.from_arrays(*csr_from_arcs(count, *arcs), first_id=first, name=_name(path))
+    return replace(graph, ids=ids)
 
 
-def refuse_name(lines: ArcLines, field: bytes) -> NoReturn:
-    """Say that an id is a name in a file that began with integers."""
-    problem = f"expected an integer id as in the first lines, got {shown(field)}"
-    lines.refuse(
-        f"{problem}; where ids are names, begin the file with `{IDS_ARE_NAMES.decode().strip()}`"
-    )
-
-
-def _with_ids(graph: Graph, ids: NDArray[np.int64] | NDArray[np.str_]) -> Graph:
-    return Graph(graph.offsets, graph.heads, graph.weights, name=graph.name, ids=ids)
+def _reading(dialect: Dialect, comments: int) -> Reading:
+    titles = {} if dialect.titled is None else dialect.titled.roles.titles
+    return Reading({role: str(title) for role, title in titles.items()}, comments)
 
 
 def _name(path: Path) -> str:

@@ -7,7 +7,8 @@ r"""The native format, ``.csr``: the arrays of a `Graph`, read back memory-mappe
     digests                                               in copies only: "digests": true
 
 `source` is the size in bytes and the modification time in nanoseconds of the text file that a
-cached graph was made from, else null. The digests, uint32, are the CRC-32 of each block of
+cached graph was made from, else null. Such a copy of a table has ``reading`` as well, which says
+how it was read. The digests, uint32, are the CRC-32 of each block of
 `groute_py.graph.digests.BLOCK` bytes of all that stands before them.
 """
 
@@ -31,6 +32,7 @@ from groute_py.graph.digests import block_count, digests_of, digests_of_pieces
 from groute_py.graph.head import Head
 from groute_py.graph.ids import check_given_ids
 from groute_py.graph.own_files import replacing_copy
+from groute_py.graph.reading import Reading
 from groute_py.graph.untrusted import INT64, first_id, integer, json_object
 
 MAGIC = b"groute-py csr 1\n"
@@ -71,6 +73,7 @@ class Contents(NamedTuple):
         ids: as in a `Graph`.
         first_id, name: as in a `Graph`.
         source: of the text file it was made from, if it is a cached copy.
+        reading: how that was read, if it is a table.
         digests: uint32, of the blocks of `digested`, if it is a cached copy.
         digested: uint8, the bytes that the digests are of.
     """
@@ -82,6 +85,7 @@ class Contents(NamedTuple):
     first_id: int
     name: str
     source: Source | None
+    reading: Reading | None
     digests: NDArray[np.uint32] | None
     digested: NDArray[np.uint8]
 
@@ -101,7 +105,9 @@ def graph_of(path: Path, contents: Contents) -> Graph:
     with refusing_damage(path):
         if contents.ids is not None and contents.digests is None:
             check_given_ids(contents.ids)
-        return Graph(*contents[:3], contents.first_id, contents.name, contents.ids)
+        return Graph(
+            *contents[:3], contents.first_id, contents.name, contents.ids, contents.reading
+        )
 
 
 def check_digests(path: Path, contents: Contents, part: int = 0, parts: int = 1) -> None:
@@ -145,6 +151,7 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
             first_id(header["first_id"], len(offsets) - 1),
             _name(header["name"]),
             _source(header["source"]),
+            _reading(header.get("reading")),
             arrays.get("digests"),
             digested,
         )
@@ -200,7 +207,7 @@ def write_copy(graph: Graph, copy: Path, path: Path, source: Source) -> None:
         source: of the text, as it was when it was read.
     """
     arrays = _arrays_of(graph)
-    layout = outline(_shapes_of(arrays), graph.first_id, graph.name, source)
+    layout = outline(_shapes_of(arrays), graph.first_id, graph.name, source, graph.reading)
     with replacing_copy(copy, path) as file:
 
         def written() -> Iterator[NDArray[np.uint8]]:
@@ -256,6 +263,7 @@ def outline(
     first_id: int,
     name: str,
     source: Source | None = None,
+    reading: Reading | None = None,
 ) -> Outline:
     """Lay out the file that `write` would write.
 
@@ -264,8 +272,9 @@ def outline(
             ``ids``, in this order.
         first_id, name: as in a `Graph`.
         source: of the text file that it is made from; then it has digests.
+        reading: how that was read, if it is a table.
     """
-    texts = [(0, _header(first_id, name, "ids" in shapes, source))]
+    texts = [(0, _header(first_id, name, "ids" in shapes, source, reading))]
     starts: dict[str, int] = {}
     end = len(texts[0][1])
     for array, (length, dtype) in shapes.items():
@@ -295,12 +304,27 @@ def _lay_out(
     return end + -end % ALIGNMENT
 
 
-def _header(first_id: int, name: str, has_ids: bool, source: Source | None) -> bytes:
+def _header(
+    first_id: int,
+    name: str,
+    has_ids: bool,
+    source: Source | None,
+    reading: Reading | None = None,
+) -> bytes:
     fields = {"first_id": first_id, "name": name, "source": source._asdict() if source else None}
     fields |= {"ids": True} if has_ids else {}
     fields |= {"digests": True} if source else {}
+    fields |= {"reading": reading._asdict()} if reading is not None else {}
     header = MAGIC + json.dumps(fields).encode()
     return header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n"
+
+
+def _reading(field: Any) -> Reading | None:
+    """How a copy's text was read, from its header; `info` shows it."""
+    if field is None:
+        return None
+    columns = {str(role): str(title) for role, title in field["columns"].items()}
+    return Reading(columns, integer("comments", field["comments"], 0, INT64.max))
 
 
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:

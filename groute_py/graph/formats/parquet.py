@@ -8,6 +8,7 @@ the table, in the metadata ``groute-py``, which other programs pass over.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,13 +19,16 @@ from groute_py.errors import FormatError, GraphError, GrouteError, InputError, S
 from groute_py.graph.arc_text import arc_blocks
 from groute_py.graph.arcs import INT64
 from groute_py.graph.atomic import replacing
-from groute_py.graph.columns import HEADS, TAILS, as_int64, chosen_columns, is_weight_title
+from groute_py.graph.columns import BY_TITLE, Columns, Roles, as_int64, roles_of
 from groute_py.graph.csr import Graph
+from groute_py.graph.directions import arcs_of_rows, ways_of
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.libraries import library
 from groute_py.graph.lines import Progress
 from groute_py.graph.memory import check_name_lengths, check_room, check_vertex_count
+from groute_py.graph.reading import Reading
+from groute_py.graph.titles import end_of, is_weight_title
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 
 MAGIC = b"PAR1"
@@ -45,21 +49,28 @@ class Kept(NamedTuple):
     lonely: list[Any]
 
 
-def read(path: Path, progress: Progress | None = None) -> Graph:
+class Table(NamedTuple):
+    """What is read: the roles of columns, their values by role, and what our metadata say."""
+
+    roles: Roles
+    columns: dict[str, NDArray[Any]]
+    kept: Kept
+
+
+def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE) -> Graph:
     """Read an edge table.
 
     Raises:
         FormatError: it is damaged, has other columns, or larger than memory.
         SetupError: PyArrow is not installed.
     """
-    columns, kept = _columns(path)
-    weights = columns[2] if len(columns) > 2 else np.ones(len(columns[0]), np.int32)
-    tails, heads = columns[:2]
+    table = _table(path, asked)
+    tails, heads, kept = table.columns["tail"], table.columns["head"], table.kept
     if kept.span is not None:
         first, ids, count = kept.span.start, None, len(kept.span)
-        content = sum(column.nbytes for column in columns)
+        content = sum(column.nbytes for column in table.columns.values())
         check_vertex_count(path, count, max(content, path.stat().st_size))
-        _check_ends(path, columns[:2], kept.span)
+        _check_ends(path, [tails, heads], kept.span)
         tails, heads = (ends.astype(np.int64, copy=False) - first for ends in (tails, heads))
     elif tails.dtype.kind in "iu":
         lonely = np.array(kept.lonely, np.int64)
@@ -71,15 +82,30 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
         tails, heads = np.split(places[: 2 * len(tails)], 2)
     try:
         wanted = index_type(count)
+        tails, heads, weights = _arcs(table, tails, heads)
         offsets, heads, weights = csr_from_arcs(
             count, tails.astype(wanted), heads.astype(wanted), weights
         )
-        graph = Graph.from_arrays(offsets, heads, weights, first_id=first, name=path.stem)
+        graph = Graph.from_arrays(offsets, heads, weights, name=path.stem)
     except GraphError as error:
         raise FormatError(path, str(error)) from error
-    if ids is None:
-        return graph
-    return Graph(graph.offsets, graph.heads, graph.weights, name=graph.name, ids=ids)
+    reading = Reading({role: str(title) for role, title in table.roles.titles.items()})
+    return replace(graph, first_id=first if ids is None else 0, ids=ids, reading=reading)
+
+
+def _arcs(
+    table: Table, tails: NDArray[Any], heads: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Tails, heads and weights of the arcs that the rows are."""
+    roles, columns, ways = table.roles, table.columns, None
+    weights = columns.get("weight", np.ones(len(tails), np.int32))
+    back = columns.get("back")
+    for values in (weights, back):
+        if values is not None and values.dtype.kind == "U":
+            raise GraphError(f"weights must be numbers, not {values.dtype}")
+    if roles.direction is not None and roles.rule is not None:
+        ways = ways_of(columns["direction"].tolist(), roles.direction, roles.rule)
+    return arcs_of_rows(tails, heads, weights, ways=ways, back=back)
 
 
 def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
@@ -88,17 +114,21 @@ def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
             raise FormatError(path, f"an id is outside the range {span.start}..{span.stop - 1}")
 
 
-def _columns(path: Path) -> tuple[list[NDArray[Any]], Kept]:
-    """Tails, heads and maybe weights; and what the metadata say."""
+def _table(path: Path, asked: Columns) -> Table:
+    """The columns that are read, and what the metadata say."""
     pq = library("pyarrow.parquet", "reading Parquet")
     try:
         with pq.ParquetFile(path) as file:
-            names = _chosen(path, file.schema_arrow)
+            roles = _chosen(path, file, asked)
+            names = list(roles.titles.values())
             rows = file.metadata.num_rows
             check_room(8 * len(names) * rows, f"{path}: {rows:,} arcs")
             table = file.read(columns=names)
             more = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
-            arrays = [_array(path, table.column(name), name) for name in names]
+            columns = {
+                role: _array(path, table.column(name), name, role)
+                for role, name in roles.titles.items()
+            }
     except (FormatError, SetupError):
         raise
     except GraphError as error:
@@ -108,13 +138,17 @@ def _columns(path: Path) -> tuple[list[NDArray[Any]], Kept]:
     except Exception as error:
         problem = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(path, f"damaged Parquet: {problem}") from error
-    kinds = arrays[0].dtype.kind, arrays[1].dtype.kind
-    if kinds[0] not in "iuU" or (kinds[0] == "U") != (kinds[1] == "U") or kinds[1] not in "iuU":
-        problem = f"tails are {arrays[0].dtype} and heads {arrays[1].dtype}; integers or strings"
+    tails, heads = columns["tail"].dtype, columns["head"].dtype
+    if (
+        tails.kind not in "iuU"
+        or (tails.kind == "U") != (heads.kind == "U")
+        or (heads.kind not in "iuU")
+    ):
+        problem = f"tails are {tails} and heads {heads}; integers or strings"
         raise FormatError(path, f"{problem} are read")
     if not isinstance(more, dict):
         raise FormatError(path, f"damaged Parquet: its metadata {METADATA.decode()} are no object")
-    return arrays, _kept(path, more, str if kinds[0] == "U" else int)
+    return Table(roles, columns, _kept(path, more, str if tails.kind == "U" else int))
 
 
 def _kept(path: Path, more: Any, kind: type) -> Kept:
@@ -139,33 +173,42 @@ def _has_half(name: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in name)
 
 
-def _chosen(path: Path, schema: Any) -> list[str]:
-    """The columns of tails, heads and weights."""
+def _chosen(path: Path, file: Any, asked: Columns) -> Roles:
+    """What the columns are."""
     types = library("pyarrow", "reading Parquet").types
+    schema = file.schema_arrow
 
     def is_numeric(name: str) -> bool:
         kind = schema.field(name).type
         return bool(types.is_integer(kind) or types.is_floating(kind))
 
     try:
-        chosen = chosen_columns(_without_index(schema), is_numeric)
+        return roles_of(
+            _without_index(schema, asked),
+            is_numeric,
+            lambda name: file.read(columns=[name]).column(name).unique().to_pylist(),
+            asked,
+        )
     except GraphError as error:
         raise FormatError(path, str(error)) from error
-    return [name for name in chosen if name is not None]
 
 
-def _without_index(schema: Any) -> list[str]:
+def _without_index(schema: Any, asked: Columns) -> list[str]:
     """All columns but those in which pandas has kept its rows' labels, if that is all they are."""
     labels = (schema.pandas_metadata or {}).get("index_columns", [])
-    known = (*TAILS, *HEADS)
     return [
         name
         for name in schema.names
-        if name not in labels or name.lower() in known or is_weight_title(name)
+        if name not in labels
+        or end_of(name)
+        or is_weight_title(name)
+        or name in asked.named.values()
     ]
 
 
-def _array(path: Path, column: Any, name: str) -> NDArray[Any]:
+def _array(path: Path, column: Any, name: str, role: str) -> NDArray[Any]:
+    if role == "direction":  # its rule says what its values are, and whether one may lack
+        return np.array(column.to_pylist(), dtype=object)
     if column.null_count:
         raise FormatError(path, f"column {name} has {column.null_count:,} empty places")
     values = column.to_numpy()

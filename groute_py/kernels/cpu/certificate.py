@@ -66,6 +66,33 @@ def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) 
 
 
 @njit(cache=True, nogil=True)
+def lengths_along(
+    offsets: Any, heads: Any, weights: Any, distances: Any, source: Any, steps: Any, absolute: Any
+) -> None:
+    """Follow tight arcs from the source, breadth first.
+
+    Args:
+        offsets, heads, weights, distances: of floats.
+        source: a vertex.
+        steps: int64, shape (n,), −1 everywhere: becomes the number of arcs on the way to a vertex.
+        absolute: float64, shape (n,): becomes the sum of their absolute weights.
+    """
+    queue = np.empty(len(steps), np.int64)
+    queue[0], size, done = source, 1, 0
+    steps[source], absolute[source] = 0, 0.0
+    while done < size:
+        tail = queue[done]
+        done += 1
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            head = heads[arc]
+            if steps[head] < 0 and is_tight(distances[tail], weights[arc], distances[head]):
+                steps[head] = steps[tail] + 1
+                absolute[head] = absolute[tail] + abs(np.float64(weights[arc]))
+                queue[size] = head
+                size += 1
+
+
+@njit(cache=True, nogil=True)
 def tight_parents(
     rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, parents: Any, tight: Any
 ) -> None:

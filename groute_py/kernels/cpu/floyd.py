@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 TILE_ROWS, TILE_COLUMNS = 64, 512
@@ -47,3 +48,65 @@ def through_with_paths(distances: Any, parents: Any, rows: Any, middle: Any, col
                         shorter = reach < known[j]
                         known[j] = reach if shorter else known[j]
                         ends[j] = last[j] if shorter else ends[j]
+
+
+@njit(cache=True, nogil=True)
+def is_tree(parents: Any, source: Any, seen: Any) -> bool:
+    """Whether the predecessors in a row, where there are any, lead to the source.
+
+    Args:
+        parents: shape (n,), below 0 where there is none.
+        source: of the row.
+        seen: int64, shape (n,), to work in.
+    """
+    seen[:] = -1
+    for start in range(len(parents)):
+        vertex = start
+        while vertex != source and seen[vertex] < 0 and parents[vertex] >= 0:
+            seen[vertex] = start
+            vertex = parents[vertex]
+        if vertex != source and seen[vertex] == start:
+            return False  # a loop
+        if vertex != source and vertex != start and parents[vertex] < 0:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def solve_row(arcs: Any, source: Any, nobody: Any, distances: Any, parents: Any) -> None:
+    """Dijkstra's algorithm by an open set: each predecessor is closed before, which makes a tree.
+
+    Args:
+        arcs: shape (n, n), weights that are not negative, infinite where there is no arc.
+        source: of the row.
+        nobody: what stands where there is no predecessor.
+        distances, parents: shape (n,), the row, to be filled.
+    """
+    distances[:], parents[:] = np.inf, nobody
+    distances[source] = 0
+    is_open = np.ones(len(distances), np.bool_)
+    while True:
+        tail, nearest = -1, np.inf
+        for vertex in range(len(distances)):
+            if is_open[vertex] and distances[vertex] < nearest:
+                tail, nearest = vertex, distances[vertex]
+        if tail < 0:
+            return
+        is_open[tail] = False
+        for head in range(len(distances)):
+            reach = nearest + arcs[tail, head]
+            if is_open[head] and reach < distances[head]:
+                distances[head], parents[head] = reach, tail
+
+
+@njit(cache=True, nogil=True)
+def mend_trees(arcs: Any, nobody: Any, distances: Any, parents: Any) -> None:
+    """Solve anew for rows whose predecessors close a loop.
+
+    Sums through middle vertices are rounded in another order in each row, so where cycles weigh 0,
+    or next to nothing, two vertices may each be the other's predecessor.
+    """
+    seen = np.empty(len(arcs), np.int64)
+    for source in range(len(arcs)):
+        if not is_tree(parents[source], source, seen):
+            solve_row(arcs, source, nobody, distances[source], parents[source])

@@ -1,0 +1,40 @@
+"""How far below zero a cycle of float weights may weigh and still count as zero.
+
+Float weights are rounded numbers: 0.1 + 0.2 − 0.3 and 6.8 − 6.8 + 0.1 − 0.1 are meant to be 0, and
+their exact sums are a little more or less. So a cycle counts as negative only where its weight is
+below zero by more than `cycle_tolerance` times the sum of the absolute weights on it. Every method
+and every drop-in uses this bound. Integer weights are exact, and have none.
+
+Sums along paths are rounded as well, once an arc; `path_slack` bounds what that adds up to where
+two paths are compared (Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNITS = 64
+"""The tolerance in units of the weights' epsilon: 2⁻⁴⁶ for float64, 2⁻¹⁷ for float32."""
+
+
+def cycle_tolerance(weight_type: np.dtype[Any]) -> float:
+    """Of a cycle of such weights, as a part of the sum of its absolute weights.
+
+    >>> cycle_tolerance(np.dtype(np.float64)) == 2.0**-46, cycle_tolerance(np.dtype(np.int32))
+    (True, 0.0)
+    """
+    return UNITS * float(np.finfo(weight_type).eps) if weight_type.kind == "f" else 0.0
+
+
+def path_slack(steps: NDArray[Any], absolute: NDArray[Any], sum_type: np.dtype[Any]) -> Any:
+    """By how much two sums may differ that are equal but for rounding and cycles within tolerance.
+
+    Args:
+        steps: arcs on both paths together, shape (k,).
+        absolute: the sums of the absolute weights on both, shape (k,).
+        sum_type: the float type that they were summed in.
+    """
+    return (UNITS + steps) * float(np.finfo(sum_type).eps) * absolute

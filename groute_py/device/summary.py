@@ -1,0 +1,217 @@
+"""What is left of rows of distances that nobody wants to keep: a few numbers of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.base import unreached
+
+LOW_BITS = 32
+"""Of the lower of the two words in which integers are summed."""
+
+
+class SumError(Exception):
+    """The sum of a row's distances does not fit in int64.
+
+    Args:
+        row: which of the sources it belongs to.
+    """
+
+    def __init__(self, row: int) -> None:
+        super().__init__(row)
+        self.row = row
+
+
+class LiftError(Exception):
+    """A distance does not fit in int64 once the potentials are taken out of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What is asked of each row.
+
+    Attributes:
+        histogram: whether distances are counted by their size.
+        heights: shape (n,), Johnson's potentials that the rows were solved with, int64 or float64;
+            None where there are none. The numbers are those of the graph without them.
+    """
+
+    histogram: bool = False
+    heights: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Of r rows.
+
+    Attributes:
+        first: which of the sources the first row belongs to; the others follow.
+        reached: int64, shape (r,): vertices that a path leads to, the source included.
+        sums: shape (r,): of their distances; int64, or float64 where distances are floats.
+        farthest: int64, shape (r,): the vertex of the greatest distance, the first of several.
+        greatest: shape (r,), int64 or float64: that distance.
+        histogram: int64, shape (`bin_count`,): distances of all rows by `bins_of`; None if not
+            asked for.
+    """
+
+    first: int
+    reached: NDArray[np.int64]
+    sums: NDArray[Any]
+    farthest: NDArray[np.int64]
+    greatest: NDArray[Any]
+    histogram: NDArray[np.int64] | None
+
+    @property
+    def count(self) -> int:
+        """How many rows."""
+        return len(self.reached)
+
+
+def wide(distance_type: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which distances are added up."""
+    return np.dtype(np.float64 if distance_type.kind == "f" else np.int64)
+
+
+def partial_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
+    """``Partial`` of summary.cu."""
+    number = wide(distance_type)
+    return np.dtype(
+        [
+            ("low", np.uint64),
+            ("high", number),
+            ("greatest", number),
+            ("reached", np.uint32),
+            ("farthest", np.uint32),
+        ]
+    )
+
+
+def exponents(distance_type: np.dtype[Any]) -> tuple[int, int]:
+    """How many exponents distances may have, and what is added to one so that the least is 1.
+
+    The exponent of a distance d is e where 2^(e−1) ≤ |d| < 2^e.
+    """
+    return (64, 0) if distance_type.kind != "f" else (2098, 1074)
+
+
+def bin_count(distance_type: np.dtype[Any]) -> int:
+    """Of a histogram: one for 0, then one for each exponent of positive and of negative ones."""
+    return 2 * exponents(distance_type)[0] + 1
+
+
+def edges_of(number: int, distance_type: np.dtype[Any]) -> tuple[float, float]:
+    """Between which powers of two the distances of a bin lie; 0 at both ends of the first bin.
+
+    >>> edges_of(3, np.dtype(np.int64)), edges_of(64 + 1, np.dtype(np.int64))
+    ((4.0, 8.0), (-2.0, -1.0))
+    """
+    if number == 0:
+        return 0.0, 0.0
+    count, shift = exponents(distance_type)
+    negative, exponent = divmod(number - 1, count)
+    exponent += 1 - shift
+    small, large = 2.0 ** (exponent - 1), 2.0**exponent if exponent <= 1023 else float("inf")
+    return (-large, -small) if negative else (small, large)
+
+
+def joined(first: int, partials: NDArray[Any], histogram: NDArray[np.int64] | None) -> Summary:
+    """The summary of rows whose parts have been looked at.
+
+    Args:
+        first: as in `Summary`.
+        partials: `partial_type`, shape (r, parts), the parts of a row in their order.
+        histogram: as in `Summary`.
+
+    Raises:
+        SumError: a sum does not fit.
+    """
+    there = partials["reached"] > 0
+    lowest = np.array(-np.inf if partials["greatest"].dtype.kind == "f" else np.iinfo(np.int64).min)
+    greatest = np.where(there, partials["greatest"], lowest.astype(partials["greatest"].dtype))
+    best = greatest.argmax(axis=1)  # the first of several, as the parts' vertices ascend
+    rows = np.arange(len(partials))
+    return Summary(
+        first,
+        partials["reached"].sum(axis=1, dtype=np.int64),
+        _sums(first, partials),
+        partials["farthest"][rows, best].astype(np.int64),
+        greatest[rows, best],
+        histogram,
+    )
+
+
+def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Summary:
+    """The summary of one row in host memory.
+
+    Args:
+        first: as in `Summary`.
+        row: distances, `unreached` where no path leads.
+        source: the vertex it begins at.
+        wanted: what is asked for.
+
+    Raises:
+        SumError, LiftError: a sum, or a distance without potentials, does not fit.
+    """
+    vertices = np.flatnonzero(row != unreached(row.dtype))
+    distances = row[vertices].astype(wide(row.dtype))
+    if wanted.heights is not None:
+        distances = _lifted(distances, wanted.heights[vertices], wanted.heights[source])
+    partials = np.zeros((1, 1), partial_type(row.dtype))
+    place = distances.argmax()
+    partials["reached"], partials["farthest"] = len(vertices), vertices[place]
+    partials["greatest"] = distances[place]
+    if distances.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # then it is infinite
+            partials["high"] = distances.sum()
+    else:
+        partials["high"] = (distances >> LOW_BITS).sum()
+        partials["low"] = (distances & ((1 << LOW_BITS) - 1)).sum()
+    histogram = np.bincount(bins_of(distances), minlength=bin_count(row.dtype))
+    return joined(first, partials, histogram if wanted.histogram else None)
+
+
+def bins_of(distances: NDArray[Any]) -> NDArray[np.int64]:
+    """The bin of each distance, of type `wide`; see `bin_count`."""
+    count, shift = exponents(distances.dtype)
+    if distances.dtype.kind == "f":
+        found = np.frexp(distances)[1].astype(np.int64)
+    else:
+        found = _bit_lengths(np.abs(distances))
+    bins: NDArray[np.int64] = np.where(distances < 0, count, 0) + found + shift
+    bins[distances == 0] = 0
+    return bins
+
+
+def _bit_lengths(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of integers that are not negative; floats hold the upper and the lower half of each."""
+    upper, lower = numbers >> LOW_BITS, numbers & ((1 << LOW_BITS) - 1)
+    exponents: NDArray[np.int64] = np.where(
+        upper > 0, np.frexp(upper)[1] + LOW_BITS, np.frexp(lower)[1]
+    )
+    return exponents
+
+
+def _lifted(distances: NDArray[Any], heights: NDArray[Any], own: Any) -> NDArray[Any]:
+    sums: NDArray[Any] = distances + heights  # no potential is above 0
+    if distances.dtype.kind != "f" and (sums >= np.iinfo(np.int64).max + own).any():
+        raise LiftError
+    sums -= own
+    return sums
+
+
+def _sums(first: int, partials: NDArray[Any]) -> NDArray[Any]:
+    high: NDArray[Any] = partials["high"].sum(axis=1)
+    if high.dtype.kind == "f":
+        return high
+    low = partials["low"].sum(axis=1)
+    high += (low >> np.uint64(LOW_BITS)).astype(np.int64)
+    unfit = (high < -(1 << 31)) | (high >= 1 << 31)
+    if unfit.any():
+        raise SumError(first + int(unfit.argmax()))
+    low &= np.uint64((1 << LOW_BITS) - 1)
+    sums: NDArray[Any] = (high << LOW_BITS) | low.astype(np.int64)
+    return sums

@@ -1,0 +1,129 @@
+"""A solve that keeps a tree, on rank 0: where float cycles of weight 0 would sink by rounding.
+
+Relaxation takes every sum that is less for an improvement. Around a cycle of weight 0 float sums
+may be less by rounding, lap after lap, and in the end no tree of tight arcs leads to the cycle.
+Then rank 0 takes the arcs of all ranks and solves as `groute_py.kernels.cpu.tree_bellman_ford`
+says.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.algorithms.tolerance import cycle_tolerance
+from groute_py.comm.base import Channel
+from groute_py.engine.agree import on_root
+from groute_py.engine.loop import too_late
+from groute_py.errors import NegativeCycleError, RunError
+from groute_py.graph.facts import Facts
+from groute_py.graph.ids import Numbering
+from groute_py.kernels.cpu import tree_bellman_ford as kernel
+from groute_py.partition.order import Order
+from groute_py.partition.share import Share
+
+SLICE_ARCS = 1 << 22
+"""Arcs relaxed before the clock is read and signals are heard."""
+
+
+class TreeSolver:
+    """Has the whole graph on rank 0; collective, like its method.
+
+    Args:
+        channel: connects the ranks.
+        share: this rank's.
+        order: of the vertices in the shares; only rank 0's counts.
+        numbering: the ids of the input's vertices on rank 0, None elsewhere.
+        facts: of the graph.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        share: Share,
+        order: Order,
+        numbering: Numbering | None,
+        facts: Facts,
+    ) -> None:
+        self._channel, self._order, self._numbering = channel, order, numbering
+        self._facts = facts
+        self._counts = channel.gather(share.own_count)
+        owned = np.arange(share.first, share.first + share.own_count)
+        numbers = np.concatenate([owned, share.halo])
+        columns = (np.diff(share.offsets), numbers[share.heads], share.weights)
+        parts = [channel.collect(np.ascontiguousarray(column)) for column in columns]
+        self._arcs = None
+        if channel.rank == 0:
+            degrees, heads, weights = (np.concatenate(part) for part in parts if part is not None)
+            self._arcs = np.concatenate([[0], np.cumsum(degrees)]), heads, weights
+
+    def solve(
+        self, source: int | None, types: Sequence[np.dtype[Any]], deadline: float
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Distances and predecessors of this rank's vertices.
+
+        Args:
+            source: its number in the order of the shares; None on ranks that do not own it.
+            types: of the distances, the narrowest first.
+            deadline: `time.monotonic` at which to give up.
+
+        Returns:
+            Distances in the first type that holds them all, and int64 numbers in the order of the
+            shares, −1 where there is none.
+
+        Raises:
+            NegativeCycleError: one can be reached, and is negative beyond the tolerance.
+            RunError: a distance does not fit in the last type.
+            TimeLimitError: the deadline has passed.
+        """
+        root = next(number for number in self._channel.gather(source) if number is not None)
+        answer: list[NDArray[Any]] = []
+        on_root(self._channel, lambda: answer.extend(self._solved(root, types, deadline)))
+        cuts = np.cumsum(self._counts)[:-1]
+        parts = [np.split(array, cuts) for array in answer]
+        distances, parents = (self._channel.scatter(parts[k] if parts else None) for k in range(2))
+        return distances, parents
+
+    def _solved(
+        self, root: int, types: Sequence[np.dtype[Any]], deadline: float
+    ) -> list[NDArray[Any]]:
+        """On rank 0: as `solve`, of all vertices."""
+        assert self._arcs is not None
+        offsets, heads, weights = self._arcs
+        tree = kernel.planted(len(offsets) - 1, root)
+        tolerance = cycle_tolerance(self._facts.precision)
+        wide = weights.astype(np.float64, copy=False)
+        while tree.at[kernel.COUNT] > 0 and tree.at[kernel.CYCLE_TAIL] < 0:
+            kernel.relax(offsets, heads, wide, tolerance, tree, SLICE_ARCS)
+            if time.monotonic() > deadline:
+                raise too_late()
+        if tree.at[kernel.CYCLE_TAIL] >= 0:
+            raise self._negative_cycle(tree, heads, wide)
+        for kind in () if tree.at[kernel.OVERFLOWED] else types:
+            sums = np.full(len(tree.labels), np.inf, kind)
+            with np.errstate(over="ignore"):
+                kernel.sums_along(weights.astype(kind, copy=False), tree, root, sums)
+            if np.array_equal(np.isfinite(sums), tree.in_tree):
+                return [sums, tree.parents]
+        raise RunError(
+            f"a distance in {self._facts.name} does not fit in {types[-1]}; scale the weights down"
+        )
+
+    def _negative_cycle(
+        self, tree: kernel.Tree, heads: NDArray[Any], weights: NDArray[np.float64]
+    ) -> NegativeCycleError:
+        arc, vertices = int(tree.at[kernel.CYCLE_ARC]), [int(tree.at[kernel.CYCLE_TAIL])]
+        used = [weights[arc].item()]
+        while vertices[-1] != heads[arc]:
+            used.append(weights[tree.via[vertices[-1]]].item())
+            vertices.append(int(tree.parents[vertices[-1]]))
+        path = np.array([*vertices[::-1], heads[arc]])
+        assert self._numbering is not None
+        in_input = self._order.in_input(path)
+        ids = self._numbering.ids_of(in_input).tolist()
+        return NegativeCycleError(in_input.tolist(), math.fsum(used), ids=ids)

@@ -1,0 +1,161 @@
+"""Rows of edge lists that the compiled loop does not read: names, quotes, and columns by title.
+
+Blocks of whole lines are read by PyArrow where that is there and the lines are usual
+(`edge_arrow`), else line by line here. Both give the same rows and number names alike: in the order
+in which they come, the tail of a row before its head.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, GraphError
+from groute_py.graph.arcs import INT64
+from groute_py.graph.formats.edge_arrow import ArrowReader, Parts
+from groute_py.graph.formats.edge_block import joined
+from groute_py.graph.formats.edge_careful import CarefulLines
+from groute_py.graph.formats.edge_dialect import Dialect
+from groute_py.graph.formats.edge_names import Names
+from groute_py.graph.lines import Progress, shown, whole_lines
+from groute_py.graph.memory import check_name_lengths
+from groute_py.graph.threads import thread_count
+
+LARGE_BLOCK = 1 << 24
+"""Bytes of text that PyArrow reads at a time."""
+
+
+class Rows(NamedTuple):
+    """All rows of a file.
+
+    Attributes:
+        names: of the ends, as they stand in the file, a newline behind each.
+        name_count: how many there are.
+        tails, heads: int32, shape (rows,), places in `names`.
+        weights: int32, int64 or float64, shape (rows,).
+        back: of the arcs back, likewise, or None.
+        ways: int8, shape (rows,), as `groute_py.graph.directions` has them, or None.
+        comments: how many lines of comments were skipped.
+        text_bytes: the size of the text.
+    """
+
+    names: bytes
+    name_count: int
+    tails: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    weights: NDArray[Any]
+    back: NDArray[Any] | None
+    ways: NDArray[np.int8] | None
+    comments: int
+    text_bytes: int
+
+    def integers(self) -> NDArray[np.int64] | None:
+        """The names as int64, or None where one does not fit."""
+        numbers = [int(name) for name in self.names.split()]
+        if numbers and not (INT64.min <= min(numbers) and max(numbers) <= INT64.max):
+            return None
+        return np.array(numbers, np.int64)
+
+    def ids(self, path: Path) -> NDArray[np.str_]:
+        """The names as strings.
+
+        Raises:
+            FormatError: one is no UTF-8 or has a null character, or they are too long together.
+        """
+        try:
+            names = self.names.decode().split("\n")[:-1]
+            check_name_lengths(len(names), max(map(len, names), default=0))
+        except UnicodeDecodeError as error:
+            start = self.names.rfind(b"\n", 0, error.start) + 1
+            name = self.names[start : self.names.index(b"\n", start)]
+            raise FormatError(path, f"a vertex is named {shown(name)}: no UTF-8") from error
+        except GraphError as error:
+            raise FormatError(path, str(error)) from error
+        if b"\0" in self.names:
+            raise FormatError(path, "a vertex has a null character in its name")
+        return np.array(names, dtype=np.str_)
+
+
+def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
+    """Read all rows of a file.
+
+    Raises:
+        FormatError: with the line and what was expected there.
+    """
+    lines, total, text_bytes = CarefulLines(path, dialect), path.stat().st_size, 0
+    arrow, names = ArrowReader.of(dialect), Names()
+    numbers: list[tuple[Any, Any, Any]] = []
+    ends: list[NDArray[np.int32]] = []
+    for text, done, parts in _parted(path, dialect, arrow):
+        text_bytes += len(text)
+        for span, block in parts:
+            if block is None:
+                block = lines.block(text[span.start : span.stop])
+            else:
+                lines.line += text.count(b"\n", span.start, span.stop)
+            ends.append(names.numbers(block.ends).reshape(-1, 2))
+            numbers.append(block[1:])
+        if progress:
+            progress(done, total)
+    none, roles = np.zeros((0, 2), np.int32), dialect.places
+    pairs = np.concatenate([none, *ends])
+    weights, back, ways = zip(*numbers, strict=True) if numbers else ((), (), ())
+    return Rows(
+        names.text(),
+        names.count,
+        pairs[:, 0].copy(),
+        pairs[:, 1].copy(),
+        joined(weights) if "weight" in roles else np.ones(len(pairs), np.int32),
+        joined(back) if "back" in roles else None,
+        np.concatenate([np.zeros(0, np.int8), *ways]) if "direction" in roles else None,
+        lines.comments,
+        text_bytes,
+    )
+
+
+def _parted(
+    path: Path, dialect: Dialect, arrow: ArrowReader | None
+) -> Iterator[tuple[bytes, int, Parts]]:
+    """The text in blocks, with the file's bytes done, and what PyArrow has read of each."""
+    if arrow is None:
+        for text, done in whole_lines(path):
+            yield text, done, [(range(len(text)), None)]
+        return
+    threads, skipped = thread_count(), max(dialect.skipped, default=0)
+    under_way: deque[tuple[bytes, int, Future[Parts]]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for text, done in _large_blocks(path):
+            under_way.append((text, done, pool.submit(arrow.parts, text, _end_of(text, skipped))))
+            skipped = 0
+            while len(under_way) > threads:
+                first, at, coming = under_way.popleft()
+                yield first, at, coming.result()
+        for first, at, coming in under_way:
+            yield first, at, coming.result()
+
+
+def _end_of(text: bytes, lines: int) -> int:
+    """The byte where the line begins that follows so many."""
+    end = 0
+    for _ in range(lines):
+        end = text.index(b"\n", end) + 1
+    return end
+
+
+def _large_blocks(path: Path) -> Iterator[tuple[bytes, int]]:
+    """As `whole_lines`, several together: a name that is in both is then looked up once."""
+    texts, size, done = list[bytes](), 0, 0
+    for text, done in whole_lines(path):
+        texts.append(text)
+        size += len(text)
+        if size >= LARGE_BLOCK:
+            yield b"".join(texts), done
+            texts, size = [], 0
+    if texts:
+        yield b"".join(texts), done

@@ -1,0 +1,133 @@
+"""What the title of one column says: one end of an arc, a weight, a direction, or none of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+PAIRS = (
+    ("tail", "head"),
+    ("source", "target"),
+    ("source", "destination"),
+    ("source", "dest"),
+    ("source", "sink"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("src", "tgt"),
+    ("from", "to"),
+    ("u", "v"),
+    ("i", "j"),
+    ("start", "end"),
+    ("begin", "end"),
+    ("origin", "destination"),
+    ("origin", "dest"),
+    ("orig", "dest"),
+    ("init", "term"),
+    ("sender", "receiver"),
+)
+"""Words for tails and heads, which stand alone or with nouns: ``from``, ``from_node_id``."""
+MARKS = (("a", "b"), ("1", "2"), ("o", "d"))
+"""Words for tails and heads only beside a noun: ``a_node``, ``id1``, ``o_zone``."""
+NOUN = (
+    "(?:nodes?|vertex|vertices|ids?|no|nr|num|number|nid|osmid|osm|stop|station|junction|points?|"
+    "index|idx|name|code|place|city|airport|user|person|protein|gene|entity|zone|location|"
+    "intersection)"
+)
+MEASURES = frozenset((
+    "weight", "weights", "wgt", "wt", "w", "cost", "costs", "length", "len", "distance",
+    "distances", "dist", "time", "times", "duration", "price", "value", "score", "impedance",
+    "seconds", "minutes", "hours", "km", "kilometers", "kilometres", "meters", "metres", "miles",
+    "traveltime",
+))  # fmt: skip
+"""A word of which one is in the title of a column of weights."""
+UNITS = frozenset(["sec", "secs", "min", "mins", "ms", "m", "mi", "h", "hr", "hrs", "s"])
+"""Words that say weights where they are the last of a title."""
+OTHERS = frozenset((
+    "id", "ids", "osmid", "key", "keys", "index", "fid", "gid", "uid", "uuid", "ref", "linkid",
+    "edgeid", "arcid", "wayid", "unnamed", "label", "labels", "name", "names", "type", "kind",
+    "class", "category", "lane", "lanes", "speed", "maxspeed", "freespeed", "velocity", "kmh",
+    "kph", "mph", "mode", "modes", "count", "geometry", "geom", "wkt", "date", "year", "datetime",
+    "timestamp", "ts", "unixts", "epoch", "start", "end", "departure", "arrival", "flag",
+    "reversed", "directed", "undirected", "bidirectional", "direction", "dir", "oneway",
+))  # fmt: skip
+"""A word of which one is in the title of a column that holds neither ends nor weights."""
+THINGS = frozenset(["link", "edge", "arc", "way", "row"])
+"""Whole titles of such columns."""
+
+
+@lru_cache(maxsize=1024)
+def _words(title: str) -> tuple[str, ...]:
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", title)
+    return tuple(re.findall(r"[^\W\d_]+", parted.lower()))
+
+
+def compact(title: Any) -> str:
+    """A title in small letters and digits alone, without what is in brackets.
+
+    >>> compact(":START_ID(Person)"), compact("From Node-Id")
+    ('startid', 'fromnodeid')
+    """
+    return re.sub(r"[\W_]+", "", re.sub(r"\(.*?\)|\[.*?\]", "", str(title))).lower()
+
+
+def ends_in(titles: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """The pairs of titles that say tails and heads: alike but for the words of `PAIRS`, `MARKS`.
+
+    >>> ends_in(["link_id", "to_node", "from_node", "to_city"])
+    [('from_node', 'to_node')]
+    """
+    known = [(title, _ends_of(compact(title))) for title in titles]
+    return [
+        (tail, head)
+        for (tail, tails), (head, heads) in product(known, known)
+        if any((*what, "tail") in tails and (*what, "head") in heads for *what, _ in tails)
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _ends_of(title: str) -> frozenset[tuple[Any, ...]]:
+    """Which pair, the nouns before and behind its word, and which of the two: all that fit."""
+    found = set()
+    for pair, needs_noun in [(p, False) for p in PAIRS] + [(p, True) for p in MARKS]:
+        for word, end in zip(pair, ("tail", "head"), strict=True):
+            fit = re.fullmatch(f"({NOUN}*){word}({NOUN}*)", title)
+            if fit and (fit[1] or fit[2] or not needs_noun):
+                found.add((pair, fit[1], fit[2], end))
+    return frozenset(found)
+
+
+def end_of(title: Any) -> set[str]:
+    """``tail``, ``head`` or both, if the title is a word for them."""
+    return {found[-1] for found in _ends_of(compact(title))}
+
+
+def is_weight_title(title: Any) -> bool:
+    """Whether it is like ``weight``, ``travel_time`` or ``Length (km)``, and not ``time_id``."""
+    words = _words(str(title))
+    if not words or {"reverse", "max"} & set(words) or is_other_title(title):
+        return False
+    return not MEASURES.isdisjoint(words) or words[-1] in UNITS
+
+
+def weight_there(title: Any) -> str | None:
+    """Of a title such as ``reverse_cost`` that of the weights of arcs there, as `compact` has it.
+
+    >>> weight_there("reverse_cost"), weight_there("reversed")
+    ('cost', None)
+    """
+    there = re.sub(r"(?i)^reverse[\W_]*", "", str(title))
+    return compact(there) if there != str(title) and is_weight_title(there) else None
+
+
+def is_other_title(title: Any) -> bool:
+    """Whether it is like ``id``, ``link_id``, ``Label`` or ``lanes``: no end and no weight.
+
+    >>> [is_other_title(title) for title in ("", "osmid", "max_speed", "km", "Unnamed: 0")]
+    [True, True, True, False, True]
+    """
+    words = _words(str(title))
+    named = not OTHERS.isdisjoint(words) or compact(title) in OTHERS | THINGS
+    return named or not str(title).strip()

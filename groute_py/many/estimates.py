@@ -1,0 +1,144 @@
+"""How long each method takes for many sources of a graph; `choose` takes the shortest.
+
+Every figure was fitted to measurements on road grids, R-MAT and random graphs of 10⁴ to 10⁸
+vertices on one H100, whose raw numbers are in ``benchmarks/results``. On these graphs the estimate
+of the method that is chosen is within a factor of two.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+from groute_py.graph.facts import Facts
+from groute_py.many.precision import row_types
+
+FLOYD_RATE = {
+    ("cuda", "int32"): 1.3e13,
+    ("cuda", "float32"): 0.9e13,
+    ("cuda", "int64"): 2.4e12,
+    ("cuda", "float64"): 2.2e12,
+    ("cpu", "int64"): 1.0e9,
+    ("cpu", "float32"): 4.0e9,
+    ("cpu", "float64"): 2.0e9,
+}
+"""Sums and minima a second; on the CPU of each core."""
+
+CPU_ARC_S = {"batch": 2.0e-8, "heap": 1.0e-8}
+"""Seconds for each source and each arc or vertex, of one core."""
+
+CPU_SETTLE_S = 1.5e-7
+"""Seconds for each vertex that a heap of 2¹⁶ on a core settles."""
+
+DELIVERY_RATE = {"nowhere": math.inf, "memory": 1.5e9, "file": 0.8e9}
+"""Bytes a second at which complete rows get to where they are wanted."""
+
+LANE_S, LANE_SOURCES, LANES = 3e-4, 132, 8
+"""What it takes to begin a lane of a batch, about how many sources it has, and the most lanes."""
+
+OPEN_S, UPLOAD_S = 3.5e-3, 5e-10
+"""Seconds until a graph is on the GPU, and for each arc; twice as many where `single` loads it."""
+
+MESH_DEGREE = 4.0
+"""Below so many arcs a vertex a graph is taken for a mesh, whose depth is the root of its size."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """What a GPU has for sources.
+
+    Attributes:
+        processors: its multiprocessors.
+        free_bytes: of its memory, beside the graph.
+    """
+
+    processors: int
+    free_bytes: int
+
+
+def estimates(
+    facts: Facts,
+    count: int,
+    gpu: Gpu | None,
+    ranks: int = 1,
+    destination: str = "nowhere",
+    *,
+    predecessors: bool = False,
+) -> dict[str, float]:
+    """Seconds by method, on all ranks together.
+
+    Args:
+        facts: of the graph.
+        count: sources.
+        gpu: of each rank; None for all the cores of this process.
+        ranks: how many share the sources.
+        destination: of the rows, a key of `DELIVERY_RATE`.
+        predecessors: whether they are delivered too.
+    """
+    share = math.ceil(count / ranks)
+    solving = _on_cpu(facts, share) if gpu is None else _on_gpu(facts, share, gpu)
+    device = "cpu" if gpu is None else "cuda"
+    solving["floyd"] = _floyd(facts, device) / ranks
+    entry_bytes = (4 if facts.weight_type.name == "float32" else 8) + 4 * predecessors
+    delivery = count * facts.vertex_count * entry_bytes / DELIVERY_RATE[destination]
+    return {name: seconds + delivery for name, seconds in solving.items()}
+
+
+def _floyd(facts: Facts, device: str) -> float:
+    padded = 128 * math.ceil(facts.vertex_count / 128)
+    distance = row_types(facts, device)[0].name
+    cores = 1 if device == "cuda" else len(os.sched_getaffinity(0))
+    return float(padded**3 / FLOYD_RATE[device, distance] / cores)
+
+
+def _on_cpu(facts: Facts, count: int) -> dict[str, float]:
+    n, m, cores = facts.vertex_count, facts.arc_count, len(os.sched_getaffinity(0))
+    settled = n * math.log2(max(n, 2)) / 16 * CPU_SETTLE_S
+    return {
+        "heap": count * (settled + m * CPU_ARC_S["heap"]) / cores,
+        "batch": count * (n + m) * CPU_ARC_S["batch"] / cores,
+    }
+
+
+def _on_gpu(facts: Facts, count: int, gpu: Gpu) -> dict[str, float]:
+    return {
+        "heap": _heap(facts, count, gpu),
+        "batch": _batch(facts, count, gpu),
+        "single": _single(facts, count),
+    }
+
+
+def _batch(facts: Facts, count: int, gpu: Gpu) -> float:
+    """A block's solve takes as long as its chain of accesses; many of them, as all their bytes."""
+    n, m = facts.vertex_count, facts.arc_count
+    width = row_types(facts, "cuda")[0].itemsize
+    waves = _waves(count, 2 * gpu.processors, n * (8.25 + width), gpu)
+    chain = 4e-4 + 1.2e-8 * n * (n / 1e6) ** 0.12 + 1.9e-9 * m
+    apiece = 4.2e-11 * (n / 1e6) ** 0.3 * (4 * n + m)
+    lanes = min(math.ceil(count / LANE_SOURCES), LANES)
+    return OPEN_S + UPLOAD_S * m + LANE_S * lanes + math.hypot(waves * chain, count * apiece)
+
+
+def _heap(facts: Facts, count: int, gpu: Gpu) -> float:
+    """Likewise, of a warp that settles one vertex after the other."""
+    n, m = facts.vertex_count, facts.arc_count
+    width = row_types(facts, "cuda")[0].itemsize
+    waves = _waves(count, 96 * gpu.processors, n * 5 * width, gpu)
+    degree = m / n
+    chain = 1.1e-6 * n * (1 + degree / 24) * (n / 1e5) ** 0.15
+    apiece = n * math.log2(max(n, 2)) / 16 * (3.5e-10 + 4.2e-11 * degree)
+    return OPEN_S + UPLOAD_S * m + math.hypot(waves * chain, count * apiece)
+
+
+def _single(facts: Facts, count: int) -> float:
+    """All of the GPU goes down the levels of one source after the other."""
+    n, m = facts.vertex_count, facts.arc_count
+    levels = 1.6e-6 * math.sqrt(n) if m < MESH_DEGREE * n else 0.0
+    return 0.02 + 2 * UPLOAD_S * m + count * (9e-4 + levels + 4.5e-10 * n + 6e-12 * m)
+
+
+def _waves(count: int, most: int, each_bytes: float, gpu: Gpu) -> int:
+    """How often as many sources as fit on the GPU at once are solved for."""
+    fitting = max(min(most, int(gpu.free_bytes / each_bytes)), 1)
+    return math.ceil(count / fitting)

@@ -1,0 +1,75 @@
+"""What holds for every graph that a reader returns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from groute_py import Graph, read_graph, write_graph
+from groute_py.graph.csr import WEIGHT_TYPES
+
+LARGEST = 2**63 - 1
+
+
+class BrokenRuleError(AssertionError):
+    """A reader has returned a graph that breaks a rule; the message names it."""
+
+
+def require(holds: object, rule: str) -> None:
+    """Raise `BrokenRuleError` unless the rule holds."""
+    if not holds:
+        raise BrokenRuleError(rule)
+
+
+def check_graph(graph: Graph) -> None:
+    """Check arrays, ids and name; shares no code with the checks of `Graph`."""
+    offsets, heads, weights = graph.offsets, graph.heads, graph.weights
+    require(offsets.dtype == np.int64 and offsets.ndim == 1 and len(offsets), "offsets are int64")
+    count = len(offsets) - 1
+    require(offsets[0] == 0 and offsets[-1] == len(heads), "offsets go from 0 to the arc count")
+    require((np.diff(offsets) >= 0).all(), "offsets never decrease")
+    require(heads.dtype in (np.int32, np.int64) and heads.ndim == 1, "heads are int32 or int64")
+    require(((heads >= 0) & (heads < count)).all(), "heads are vertices")
+    require(weights.dtype in WEIGHT_TYPES and weights.shape == heads.shape, "one weight an arc")
+    require(np.isfinite(weights).all(), "weights are finite")
+    require(isinstance(graph.name, str), "the name is text")
+    _check_ids(graph, count)
+
+
+def check_round_trip(graph: Graph, folder: Path) -> None:
+    """Check that the native file of the graph holds the same graph."""
+    path = folder / "again.csr"
+    write_graph(graph, path)
+    require_same(read_graph(path, cache=False), graph, "the native file holds another graph")
+    path.unlink()
+
+
+def require_same(graph: Graph, other: Graph, rule: str) -> None:
+    """Require equal arrays, types and ids."""
+    for name in ("offsets", "heads", "weights"):
+        one, two = getattr(graph, name), getattr(other, name)
+        require(one.dtype == two.dtype and np.array_equal(one, two), f"{rule}: {name}")
+    require((graph.ids is None) == (other.ids is None), f"{rule}: ids")
+    if graph.ids is not None and other.ids is not None:
+        require(graph.ids.tolist() == other.ids.tolist(), f"{rule}: ids")
+    require(graph.first_id == other.first_id, f"{rule}: first_id")
+
+
+def _check_ids(graph: Graph, count: int) -> None:
+    first, ids = graph.first_id, graph.ids
+    require(type(first) is int, "first_id is an integer")
+    if ids is None:
+        last = first + max(count - 1, 0)
+        require(first >= -LARGEST - 1 and last <= LARGEST, "ids fit in 64 bits")
+        return
+    require(ids.dtype == np.int64 or ids.dtype.kind == "U", "ids are int64 or text")
+    require(ids.shape == (count,), "one id a vertex")
+    known = ids.tolist()
+    require(len(set(known)) == count, "ids are distinct")
+    for name in known if ids.dtype.kind == "U" else []:
+        require("\0" not in name, "names hold no null character")
+        require(name.encode("utf-8", "replace").decode() == name, "names are Unicode")
+    for vertex in (0, count - 1) if count else ():
+        found = graph.numbering.index_of(graph.numbering.id_of(vertex))
+        require(found == vertex, "an id leads back to its vertex")

@@ -1,0 +1,85 @@
+"""How an input of each kind is read, and what has to hold when that succeeds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from fuzz.invariants import check_graph, check_round_trip, require, require_same
+from fuzz.seeds import WRITTEN_NS
+from groute_py import Result, read_graph, sssp, verify
+from groute_py.graph.cache import copy_name
+from groute_py.graph.coordinates import read_coordinates
+from groute_py.graph.files import size_of_file
+from groute_py.graph.problems import read_pairs, read_sources
+from groute_py.result import load
+
+
+def read_any_graph(path: Path) -> None:
+    """Read a graph; what its file promises before has to be what it has."""
+    size = size_of_file(path, cache=False)
+    graph = read_graph(path, cache=False)
+    check_graph(graph)
+    promised = graph.vertex_count if size is None else size.vertices
+    require(promised == graph.vertex_count, "the file promises as many vertices as it has")
+    check_round_trip(graph, path.parent)
+
+
+def read_beside_vertices(path: Path) -> None:
+    """The input is the list of vertices; the edges lie beside it."""
+    read_any_graph(path.with_suffix(".e"))
+
+
+def read_through_cache(path: Path) -> None:
+    """The input stands where the copy of a text belongs: the text's graph has to come."""
+    text, folder = path.parent / "text.gr", path.parent / "copies"
+    folder.mkdir(mode=0o700)
+    os.utime(text, ns=(WRITTEN_NS, WRITTEN_NS))
+    right = read_graph(text, cache=folder)
+    (copy,) = folder.iterdir()
+    require(copy.name == copy_name(text), "the copy has its name")
+    copy.write_bytes(path.read_bytes())
+    read = read_graph(text, cache=folder)
+    check_graph(read)
+    require_same(read, right, "a copy that was changed is believed")
+
+
+def read_result(path: Path) -> None:
+    """As ``groute-py verify``: what passes has to be the answer."""
+    graph, result = read_graph(path.parent / "graph.gr", cache=False), load(path)
+    verify(graph, result)
+    answer = sssp(graph, result.source, device="cpu")
+    assert isinstance(answer, Result)
+    found = [d if r else None for d, r in zip(result.distances, result.reached, strict=True)]
+    right = [d if r else None for d, r in zip(answer.distances, answer.reached, strict=True)]
+    require(found == right, "verify passes distances that are wrong")
+    for vertex in range(graph.vertex_count) if result.predecessors is not None else ():
+        require(bool(result.path_to(vertex)) == result.reached[vertex], "paths lead to the reached")
+
+
+def read_places(path: Path) -> None:
+    """Coordinates of three vertices."""
+    require(read_coordinates(path, 3).shape == (3, 2), "a place for each vertex")
+
+
+def read_ss(path: Path) -> None:
+    """Sources are ids of vertices."""
+    require((read_sources(path) >= 0).all(), "sources are not negative")
+
+
+def read_p2p(path: Path) -> None:
+    """Pairs are ids of vertices."""
+    require((read_pairs(path) >= 0).all(), "sources and targets are not negative")
+
+
+READERS: dict[str, Callable[[Path], None]] = {
+    "graph": read_any_graph,
+    "vertices": read_beside_vertices,
+    "cached": read_through_cache,
+    "result": read_result,
+    "sources": read_ss,
+    "pairs": read_p2p,
+    "places": read_places,
+}
+"""Take the input's path; raise an error of groute-py, or anything else, which is a fault."""

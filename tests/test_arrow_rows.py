@@ -1,0 +1,143 @@
+"""Rows of edge lists read by PyArrow and line by line: one meaning, and one message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groute_py import FormatError, read_graph
+from groute_py.graph.columns import BY_TITLE, Columns
+from groute_py.graph.formats import edge_arrow, edge_rows
+from groute_py.graph.formats.edge_arrow import ArrowReader
+
+pytest.importorskip("pyarrow")
+
+ODD = [
+    *(
+        "a",
+        "b",
+        "cd",
+        "New York",
+        "é",
+        "\u00a0x",
+        "7",
+        "007",
+        "+7",
+        "-3",
+        "1.5",
+        "1e5",
+        "1e",
+        "0x1F",
+    ),
+    *("nan", "NA", "null", "inf", "", " ", " a", "a ", '"a"', '"a,b"', '" a"', '"a""b"', '"a'),
+    *('a"b', '""', '"7"', '" 7"', "#a", "%b", "//c", "99999999999999999999", "9" * 18, "1_0"),
+    *("1.", ".5", "-", "--5", "5-3", "1e999", "-0", "True", "\x0b", "a\rb", "\ufeffa", "\x00"),
+]
+FIELDS = st.one_of(st.sampled_from(ODD), st.text('ab"#, \t;1.-e', max_size=4))
+LINES = st.lists(st.lists(FIELDS, min_size=1, max_size=4), max_size=8)
+TITLES = {
+    "from,to,km": BY_TITLE,
+    "km,from,to": BY_TITLE,
+    "from,to": BY_TITLE,
+    "from,note,to,cost,reverse_cost": BY_TITLE,
+    "from,to,directed,km": BY_TITLE,
+    "a,b,c": Columns("c", "a"),
+    "x,y,5\nz,x,6": BY_TITLE,
+    "1,2,5\n3,1,6": BY_TITLE,
+}
+
+
+def outcome(path: Path, asked: Columns) -> Any:
+    """All there is to know of the graph, or of the error."""
+    try:
+        graph = read_graph(path, cache=False, **asked.named)
+    except FormatError as error:
+        return str(error)
+    ids = None if graph.ids is None else graph.ids.tolist()
+    arrays = graph.offsets.tolist(), graph.heads.tolist(), graph.weights.tolist()
+    return ids, graph.first_id, graph.weights.dtype, arrays, graph.reading
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("titles", TITLES)
+@settings(max_examples=40)
+@given(lines=LINES, usual=st.lists(st.sampled_from(["p", "q r", "8", "9"]), max_size=9))
+def test_one_meaning(
+    tmp_path_factory: pytest.TempPathFactory,
+    titles: str,
+    end: str,
+    lines: list[list[str]],
+    usual: list[str],
+) -> None:
+    """Odd lines between usual ones."""
+    path = tmp_path_factory.getbasetemp() / "rows.csv"
+    width = titles.partition("\n")[0].count(",") + 1
+    rows = [",".join([name] * 2 + ["1"] * (width - 2)) for name in usual]
+    if titles.startswith("km"):
+        rows = [",".join(["1", name, name]) for name in usual]
+    mixed = [row for pair in zip(rows, map(",".join, lines), strict=False) for row in pair]
+    text = end.join([titles, *mixed, *map(",".join, lines[len(rows) :]), ""])
+    path.write_bytes(text.encode())
+    fast = outcome(path, TITLES[titles])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ArrowReader, "of", classmethod(lambda cls, dialect: None))
+        slow = outcome(path, TITLES[titles])
+    assert fast == slow
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|", "\t"])
+def test_blocks(tmp_path: Path, separator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are numbered over blocks as within one, in the order in which they come."""
+    rng = np.random.default_rng(5)
+    names = [f"vertex {k}" for k in range(300)]
+    rows = [(*(names[k] for k in rng.integers(0, 300, 2)), k) for k in range(4000)]
+    lines = ["source\ttarget\tkm".replace("\t", separator)]
+    lines += [separator.join(map(str, row)) for row in rows]
+    lines[7:7] = ["", " ".join(["# no row"])]
+    (tmp_path / "g.csv").write_text("\n".join(lines) + "\n")
+    graphs = [outcome(tmp_path / "g.csv", BY_TITLE)]
+    monkeypatch.setattr(edge_rows, "LARGE_BLOCK", 1000)
+    monkeypatch.setattr("groute_py.graph.compression.CHUNK", 900)
+    graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
+    monkeypatch.setattr(edge_arrow, "MOST_UNUSUAL", 1)
+    graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
+    assert graphs[0] == graphs[1] == graphs[2]
+    expected = list(dict.fromkeys(name for row in rows for name in row[:2]))
+    assert graphs[0][0] == expected
+
+
+def test_usual_lines_go_through_arrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    read = ArrowReader._block
+
+    def counted(self: ArrowReader, text: bytes, flags: int) -> Any:
+        block = read(self, text, flags)
+        seen.append((text.count(b"\n"), block is not None))
+        return block
+
+    monkeypatch.setattr(ArrowReader, "_block", counted)
+    text = 'from,to,km\n"a, b",c d,5\nc d, e ,6.5\n' + "x,y,7\r\n" * 50
+    (tmp_path / "g.csv").write_text(text)
+    assert read_graph(tmp_path / "g.csv").arc_count == 52
+    assert seen == [(52, True)]
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("x,y", "expected `TAIL HEAD WEIGHT`"),
+        ("x,y,far", "expected a finite number as weight, got 'far'"),
+        ('"x,y,5', "a quoted field begins and ends with a quote"),
+        (",y,5", "expected `TAIL HEAD WEIGHT`"),
+    ],
+)
+def test_the_line_of_a_mistake(tmp_path: Path, row: str, says: str) -> None:
+    (tmp_path / "g.csv").write_text("from,to,km\n" + "a,b,5\n" * 9000 + f"{row}\n" + "a,c,7\n" * 9)
+    with pytest.raises(FormatError, match=says) as caught:
+        read_graph(tmp_path / "g.csv")
+    assert caught.value.line == 9002
