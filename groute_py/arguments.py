@@ -34,7 +34,7 @@ def vertex_number(what: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise InputError(
-            f"{what} must be an integer, the index of a vertex, not {value!r}"
+            f"{what} must be an integer, the index of a vertex, not {quote(value)}"
         ) from None
 
 
@@ -50,7 +50,7 @@ def file_path(what: str, value: Any) -> Path:
     try:
         return Path(value)
     except TypeError:
-        raise InputError(f"{what} must be a path, not {value!r}") from None
+        raise InputError(f"{what} must be a path, not {quote(value)}") from None
 
 
 def check_choice(what: str, name: Any, known: Iterable[str]) -> None:

@@ -24,7 +24,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
-from groute_py.errors import InputError, RunError
+from groute_py.errors import InputError, RunError, quote
 from groute_py.graph.atomic import FULL, check_writable, put, replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.libraries import library
@@ -45,7 +45,7 @@ def check_output(path: Path, *, predecessors: bool) -> None:
     """Raise `InputError` or `SetupError` for an output that cannot be written in the end."""
     if path.suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
-        raise InputError(f"{path}: unknown suffix {path.suffix!r}; rows are saved as {known}")
+        raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; rows are saved as {known}")
     if path.suffix == ".npy" and predecessors:
         raise InputError(f"{path}: an .npy file holds one array, and predecessors are another")
     if path.suffix == ".zarr":
