@@ -11,6 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from groute_py.system import check_system
+
+check_system()
+
 if TYPE_CHECKING:
     from groute_py.api import apsp, bfs, sssp
     from groute_py.errors import (

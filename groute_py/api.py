@@ -16,11 +16,11 @@ from groute_py.engine.agree import on_all, on_root, refuse_difference
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.base import Supply
-from groute_py.engine.supply.mapped import Mapped
+from groute_py.engine.supply.mapped import Mapped, mapped_copy
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
 from groute_py.graph import datasets
 from groute_py.graph.array_like import host_array
 from groute_py.graph.columns import BY_TITLE, Columns
@@ -286,8 +286,8 @@ def _indices(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
         return operator.index(source), [operator.index(target) for target in targets]
     except TypeError as problem:
         raise InputError(
-            f"source {source!r}, targets {targets!r}: an integer and a sequence of integers are "
-            f"expected ({problem})"
+            f"source {quote(source)}, targets {quote(targets)}: an integer and a sequence of "
+            f"integers are expected ({problem})"
         ) from problem
 
 
@@ -335,9 +335,9 @@ def supply_of(
         if channel.size == 1 or undirected or (file := _file_of(graph, progress)) is None:
             return None
         if (native := native_file(file, cache, columns)) is not None:
-            return SharedFile(native, native=True)
+            return SharedFile(native, native=True, copied=native != Path(file))
         pieces = not whole and not columns.named and is_for_pieces(file)
-        return SharedFile(Path(file), native=False) if pieces else None
+        return SharedFile(Path(file)) if pieces else None
 
     def read() -> Whole:
         return Whole(
@@ -347,7 +347,8 @@ def supply_of(
     file = on_root(channel, find)
     if file is not None and all(channel.gather(file.is_seen())):
         if file.native:
-            return Mapped(file.path)
+            found = mapped_copy(file.path, channel) if file.copied else Mapped(file.path)
+            return found or on_root(channel, read)
         copy = on_root(channel, lambda: copy_for(file.path, cache))
         if (pieces := read_pieces(file, channel, copy, progress)) is not None:
             return pieces

@@ -9,7 +9,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
 
 
 def check_kind(what: str, value: Any, kind: type, wanted: str) -> None:
@@ -34,7 +34,7 @@ def vertex_number(what: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise InputError(
-            f"{what} must be an integer, the index of a vertex, not {value!r}"
+            f"{what} must be an integer, the index of a vertex, not {quote(value)}"
         ) from None
 
 
@@ -50,7 +50,7 @@ def file_path(what: str, value: Any) -> Path:
     try:
         return Path(value)
     except TypeError:
-        raise InputError(f"{what} must be a path, not {value!r}") from None
+        raise InputError(f"{what} must be a path, not {quote(value)}") from None
 
 
 def check_choice(what: str, name: Any, known: Iterable[str]) -> None:
@@ -60,7 +60,7 @@ def check_choice(what: str, name: Any, known: Iterable[str]) -> None:
     """
     names = tuple(known)
     if not isinstance(name, str) or name not in names:
-        raise InputError(f"{what} {name!r} is unknown; choose one of {', '.join(names)}")
+        raise InputError(f"{what} {quote(name)} is unknown; choose one of {', '.join(names)}")
 
 
 def plain(value: Any) -> Any:
@@ -75,7 +75,7 @@ def plain(value: Any) -> Any:
 def check_number(what: str, value: Any) -> None:
     """Raise `InputError` for what is no real number, or one that no float64 holds."""
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise InputError(f"{what} must be a number, not {value!r}")
+        raise InputError(f"{what} must be a number, not {quote(value)}")
     try:
         float(value)
     except OverflowError:
@@ -86,7 +86,7 @@ def check_whole_number(what: str, value: Any) -> None:
     """Raise `InputError` for what is no integer, nor a float that is whole."""
     check_number(what, value)
     if not float(value).is_integer():
-        raise InputError(f"{what} must be an integer, not {value!r}")
+        raise InputError(f"{what} must be an integer, not {quote(value)}")
 
 
 def check_cutoff(value: Any) -> None:

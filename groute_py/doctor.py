@@ -17,7 +17,8 @@ from groute_py.comm import awareness
 from groute_py.comm.connect import connect
 from groute_py.device.choose import gpu_problem
 from groute_py.environment import place
-from groute_py.errors import SetupError
+from groute_py.errors import InputError, SetupError
+from groute_py.graph.cache_folder import base_folder
 from groute_py.launch import mpirun
 from groute_py.settings import settings
 
@@ -220,6 +221,13 @@ def _cache() -> Finding:
         nearest = next((p for p in (folder, *folder.parents) if p.exists()), Path("/"))
         writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
     except OSError:  # a name that is too long, a folder that may not be searched
+        writable = False
+    try:
+        if writable:
+            base_folder()
+    except InputError as problem:
+        return Finding("cache folder", "wrong", str(problem), "no copy of a graph is kept or used")
+    except OSError:
         writable = False
     if writable:
         size = sum(map(_size, folder.rglob("*")))

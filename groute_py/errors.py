@@ -30,6 +30,34 @@ EXIT_CODES = {
 """The documented exit codes; every rank ends with the same one."""
 
 
+MOST_QUOTED = 200
+"""Characters of foreign text that a message shows."""
+
+
+def printable(text: object) -> str:
+    r"""Text of any origin for a terminal: what controls it, or turns its direction, is escaped.
+
+    >>> printable("red \x1b[31m")
+    'red \\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+
+
+def quoted(text: object) -> str:
+    """Text of any origin for a message: printable, and not longer than `MOST_QUOTED`.
+
+    >>> quoted("a" * 300) == "a" * 199 + "…"
+    True
+    """
+    shown = printable(str(text)[: MOST_QUOTED + 1])
+    return shown if len(shown) <= MOST_QUOTED else f"{shown[: MOST_QUOTED - 1]}…"
+
+
+def quote(value: object) -> str:
+    """A value as Python writes it, for a message; see `quoted`."""
+    return quoted(repr(value))
+
+
 class GrouteError(Exception):
     """The root of the tree; catch it to catch everything this package raises on purpose.
 
@@ -43,6 +71,10 @@ class GrouteError(Exception):
     exit_code = 1
     on_all_ranks = False
     by_signal = False
+
+    def __str__(self) -> str:
+        # foreign text in it neither controls a terminal nor looks like another message
+        return "\n".join(map(printable, super().__str__().split("\n")))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # errors travel between ranks, also those whose constructors take other arguments
@@ -119,6 +151,10 @@ class InterruptedRun(GrouteError):
     """Ctrl-C or SIGTERM ended the run."""
 
     exit_code = 130
+
+
+class CacheWarning(UserWarning):
+    """No copy of a graph is kept or used, and why."""
 
 
 def everywhere(error: GrouteError) -> GrouteError:

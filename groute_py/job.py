@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -18,6 +19,8 @@ from groute_py.device.binding import why_hidden
 from groute_py.device.choose import gpu_problem
 from groute_py.device.layout import MAX_PEERS
 from groute_py.environment import hiding, local_rank
+from groute_py.errors import InputError
+from groute_py.graph.cache_folder import base_folder
 from groute_py.graph.there import is_there
 from groute_py.settings import settings
 
@@ -62,9 +65,8 @@ class Sight:
 
 def sights(channel: Channel) -> list[Sight]:
     """What every rank sees, in rank order; collective."""
-    mark = settings().cache_folder / f"groute-py-doctor-{channel.broadcast(os.getpid())}"
-    if channel.rank == 0:
-        _leave(mark)
+    mark = settings().cache_folder / f"groute-py-doctor-{channel.broadcast(secrets.token_hex(8))}"
+    left = channel.rank == 0 and _leave(mark)
     local = local_rank(channel.rank)
     library, aware = awareness.mpi_library(), awareness.gpu_aware()[0]
     visible = _visible()
@@ -85,16 +87,20 @@ def sights(channel: Channel) -> list[Sight]:
         is_there(mark),
     )
     found = channel.gather(mine)
-    if channel.rank == 0:
+    if left:
         with suppress(OSError):
             mark.unlink(missing_ok=True)
     return found
 
 
-def _leave(mark: Path) -> None:
-    with suppress(OSError):  # the finding on the cache folder says that it cannot be written
-        mark.parent.mkdir(parents=True, exist_ok=True)
-        mark.touch()
+def _leave(mark: Path) -> bool:
+    """Whether a file has been left; the finding on the cache folder says why not."""
+    try:
+        base_folder().mkdir(parents=True, exist_ok=True)
+        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
+    except (OSError, InputError):
+        return False
+    return True
 
 
 def _visible() -> list[tuple[str, str]]:

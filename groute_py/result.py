@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path, vertex_number
-from groute_py.errors import GrouteError, InputError, VerificationError
+from groute_py.errors import GrouteError, InputError, VerificationError, quoted
 from groute_py.graph.array_like import on_device
 from groute_py.graph.atomic import check_writable, replacing, told
-from groute_py.graph.ids import Numbering
+from groute_py.graph.ids import Numbering, check_given_ids
+from groute_py.graph.npz import DAMAGE, read_arrays
 from groute_py.graph.threads import thread_count
+from groute_py.graph.untrusted import first_id as checked_first_id
 from groute_py.result_files import form_of
 
 if TYPE_CHECKING:
@@ -182,22 +184,22 @@ def load(path: str | Path) -> Result:
     """
     try:
         with open(path, "rb") as file:
-            if not file.read(len(NPY)).startswith((NPY, ZIP)):
-                raise InputError(f"{path}: not a saved result; those begin as .npz and .npy do")
-            file.seek(0)
-            content = np.load(file, allow_pickle=False)
-            if isinstance(content, np.ndarray):
-                raise InputError(f"{path}: an .npy file has no source; save the result as .npz")
-            with content:
-                found = {name: content[name] for name in content.files}
+            start = file.read(len(NPY))
+        if start == NPY:
+            raise InputError(
+                f"{path}: not a saved result: an .npy file has no source; save as .npz"
+            )
+        if not start.startswith(ZIP):
+            raise InputError(f"{path}: not a saved result; those begin as .npz and .npy do")
+        found = read_arrays(Path(path), MEMBERS)
     except GrouteError:  # also what a signal handler raises
         raise
     except OSError as problem:
         raise InputError(f"{path}: cannot be read: {problem.strerror or problem}") from problem
     except MemoryError as problem:
         raise InputError(f"{path}: no room for it, or it is damaged ({problem})") from problem
-    except Exception as problem:  # NumPy and zipfile have many ways to say that data are damaged
-        raise InputError(f"{path}: not a saved result ({problem})") from problem
+    except DAMAGE as problem:
+        raise InputError(f"{path}: not a saved result ({quoted(problem)})") from problem
     missing = {"distances", "source"} - found.keys()
     if missing:
         raise InputError(f"{path}: not a saved result; it lacks {', '.join(sorted(missing))}")
@@ -211,17 +213,24 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
     tree = parents is None or (parents.shape == distances.shape and parents.dtype.kind in "iu")
     first, ids = found.get("first_id", np.int64(0)), found.get("ids")
     named = ids is None or (ids.shape == distances.shape and ids.dtype.kind in "iU")
-    if not (shapes and kinds and tree and named and first.ndim == 0 and first.dtype.kind in "iu"):
+    if not (shapes and kinds and tree and named):
         raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
     count = len(distances)
     if not 0 <= source < count:
         raise InputError(f"{path}: damaged result: source {source} is none of {count:,} vertices")
     if parents is not None and (parents.min() < -1 or parents.max() >= count):
         raise InputError(f"{path}: damaged result: a predecessor is none of {count:,} vertices")
-    if ids is not None and len(np.unique(ids)) < count:
-        raise InputError(f"{path}: damaged result: two vertices have the same id")
-    return Result(int(source), distances, parents, first_id=int(first), ids=ids)
+    try:
+        first_id = checked_first_id(first, count)
+        if ids is not None:
+            check_given_ids(ids)
+    except ValueError as problem:
+        raise InputError(f"{path}: damaged result: {problem}") from problem
+    return Result(int(source), distances, parents, first_id=first_id, ids=ids)
 
+
+MEMBERS = ("distances", "source", "predecessors", "first_id", "ids")
+"""The arrays that are read, of all that a file may have."""
 
 NPY, ZIP = b"\x93NUMPY", b"PK"
 """How the files begin."""

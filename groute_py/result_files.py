@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from groute_py.answer import Answer
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
 from groute_py.graph.libraries import library
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
@@ -125,10 +125,10 @@ def form_of(path: Path, name: str | None = None) -> Callable[[Answer, IO[bytes]]
     """
     if name is not None:
         if name not in FORMS:
-            raise InputError(f"unknown output format {name!r}; there are {', '.join(FORMS)}")
+            raise InputError(f"unknown output format {quote(name)}; there are {', '.join(FORMS)}")
         return FORMS[name].write
     for form in FORMS.values():
         if path.suffix == form.suffix:
             return form.write
     known = ", ".join(form.suffix for form in FORMS.values() if form.suffix)
-    raise InputError(f"{path}: unknown suffix {path.suffix!r}; a result is saved as {known}")
+    raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; a result is saved as {known}")

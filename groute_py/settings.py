@@ -17,6 +17,7 @@ class Settings:
     Attributes:
         cache_folder: where converted and downloaded graphs are kept
             (``GROUTE_PY_CACHE``, else ``$XDG_CACHE_HOME/groute-py``).
+        cache_is_own: that folder is the user's own, as ``GROUTE_PY_CACHE`` names none.
         datasets_url: where graphs by name are downloaded from (``GROUTE_PY_DATASETS``), in place of
             their own sites.
         gpu_aware_mpi: True or False where ``GROUTE_PY_GPU_AWARE_MPI`` says so, None to detect.
@@ -29,6 +30,7 @@ class Settings:
     """
 
     cache_folder: Path
+    cache_is_own: bool
     datasets_url: str | None
     gpu_aware_mpi: bool | None
     device: str
@@ -41,6 +43,7 @@ def settings() -> Settings:
     """Read the environment once."""
     return Settings(
         cache_folder=_cache_folder(),
+        cache_is_own=not os.environ.get("GROUTE_PY_CACHE"),
         datasets_url=_url("GROUTE_PY_DATASETS"),
         gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
         device=os.environ.get("GROUTE_PY_DEVICE") or "auto",

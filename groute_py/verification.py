@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from groute_py.algorithms.tolerance import path_slack
 from groute_py.arguments import check_cutoff, check_kind, plain
-from groute_py.errors import InputError, VerificationError
+from groute_py.errors import InputError, VerificationError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.threads import thread_count
 from groute_py.kernels.cpu import certificate
@@ -54,13 +54,13 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     distances, source = result.distances, result.source
     if distances.shape != (graph.vertex_count,) or not 0 <= source < graph.vertex_count:
         raise InputError(
-            f"the result has {len(distances)} distances from source {source}, but {graph.name} has "
-            f"{graph.vertex_count} vertices: they do not belong together"
+            f"the result has {len(distances)} distances from source {source}, but "
+            f"{quoted(graph.name)} has {graph.vertex_count} vertices: they do not belong together"
         )
     if not _same_ids(graph.ids, result.ids):
         raise InputError(
-            f"the result's vertices have other ids than those of {graph.name}: they do not belong "
-            "together"
+            f"the result's vertices have other ids than those of {quoted(graph.name)}: "
+            "they do not belong together"
         )
     # sums are made in the type of float distances, as solvers make them
     floats = distances.dtype.kind == "f"

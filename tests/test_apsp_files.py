@@ -28,6 +28,7 @@ from groute_py.errors import InterruptedRun, TimeLimitError, signalled
 from groute_py.many import apsp
 from groute_py.many import kept as many_kept
 from groute_py.many.apsp import deliver
+from groute_py.many.folder import RunFolder
 from groute_py.many.kept import KeptRows, check_output
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -133,7 +134,7 @@ def test_what_a_finished_run_has_left_behind(
     job, path = job_of(graph), tmp_path / "out.npy"
     rows = kept(path, job)
     deliver(SoloChannel(), job, rows.missing, rows)
-    monkeypatch.setattr(KeptRows, "_remove_folder", lambda _: None)
+    monkeypatch.setattr(RunFolder, "remove", lambda _: None)
     rows.finish()
     rows.close()
     monkeypatch.undo()

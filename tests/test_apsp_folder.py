@@ -17,7 +17,7 @@ from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, signalled
 from groute_py.graph import lock
-from groute_py.many import kept as many_kept
+from groute_py.many import folder as many_folder
 from groute_py.many.apsp import deliver
 
 
@@ -74,8 +74,7 @@ def test_a_run_after_one_that_was_lost(tmp_path: Path, graph: Graph) -> None:
     resumed = kept(path, job, resume=True)
     assert len(resumed.missing) == len(job.sources) - 9
     resumed.close()
-    (tmp_path / "out.npy.partial" / "run.json").unlink()
-    (tmp_path / "out.npy.partial" / "run.json").mkdir()
+    (tmp_path / "out.npy.partial" / "run.json").write_text("[" * 60_000)
     with pytest.raises(InputError, match=r"run.json is damaged"):
         kept(path, job, resume=True)
     anew = kept(path, job)
@@ -94,10 +93,10 @@ def test_a_file_in_place_of_the_folder(tmp_path: Path, graph: Graph, *, resume: 
 def test_an_interrupt_while_the_folder_goes(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_: Path) -> None:
+    def interrupted(_name: str, _folder: int) -> None:
         raise signalled(InterruptedRun("interrupted by SIGTERM; nothing was written"))
 
-    monkeypatch.setattr(many_kept, "_remove", interrupted)
+    monkeypatch.setattr(many_folder, "_remove", interrupted)
     with pytest.raises(InterruptedRun) as caught:
         _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
     assert str(caught.value) == f"interrupted; all rows are in {tmp_path}/out.npy"
@@ -110,18 +109,18 @@ def test_a_run_that_begins_while_the_folder_goes(
 ) -> None:
     """It is refused as long as there is anything that the first one still removes."""
     job, path = job_of(graph), tmp_path / f"out{suffix}"
-    remove, tries = many_kept._remove, 0
+    remove, tries = many_folder._remove, 0
 
-    def removed(left: Path) -> None:
+    def removed(left: str, folder: int) -> None:
         nonlocal tries
         tries += 1
         with pytest.raises(InputError, match="another run is working on"):
             kept(path, job)
-        remove(left)
+        remove(left, folder)
 
     first = kept(path, job)
     deliver(SoloChannel(), job, first.missing, first)
-    monkeypatch.setattr(many_kept, "_remove", removed)
+    monkeypatch.setattr(many_folder, "_remove", removed)
     first.finish()
     assert tries == (2 if suffix == ".npy" else 3)
     monkeypatch.undo()
@@ -136,14 +135,14 @@ def test_nothing_is_open_that_is_removed(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On NFS what is open cannot be removed, and its folder neither."""
-    remove = many_kept._remove
+    remove = many_folder._remove
 
-    def removed(left: Path) -> None:
+    def removed(left: str, folder: int) -> None:
         opened = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
-        assert str(left) not in opened
-        remove(left)
+        assert str(tmp_path / "out.npz.partial" / left) not in opened
+        remove(left, folder)
 
-    monkeypatch.setattr(many_kept, "_remove", removed)
+    monkeypatch.setattr(many_folder, "_remove", removed)
     job = job_of(graph, predecessors=True)
     rows = kept(tmp_path / "out.npz", job)
     deliver(SoloChannel(), job, rows.missing, rows)

@@ -15,7 +15,7 @@ import pytest
 
 from groute_py import InputError, RunError
 from groute_py.api import as_graph
-from groute_py.graph import datasets
+from groute_py.graph import cache_folder, datasets
 
 pytest.importorskip("pooch")
 CONTENT = gzip.compress(b"p sp 3 2\na 1 2 5\na 2 3 7\n" + b"c x\n" * 5000, mtime=0, compresslevel=0)
@@ -71,7 +71,8 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             cache_folder=tmp_path,
             datasets_url=f"http://127.0.0.1:{server.server_port}/",
         )
-        monkeypatch.setattr(datasets, "settings", lambda: own)
+        for module in (datasets, cache_folder):
+            monkeypatch.setattr(module, "settings", lambda: own)
         monkeypatch.setattr(datasets, "SHA256", {})
         yield server
         server.shutdown()

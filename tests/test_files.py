@@ -13,7 +13,7 @@ from groute_py.errors import (
     TimeLimitError,
     signalled,
 )
-from groute_py.graph import cache, csr, head
+from groute_py.graph import cache, cache_folder, csr, head
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import FORMATS, read_graph, read_piece, write_graph
 from groute_py.graph.formats import dimacs, native
@@ -149,8 +149,8 @@ def test_a_signal_while_a_copy_is_checked_is_no_damage(tmp_path, text_file, monk
 
 
 def test_true_uses_the_cache_folder_and_false_nothing(tmp_path, text_file, counted, monkeypatch):
-    own = replace(cache.settings(), cache_folder=tmp_path / "base")
-    monkeypatch.setattr(cache, "settings", lambda: own)
+    own = replace(cache_folder.settings(), cache_folder=tmp_path / "base")
+    monkeypatch.setattr(cache_folder, "settings", lambda: own)
     read_graph(text_file, cache=True)
     assert len(list((tmp_path / "base" / "graphs").iterdir())) == 1
     read_graph(text_file, cache=True)
@@ -160,8 +160,8 @@ def test_true_uses_the_cache_folder_and_false_nothing(tmp_path, text_file, count
 
 
 def test_only_large_files_are_cached_unasked(tmp_path, text_file, counted, monkeypatch):
-    own = replace(cache.settings(), cache_folder=tmp_path / "base")
-    monkeypatch.setattr(cache, "settings", lambda: own)
+    own = replace(cache_folder.settings(), cache_folder=tmp_path / "base")
+    monkeypatch.setattr(cache_folder, "settings", lambda: own)
     read_graph(text_file)
     assert not (tmp_path / "base").exists()
     monkeypatch.setattr(cache, "LARGE_PLAIN", len(TEXT))

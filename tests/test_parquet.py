@@ -56,7 +56,7 @@ ENDS = {"tail": [0], "head": [1]}
         (ENDS, {"span": [0]}, "metadata groute-py do not fit"),
         (ENDS, {"span": [0, -1]}, "metadata groute-py do not fit"),
         (ENDS, {"span": [2**63 - 1, 5]}, "metadata groute-py do not fit"),
-        (ENDS, {"span": [0, 10**14]}, "vertices, which need more memory"),
+        (ENDS, {"span": [0, 10**14]}, "vertices, but has only"),
         (ENDS, {"lonely": ["x"]}, "metadata groute-py do not fit"),
         (ENDS, {"lonely": 7}, "metadata groute-py do not fit"),
         (ENDS, {"lonely": [2**63]}, "metadata groute-py do not fit"),

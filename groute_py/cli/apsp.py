@@ -20,7 +20,7 @@ from groute_py.cli.options import (
     undirected_option,
 )
 from groute_py.cli.watch import watched
-from groute_py.errors import InputError, InterruptedRun, TimeLimitError, signalled
+from groute_py.errors import InputError, InterruptedRun, TimeLimitError, quote, signalled
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -235,7 +235,7 @@ def _bytes(text: str | None) -> int | None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?(|[KMG]i?)B?", text)
     if not found:
-        raise InputError(f"--memory-limit {text!r} is no size; write it as 20G or 512Mi")
+        raise InputError(f"--memory-limit {quote(text)} is no size; write it as 20G or 512Mi")
     size = float(found[1]) * UNITS[found[2]]
     if size == float("inf"):
         raise InputError(f"--memory-limit {text[:20]}… is more than there can be")

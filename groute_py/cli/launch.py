@@ -12,7 +12,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.environment import refuse_inside_a_job
-from groute_py.errors import InputError, SetupError, everywhere
+from groute_py.errors import InputError, SetupError, everywhere, quote, quoted
 
 _positive = click.IntRange(min=1)
 _command = click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -124,13 +124,13 @@ def _check_command(argv: tuple[str, ...]) -> None:
     assert isinstance(known, click.Group)
     if argv[0] not in known.commands:
         names = ", ".join(known.commands)
-        raise everywhere(InputError(f"there is no command {argv[0]!r}; there are {names}"))
+        raise everywhere(InputError(f"there is no command {quote(argv[0])}; there are {names}"))
 
 
 def _check_word(option: str, value: str) -> None:
     """A blank would end it, a line of its own begin something else, and a dash another option."""
     if value.split() != [value] or not value.isprintable() or value.startswith("-"):
-        raise everywhere(InputError(f"{option}: expected a name, got {value!r}"))
+        raise everywhere(InputError(f"{option}: expected a name, got {quote(value)}"))
 
 
 def _srun_type() -> str:
@@ -153,4 +153,8 @@ def _lines(path: str) -> tuple[str, ...]:
         raise InputError(f"{path}: has a null character, which no argument can hold")
     if not found:
         raise InputError(f"{path}: no items; write one on each line")
+    option = next((item for item in found if item.startswith("-")), None)
+    if option is not None:
+        problem = f"the item {quote(option)} would be an option of the command"
+        raise InputError(f"{path}: {problem}; write a file of that name as ./{quoted(option)}")
     return found

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from functools import partial
 from typing import NoReturn
 
@@ -27,11 +28,12 @@ from groute_py.cli.info import info
 from groute_py.cli.launch import launch
 from groute_py.cli.plan import plan
 from groute_py.cli.repeats import Commands
+from groute_py.cli.show import warning
 from groute_py.cli.signals import be_deaf, be_done, first_heard, on_signal, raise_dropped
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.environment import place
-from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError
+from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
 from groute_py.graph.atomic import FULL
 from groute_py.graph.streams import STDOUT
 
@@ -74,11 +76,12 @@ def main() -> NoReturn:
         on_signal(number, partial(_interrupted, number.name))
     on_signal(signal.SIGUSR1, _warned)
     sys.unraisablehook = raise_dropped
+    warnings.showwarning = warning
     try:
         commands.main(standalone_mode=False)
         be_done()
     except click.ClickException as error:
-        _end_in_order(error.format_message(), 2, _usage(error))
+        _end_in_order(printable(error.format_message()), 2, _usage(error))
     except GrouteError as error:
         _end(error if error.by_signal else first_heard() or error)
     except Exception as error:  # noqa: BLE001 - the wall

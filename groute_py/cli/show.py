@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from groute_py.environment import place
+from groute_py.errors import CacheWarning, printable
 
 NARROWEST = 40
 """Columns of a terminal that a table is made for, however few it says it has."""
@@ -30,7 +32,7 @@ def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool 
         return
     width = max(len(key) for key in rows)
     if title:
-        click.echo(title, err=aside)
+        click.echo(printable(title), err=aside)
     for key, value in rows.items():
         click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}", err=aside)
 
@@ -52,16 +54,31 @@ def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
     for column in columns:
         grid.add_column(column, overflow="fold")
     for row in rows:
-        grid.add_row(*map(escape, row))
+        grid.add_row(*(escape(printable(field)) for field in row))
     console = Console()
     console.width = max(console.width, NARROWEST)
     console.print(grid)
 
 
+def warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """What `warnings.showwarning` is to the command line: ours in one line, others as they are."""
+    if issubclass(category, CacheWarning):
+        note(str(message))
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
+
+
 def note(text: str) -> None:
     """A line of log on stderr."""
     if place().rank == 0:
-        click.echo(f"groute-py: {text}", err=True)
+        click.echo(f"groute-py: {printable(text)}", err=True)
 
 
 @contextmanager
@@ -71,9 +88,15 @@ def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(what), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn(escape(printable(what))),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -86,6 +109,7 @@ def row_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -94,7 +118,12 @@ def row_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn(escape(printable(what))),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -111,4 +140,4 @@ def _shown(value: Any) -> str:
         return f"{value:,.6g}"
     if isinstance(value, list):
         return ", ".join(_shown(item) for item in value)
-    return str(value)
+    return printable(value)

@@ -15,7 +15,7 @@ from groute_py.cli import telemetry as telemetering
 from groute_py.cli.options import algorithm_option, cache_value, graph_argument, solve_options
 from groute_py.cli.signals import on_signal
 from groute_py.cli.watch import watched
-from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
+from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -299,11 +299,12 @@ def _show(rows: dict[str, Any], paths: list[dict[str, Any]], *, as_json: bool, a
     rows["time"] = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
     show.answer(rows, as_json=False, aside=aside)
     for found in paths:
-        click.echo(_path_text(found), err=aside)
+        for line in _path_text(found):
+            click.echo(printable(line), err=aside)
 
 
-def _path_text(found: dict[str, Any]) -> str:
+def _path_text(found: dict[str, Any]) -> list[str]:
     if found["distance"] is None:
-        return f"no path to {found['target']}"
+        return [f"no path to {found['target']}"]
     steps = " → ".join(map(str, found["path"]))
-    return f"path to {found['target']}, length {found['distance']}:\n  {steps}"
+    return [f"path to {found['target']}, length {found['distance']}:", f"  {steps}"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.environment import place
-from groute_py.errors import InputError, SetupError, everywhere
+from groute_py.errors import InputError, SetupError, everywhere, quote
 from groute_py.settings import settings
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def connect(comm: MPI.Intracomm | None = None) -> Channel:
             return SoloChannel()
         comm = world()
     if not hasattr(comm, "allgather"):
-        raise InputError(f"comm must be a communicator of mpi4py or None, not {comm!r}")
+        raise InputError(f"comm must be a communicator of mpi4py or None, not {quote(comm)}")
     if comm.size == 1:
         return SoloChannel()
     from groute_py.comm.mpi import MpiChannel

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.build import csr_from_arcs
 
@@ -106,7 +106,7 @@ def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:
         return np.arange(count)
     given = _array(indices, "indices")
     if given.size and given.dtype.kind not in "iub":
-        raise InputError(f"indices must be integers, not {indices!r}; leave them out for all")
+        raise InputError(f"indices must be integers, not {quote(indices)}; leave them out for all")
     given = given.astype(np.int64) if given.dtype.kind == "b" else given
     vertices = np.where(given < 0, given + count, given).astype(np.int64)
     wrong = (vertices < 0) | (vertices >= count)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from groute_py.comm.base import Channel
-from groute_py.errors import GrouteError, InputError, RunError, everywhere
+from groute_py.errors import GrouteError, InputError, RunError, everywhere, quote
 
 T = TypeVar("T")
 
@@ -50,8 +50,8 @@ def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:
             if theirs[name] != value:
                 raise everywhere(
                     InputError(
-                        f"rank {rank} was called with {name} {theirs[name]!r}, rank 0 with "
-                        f"{value!r}; every rank must call with the same"
+                        f"rank {rank} was called with {name} {quote(theirs[name])}, rank 0 with "
+                        f"{quote(value)}; every rank must call with the same"
                     )
                 )
 

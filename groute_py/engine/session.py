@@ -36,7 +36,7 @@ from groute_py.engine.supply.base import Supply
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.engine.tree_solve import TreeSolver
 from groute_py.environment import local_rank
-from groute_py.errors import GrouteError, InputError, RunError, everywhere
+from groute_py.errors import GrouteError, InputError, RunError, everywhere, quoted
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
@@ -312,7 +312,7 @@ class Session:
             if not 0 <= vertex < count:
                 raise everywhere(
                     InputError(
-                        f"{role} {vertex + first} is not a vertex of {self.facts.name}; "
+                        f"{role} {vertex + first} is not a vertex of {quoted(self.facts.name)}; "
                         f"vertices are {first}..{count - 1 + first}"
                     )
                 )

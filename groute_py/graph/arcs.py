@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
+from groute_py.graph.memory import check_room
 from groute_py.kernels.cpu.build import FINAL, count_arcs, csr_from_arcs, index_type, is_sorted
 
 INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
@@ -73,10 +74,16 @@ class Arcs:
         return self.tails, self.heads, self.weights
 
     def graph(self, vertex_count: int, *, first_id: int, name: str) -> Graph:
-        """The graph; nothing can be added any more."""
+        """The graph; nothing can be added any more.
+
+        Raises:
+            GraphError: it needs more memory than is available.
+        """
         tails, heads, weights = self.columns()
+        moved = 0 if is_sorted(tails) else heads.nbytes + weights.nbytes
+        check_room(8 * (vertex_count + 1) + moved, f"{name}: {vertex_count:,} vertices")
         heads = heads.astype(index_type(vertex_count), copy=False)
-        if is_sorted(tails):
+        if not moved:
             del tails
             arrays = self._counted_offsets(vertex_count), heads, weights
         else:
@@ -112,6 +119,8 @@ class Arcs:
             self._resize(max(self.count + more, len(self.tails) * 5 // 4, 1024))
 
     def _resize(self, size: int) -> None:
+        width = sum(array.itemsize for array in (self.tails, self.heads, self.weights))
+        check_room(width * (size - len(self.tails)), f"room for {size:,} arcs")
         # in place, so that large arrays move by their page table and are never there twice
         for array in (self.tails, self.heads, self.weights):
             array.resize(size, refcheck=False)

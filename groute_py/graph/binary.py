@@ -11,17 +11,14 @@ from numpy.typing import DTypeLike, NDArray
 from groute_py.errors import FormatError
 from groute_py.graph.compression import pieces
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import fits
-
-PATIENCE = 1 << 26
-"""So many bytes of an array are read before it is asked whether all of it fits in memory."""
+from groute_py.graph.memory import LITTLE, check_room
 
 
 class Arrays:
     """Reads arrays one after another.
 
-    Memory is taken as bytes arrive: a file that declares more than it has costs nothing. One that
-    would fill the memory is refused.
+    Memory is taken as bytes arrive: a file that declares more than it has costs nothing. What
+    would not fit in memory is refused, before most of it is read.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -36,13 +33,15 @@ class Arrays:
 
         Raises:
             FormatError: the file ends before; the message says at which byte.
+            GraphError: it needs more memory than is available.
         """
         dtype = np.dtype(kind)
         wanted, content = count * dtype.itemsize, self._left
+        is_checked = False
         while len(content) < wanted and self._more(content):
-            if len(content) > PATIENCE and not fits(wanted):
-                problem = f"{what} take {wanted:,} bytes, more memory than is available"
-                raise FormatError(self.path, problem)
+            if len(content) > LITTLE and not is_checked:
+                check_room(wanted, f"{self.path}: {what}")
+                is_checked = True
         if len(content) < wanted:
             end = self.position + len(content)
             problem = f"truncated: ends at byte {end:,}, within {what}, {wanted:,} bytes"
@@ -60,10 +59,17 @@ class Arrays:
         """Whether nothing is left."""
         return not self._left and not self._more(self._left)
 
-    def left(self) -> int:
-        """How many bytes are left; they are held in memory."""
-        while self._more(self._left):
-            pass
+    def left(self, most: int) -> int:
+        """How many bytes are left, up to somewhat more than `most`; they are held in memory.
+
+        Raises:
+            GraphError: they need more memory than is available.
+        """
+        is_checked = False
+        while len(self._left) <= most and self._more(self._left):
+            if len(self._left) > LITTLE and not is_checked:
+                check_room(most, f"{self.path}: what is left")
+                is_checked = True
         return len(self._left)
 
     def expect_end(self) -> None:

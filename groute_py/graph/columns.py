@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError, InputError
+from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.graph.directions import SIGNS, Rule, is_direction, rule_of
 from groute_py.graph.titles import (
     compact,
@@ -51,7 +51,7 @@ class Columns(NamedTuple):
     def refuse(self, what: str) -> None:
         """Raise `InputError` for a title, where a graph has no columns by name."""
         if self.named:
-            given = ", ".join(f"{role} {title!r}" for role, title in self.named.items())
+            given = ", ".join(f"{role} {quote(title)}" for role, title in self.named.items())
             raise InputError(f"{what} has no columns by name; leave out {given}")
 
 
@@ -109,21 +109,23 @@ def roles_of(
     >>> roles_of(["id", "km", "to", "from"], lambda title: True, lambda title: []).titles
     {'tail': 'from', 'head': 'to', 'weight': 'km'}
     """
-    known = ", ".join(map(str, titles))
+    known = quoted(", ".join(map(str, titles)))
     if len(titles) < 2:
         raise GraphError(f"expected columns of tails and heads, got {known}")
     if len(set(titles)) < len(titles):
         raise GraphError(f"two columns have the same name: {known}; rename one of them")
     for title in asked.named.values():
         if title not in titles:
-            raise GraphError(f"the edge table has no column {title!r}; it has {list(titles)}")
+            raise GraphError(
+                f"the edge table has no column {quote(title)}; it has {quoted(list(titles))}"
+            )
     tail, head = _ends(titles, asked, known)
     rest = [title for title in titles if title not in (tail, head)]
     weight = asked.weight
     if weight is None:
         weight = _weight(rest, is_numeric, known, is_narrow=len(titles) <= MOST_BY_PLACE)
     elif weight in (tail, head):
-        raise GraphError(f"column {weight!r} cannot hold weights and the ends of arcs")
+        raise GraphError(f"column {quote(weight)} cannot hold weights and the ends of arcs")
     others = [title for title in rest if title != weight]
     return _directed(Roles(tail, head, weight), others, values, asked)
 
@@ -131,7 +133,7 @@ def roles_of(
 def _ends(titles: Sequence[Any], asked: Columns, known: str) -> tuple[Any, Any]:
     if asked.tail is not None and asked.head is not None:
         if asked.tail == asked.head:
-            raise GraphError(f"column {asked.tail!r} cannot hold both tails and heads")
+            raise GraphError(f"column {quote(asked.tail)} cannot hold both tails and heads")
         return asked.tail, asked.head
     pairs = [
         (tail, head)
@@ -140,7 +142,7 @@ def _ends(titles: Sequence[Any], asked: Columns, known: str) -> tuple[Any, Any]:
     ]
     if len(pairs) > 1:
         several = ", or ".join(f"{tail} and {head}" for tail, head in pairs)
-        raise GraphError(f"tails and heads may be {several}, in {known}; {CHOOSE_ENDS}")
+        raise GraphError(f"tails and heads may be {quoted(several)}, in {known}; {CHOOSE_ENDS}")
     if pairs:
         return pairs[0]
     first = titles[:2]
@@ -168,7 +170,7 @@ def _weight(
         found = [title for title in found if is_numeric(title)] or found
     if len(found) > 1:
         several = " or ".join(map(str, found))
-        raise GraphError(f"weights may be {several}, in {known}; {CHOOSE_WEIGHT}")
+        raise GraphError(f"weights may be {quoted(several)}, in {known}; {CHOOSE_WEIGHT}")
     if found:
         return found[0]
     unknown = [title for title in rest if not is_other_title(title)]
@@ -193,7 +195,7 @@ def _directed(
             continue
         if roles.weight is None or compact(roles.weight) != forward:
             raise GraphError(
-                f"column {title} holds weights of arcs back, but weights are "
+                f"column {quoted(title)} holds weights of arcs back, but weights are "
                 f"{'1' if roles.weight is None else roles.weight}; choose those that belong to it "
                 "with --weight (weight= in Python), or give --undirected to read each row as an "
                 "edge"
@@ -203,7 +205,7 @@ def _directed(
     if len(found) > 1:
         several = " and ".join(map(str, found))
         raise GraphError(
-            f"columns {several} both say which way rows lead; leave one out, or give --undirected "
+            f"columns {quoted(several)} both say which way rows lead; leave one out, or give --undirected "
             "to read each row as an edge"
         )
     if not found:

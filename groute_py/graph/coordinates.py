@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
-from groute_py.errors import FormatError
-from groute_py.graph.compression import SUFFIXES, pieces
+from groute_py.errors import FormatError, quoted
+from groute_py.graph.compression import SUFFIXES
+from groute_py.graph.lines import whole_lines
 from groute_py.graph.there import is_file_there
 
 SUFFIX = re.compile(r"\.gr(\.(gz|xz|zst|bz2))?$")
@@ -45,16 +46,25 @@ def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray
         FormatError: it cannot be read, or does not give each vertex one place.
     """
     path = file_path("coordinates", path)
-    text = b"".join(piece for piece, _ in pieces(path))
-    lines = [line[1:] for line in text.split(b"\n") if line.startswith(b"v")]
-    try:
-        numbers = np.array(b" ".join(lines).split(), dtype=np.int64).reshape(-1, 3)
-    except (ValueError, OverflowError) as error:
-        raise FormatError(path, f"expected lines 'v ID X Y' of whole numbers ({error})") from error
+    rows = [np.empty((0, 3), np.int64)]
+    count = 0
+    for text, _ in whole_lines(path):
+        lines = [line[1:] for line in text.split(b"\n") if line.startswith(b"v")]
+        try:
+            rows.append(np.array(b" ".join(lines).split(), dtype=np.int64).reshape(-1, 3))
+        except (ValueError, OverflowError) as error:
+            problem = f"expected lines 'v ID X Y' of whole numbers ({quoted(error)})"
+            raise FormatError(path, problem) from error
+        count += len(rows[-1])
+        if count > vertex_count:
+            break
+    numbers = np.concatenate(rows)
     ids = numbers[:, 0] - 1
     if len(ids) != vertex_count or not np.array_equal(np.sort(ids), np.arange(vertex_count)):
+        more = " and perhaps more" if count > vertex_count else ""
         raise FormatError(
-            path, f"expected one line for each vertex 1..{vertex_count}, found {len(ids)} lines"
+            path,
+            f"expected one line for each vertex 1..{vertex_count}, found {len(ids)} lines{more}",
         )
     places = np.empty((vertex_count, 2), dtype=np.int64)
     places[ids] = numbers[:, 1:]

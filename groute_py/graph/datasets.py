@@ -5,13 +5,14 @@
 unit weights. A download that broke off goes on where it ended. For the files in `SHA256` the
 content is compared; for the others no digest is published that we know, and gzip's checksum has to
 do, when they are read. What is no gzip file, as the page that a network shows before it lets one
-out, is not kept.
+out, is not kept. A link in the folder is refused, and a file that neither this user nor root owns.
 """
 
 from __future__ import annotations
 
 import http
 import http.client
+import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -19,10 +20,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
-from groute_py.errors import InputError, RunError
+from groute_py.errors import InputError, RunError, quote
+from groute_py.graph.cache_folder import cache_folder
 from groute_py.graph.libraries import library
 from groute_py.graph.lock import FileLock, LockedError
-from groute_py.graph.there import is_file_there
+from groute_py.graph.own_files import open_believed, open_draft
 from groute_py.settings import settings
 
 ROADS = ("NY", "BAY", "COL", "FLA", "NW", "NE", "CAL", "LKS", "E", "W", "CTR", "USA")
@@ -67,23 +69,24 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
         progress: called with the bytes that are there, and all.
 
     Raises:
-        InputError: the name is not known.
+        InputError: the name is not known, or what is in the cache folder is not to be believed.
         RunError: the download failed; the message says why.
         SetupError: pooch is not installed.
     """
     if name not in URLS:
         kind = name.partition(":")[0]
         known = ", ".join(known for known in URLS if known.startswith(kind))
-        raise InputError(f"there is no graph {name!r}; there are {known}")
+        raise InputError(f"there is no graph {quote(name)}; there are {known}")
     file = URLS[name].rpartition("/")[2]
-    mirror, folder = settings().datasets_url, settings().cache_folder / "datasets"
-    if is_file_there(folder / file) and name not in SHA256:
+    mirror, folder = settings().datasets_url, _folder(name)
+    part = folder / f"{file}.part"
+    if _is_there(folder / file, open_believed) and name not in SHA256:
         return folder / file
+    _is_there(part, open_draft)
     pooch = library("pooch", f"downloading {name}")
     pooch.utils.get_logger().setLevel("WARNING")
 
     def download(url: str, target: str, _pooch: object) -> None:
-        part = folder / f"{file}.part"
         _download(url, part, progress)
         if not _is_gzip(part):
             part.unlink()
@@ -104,8 +107,29 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
     return Path(found)
 
 
+def _folder(name: str) -> Path:
+    try:
+        return cache_folder("datasets")
+    except OSError as problem:
+        raise RunError(f"{name} cannot be kept: {problem}; set GROUTE_PY_CACHE") from problem
+
+
+def _is_there(file: Path, opened: Callable[[Path], BinaryIO]) -> bool:
+    """Whether there is a file that may be used; raises `InputError` for any other thing there."""
+    try:
+        with opened(file):
+            return True
+    except FileNotFoundError:
+        return False
+    except OSError as problem:
+        raise InputError(
+            f"{file}: is not used, for it is a link or no plain file of yours "
+            f"({problem.strerror}); remove it, or name another folder by GROUTE_PY_CACHE"
+        ) from problem
+
+
 def _is_gzip(file: Path) -> bool:
-    with open(file, "rb") as opened:
+    with open_believed(file) as opened:
         return opened.read(len(GZIP)) == GZIP
 
 
@@ -115,22 +139,27 @@ def _download(url: str, part: Path, progress: Progress | None) -> None:
         lock = FileLock(part)
     except LockedError:
         raise OSError("another process is downloading it") from None
-    with closing(lock), open(part, "ab") as file:
-        there = part.stat().st_size
+    with closing(lock), open(os.dup(lock.descriptor), "r+b") as file:
+        there = file.seek(0, os.SEEK_END)
         request = urllib.request.Request(url, headers={"Range": f"bytes={there}-"} if there else {})
         try:
             response = urllib.request.urlopen(request, timeout=TIMEOUT_S)
         except urllib.error.HTTPError as error:
             if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-                file.truncate(0)  # not what the server has, or all of it: once more from the start
+                _empty(file)  # not what the server has, or all of it: once more from the start
             raise
         with response:
             if response.status != http.HTTPStatus.PARTIAL_CONTENT:
-                file.truncate(0)
+                _empty(file)
                 there = 0
             length = response.headers.get("Content-Length")
             total = there + int(length) if length else 0
             _copy(response, file, there, total, progress)
+
+
+def _empty(file: BinaryIO) -> None:
+    file.seek(0)
+    file.truncate()
 
 
 def _copy(

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from groute_py.arguments import check_kind, file_path
-from groute_py.errors import FormatError, InputError
+from groute_py.errors import FormatError, GraphError, InputError
 from groute_py.graph import cache as cached
 from groute_py.graph import foreign
 from groute_py.graph.atomic import told
@@ -237,7 +238,7 @@ def read_piece(path: Path, span: range, progress: Progress | None = None) -> Pie
     try:
         read = _format(path, Head(path)).read_piece
         return None if read is None else read(path, span, progress)
-    except FormatError:
+    except (FormatError, GraphError):
         return None
 
 
@@ -281,16 +282,32 @@ def _read_whole(form: Format, path: Path, asked: Columns, progress: Progress | N
     """
     for _ in range(ATTEMPTS):
         before = native.Source.of(path)
-        if form.by_title is not None:
-            graph = form.by_title(path, progress, asked)
-        else:
-            graph = form.read(path, progress)
+        with _refusing(path):
+            graph = _read_once(form, path, progress, asked)
         now = _source_of(path)
         if form is FORMATS["native CSR"] or now is None or now == before:
             return graph
         if now.size != before.size:
             break
     raise FormatError(path, "was changed while it was read; try again once it is complete")
+
+
+def _read_once(form: Format, path: Path, progress: Progress | None, asked: Columns) -> Graph:
+    if form.by_title is not None:
+        return form.by_title(path, progress, asked)
+    return form.read(path, progress)
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """What is no graph, or does not fit in memory, is an error that names the file."""
+    try:
+        yield
+    except GraphError as error:
+        text = str(error)
+        raise FormatError(path, text.removeprefix(f"{path}: ")) from error
+    except MemoryError as error:
+        raise FormatError(path, f"needs more memory than there is ({error})") from error
 
 
 def _source_of(path: Path) -> native.Source | None:

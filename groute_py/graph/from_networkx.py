@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError
+from groute_py.errors import GraphError, quote, quoted
 from groute_py.graph.array_like import array_of
 from groute_py.graph.csr import Graph
 
@@ -38,7 +38,9 @@ def weight_of(network: Any, named: Any = None) -> Any:
     if named is not None:
         if named not in attributes and network.number_of_edges():
             there = ", ".join(map(repr, attributes)) or "none"
-            raise GraphError(f"no edge has an attribute {named!r}; attributes there are: {there}")
+            raise GraphError(
+                f"no edge has an attribute {quote(named)}; attributes there are: {quoted(there)}"
+            )
         return named
     if "weight" in attributes:
         return "weight"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError
+from groute_py.errors import GraphError, quote
 from groute_py.graph.array_like import host_array
 from groute_py.graph.columns import Columns, Roles, as_int64, roles_of
 from groute_py.graph.csr import Graph
@@ -158,11 +158,11 @@ def _ends(table: Any, name: Any) -> NDArray[Any]:
     column = _column(table, name)
     if isinstance(values, (list, tuple)) and len({isinstance(value, str) for value in values}) > 1:
         raise GraphError(
-            f"column {name!r} holds strings and others; a vertex is an integer or a string in "
+            f"column {quote(name)} holds strings and others; a vertex is an integer or a string in "
             "every row"
         )
     if column.dtype.kind in "iu":
-        return as_int64(column, f"a vertex of column {name!r}")
+        return as_int64(column, f"a vertex of column {quote(name)}")
     if not column.size:
         return column.astype(np.int64)
     if column.dtype.kind in "OT":
@@ -170,7 +170,8 @@ def _ends(table: Any, name: Any) -> NDArray[Any]:
     words = np.array(column.tolist()) if column.dtype.kind in "OT" else column
     if words.dtype.kind != "U" or not all(isinstance(word, str) for word in column.tolist()):
         raise GraphError(
-            f"column {name!r} holds {column.dtype}; a vertex is an integer or a string in every row"
+            f"column {quote(name)} holds {column.dtype}; a vertex is an integer or a string in "
+            "every row"
         )
     return words
 
@@ -178,7 +179,7 @@ def _ends(table: Any, name: Any) -> NDArray[Any]:
 def _column(table: Any, name: Any) -> NDArray[Any]:
     column = host_array(table[name])
     if column.ndim != 1:
-        raise GraphError(f"column {name!r} has {column.ndim} dimensions; it must have one")
+        raise GraphError(f"column {quote(name)} has {column.ndim} dimensions; it must have one")
     return column
 
 

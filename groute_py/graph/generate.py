@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import check_kind
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
 from groute_py.graph.memory import available_bytes
 from groute_py.graph.size import Size
@@ -101,10 +101,12 @@ def _parsed(spec: str) -> tuple[str, list[int]]:
     found = re.fullmatch(f"{kind}:{patterns.get(kind, '')}", spec, re.ASCII)
     if kind not in EXAMPLES or not found:
         known = "; ".join(EXAMPLES.values())
-        raise InputError(f"cannot generate {spec!r}: write it like {EXAMPLES.get(kind, known)}")
+        raise InputError(
+            f"cannot generate {quote(spec)}: write it like {EXAMPLES.get(kind, known)}"
+        )
     numbers = [int(number) for number in found.groups() if number is not None]
     if kind == "rmat" and numbers[0] > 30:
-        raise InputError(f"cannot generate {spec!r}: the scale is at most 30")
+        raise InputError(f"cannot generate {quote(spec)}: the scale is at most 30")
     return kind, numbers
 
 
@@ -126,7 +128,9 @@ def _rmat(spec: str, seed: np.uint64, scale: int, factor: int = RMAT_EDGE_FACTOR
 
 def _random(spec: str, seed: np.uint64, vertex_count: int, arc_count: int) -> Arrays:
     if arc_count and not vertex_count:
-        raise InputError(f"cannot generate {spec!r}: arcs need a vertex, as in random:1000,5000")
+        raise InputError(
+            f"cannot generate {quote(spec)}: arcs need a vertex, as in random:1000,5000"
+        )
     _check_size(spec, vertex_count, arc_count)
     return _from_draws(vertex_count, arc_count, random_arcs, seed, vertex_count)
 
@@ -192,10 +196,10 @@ def _by_rows(height: int, work: Callable[[tuple[int, int]], None]) -> None:
 
 def _check_size(spec: str, vertex_count: int, arc_count: int) -> None:
     if vertex_count > MOST_VERTICES:
-        raise InputError(f"cannot generate {spec!r}: {vertex_count:,} vertices are too many")
+        raise InputError(f"cannot generate {quote(spec)}: {vertex_count:,} vertices are too many")
     needed, available = 8 * (vertex_count + 1) + 8 * arc_count, available_bytes()
     if available is not None and needed > available:
         raise InputError(
-            f"cannot generate {spec!r}: {vertex_count:,} vertices and {arc_count:,} arcs take "
+            f"cannot generate {quote(spec)}: {vertex_count:,} vertices and {arc_count:,} arcs take "
             f"{needed / 1e9:,.1f} GB, but {available / 1e9:,.1f} GB of memory are available"
         )

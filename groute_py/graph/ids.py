@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote, quoted
 
 INT64 = np.iinfo(np.int64)
 
 SORTED_FROM = 32
 """Vertices from which it takes less to sort the ids than to look through them for each."""
+
+NAMES_AT_ONCE = 1 << 16
 
 INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
 
@@ -64,7 +67,9 @@ class Numbering:
         else:
             found = self._index_of_number(_as_integer(vertex, what))
         if not len(found):
-            raise InputError(f"{what} {vertex} is not a vertex of {graph}; vertices are {self}")
+            raise InputError(
+                f"{what} {quoted(vertex)} is not a vertex of {quoted(graph)}; vertices are {self}"
+            )
         return int(found[0])
 
     def indices_of(
@@ -102,7 +107,7 @@ class Numbering:
     def __str__(self) -> str:
         if self.ids is None:
             return f"{self.first}..{self.first + self.count - 1}"
-        some = ", ".join(map(str, self.ids[:3].tolist()))
+        some = ", ".join(map(quoted, self.ids[:3].tolist()))
         return some if self.count <= 3 else f"{some}, … ({self.count:,} in all)"
 
 
@@ -114,7 +119,33 @@ def _as_integer(vertex: int | str, what: str) -> int:
             return int(vertex)
     except TypeError:
         pass
-    raise InputError(f"{what} {vertex!r} is no integer, but the graph's ids are")
+    raise InputError(f"{what} {quote(vertex)} is no integer, but the graph's ids are")
+
+
+def check_given_ids(ids: NDArray[Any]) -> None:
+    """Raise `ValueError` for ids from a file of which two are the same, or one is no text."""
+    if ids.dtype.kind == "U":
+        check_characters(ids)
+    if ids.ndim != 1 or (ids[1:] > ids[:-1]).all():
+        return
+    ascending = np.sort(ids)
+    repeated = np.flatnonzero(ascending[1:] == ascending[:-1])
+    if len(repeated):
+        raise ValueError(f"two vertices have the same id, {quoted(ascending[repeated[0]].item())}")
+
+
+def check_characters(names: NDArray[np.str_]) -> None:
+    """Raise `ValueError` for names with what is no character: half of one, or beyond Unicode."""
+    if names.dtype != names.dtype.newbyteorder("="):
+        raise ValueError("its names are of another byte order")
+    width = names.dtype.itemsize // 4
+    for start in range(0, len(names) if width else 0, NAMES_AT_ONCE):
+        part = np.ascontiguousarray(names[start : start + NAMES_AT_ONCE])
+        codes = part.view(np.uint32)
+        wrong = (codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))
+        if wrong.any():
+            vertex = start + int(wrong.argmax()) // width
+            raise ValueError(f"the name of vertex {vertex} has what is no character of Unicode")
 
 
 def fits_table(span: int, count: int) -> bool:

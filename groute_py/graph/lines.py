@@ -25,11 +25,11 @@ def whole_lines(path: Path, longest: int | None = None) -> Iterator[tuple[bytes,
         FormatError: a line is longer than `longest` (`LONGEST_TEXT_LINE`) bytes.
     """
     longest = LONGEST_TEXT_LINE if longest is None else longest
-    left, done, mark = b"", 0, BYTE_ORDER_MARK
+    left, done, mark = bytearray(), 0, BYTE_ORDER_MARK
     for number, (piece, done) in enumerate(pieces(path), 1):
         cut = piece.rfind(b"\n") + 1
         if cut:
-            text, left = left + piece[:cut], piece[cut:]
+            text, left = bytes(left) + piece[:cut], bytearray(piece[cut:])
             yield text.removeprefix(mark), done
             mark = b""
         else:
@@ -38,7 +38,7 @@ def whole_lines(path: Path, longest: int | None = None) -> Iterator[tuple[bytes,
             line = 1 + sum(seen.count(b"\n") for seen, _ in islice(pieces(path), number))
             raise FormatError(path, f"a line of more than {longest:,} bytes", line=line)
     if left:
-        yield left.removeprefix(mark) + b"\n", done
+        yield bytes(left).removeprefix(mark) + b"\n", done
 
 
 def lines_within(path: Path, span: range) -> Iterator[tuple[bytes, int]]:

@@ -22,21 +22,25 @@ class FileLock:
     On a file system without locks everybody holds it.
 
     Args:
-        path: made where there is none.
+        path: made where there is none; a link is not followed.
+
+    Attributes:
+        descriptor: of the file, open to read and write until `close`.
 
     Raises:
         LockedError: someone else holds it.
-        OSError: there can be no file.
+        OSError: there can be no file, or there is a link.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         with ExitStack() as unlocked:
             try:
-                file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-                unlocked.callback(os.close, file)
-                _lock(file)
-                if not os.path.samestat(os.fstat(file), path.stat()):
+                flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+                self.descriptor = os.open(path, flags, 0o666)
+                unlocked.callback(os.close, self.descriptor)
+                _lock(self.descriptor)
+                if not os.path.samestat(os.fstat(self.descriptor), path.lstat()):
                     raise LockedError
             except FileNotFoundError:
                 raise LockedError from None

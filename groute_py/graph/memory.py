@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from groute_py.errors import FormatError, GraphError
 
 FEWEST_VERTICES = 1 << 24
 """So many vertices may be promised whatever a file holds."""
+LITTLE = 1 << 26
+"""Bytes that nobody asks for."""
 NAME_BYTES = 4
 """NumPy's bytes for a letter of the longest name, for every name."""
 
@@ -37,15 +40,37 @@ membership calls them."""
 def available_bytes() -> int | None:
     """The memory that this process can have without swapping, where Linux says so.
 
-    On this machine, and in the control groups that batch systems and containers set limits by.
+    On this machine, in the control groups that batch systems and containers set limits by, and
+    below the limit of addresses that ``ulimit -v`` sets.
     """
-    return min(_known(_left_on_machine(), _left_in_groups()), default=None)
+    left = _known(_left_on_machine(), _left_in_groups(), _left_of_addresses())
+    return min(left, default=None)
 
 
 def fits(size: int) -> bool:
     """Whether so many bytes can be had, as far as that is known."""
     available = available_bytes()
     return available is None or size <= available
+
+
+def check_room(size: int, what: str) -> None:
+    """Refuse what needs more memory than there is, before it is taken.
+
+    Args:
+        size: bytes.
+        what: that needs them, for the message.
+
+    Raises:
+        GraphError: they are more than `LITTLE`, and more than are available; with both numbers.
+    """
+    if size <= LITTLE:
+        return
+    available = available_bytes()
+    if available is not None and size > available:
+        raise GraphError(
+            f"{what} would take {size:,} bytes of memory, more than the {available:,} that are "
+            "available"
+        )
 
 
 def _known(*counts: int | None) -> list[int]:
@@ -58,6 +83,17 @@ def _left_on_machine() -> int | None:
             return next(int(line.split()[1]) * 1024 for line in lines if "MemAvailable" in line)
     except (OSError, StopIteration):
         return None
+
+
+def _left_of_addresses() -> int | None:
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    except (OSError, ValueError):
+        return None
+    return max(limit - pages * resource.getpagesize(), 0)
 
 
 def _left_in_groups() -> int | None:
@@ -98,10 +134,12 @@ def check_vertex_count(path: Path, vertex_count: int, content_bytes: int) -> Non
 
     Raises:
         FormatError: there are more vertices than bytes, and more than `FEWEST_VERTICES`.
+        GraphError: their offsets need more memory than is available.
     """
     if is_absurd(vertex_count, content_bytes):
         problem = f"promises {vertex_count:,} vertices, but has only {content_bytes:,} bytes"
         raise FormatError(path, problem)
+    check_room(8 * (vertex_count + 1), f"{path}: {vertex_count:,} vertices")
 
 
 def check_name_lengths(count: int, longest: int) -> None:

@@ -13,6 +13,7 @@ from groute_py.errors import FormatError
 from groute_py.graph.arc_lines import BLANKS, INTEGER
 from groute_py.graph.arcs import INT64
 from groute_py.graph.lines import Progress, shown, whole_lines
+from groute_py.graph.memory import check_room
 from groute_py.kernels.cpu.scan import kinds_of, scan_rows
 
 LONGEST_ROW = 1 << 30
@@ -50,6 +51,7 @@ def number_rows(
         position = 0
         while position < len(text):
             part = np.frombuffer(text, np.uint8)[position:]
+            check_room(4 * len(part), f"{path}: a row of numbers")
             numbers = np.empty(len(part) // 2 + 1, np.int64)
             ends, lines = np.empty((2, text.count(b"\n", position)), np.int64)
             taken, seen, rows, filled = scan_rows(part, kinds, numbers, ends, lines)

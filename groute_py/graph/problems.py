@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
 from groute_py.graph.lines import shown, whole_lines
+from groute_py.graph.memory import check_room
 
 ID = re.compile(rb"\d{1,18}")
 
@@ -46,8 +48,9 @@ def read_pairs(path: str | os.PathLike[str]) -> NDArray[np.int64]:
 
 
 def _read(path: Path, kind: bytes, letter: bytes, width: int) -> NDArray[np.int64]:
-    promised, rows, number = None, [], 0
+    promised, ids, number = None, array("q"), 0
     for text, _ in whole_lines(path):
+        check_room(ids.itemsize * len(ids), f"{path}: more than {len(ids):,} ids")
         for line in text.split(b"\n")[:-1]:
             number += 1
             fields = line.split()
@@ -56,14 +59,15 @@ def _read(path: Path, kind: bytes, letter: bytes, width: int) -> NDArray[np.int6
             if fields[0] == b"p" and promised is None:
                 promised = _promised(path, fields, kind, number)
             elif fields[0] == letter and promised is not None and len(fields) == 1 + width:
-                rows.append([_id(path, field, number) for field in fields[1:]])
+                ids.extend(_id(path, field, number) for field in fields[1:])
             else:
                 wanted = f"`{letter.decode()}{' ID' * width}` behind `p aux sp {kind.decode()} N`"
                 raise FormatError(path, f"expected {wanted}, got {shown(line)}", line=number)
-    if promised != len(rows):
-        problem = f"promises {promised or 0:,} lines `{letter.decode()}`, but has {len(rows):,}"
+    count = len(ids) // width
+    if promised != count:
+        problem = f"promises {promised or 0:,} lines `{letter.decode()}`, but has {count:,}"
         raise FormatError(path, problem)
-    return np.array(rows, np.int64).reshape(-1, width)
+    return np.array(ids, np.int64).reshape(-1, width)
 
 
 def _promised(path: Path, fields: list[bytes], kind: bytes, line: int) -> int:

@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from groute_py.errors import InputError, SetupError
+from groute_py.errors import InputError, SetupError, quote
 
 TEMPLATE = Path(__file__).with_name("sssp.sbatch")
 
@@ -76,11 +76,11 @@ class Job:
         if self.ranks < 1:
             raise InputError("no ranks: with --gpus-per-node 0 say --ntasks-per-node")
         if not TIME.fullmatch(self.time):
-            raise InputError(f"time {self.time!r}: write it like 00:10:00 or 1-12:00:00")
+            raise InputError(f"time {quote(self.time)}: write it like 00:10:00 or 1-12:00:00")
         if not seconds(self.time):
-            raise InputError(f"time {self.time!r}: to Slurm that is no limit at all; name one")
+            raise InputError(f"time {quote(self.time)}: to Slurm that is no limit at all; name one")
         if not re.fullmatch(r"[\w-]+", self.mpi):
-            raise InputError(f"mpi {self.mpi!r}: what srun --mpi=list names, or mpirun")
+            raise InputError(f"mpi {quote(self.mpi)}: what srun --mpi=list names, or mpirun")
         if self.items and not any(ITEM in word for word in self.argv):
             raise InputError(f"the command says nowhere {ITEM}, where the array's items would go")
         if any(ITEM in word for word in self.argv) and not self.items:

@@ -18,7 +18,7 @@ from groute_py.device.choose import gpu_problem
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import on_all, on_root
 from groute_py.environment import local_rank
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.memory import available_bytes
@@ -87,7 +87,7 @@ def prepare(
         whole = one_precision(graph.to_host())
         facts = facts_of(whole)
         if facts.vertex_count == 0:
-            raise InputError(f"{facts.name} has no vertices, so there is no source")
+            raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
         every = np.arange(facts.vertex_count) if sources is None else sources
         every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
         choice = choose(request, facts, len(every), channel.size, apart)

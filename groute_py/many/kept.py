@@ -4,7 +4,7 @@ While it is worked on, OUT has a folder OUT.partial beside it: ``distances.npy``
 ``predecessors.npy``, reserved on the disk from the beginning; ``rows``, a byte for each row, 1 when
 it is complete; ``run.json``, which says what of; and ``lock``, which the run holds that works on
 them. A row's byte is written behind the row itself. When all rows are there OUT is made of them,
-and the folder goes.
+and the folder goes. A folder of that name that is not a run's is refused (`groute_py.many.folder`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,12 +24,13 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
-from groute_py.errors import InputError, RunError
+from groute_py.errors import InputError, RunError, quote
 from groute_py.graph.atomic import FULL, check_writable, put, replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.libraries import library
-from groute_py.graph.lock import FileLock, LockedError
-from groute_py.graph.there import is_there
+from groute_py.graph.lock import LockedError
+from groute_py.graph.untrusted import json_object
+from groute_py.many.folder import DRAFT, RUN, RunFolder, check_folder, unusable
 
 SUFFIXES = (".npy", ".npz", ".zarr")
 """The forms, by suffix."""
@@ -39,22 +40,24 @@ ZARR_BYTES = 16 << 20
 
 COMPLETE = b"\1"
 
-LOCK = "lock"
-"""The file that says whose the folder is."""
-
 
 def check_output(path: Path, *, predecessors: bool) -> None:
     """Raise `InputError` or `SetupError` for an output that cannot be written in the end."""
     if path.suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
-        raise InputError(f"{path}: unknown suffix {path.suffix!r}; rows are saved as {known}")
+        raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; rows are saved as {known}")
     if path.suffix == ".npy" and predecessors:
         raise InputError(f"{path}: an .npy file holds one array, and predecessors are another")
     if path.suffix == ".zarr":
         library("zarr", "writing Zarr")
-        if is_there(path):
+        if os.path.lexists(path):
             raise InputError(f"{path} is there already; remove it, or name another")
     check_writable(path)
+    check_folder(_folder_of(path))
+
+
+def _folder_of(path: Path) -> Path:
+    return path.with_name(path.name + ".partial")
 
 
 def state_seen(path: Path) -> str:
@@ -94,7 +97,7 @@ class KeptRows:
 
     Raises:
         InputError: there is nothing to go on with, or it is of something else; or another run is
-            working on it.
+            working on it; or the folder is not a run's.
         RunError: the disk has not room enough.
     """
 
@@ -109,7 +112,7 @@ class KeptRows:
         resume: bool,
     ) -> None:
         self.path, self._graph, self._sources = path, graph, sources
-        self._folder = path.with_name(path.name + ".partial")
+        self._folder = _folder_of(path)
         weights = graph.weights.dtype
         self._types: dict[str, np.dtype[Any]] = {
             "distances": weights if weights.kind == "f" else np.dtype(np.int64)
@@ -118,23 +121,22 @@ class KeptRows:
             self._types["predecessors"] = np.dtype(np.int32)
         self._shape = len(sources), graph.vertex_count
         self._finished = False
-        self._lock = self._locked(resume=resume)
-        with ExitStack() as unfinished:
-            unfinished.callback(self._lock.close)
+        with ExitStack() as claim:
+            self._inside = claim.enter_context(closing(self._claimed(resume=resume)))
             if resume:
                 self._check_run(run)
             else:
                 self._begin(run)
-            self._open = unfinished.enter_context(ExitStack())
+            self._open = claim.enter_context(ExitStack())
             self._starts = {name: self._array(name).offset for name in self._types}
             self._files = {name: self._opened(self._part(name)) for name in self._types}
-            self._rows = self._opened(self._folder / "rows")
-            unfinished.pop_all()
+            self._rows = self._opened(self._inside.file("rows"))
+            self._claim = claim.pop_all()
 
     @property
     def missing(self) -> NDArray[np.int64]:
         """Positions of the sources whose rows are not there yet."""
-        state = np.frombuffer((self._folder / "rows").read_bytes(), np.uint8)
+        state = np.frombuffer(self._inside.file("rows").read_bytes(), np.uint8)
         return np.flatnonzero(state != COMPLETE[0])
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
@@ -172,17 +174,16 @@ class KeptRows:
                 with replacing(self.path) as file:
                     np.savez(file, **self._arrays())
             else:
-                draft = self._folder / "zarr"
+                draft = self._inside.file(DRAFT)
                 shutil.rmtree(draft, ignore_errors=True)
                 _write_zarr(draft, self._arrays())
                 draft.replace(self.path)
         self._finished = True
-        self._remove_folder()
+        self._inside.remove()
 
     def close(self) -> None:
         """Leave what is there for --resume; once more does nothing."""
-        self._open.close()
-        self._lock.close()
+        self._claim.close()
 
     @property
     def state(self) -> str:
@@ -194,37 +195,22 @@ class KeptRows:
         return f"{done:,} of {total:,} rows are complete in {self._folder}; go on with --resume"
 
     def _opened(self, path: Path) -> int:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         self._open.callback(os.close, descriptor)
         return descriptor
-
-    def _remove_folder(self) -> None:
-        """As far as that goes; the lock last, since whoever finds none may begin."""
-        with suppress(OSError):
-            self._clear()
-            self._lock.remove()
-            self._folder.rmdir()
-
-    def _clear(self) -> None:
-        for path in self._folder.iterdir():
-            if path.name != LOCK:
-                _remove(path)
 
     def _is_ours(self) -> bool:
         """Whether the folder still is the one whose files this run holds open."""
         try:
-            return os.path.samestat(os.fstat(self._rows), (self._folder / "rows").stat())
+            rows = self._inside.file("rows").lstat()
         except OSError:
             return False
+        return self._inside.is_same() and os.path.samestat(os.fstat(self._rows), rows)
 
-    def _locked(self, *, resume: bool) -> FileLock:
+    def _claimed(self, *, resume: bool) -> RunFolder:
         """The folder, there and in nobody else's hands."""
         try:
-            if resume:
-                (self._folder / "run.json").stat()
-            else:
-                self._folder.mkdir(exist_ok=True)
-            return FileLock(self._folder / LOCK)
+            return RunFolder(self._folder, create=not resume)
         except LockedError:
             raise InputError(
                 f"{self._folder}: another run is working on {self.path}; wait for it, or name "
@@ -233,23 +219,25 @@ class KeptRows:
         except OSError as problem:
             if resume and isinstance(problem, FileNotFoundError):
                 raise self._nothing_to_resume() from None
-            what = problem.strerror or str(problem)
             if problem.errno in FULL:
+                what = problem.strerror or str(problem)
                 raise RunError(f"{self._folder}: {what}; nothing was written") from problem
-            raise InputError(
-                f"{self._folder}: cannot be used: {what}; remove it, or name another --output"
-            ) from problem
+            raise unusable(self._folder, problem) from problem
 
     def _begin(self, run: dict[str, Any]) -> None:
         try:
-            self._clear()
+            self._inside.clear()
             self._check_room()
             for name, kind in self._types.items():
                 self._lay_out(name, kind)
-            (self._folder / "rows").write_bytes(bytes(self._shape[0]))
-            (self._folder / "run.json").write_text(json.dumps(run, indent=1) + "\n")
+            for name, content in (
+                ("rows", bytes(self._shape[0])),
+                (RUN, f"{json.dumps(run, indent=1)}\n".encode()),
+            ):
+                with open(self._inside.file(name), "xb") as file:
+                    file.write(content)
         except BaseException as problem:  # a signal as well: room without a run is of no use
-            self._remove_folder()
+            self._inside.remove()
             if not isinstance(problem, OSError):
                 raise
             what = problem.strerror or str(problem)
@@ -260,7 +248,7 @@ class KeptRows:
         needed *= self._shape[1]
         # once row by row, once in the form asked for
         twice = needed if self.path.suffix == ".npy" else 2 * needed
-        free = shutil.disk_usage(self._folder).free
+        free = shutil.disk_usage(self._inside.file(".")).free
         if twice > free:
             raise RunError(
                 f"{self._shape[0]:,} rows of {self._shape[1]:,} vertices take {twice:,} "
@@ -270,20 +258,19 @@ class KeptRows:
 
     def _lay_out(self, name: str, kind: np.dtype[Any]) -> None:
         """A file of rows that are not there yet, with room for all."""
-        with open(self._part(name), "wb") as file:
+        with open(self._part(name), "xb") as file:
             head = {"descr": kind.str, "fortran_order": False, "shape": self._shape}
             npy.write_array_header_1_0(file, head)
             _reserve(file, self._shape[0] * self._shape[1] * kind.itemsize)
 
     def _check_run(self, run: dict[str, Any]) -> None:
         try:
-            known = json.loads((self._folder / "run.json").read_text())
+            known = json_object(self._inside.file(RUN).read_bytes())
         except FileNotFoundError:
             raise self._nothing_to_resume() from None
-        except (OSError, ValueError):
-            known = None
-        if not isinstance(known, dict):
-            raise InputError(f"{self._folder}/run.json is damaged; leave out --resume")
+        except (OSError, ValueError) as problem:
+            damaged = f"{self._folder}/{RUN} is damaged; leave out --resume"
+            raise InputError(damaged) from problem
         changed = [name for name in run if known.get(name) != run[name]]
         if changed:
             raise InputError(
@@ -305,7 +292,7 @@ class KeptRows:
                 "remove that folder"
             )
         try:
-            whole = (self._folder / "rows").stat().st_size == self._shape[0]
+            whole = self._inside.file("rows").stat().st_size == self._shape[0]
             for name, kind in self._types.items():
                 array = self._array(name)
                 whole &= (array.shape, array.dtype) == (self._shape, kind)
@@ -315,7 +302,7 @@ class KeptRows:
             raise InputError(f"{self._folder} is damaged; leave out --resume to begin anew")
 
     def _part(self, name: str) -> Path:
-        return self._folder / f"{name}.npy"
+        return self._inside.file(f"{name}.npy")
 
     def _put(self, name: str, position: int, row: NDArray[Any]) -> None:
         _write_at(self._files[name], self._starts[name] + position * row.nbytes, row.tobytes())
@@ -342,13 +329,6 @@ class KeptRows:
                 f"{self._folder}: {what}; the rows that are finished stay there: make room, and go "
                 "on with --resume"
             ) from problem
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
 
 
 def _write_at(descriptor: int, place: int, content: bytes) -> None:

@@ -8,13 +8,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, InputError
+from groute_py.errors import FormatError, InputError, quote
 from groute_py.graph.ids import Numbering
 from groute_py.graph.lines import whole_lines
+from groute_py.graph.memory import check_room
 from groute_py.graph.problems import read_sources
 
 SEED = 27491095
 """Of the sources drawn at random: the same ones each time, as --resume needs."""
+
+
+LISTED_BYTES = 64
+"""Of an id in a list, at least."""
 
 
 def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]:
@@ -49,7 +54,7 @@ def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]
         ids = [word.strip() for word in text.split(",") if word.strip()]
     if not ids:
         raise InputError(
-            f"{text!r} names no source; give all, random:N, a .ss file, @FILE or ID,ID,…"
+            f"{quote(text)} names no source; give all, random:N, a .ss file, @FILE or ID,ID,…"
         )
     return numbering.indices_of(ids, "source", graph)
 
@@ -71,11 +76,14 @@ def checked(sources: NDArray[np.int64], count: int, graph: str) -> NDArray[np.in
 
 def _lines_of(path: Path) -> list[str]:
     """The ids of a file, one on each line; blank lines are passed over."""
-    lines = [line for text, _ in whole_lines(path) for line in text.split(b"\n")]
+    ids: list[str] = []
     try:
-        return [line.decode().strip() for line in lines if line.strip()]
+        for text, _ in whole_lines(path):
+            check_room(LISTED_BYTES * len(ids), f"{path}: more than {len(ids):,} ids")
+            ids += [line.decode().strip() for line in text.split(b"\n") if line.strip()]
     except UnicodeDecodeError as problem:
         raise FormatError(path, "expected ids in UTF-8, one on each line") from problem
+    return ids
 
 
 def _drawn(wanted: int, count: int) -> NDArray[np.int64]:

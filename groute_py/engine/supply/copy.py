@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.graph.atomic import replacing
+from groute_py.graph.digests import digests_of
 from groute_py.graph.formats import native
 from groute_py.graph.ids import Numbering
+from groute_py.graph.own_files import open_draft, replacing_copy
 from groute_py.partition.base import Partition
 from groute_py.partition.share import Rows
 
@@ -34,6 +35,7 @@ class NotWrittenError(Exception):
 def keep_together(
     channel: Channel,
     copy: Path,
+    path: Path,
     source: native.Source,
     name: str,
     numbering: Numbering,
@@ -45,6 +47,7 @@ def keep_together(
     Args:
         channel: connects the ranks.
         copy: where it shall be; rank 0's counts.
+        path: of the text.
         source: of the text, as it was when it was read.
         name: of the graph.
         numbering: of its vertices.
@@ -57,7 +60,7 @@ def keep_together(
             draft = None
             if channel.rank == 0:
                 layout = _layout(source, name, numbering, rows, int(counts[-1]))
-                draft = _begin(stack, copy, layout)
+                draft = _begin(stack, copy, path, layout)
             draft = channel.broadcast(draft)
             if draft is None:
                 return
@@ -71,6 +74,9 @@ def keep_together(
                 arrays["ids"] = (0, numbering.ids)
             if not all(channel.gather(_write(draft, arrays))):
                 raise NotWrittenError  # so that the draft goes
+            digests = channel.gather(_digests(draft, channel.rank, channel.size))
+            if channel.rank == 0 and not _write(draft, {"digests": (0, _joined(digests))}):
+                raise NotWrittenError
     except (NotWrittenError, OSError):
         return
 
@@ -88,11 +94,11 @@ def _layout(
     return native.outline(shapes, numbering.first, name, source)
 
 
-def _begin(stack: ExitStack, copy: Path, layout: native.Outline) -> Draft | None:
+def _begin(stack: ExitStack, copy: Path, path: Path, layout: native.Outline) -> Draft | None:
     """The file, empty but for its headers; it takes its place when ``stack`` ends well."""
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
-        file = stack.enter_context(replacing(copy))
+        file = stack.enter_context(replacing_copy(copy, path))
         file.truncate(layout.size)
         for start, text in layout.texts:
             file.seek(start)
@@ -106,10 +112,27 @@ def _begin(stack: ExitStack, copy: Path, layout: native.Outline) -> Draft | None
 def _write(draft: Draft, arrays: dict[str, tuple[int, NDArray[Any]]]) -> bool:
     """Write parts of arrays, each from an element on; False where the draft is not seen here."""
     try:
-        with open(draft.path, "r+b") as file:
+        with open_draft(draft.path) as file:
             for name, (first, part) in arrays.items():
                 file.seek(draft.layout.starts[name] + first * part.itemsize)
                 file.write(np.ascontiguousarray(part).data)
         return True
     except OSError:
         return False
+
+
+def _digests(draft: Draft, rank: int, size: int) -> NDArray[np.uint32] | None:
+    """Of this rank's part of the blocks, as they are in the file; None where that fails."""
+    try:
+        with open_draft(draft.path) as file:
+            content = np.memmap(file, np.uint8, "r", shape=(draft.layout.digested,))
+            return digests_of(content.view(np.ndarray), rank, size)
+    except (OSError, ValueError):
+        return None
+
+
+def _joined(parts: list[NDArray[np.uint32] | None]) -> NDArray[np.uint32]:
+    found = [part for part in parts if part is not None]
+    if len(found) < len(parts):
+        raise NotWrittenError
+    return np.concatenate(found)

@@ -14,10 +14,12 @@ from groute_py.engine.agree import on_all, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.whole import Whole
+from groute_py.errors import FormatError
+from groute_py.graph.cache import map_copy
 from groute_py.graph.csr import Graph, check_arcs, check_ids, check_offsets, check_types
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
 from groute_py.graph.formats import native
-from groute_py.graph.ids import Numbering
+from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, is_dense, is_good
 from groute_py.partition.quality import cost_of, quality_of
@@ -29,10 +31,11 @@ class Mapped:
 
     Args:
         path: every rank sees the same file there.
+        copy: its contents, if it is a copy that has been compared with its digests.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, copy: native.Contents | None = None) -> None:
+        self._path, self._copy = path, copy
 
     def facts(self, channel: Channel) -> Facts:
         on_all(channel, self._check_header)
@@ -74,11 +77,11 @@ class Mapped:
 
     @cached_property
     def _graph(self) -> Graph:
-        return native.read(self._path)
+        return native.graph_of(self._path, self._file)
 
     @cached_property
     def _file(self) -> native.Contents:
-        return native.map_file(self._path)
+        return native.map_file(self._path) if self._copy is None else self._copy
 
     def _counts(self) -> tuple[int, int]:
         return len(self._file.offsets) - 1, len(self._file.heads)
@@ -91,16 +94,35 @@ class Mapped:
                 check_ids(file.ids, len(file.offsets) - 1)
 
     def _check_rows(self) -> int:
-        """Check all offsets; returns the first vertex that an arc leaves."""
+        """Check all offsets and ids; returns the first vertex that an arc leaves."""
         with native.refusing_damage(self._path):
             check_offsets(self._file.offsets)
+            if self._file.ids is not None and self._file.digests is None:
+                check_given_ids(self._file.ids)
         return first_with_arcs(self._file.offsets)
 
     def _check_part(self, part: int, parts: int) -> tuple[int, Weighed]:
         """Check an even part of the arcs; returns how many they are, and their weights'."""
+        if self._copy is None:
+            native.check_digests(self._path, self._file, part, parts)
         vertices, count = self._counts()
         arcs = slice(count * part // parts, count * (part + 1) // parts)
         heads, weights = self._file.heads[arcs], self._file.weights[arcs]
         with native.refusing_damage(self._path):
             check_arcs(heads, weights, vertices, arcs.start)
         return len(weights), weighed(weights)
+
+
+def mapped_copy(path: Path, channel: Channel) -> Mapped | None:
+    """A cached copy, of which each rank compares a part with its digests. Collective.
+
+    None where a rank finds it damaged or not to be believed; the text is there.
+    """
+    try:
+        contents = map_copy(path)
+        native.check_digests(path, contents, channel.rank, channel.size)
+    except (OSError, FormatError):
+        contents = None
+    if not all(channel.gather(contents is not None)):
+        return None
+    return Mapped(path, contents)

@@ -106,7 +106,8 @@ class Pieces:
         rows = Rows(*rows_from_arcs(int(high - low), tails, heads, weights))
         if self._copy is not None:
             source = self._file.source
-            keep_together(channel, self._copy, source, self._name, self._numbering, cut, rows)
+            path, name = self._file.path, self._name
+            keep_together(channel, self._copy, path, source, name, self._numbering, cut, rows)
         return Spread(cut, rows, Order("none"))
 
     def _cut(self, channel: Channel, how: str, tails: NDArray[Any]) -> tuple[Partition, list[int]]:

@@ -13,16 +13,17 @@ class SharedFile:
     Args:
         path: on rank 0.
         native: whether it is of the native format.
+        copied: whether it is a copy in the cache.
 
     Attributes:
         path: absolute.
-        native: as given.
+        native, copied: as given.
         size: bytes.
         source: what tells whether it is still the same.
     """
 
-    def __init__(self, path: Path, *, native: bool) -> None:
-        self.path, self.native = path.absolute(), native
+    def __init__(self, path: Path, *, native: bool = False, copied: bool = False) -> None:
+        self.path, self.native, self.copied = path.absolute(), native, copied
         self.source = Source.of(path)
         self.size = self.source.size
 

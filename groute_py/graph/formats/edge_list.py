@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, InputError
+from groute_py.errors import FormatError, InputError, quote
 from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.arc_text import write_arcs
 from groute_py.graph.arcs import INT32, INT64
@@ -261,6 +261,6 @@ def _written(names: NDArray[np.str_], path: Path) -> list[str]:
     """Names as fields; those that no line can hold are refused."""
     for name in names.tolist():
         if not name or UNPRINTABLE.search(name):
-            problem = f"vertex {name!r} cannot stand in an edge list; write .parquet or .csr"
+            problem = f"vertex {quote(name)} cannot stand in an edge list; write .parquet or .csr"
             raise InputError(f"{path}: {problem}")
     return [quoted(name) for name in names.tolist()]

@@ -23,6 +23,7 @@ from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
+from groute_py.graph.memory import check_room
 from groute_py.graph.size import Size
 from groute_py.kernels.cpu.build import index_type
 
@@ -53,6 +54,8 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     """
     arrays = Arrays(path, progress)
     version, size = arrays.count("the version"), arrays.count("the size of a weight")
+    if version not in HEADS:
+        raise FormatError(path, f"is of version {version}; 1 and 2 are read")
     if size not in WEIGHT_TYPES:
         raise FormatError(path, f"has weights of {size} bytes at byte 8; 0, 4 and 8 are read")
     vertex_count, arc_count = arrays.count("the vertices"), arrays.count("the arcs")
@@ -66,12 +69,13 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
         if kind is None
         else arrays.take(kind, arc_count, "the weights")
     )
-    if kind is not None or arrays.left() != 4:  # some writers pad behind the heads, some do not
+    if kind is not None or arrays.left(4) != 4:  # some writers pad behind the heads, some do not
         arrays.expect_end()
     if len(heads) and int(heads.max()) >= vertex_count:
         arc = int(np.argmax(heads >= vertex_count))
         problem = f"arc {arc} leads to vertex {heads[arc]}, but there are {vertex_count}"
         raise FormatError(path, f"damaged Galois graph: {problem}")
+    check_room(8 * vertex_count + 4 * arc_count, f"{path}: {arc_count:,} arcs")
     offsets = np.concatenate([np.zeros(1, np.int64), ends.astype(np.int64)])
     try:
         name = bare_name(path).removesuffix(".gr").removesuffix(".galois")

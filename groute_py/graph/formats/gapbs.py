@@ -24,6 +24,7 @@ from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
+from groute_py.graph.memory import check_room
 from groute_py.graph.size import Size
 from groute_py.kernels.cpu.build import csr_from_arcs
 
@@ -60,9 +61,12 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     arrays = Arrays(path, progress)
     directed = int(arrays.take("u1", 1, "the flag")[0])
     arc_count, vertex_count = arrays.count("the arcs"), arrays.count("the vertices")
+    if directed > 1 or vertex_count >= MOST:
+        raise FormatError(path, f"damaged GAPBS graph: flag {directed}, {vertex_count:,} vertices")
     offsets = arrays.take("<i8", vertex_count + 1, "the offsets")
     first = arrays.take(NEIGHBOR, arc_count, "the neighbors")
     wide = _is_wide(arrays, directed, arc_count, vertex_count)
+    check_room(2 * 8 * arc_count, f"{path}: {arc_count:,} arcs")
     if wide:
         second = arrays.take(NEIGHBOR, arc_count, "the neighbors")
         pairs = np.concatenate([first, second]).view(WEIGHTED)
@@ -82,12 +86,13 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
 def _is_wide(arrays: Arrays, directed: int, arc_count: int, vertex_count: int) -> bool:
     """Whether neighbors have weights, from what is left behind the heads alone."""
-    left = arrays.left()
     plain = _size(directed, arc_count, vertex_count, 4) - arrays.position
     wide = _size(directed, arc_count, vertex_count, 8) - arrays.position
+    left = arrays.left(wide)
     if left not in (plain, wide):
         problem = (
             f"{arc_count:,} arcs and {vertex_count:,} vertices do not take {left:,} bytes more"
+            + (", or more than that," if left > wide else "")
         )
         raise FormatError(arrays.path, f"{problem} from byte {arrays.position:,} on")
     return left == wide and arc_count > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from groute_py.graph.compression import SUFFIXES, bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.edge_fields import as_integer
 from groute_py.graph.lines import shown, whole_lines
+from groute_py.graph.memory import check_room
 
 
 def vertices_beside(path: Path) -> NDArray[np.int64] | None:
@@ -38,14 +40,15 @@ def vertices_file(path: Path) -> Path | None:
 
 
 def _read_vertices(path: Path) -> NDArray[np.int64]:
-    ids, line = [], 0
+    ids, line = array("q"), 0
     for text, _ in whole_lines(path):
+        check_room(ids.itemsize * len(ids), f"{path}: more than {len(ids):,} vertices")
         for field in text.split(b"\n")[:-1]:
             line += 1
             number = as_integer(field.strip())
             if field.strip() and (number is None or not INT64.min <= number <= INT64.max):
                 raise FormatError(path, f"expected a vertex, got {shown(field)}", line=line)
-            ids += [] if number is None else [number]
+            ids.extend(() if number is None else (number,))
     return np.array(ids, np.int64)
 
 

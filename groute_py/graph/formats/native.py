@@ -4,10 +4,12 @@ r"""The native format, ``.csr``: the arrays of a `Graph`, read back memory-mappe
     {"first_id": 1, "name": "NY", "source": null}   \n    JSON, blanks up to a multiple of 64 bytes
     offsets, heads, weights                               three .npy, each zero-padded likewise
     ids                                                   a fourth, where the header has "ids": true
+    digests                                               in copies only: "digests": true
 
 `source` is the size in bytes and the modification time in nanoseconds of the text file that a
 cached graph was made from, else null. Such a copy of a table has ``reading`` as well, which says
-how it was read.
+how it was read. The digests, uint32, are the CRC-32 of each block of
+`groute_py.graph.digests.BLOCK` bytes of all that stands before them.
 """
 
 from __future__ import annotations
@@ -23,18 +25,26 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GrouteError
+from groute_py.errors import FormatError, GrouteError, quote, quoted
 from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
+from groute_py.graph.digests import block_count, digests_of, digests_of_pieces
 from groute_py.graph.head import Head
+from groute_py.graph.ids import check_given_ids
+from groute_py.graph.own_files import replacing_copy
 from groute_py.graph.reading import Reading
+from groute_py.graph.untrusted import INT64, first_id, integer, json_object
 
 MAGIC = b"groute-py csr 1\n"
 FAMILY = b"groute-py csr "
 """How the magic of every version starts."""
-NAMES = ("offsets", "heads", "weights", "ids")
+NAMES = ("offsets", "heads", "weights")
+MORE = ("ids", "digests")
+"""Arrays that stand behind these where the header says so."""
 ALIGNMENT = 64
 LONGEST_HEADER = 1 << 16
+LONGEST_NAME = 255
+"""Characters; files have no longer names."""
 
 
 class Source(NamedTuple):
@@ -64,6 +74,8 @@ class Contents(NamedTuple):
         first_id, name: as in a `Graph`.
         source: of the text file it was made from, if it is a cached copy.
         reading: how that was read, if it is a table.
+        digests: uint32, of the blocks of `digested`, if it is a cached copy.
+        digested: uint8, the bytes that the digests are of.
     """
 
     offsets: NDArray[Any]
@@ -74,6 +86,8 @@ class Contents(NamedTuple):
     name: str
     source: Source | None
     reading: Reading | None
+    digests: NDArray[np.uint32] | None
+    digested: NDArray[np.uint8]
 
 
 def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Graph:
@@ -82,23 +96,32 @@ def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Gra
     Raises:
         FormatError: the file is foreign, truncated, or does not hold a graph.
     """
-    return read_with_source(path)[0]
+    return graph_of(path, map_file(path))
 
 
-def read_with_source(path: Path) -> tuple[Graph, Source | None]:
-    """Map a native file and say which text file it was made from."""
-    mapped = map_file(path)
+def graph_of(path: Path, contents: Contents) -> Graph:
+    """The graph in a mapped file; raises as `read`."""
+    check_digests(path, contents)
     with refusing_damage(path):
-        graph = Graph(
-            mapped.offsets,
-            mapped.heads,
-            mapped.weights,
-            mapped.first_id,
-            mapped.name,
-            mapped.ids,
-            mapped.reading,
+        if contents.ids is not None and contents.digests is None:
+            check_given_ids(contents.ids)
+        return Graph(
+            *contents[:3], contents.first_id, contents.name, contents.ids, contents.reading
         )
-    return graph, mapped.source
+
+
+def check_digests(path: Path, contents: Contents, part: int = 0, parts: int = 1) -> None:
+    """Compare an even part of a copy with its digests; a file without any passes.
+
+    Raises:
+        FormatError: they differ.
+    """
+    if contents.digests is None:
+        return
+    count = len(contents.digests)
+    wanted = contents.digests[count * part // parts : count * (part + 1) // parts]
+    if not np.array_equal(digests_of(contents.digested, part, parts), wanted):
+        raise FormatError(path, "damaged native graph: its content does not have its digests")
 
 
 def map_file(path: Path) -> Contents:
@@ -108,16 +131,50 @@ def map_file(path: Path) -> Contents:
         FormatError: the file is foreign or truncated.
     """
     with open(path, "rb") as file:
-        header = _read_header(path, file)
-        with refusing_damage(path):
-            offsets, heads, weights, *more = _map_arrays(
-                file, NAMES if header.get("ids") else NAMES[:3]
-            )
-            source = Source(**header["source"]) if header["source"] else None
-            first_id, name = int(header["first_id"]), str(header["name"])
-            ids = more[0] if more else None
-            reading = _reading(header.get("reading"))
-            return Contents(offsets, heads, weights, ids, first_id, name, source, reading)
+        return map_open_file(path, file)
+
+
+def map_open_file(path: Path, file: BinaryIO) -> Contents:
+    """The same of a file that is open already."""
+    header = _read_header(path, file)
+    with refusing_damage(path):
+        more = [name for name in MORE if header.get(name)]
+        arrays, digested = _map_arrays(file, (*NAMES, *more))
+        offsets = arrays["offsets"]
+        if "digests" in arrays:
+            _check_digest_array(arrays["digests"], len(digested))
+        return Contents(
+            offsets,
+            arrays["heads"],
+            arrays["weights"],
+            arrays.get("ids"),
+            first_id(header["first_id"], len(offsets) - 1),
+            _name(header["name"]),
+            _source(header["source"]),
+            _reading(header.get("reading")),
+            arrays.get("digests"),
+            digested,
+        )
+
+
+def _check_digest_array(digests: NDArray[Any], size: int) -> None:
+    if digests.dtype != np.uint32 or len(digests) != block_count(size):
+        raise ValueError(f"{len(digests)} digests of type {digests.dtype} for {size:,} bytes")
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"its name is {type(value).__name__}, not text")
+    value.encode()  # raises for half of a character, which no terminal or file takes
+    return value[:LONGEST_NAME]
+
+
+def _source(value: Any) -> Source | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict) or value.keys() != set(Source._fields):
+        raise ValueError("its source lacks fields")
+    return Source(*(integer(field, value[field], 0, INT64.max) for field in Source._fields))
 
 
 @contextmanager
@@ -128,18 +185,61 @@ def refusing_damage(path: Path) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, GrouteError) and error.by_signal:
             raise
-        raise FormatError(path, f"damaged native graph: {error}") from error
+        raise FormatError(path, f"damaged native graph: {quoted(error)}") from error
 
 
-def write(graph: Graph, path: Path, *, source: Source | None = None) -> None:
+def write(graph: Graph, path: Path) -> None:
     """Write a native file atomically: readers see the old file or the new one, never a part."""
+    arrays = _arrays_of(graph)
+    layout = outline(_shapes_of(arrays), graph.first_id, graph.name)
     with replacing(path) as file:
-        reading = graph.reading if source is not None else None
-        file.write(_header(graph.first_id, graph.name, graph.ids is not None, source, reading))
-        arrays = (graph.offsets, graph.heads, graph.weights, graph.ids)
-        for array in (array for array in arrays if array is not None):
-            npy.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
-            file.write(bytes(-file.tell() % ALIGNMENT))
+        for piece in _pieces(layout, arrays):
+            file.write(piece.data)
+
+
+def write_copy(graph: Graph, copy: Path, path: Path, source: Source) -> None:
+    """Write the copy of a text, with digests, which nobody may read who may not read the text.
+
+    Args:
+        graph: what is in the text.
+        copy: where to write.
+        path: of the text.
+        source: of the text, as it was when it was read.
+    """
+    arrays = _arrays_of(graph)
+    layout = outline(_shapes_of(arrays), graph.first_id, graph.name, source, graph.reading)
+    with replacing_copy(copy, path) as file:
+
+        def written() -> Iterator[NDArray[np.uint8]]:
+            for piece in _pieces(layout, arrays):
+                file.write(piece.data)
+                yield piece
+
+        digests = digests_of_pieces(written())
+        file.write(layout.texts[-1][1])
+        file.write(digests.tobytes())
+        file.truncate(layout.size)
+
+
+def _arrays_of(graph: Graph) -> dict[str, NDArray[Any]]:
+    arrays = {"offsets": graph.offsets, "heads": graph.heads, "weights": graph.weights}
+    if graph.ids is not None:
+        arrays["ids"] = graph.ids
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _shapes_of(arrays: dict[str, NDArray[Any]]) -> dict[str, tuple[int, np.dtype[Any]]]:
+    return {name: (len(array), array.dtype) for name, array in arrays.items()}
+
+
+def _pieces(layout: Outline, arrays: dict[str, NDArray[Any]]) -> Iterator[NDArray[np.uint8]]:
+    """All bytes of a file in their order, but for digests and their header."""
+    yield np.frombuffer(layout.texts[0][1], np.uint8)
+    for (start, text), array in zip(layout.texts[1:], arrays.values(), strict=False):
+        yield np.frombuffer(text, np.uint8)
+        if array.nbytes:
+            yield array.view(np.uint8)
+        yield np.zeros(-(start + len(text) + array.nbytes) % ALIGNMENT, np.uint8)
 
 
 class Outline(NamedTuple):
@@ -149,11 +249,13 @@ class Outline(NamedTuple):
         texts: the headers, each with the byte it begins at.
         starts: of the data of each array, by its name.
         size: of the file in bytes.
+        digested: so many bytes from the beginning have digests.
     """
 
     texts: list[tuple[int, bytes]]
     starts: dict[str, int]
     size: int
+    digested: int
 
 
 def outline(
@@ -161,6 +263,7 @@ def outline(
     first_id: int,
     name: str,
     source: Source | None = None,
+    reading: Reading | None = None,
 ) -> Outline:
     """Lay out the file that `write` would write.
 
@@ -168,21 +271,37 @@ def outline(
         shapes: length and type of ``offsets``, ``heads``, ``weights`` and, where there are any,
             ``ids``, in this order.
         first_id, name: as in a `Graph`.
-        source: of the text file that it is made from.
+        source: of the text file that it is made from; then it has digests.
+        reading: how that was read, if it is a table.
     """
-    texts, starts = [(0, _header(first_id, name, "ids" in shapes, source))], {}
+    texts = [(0, _header(first_id, name, "ids" in shapes, source, reading))]
+    starts: dict[str, int] = {}
     end = len(texts[0][1])
     for array, (length, dtype) in shapes.items():
-        text = BytesIO()
-        npy.write_array_header_1_0(
-            text,
-            {"shape": (length,), "fortran_order": False, "descr": npy.dtype_to_descr(dtype)},
-        )
-        texts.append((end, text.getvalue()))
-        starts[array] = end + len(text.getvalue())
-        end = starts[array] + length * dtype.itemsize
-        end += -end % ALIGNMENT
-    return Outline(texts, starts, end)
+        end = _lay_out(texts, starts, end, array, length, dtype)
+    digested = end
+    if source is not None:
+        count = block_count(digested)
+        end = _lay_out(texts, starts, end, "digests", count, np.dtype(np.uint32))
+    return Outline(texts, starts, end, digested)
+
+
+def _lay_out(
+    texts: list[tuple[int, bytes]],
+    starts: dict[str, int],
+    start: int,
+    name: str,
+    length: int,
+    dtype: np.dtype[Any],
+) -> int:
+    """Add an array that begins at a byte; returns where the next one does."""
+    text = BytesIO()
+    head = {"shape": (length,), "fortran_order": False, "descr": npy.dtype_to_descr(dtype)}
+    npy.write_array_header_1_0(text, head)
+    texts.append((start, text.getvalue()))
+    starts[name] = start + len(text.getvalue())
+    end = starts[name] + length * dtype.itemsize
+    return end + -end % ALIGNMENT
 
 
 def _header(
@@ -194,6 +313,7 @@ def _header(
 ) -> bytes:
     fields = {"first_id": first_id, "name": name, "source": source._asdict() if source else None}
     fields |= {"ids": True} if has_ids else {}
+    fields |= {"digests": True} if source else {}
     fields |= {"reading": reading._asdict()} if reading is not None else {}
     header = MAGIC + json.dumps(fields).encode()
     return header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n"
@@ -204,7 +324,7 @@ def _reading(field: Any) -> Reading | None:
     if field is None:
         return None
     columns = {str(role): str(title) for role, title in field["columns"].items()}
-    return Reading(columns, int(field["comments"]))
+    return Reading(columns, integer("comments", field["comments"], 0, INT64.max))
 
 
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
@@ -212,29 +332,34 @@ def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
     if not magic.startswith(FAMILY):
         raise FormatError(path, "not a native graph: it does not start with its magic line")
     if magic != MAGIC:
-        raise FormatError(path, f"a native graph of another version: {magic!r}, not {MAGIC!r}")
+        raise FormatError(
+            path, f"a native graph of another version: {quote(magic)}, not {quote(MAGIC)}"
+        )
     try:
-        header = json.loads(file.readline(LONGEST_HEADER))
+        header = json_object(file.readline(LONGEST_HEADER))
     except ValueError as error:
         raise FormatError(path, f"damaged native graph: its header is no JSON: {error}") from error
-    if not isinstance(header, dict) or not {"first_id", "name", "source"} <= header.keys():
+    if not {"first_id", "name", "source"} <= header.keys():
         raise FormatError(path, "damaged native graph: its header lacks fields", line=2)
     return header
 
 
-def _map_arrays(file: BinaryIO, names: tuple[str, ...]) -> list[NDArray[Any]]:
-    start = file.tell()
+def _map_arrays(
+    file: BinaryIO, names: tuple[str, ...]
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint8]]:
+    """Arrays by name, and the bytes that stand in front of the last one."""
+    start = last = file.tell()
     everything = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
-    arrays = []
+    arrays = {}
     for what in names:
+        last = start
         file.seek(start)
-        array = _map_array(file, everything, what)
-        arrays.append(array)
-        start = file.tell() + array.nbytes
+        arrays[what] = _map_array(file, everything, what)
+        start = file.tell() + arrays[what].nbytes
         start += -start % ALIGNMENT
     if start != len(everything):
         raise ValueError(f"{len(everything):,} bytes where {start:,} were expected")
-    return arrays
+    return arrays, everything[:last]
 
 
 def _map_array(file: BinaryIO, everything: NDArray[np.uint8], what: str) -> NDArray[Any]:
@@ -242,9 +367,10 @@ def _map_array(file: BinaryIO, everything: NDArray[np.uint8], what: str) -> NDAr
     if npy.read_magic(file) != (1, 0):
         raise ValueError(f"the {what} are of an unknown .npy version")
     shape, _, dtype = npy.read_array_header_1_0(file)
-    if len(shape) != 1 or dtype.hasobject:
+    if len(shape) != 1 or dtype.hasobject or not dtype.itemsize:
         raise ValueError(f"the {what} have shape {shape} and type {dtype}")
-    begin, end = file.tell(), file.tell() + shape[0] * dtype.itemsize
+    length = integer(f"the length of the {what}", shape[0], 0, len(everything))
+    begin, end = file.tell(), file.tell() + length * dtype.itemsize
     if end > len(everything):
         raise ValueError(f"it ends at byte {len(everything):,}, within the {what}")
     return everything[begin:end].view(dtype)

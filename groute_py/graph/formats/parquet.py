@@ -26,7 +26,7 @@ from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.libraries import library
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import available_bytes, check_name_lengths
+from groute_py.graph.memory import check_name_lengths, check_room, check_vertex_count
 from groute_py.graph.reading import Reading
 from groute_py.graph.titles import end_of, is_weight_title
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
@@ -68,7 +68,8 @@ def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE
     tails, heads, kept = table.columns["tail"], table.columns["head"], table.kept
     if kept.span is not None:
         first, ids, count = kept.span.start, None, len(kept.span)
-        _check_memory(path, count)
+        content = sum(column.nbytes for column in table.columns.values())
+        check_vertex_count(path, count, max(content, path.stat().st_size))
         _check_ends(path, [tails, heads], kept.span)
         tails, heads = (ends.astype(np.int64, copy=False) - first for ends in (tails, heads))
     elif tails.dtype.kind in "iu":
@@ -107,13 +108,6 @@ def _arcs(
     return arcs_of_rows(tails, heads, weights, ways=ways, back=back)
 
 
-def _check_memory(path: Path, vertex_count: int) -> None:
-    available = available_bytes()
-    if available is not None and 8 * vertex_count > available:
-        problem = f"promises {vertex_count:,} vertices, which need more memory than is available"
-        raise FormatError(path, problem)
-
-
 def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
     for ends in columns:
         if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
@@ -127,9 +121,8 @@ def _table(path: Path, asked: Columns) -> Table:
         with pq.ParquetFile(path) as file:
             roles = _chosen(path, file, asked)
             names = list(roles.titles.values())
-            rows, available = file.metadata.num_rows, available_bytes()
-            if available is not None and 8 * len(names) * rows > available:
-                raise FormatError(path, f"{rows:,} arcs need more memory than is available")
+            rows = file.metadata.num_rows
+            check_room(8 * len(names) * rows, f"{path}: {rows:,} arcs")
             table = file.read(columns=names)
             more = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
             columns = {
@@ -162,6 +155,8 @@ def _kept(path: Path, more: Any, kind: type) -> Kept:
     """What our metadata say, after a look at it: any program may have written it."""
     span, lonely = more.get("span"), more.get("lonely", [])
     right = isinstance(lonely, list) and all(type(vertex) is kind for vertex in lonely)
+    if right and kind is str:
+        right = "".join(lonely).isascii() or not any(map(_has_half, lonely))
     if right and kind is int:
         right = all(INT64.min <= vertex <= INT64.max for vertex in lonely)
     if right and span is not None:
@@ -171,6 +166,11 @@ def _kept(path: Path, more: Any, kind: type) -> Kept:
         problem = f"damaged Parquet: its metadata {METADATA.decode()} do not fit its columns"
         raise FormatError(path, f"{problem}; write the table anew without them")
     return Kept(None if span is None else range(span[0], sum(span)), lonely)
+
+
+def _has_half(name: str) -> bool:
+    """Whether there is half of a character in a name, as JSON can write it."""
+    return any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _chosen(path: Path, file: Any, asked: Columns) -> Roles:

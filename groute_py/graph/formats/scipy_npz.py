@@ -7,24 +7,31 @@ that stand twice are parallel arcs. We write CSR, with the file's ids beside it 
 
 from __future__ import annotations
 
-import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GrouteError, InputError
-from groute_py.graph.arcs import INT64
+from groute_py.errors import FormatError, GraphError, InputError, quoted
 from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
+from groute_py.graph.ids import check_given_ids
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import available_bytes, check_vertex_count
+from groute_py.graph.memory import check_vertex_count
+from groute_py.graph.npz import DAMAGE, read_arrays
+from groute_py.graph.untrusted import INT64, first_id, integer
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 
 MAGIC = b"PK\3\4"
 READ = ("csr", "csc", "coo")
+MEMBERS = (
+    *("format", "shape", "indptr", "indices", "row", "col", "data"),
+    *("ids", "first_id"),
+)
+"""The arrays that are read, of all that a file may have."""
 
 
 def sniff(head: Head) -> bool:
@@ -36,27 +43,29 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     """Read a sparse array.
 
     Raises:
-        FormatError: it is damaged, no square sparse array, or larger than memory.
+        FormatError: it is damaged, or no square sparse array.
+        GraphError: it is larger than memory.
     """
     found = _arrays(path)
     try:
         form = found["format"].item()
         form = form.decode() if isinstance(form, bytes) else str(form)
-        rows, columns = (int(extent) for extent in found["shape"])
+        rows, columns = (integer("its shape", extent, 0, INT64.max) for extent in found["shape"])
         if form not in READ:
-            raise FormatError(path, f"a sparse array in {form} form; {', '.join(READ)} are read")
+            forms = ", ".join(READ)
+            raise FormatError(path, f"a sparse array in {quoted(form)} form; {forms} are read")
         if rows != columns:
             raise FormatError(path, f"a graph needs a square array, not {rows} x {columns}")
         check_vertex_count(path, rows, path.stat().st_size)
+        ids, first = found.get("ids"), first_id(found.get("first_id", np.int64(0)), rows)
+        if ids is not None:
+            check_given_ids(ids)
         arrays = _csr(form, rows, found)
-        first_id = int(found.get("first_id", 0))
-        if not INT64.min <= first_id <= INT64.max - rows:
-            raise ValueError(f"its first id is {first_id}")
         name = path.name.removesuffix(".npz")
-        graph = Graph.from_arrays(*arrays, first_id=first_id, name=name)
+        graph = Graph.from_arrays(*arrays, first_id=first, name=name)
         if graph.vertex_count != rows:
             raise FormatError(path, f"{graph.vertex_count} rows where {rows} were expected")
-        return _with_ids(graph, found.get("ids"))
+        return graph if ids is None else replace(graph, first_id=0, ids=ids)
     except KeyError as error:
         missing = f"no SciPy sparse array: it lacks {error.args[0]}"
         raise FormatError(path, missing) from error
@@ -68,17 +77,13 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        with zipfile.ZipFile(path) as archive:
-            needed, available = sum(m.file_size for m in archive.infolist()), available_bytes()
-        if available is not None and needed > available:
-            problem = f"holds {needed / 1e9:,.1f} GB, but {available / 1e9:,.1f} GB of memory"
-            raise FormatError(path, f"{problem} are available")
-        with np.load(path, allow_pickle=False) as content:
-            return {name: content[name] for name in content.files}
-    except GrouteError:  # also what a signal handler raises
+        return read_arrays(path, MEMBERS)
+    except GraphError:
         raise
-    except Exception as error:
-        raise FormatError(path, f"damaged .npz: {error}") from error
+    except OSError as error:  # also of a member that is said to begin before the file
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+    except DAMAGE as error:
+        raise FormatError(path, f"damaged .npz: {quoted(error)}") from error
 
 
 def _csr(form: str, count: int, found: dict[str, NDArray[Any]]) -> tuple[NDArray[Any], ...]:
@@ -104,14 +109,6 @@ def _offsets(offsets: NDArray[Any], count: int) -> NDArray[Any]:
     if (offsets[1:] < offsets[:-1]).any():
         raise ValueError("its offsets decrease")
     return offsets
-
-
-def _with_ids(graph: Graph, ids: NDArray[Any] | None) -> Graph:
-    if ids is None:
-        return graph
-    if len(np.unique(ids)) < len(ids):
-        raise ValueError("two vertices have one id")
-    return Graph(graph.offsets, graph.heads, graph.weights, name=graph.name, ids=ids)
 
 
 def write(graph: Graph, path: Path) -> None:

@@ -1,0 +1,77 @@
+"""Files in folders that others may write to: only this user's own, and never through a link."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+def open_believed(path: Path) -> BinaryIO:
+    """Open a file to read.
+
+    Raises:
+        OSError: it is a link, no plain file, or of another user than this one and root.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = open(descriptor, "rb")  # noqa: SIM115 - the caller's to close
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid not in (os.geteuid(), 0):
+        file.close()
+        raise PermissionError(errno.EPERM, "is no plain file of this user or of root", str(path))
+    return file
+
+
+def open_draft(path: Path) -> BinaryIO:
+    """Open a file that this user has made, to write parts of it.
+
+    Raises:
+        OSError: it is a link, no plain file, another user's, or has another name as well.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    file = open(descriptor, "r+b")  # noqa: SIM115 - the caller's to close
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink > 1:
+        file.close()
+        raise PermissionError(errno.EPERM, "is no plain file of this user alone", str(path))
+    return file
+
+
+def rights_of_copy(source: os.stat_result, copy: os.stat_result) -> int:
+    """The mode that a copy may have at most: nobody may read it who may not read its source."""
+    mode = source.st_mode & 0o666
+    if not mode & stat.S_IRGRP:
+        mode &= ~stat.S_IRWXO  # the source's group is among the others where the copy's is another
+    if source.st_gid != copy.st_gid:
+        mode &= ~stat.S_IRWXG
+    return mode
+
+
+@contextmanager
+def replacing_copy(path: Path, source: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` when the block ends well, also of a link there.
+
+    It tells what `source` does, so nobody may read it who may not read that.
+    """
+    status = source.stat()
+    wanted = 0o600 | status.st_mode & 0o666
+
+    def new(name: str, flags: int) -> int:
+        return os.open(name, flags | os.O_NOFOLLOW, wanted)
+
+    draft = path.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    try:
+        with open(draft, "x+b", opener=new) as file:
+            made = os.fstat(file.fileno())
+            os.fchmod(file.fileno(), 0o600)
+            yield file
+            file.flush()
+            os.fchmod(file.fileno(), made.st_mode & rights_of_copy(status, made))
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,60 @@
+"""What a file of any origin claims: JSON and integers, checked before anything is made of them."""
+
+from __future__ import annotations
+
+import json
+import operator
+from typing import Any
+
+import numpy as np
+
+from groute_py.errors import quote
+
+INT64 = np.iinfo(np.int64)
+
+
+def json_object(text: bytes) -> dict[str, Any]:
+    """The JSON object that a text is.
+
+    Raises:
+        ValueError: it is none, is no UTF-8, or is nested deeper than Python follows.
+
+    >>> json_object(b'{"a": 1}')
+    {'a': 1}
+    """
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError("JSON that is nested too deep") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"expected a JSON object, got {type(found).__name__}")
+    return found
+
+
+def integer(what: str, value: Any, least: int, most: int) -> int:
+    """An integer within bounds, Python's or NumPy's, or an array of no dimension that is one.
+
+    It is never rounded, nor read from text.
+
+    Raises:
+        ValueError: it is no integer (a bool, a float and a text are none), or is out of bounds.
+
+    >>> integer("first_id", np.int32(7), 0, 9)
+    7
+    """
+    scalar = value[()] if isinstance(value, np.ndarray) else value
+    if isinstance(scalar, bool | np.bool_ | np.ndarray) or not hasattr(scalar, "__index__"):
+        raise ValueError(f"{what} must be an integer, not {quote(value)}")
+    number = operator.index(scalar)
+    if not least <= number <= most:
+        raise ValueError(f"{what} must be in {least}..{most}, not {number}")
+    return number
+
+
+def first_id(value: Any, vertex_count: int) -> int:
+    """The id of the first of so many vertices whose ids count upwards and fit in 64 bits.
+
+    Raises:
+        ValueError: it is no integer, or the ids would not fit.
+    """
+    return integer("first_id", value, INT64.min, INT64.max - max(vertex_count - 1, 0))

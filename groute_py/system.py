@@ -1,0 +1,48 @@
+"""That this is Linux: asked before anything is imported that is not elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import PureWindowsPath
+
+ADVICE = "groute-py runs on Linux; on Windows use WSL2"
+
+WRONG_USAGE = 2
+
+
+def check_system(platform: str = sys.platform, words: Sequence[str] = sys.orig_argv) -> None:
+    """End the command in one line, and an import by an error, where this is not Linux.
+
+    Args:
+        platform: as `sys.platform`.
+        words: how the interpreter was called, as `sys.orig_argv`.
+
+    Raises:
+        ImportError: the package is imported elsewhere than on Linux.
+        SystemExit: it is the command that runs there; stderr has said why.
+    """
+    if platform.startswith("linux"):
+        return
+    problem = f"{ADVICE} (this is {platform})"
+    if not is_command(words):
+        raise ImportError(problem)
+    print(f"groute-py: {problem}", file=sys.stderr)
+    raise SystemExit(WRONG_USAGE)
+
+
+def is_command(words: Sequence[str]) -> bool:
+    r"""Whether an interpreter was called to run ``groute-py`` or ``python -m groute_py``.
+
+    >>> is_command(["python", "-m", "groute_py"]), is_command(["python", r"C:\bin\groute-py.exe"])
+    (True, True)
+    >>> is_command(["python", "-m", "pytest", "groute_py"])
+    False
+    """
+    for before, word in zip(("", *words), words, strict=False):
+        if before == "-m" or (word.startswith("-m") and word != "-m"):
+            module = word if before == "-m" else word.removeprefix("-m")
+            return module.partition(".")[0] == "groute_py"
+        if PureWindowsPath(word).stem.removesuffix("-script") == "groute-py":
+            return True
+    return False

@@ -1,0 +1,190 @@
+"""Small files that ask for gigabytes: refused with the numbers before memory is taken."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import struct
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+LIMIT = 1 << 30
+"""Bytes of addresses that a command may take beyond what is there once all is imported."""
+
+MEGABYTE = 1 << 20
+
+
+def npy(values: Any) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.asarray(values))
+    return file.getvalue()
+
+
+def header(shape: str, descr: str = "<i8") -> bytes:
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    return b"\x93NUMPY\1\0" + struct.pack("<H", 118) + text.ljust(117) + b"\n"
+
+
+def archive(path: Path, members: dict[str, bytes], zeros: str = "", how: int = 12) -> None:
+    """An .npz, of which one member goes on with 1.5 GB of zeros."""
+    with zipfile.ZipFile(path, "w", how, compresslevel=1) as packed:
+        for name, content in members.items():
+            with packed.open(name, "w", force_zip64=True) as member:
+                member.write(content)
+                for _ in range(24 if name == zeros else 0):
+                    member.write(bytes(64 * MEGABYTE))
+
+
+SPARSE = {
+    "format.npy": npy(b"csr"),
+    "shape.npy": npy([2, 2]),
+    "indptr.npy": npy([0, 1, 1]),
+    "indices.npy": npy(np.int32([1])),
+    "data.npy": npy([3]),
+}
+
+
+def member_nobody_needs(path: Path) -> None:
+    archive(path, SPARSE | {"extra.npy": header(f"({3 * 2**26},)")}, zeros="extra.npy")
+
+
+def member_that_is_needed(path: Path) -> None:
+    archive(path, SPARSE | {"data.npy": header(f"({3 * 2**26},)")}, zeros="data.npy")
+
+
+def member_that_says_less(path: Path) -> None:
+    """The archive says that it has few bytes, and it unpacks to gigabytes."""
+    member_that_is_needed(path)
+    content = path.read_bytes()
+    with zipfile.ZipFile(path) as packed:
+        size = packed.getinfo("data.npy").file_size
+    assert content.count(struct.pack("<I", size)) == 1  # in the directory of the archive
+    path.write_bytes(content.replace(struct.pack("<I", size), struct.pack("<I", 128 + 8)))
+
+
+def zeros_behind_a_graph(path: Path) -> None:
+    zeros = bz2.compress(bytes(256 * MEGABYTE), 9)
+    path.write_bytes(bz2.compress(b"\0" + struct.pack("<qqq", 0, 0, 0)) + zeros * 6)
+
+
+def many_arcs(path: Path) -> None:
+    """A header that promises what a stream of zeros then brings."""
+    with gzip.open(path, "wb", 1) as file:
+        file.write(b"\0" + struct.pack("<qqq", 3 * 2**27, 1, 0) + struct.pack("<q", 3 * 2**27))
+        file.write(bytes(128 * MEGABYTE))
+
+
+def galois_vertices(path: Path) -> None:
+    with gzip.open(path, "wb", 1) as file:
+        file.write(struct.pack("<qqqq", 1, 4, 3 * 2**26, 0))
+        file.write(bytes(128 * MEGABYTE))
+
+
+def promise(path: Path) -> None:
+    arrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = arrow.table({"tail": [0, 1, 2], "head": [1, 2, 0], "weight": [1, 2, 3]})
+    pq.write_table(table.replace_schema_metadata({b"groute-py": b'{"span":[0,1000000000]}'}), path)
+
+
+def text(content: bytes, more: bytes = b"", times: int = 0) -> Callable[[Path], None]:
+    """Text whose end repeats, compressed."""
+
+    def write(path: Path) -> None:
+        with gzip.open(path, "wb", 1) as file:
+            file.write(content)
+            for _ in range(times):
+                file.write(more)
+
+    return write
+
+
+BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
+    "bzip2 of zeros": ("a.sg.bz2", zeros_behind_a_graph, "do not take"),
+    "GAPBS arcs": ("a.sg.gz", many_arcs, "the neighbors would take 1,610,612,736 bytes"),
+    "Galois vertices": ("a.galois.gz", galois_vertices, "the ends would take 1,610,612,736"),
+    "Parquet span": ("a.parquet", promise, "promises 1,000,000,000 vertices, but has only"),
+    "needed member": ("a.npz", member_that_is_needed, "arrays would take 1,610,6"),
+    "lying member": ("a.npz", member_that_says_less, "promises 1,610,612,736 bytes"),
+    "vertices in METIS": (
+        "a.graph.gz",
+        text(b"180000000 0\n", b"\n" * MEGABYTE, 172),
+        "180,000,000 vertices would take 1,440,000,008 bytes",
+    ),
+    "vertices in DIMACS": (
+        "a.gr.gz",
+        text(b"p sp 180000000 1\na 1 2 3\n", b"c" * 999_999 + b"\n", 181),
+        "180,000,000 vertices would take 1,440,000,008 bytes",
+    ),
+}
+
+CODE = """
+import resource, sys
+import groute_py.api, groute_py.graph.facts, groute_py.verification, groute_py.comm.connect
+from groute_py.cli.main import main
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+main()
+"""
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", CODE, str(LIMIT), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_it_is_refused(tmp_path: Path, name: str) -> None:
+    file, write, says = BOMBS[name]
+    write(tmp_path / file)
+    assert (tmp_path / file).stat().st_size < 12 * MEGABYTE
+    done = run("info", tmp_path / file, "--no-cache")
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert str(tmp_path / file) in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("how", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_a_member_that_nobody_needs_is_not_read(tmp_path: Path, how: int) -> None:
+    content = SPARSE | {"extra.npy": header(f"({3 * 2**26},)")}
+    archive(tmp_path / "a.npz", content, zeros="extra.npy", how=how)
+    done = run("info", tmp_path / "a.npz", "--json")
+    assert done.returncode == 0, done.stderr
+    assert '"arcs": 1' in done.stdout
+
+
+@pytest.mark.parametrize("needed", [False, True])
+def test_a_result(tmp_path: Path, *, needed: bool) -> None:
+    members = {"distances.npy": npy(np.arange(4)), "source.npy": npy(0)}
+    big = "predecessors.npy" if needed else "extra.npy"
+    archive(tmp_path / "r.npz", members | {big: header(f"({3 * 2**26},)")}, zeros=big)
+    done = run("verify", "road:2x2", tmp_path / "r.npz")
+    assert done.stderr.count("\n") == 1
+    if needed:
+        assert done.returncode == 2
+        assert "arrays would take 1,610,6" in done.stderr
+    else:
+        assert done.returncode == 3  # it is read, and is no answer
+
+
+def test_coordinates_stop_behind_the_last_vertex(tmp_path: Path) -> None:
+    text(b"p aux sp co 4\n", b"v 1 2 3\n" * MEGABYTE, 8)(tmp_path / "a.co.gz")
+    done = run("sssp", "road:2x2", "--order", "hilbert", "--coordinates", tmp_path / "a.co.gz")
+    assert done.returncode == 2, done.stderr
+    assert "expected one line for each vertex 1..4, found" in done.stderr
+
+
+def test_sources_that_go_on(tmp_path: Path) -> None:
+    text(b"p aux sp ss 900000000\n", b"s 1\n" * MEGABYTE, 2)(tmp_path / "a.ss.gz")
+    done = run("apsp", "road:2x2", "--sources", tmp_path / "a.ss.gz")
+    assert done.returncode == 2, done.stderr
+    assert "promises 900,000,000 lines `s`, but has 2,097,152" in done.stderr
