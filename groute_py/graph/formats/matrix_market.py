@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from groute_py.errors import FormatError
+from groute_py.errors import FormatError, quoted
 from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.arc_text import write_arcs
 from groute_py.graph.arcs import INT64
@@ -101,11 +101,11 @@ class _Lines(ArcLines):
             self.refuse(f"expected `{BANNER.decode()} matrix coordinate FIELD SYMMETRY`")
         form, field, self.symmetry = words[2:]
         if form != "coordinate":
-            self.refuse(f"a matrix in {form} form; only coordinate form is read")
+            self.refuse(f"a matrix in {quoted(form)} form; only coordinate form is read")
         if field not in FIELDS:
-            self.refuse(f"values are {field}; only {', '.join(FIELDS)} are read")
+            self.refuse(f"values are {quoted(field)}; only {', '.join(FIELDS)} are read")
         if self.symmetry not in SYMMETRIES or (field, self.symmetry) == ("pattern", SYMMETRIES[2]):
-            self.refuse(f"a {field} {self.symmetry} matrix; only {', '.join(SYMMETRIES)} are read")
+            self.refuse(f"a {field} {quoted(self.symmetry)} matrix; only {', '.join(SYMMETRIES)} are read")
         self.columns = 2 if field == "pattern" else 3
         if field in ("real", "double"):
             self.arcs.weights = np.empty(0, np.float64)
