@@ -205,8 +205,8 @@ def _directed(
     if len(found) > 1:
         several = " and ".join(map(str, found))
         raise GraphError(
-            f"columns {quoted(several)} both say which way rows lead; leave one out, or give --undirected "
-            "to read each row as an edge"
+            f"columns {quoted(several)} both say which way rows lead; leave one out, or give "
+            "--undirected to read each row as an edge"
         )
     if not found:
         return roles
