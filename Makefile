@@ -28,8 +28,10 @@ BIN    := $(VENV)/bin
 demo: $(VENV)/$(MPI).stamp
 	$(BIN)/python -m groute_py.launch -n 4 -- sssp road:200x200 -s 20100 --verify $(ARGS)
 
+# Files side by side first; what starts several ranks, which want the cores to themselves, afterwards.
 test: $(VENV)/$(MPI),test.stamp
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n auto --maxprocesses 8 --dist loadfile -m "not (mpi or slurm or hosts)" $(ARGS)
+	$(BIN)/pytest -m "mpi or slurm or hosts" $(ARGS)
 
 models: $(VENV)/$(MPI),test.stamp
 	$(BIN)/python tests/model_checks.py

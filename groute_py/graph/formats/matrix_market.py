@@ -105,7 +105,9 @@ class _Lines(ArcLines):
         if field not in FIELDS:
             self.refuse(f"values are {quoted(field)}; only {', '.join(FIELDS)} are read")
         if self.symmetry not in SYMMETRIES or (field, self.symmetry) == ("pattern", SYMMETRIES[2]):
-            self.refuse(f"a {field} {quoted(self.symmetry)} matrix; only {', '.join(SYMMETRIES)} are read")
+            self.refuse(
+                f"a {field} {quoted(self.symmetry)} matrix; only {', '.join(SYMMETRIES)} are read"
+            )
         self.columns = 2 if field == "pattern" else 3
         if field in ("real", "double"):
             self.arcs.weights = np.empty(0, np.float64)
