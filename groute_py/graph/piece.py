@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from groute_py.graph.reading import Reading
+
 
 class Piece(NamedTuple):
     """Arcs between ids, from consecutive lines.
@@ -19,6 +21,7 @@ class Piece(NamedTuple):
         vertices: the ids that there are, where the file says so.
         vertex_count: how many there are, where the file says that alone.
         arc_count: how many arcs the file says it has in all.
+        reading: how its lines were read, of a table.
     """
 
     name: str
@@ -29,3 +32,4 @@ class Piece(NamedTuple):
     vertices: range | None = None
     vertex_count: int | None = None
     arc_count: int | None = None
+    reading: Reading | None = None

@@ -17,6 +17,7 @@ from groute_py.graph.digests import digests_of
 from groute_py.graph.formats import native
 from groute_py.graph.ids import Numbering
 from groute_py.graph.own_files import open_draft, replacing_copy
+from groute_py.graph.reading import Reading
 from groute_py.partition.base import Partition
 from groute_py.partition.share import Rows
 
@@ -41,6 +42,7 @@ def keep_together(
     numbering: Numbering,
     cut: Partition,
     rows: Rows,
+    reading: Reading | None = None,
 ) -> None:
     """Leave a copy if that can be. Collective.
 
@@ -53,13 +55,14 @@ def keep_together(
         numbering: of its vertices.
         cut: which rows are whose.
         rows: this rank's, heads in global numbers.
+        reading: how the text was read, if it is a table.
     """
     counts = np.cumsum([0, *channel.gather(len(rows.heads))])
     try:
         with ExitStack() as stack:
             draft = None
             if channel.rank == 0:
-                layout = _layout(source, name, numbering, rows, int(counts[-1]))
+                layout = _layout(source, name, numbering, rows, int(counts[-1]), reading)
                 draft = _begin(stack, copy, path, layout)
             draft = channel.broadcast(draft)
             if draft is None:
@@ -82,7 +85,12 @@ def keep_together(
 
 
 def _layout(
-    source: native.Source, name: str, numbering: Numbering, rows: Rows, arcs: int
+    source: native.Source,
+    name: str,
+    numbering: Numbering,
+    rows: Rows,
+    arcs: int,
+    reading: Reading | None,
 ) -> native.Outline:
     shapes = {
         "offsets": (numbering.count + 1, rows.offsets.dtype),
@@ -91,7 +99,7 @@ def _layout(
     }
     if numbering.ids is not None:
         shapes["ids"] = (numbering.count, numbering.ids.dtype)
-    return native.outline(shapes, numbering.first, name, source)
+    return native.outline(shapes, numbering.first, name, source, reading)
 
 
 def _begin(stack: ExitStack, copy: Path, path: Path, layout: native.Outline) -> Draft | None:

@@ -61,6 +61,9 @@ def read_pieces(
         return None
     kind = np.result_type(*channel.gather(piece.weights.dtype))
     weights = piece.weights.astype(kind, copy=False)
+    if piece.reading is not None:
+        comments = sum(channel.gather(piece.reading.comments))
+        piece = piece._replace(reading=piece.reading._replace(comments=comments))
     return Pieces(file, piece._replace(weights=weights), numbered, copy)
 
 
@@ -79,6 +82,7 @@ class Pieces:
     ) -> None:
         self._file, self._copy = file, copy
         self._name, self._numbering = piece.name, numbered.numbering
+        self._reading = piece.reading
         self._columns: tuple[NDArray[Any], ...] = (numbered.tails, numbered.heads, piece.weights)
 
     def facts(self, channel: Channel) -> Facts:
@@ -105,9 +109,17 @@ class Pieces:
         tails -= low
         rows = Rows(*rows_from_arcs(int(high - low), tails, heads, weights))
         if self._copy is not None:
-            source = self._file.source
-            path, name = self._file.path, self._name
-            keep_together(channel, self._copy, path, source, name, self._numbering, cut, rows)
+            keep_together(
+                channel,
+                self._copy,
+                self._file.path,
+                self._file.source,
+                self._name,
+                self._numbering,
+                cut,
+                rows,
+                self._reading,
+            )
         return Spread(cut, rows, Order("none"))
 
     def _cut(self, channel: Channel, how: str, tails: NDArray[Any]) -> tuple[Partition, list[int]]:

@@ -102,7 +102,8 @@ def read_piece(path: Path, span: range, progress: Progress | None = None) -> Pie
     except _LargeIdError:
         return None
     known = dialect.vertices, dialect.vertex_count, dialect.arc_count
-    return Piece(_name(path), *lines.arcs.columns(), 0, *known)
+    reading = _reading(dialect, lines.comments)
+    return Piece(_name(path), *lines.arcs.columns(), 0, *known, reading)
 
 
 class _LargeIdError(Exception):
