@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from groute_py import FormatError, read_graph
+
 LIMIT = 600 << 20
 """Bytes of addresses that a command may take beyond what is there once all is imported."""
 
@@ -65,6 +67,17 @@ def member_that_is_needed(path: Path) -> None:
 def member_that_says_less(path: Path) -> None:
     """The archive says that it has few bytes, and it unpacks to gigabytes."""
     member_that_is_needed(path)
+    say_less(path)
+
+
+def bzip2_that_says_less(path: Path) -> None:
+    """The first kilobytes of it unpack to all there is."""
+    content = SPARSE | {"data.npy": header(f"({3 * 2**25},)")}
+    archive(path, content, zeros="data.npy", how=zipfile.ZIP_BZIP2)
+    say_less(path)
+
+
+def say_less(path: Path) -> None:
     content = path.read_bytes()
     with zipfile.ZipFile(path) as packed:
         size = packed.getinfo("data.npy").file_size
@@ -115,6 +128,7 @@ BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "Parquet span": ("a.parquet", promise, "promises 1,000,000,000 vertices, but has only"),
     "needed member": ("a.npz", member_that_is_needed, "arrays would take 805,30"),
     "lying member": ("a.npz", member_that_says_less, "damaged .npz"),
+    "lying bzip2 member": ("a.npz", bzip2_that_says_less, "bytes of shape (100663296,), and has 8"),
     "vertices in METIS": (
         "a.graph.gz",
         text(b"90000000 0\n", b"\n" * MEGABYTE, 86),
@@ -162,6 +176,17 @@ def test_a_member_that_nobody_needs_is_not_read(tmp_path: Path, how: int) -> Non
     done = run("info", tmp_path / "a.npz", "--json")
     assert done.returncode == 0, done.stderr
     assert '"arcs": 1' in done.stdout
+
+
+def test_damaged_bzip2_in_an_archive(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    archive(path, SPARSE, how=zipfile.ZIP_BZIP2)
+    whole = path.read_bytes()
+    start = whole.index(b"BZh1", whole.index(b"data.npy"))
+    for position in range(start, start + 40):
+        path.write_bytes(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])
+        with pytest.raises(FormatError, match=r"a\.npz: damaged"):
+            read_graph(path)
 
 
 @pytest.mark.parametrize("needed", [False, True])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
+import copy
+import io
 import lzma
 import math
 import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,8 +33,8 @@ DAMAGE = (
 
 READ_AT_ONCE = 1 << 20
 PACKED_AT_ONCE = 1 << 12
-"""Bytes asked for at a time. Of bzip2 and LZMA, zipfile unpacks as many packed bytes at once,
-whatever they make; a few thousand are some ten megabytes."""
+"""Bytes asked for at a time. Of LZMA, zipfile unpacks as many packed bytes at once, whatever they
+make; a few thousand are some ten megabytes."""
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -55,8 +59,8 @@ def read_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    is_usual = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-    with archive.open(member) as stream:
+    at_once = PACKED_AT_ONCE if member.compress_type == zipfile.ZIP_LZMA else READ_AT_ONCE
+    with _opened(archive, member) as stream:
         version = npy.read_magic(stream)
         if version not in HEADERS:
             raise ValueError(f"{member.filename} is of an unknown .npy version")
@@ -70,9 +74,31 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
                 f"{member.filename} promises {size:,} bytes of shape {shape}, and has {left:,}"
             )
             raise ValueError(problem)
-        content = _content(stream, size, READ_AT_ONCE if is_usual else PACKED_AT_ONCE)
+        content = _content(stream, size, at_once)
     order: Any = "F" if by_columns else "C"
     return np.frombuffer(content, dtype).reshape(extents, order=order)
+
+
+@contextmanager
+def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
+    """A member; of bzip2, a few thousand bytes can be gigabytes, which zipfile makes at once.
+
+    Its own reader makes no more than is asked for, and has a checksum for each block.
+    """
+    if member.compress_type != zipfile.ZIP_BZIP2:
+        with archive.open(member) as stream:
+            yield stream
+        return
+    packed: Any = copy.copy(member)
+    packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
+    packed.CRC = None  # it is of what is unpacked
+    try:
+        with archive.open(packed) as raw, bz2.BZ2File(raw) as unpacked:
+            yield io.BufferedReader(unpacked)
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise ValueError(f"{member.filename} is no bzip2 data ({error})") from error
 
 
 def _content(stream: IO[bytes], size: int, at_once: int) -> bytearray:
