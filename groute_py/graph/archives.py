@@ -57,7 +57,7 @@ def zip_member(path: Path) -> Pieces:
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
             members = [member for member in archive.infolist() if _counts(member.filename)]
-            members = [member for member in members if not member.is_dir()]
+            members = [member for member in members if not member.filename.endswith("/")]
             _check_alone(path, [member.filename for member in members])
             if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise FormatError(path, "its member is neither stored nor deflated; unpack it")
