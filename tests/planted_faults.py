@@ -75,8 +75,15 @@ def left_file(path: Path) -> Graph:
     return SOUND(path)
 
 
+class UnescapedError(FormatError):
+    """Says what the errors of the package escape."""
+
+    def __str__(self) -> str:
+        return "\x1b[31m"
+
+
 def control_characters(path: Path) -> Graph:
-    raise FormatError(path, "\x1b[31m")
+    raise UnescapedError(path, "")
 
 
 def long_message(path: Path) -> Graph:
