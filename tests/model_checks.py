@@ -30,7 +30,7 @@ class Check:
         options: macros beside RANKS; the guards taken out begin with ``NO_``.
         violates: label of the assertion that must fail, `CYCLE` or `STUCK`; empty if none may.
         states: the fewest that a complete search visits.
-        ends: check the formula ``ends`` under weak fairness, in place of assertions and end states.
+        ends: check the formula ``ends`` under weak fairness, not assertions and end states.
         slow: takes long; only `make models` makes it.
     """
 

@@ -31,7 +31,7 @@ NUMBERS = tuple(
         *("", '""', '"', "true", "null", "[]", "{}", "-", "+", ".", "e", "#", "%", "c"),
     )
 )
-"""Edge values in place of a number or a word."""
+"""Edge values that replace a number or a word."""
 
 TEXTS = (
     *("\n", "\r\n", "\r", "\n\n", " ", "\t", ",", ";", "|", '"', "'", "\0", "\x1b[31m", "\x7f"),

@@ -14,7 +14,7 @@
  *
  * Abstractions, and why they lose nothing
  *  - Entry number n of a sender is for vertex n. Rings of different senders share the receiver only.
- *  - CAPACITY words in place of 256 and BITS bits of a cursor in place of 24; the code demands
+ *  - CAPACITY words stand for 256 and BITS bits of a cursor for 24; the code demands
  *    CAPACITY < 2^BITS by static_assert, and so do the models that hold.
  *
  * Properties
