@@ -40,6 +40,11 @@ if not any(map(find_spec, ("compression", "backports"))):
     collect_ignore_glob.append("test_fuzz.py")  # it packs files by zstd, which is missing here
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Number bytes: packed ones hold the time, and workers side by side must agree on names."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_collection_finish() -> None:
     """Refuse to run where collecting has replaced CuPy, since tests of the GPU would not use it."""
     if ("emulated_cupy" in sys.modules) != EMULATED:
