@@ -270,6 +270,39 @@ def test_marks_of_comments(tmp_path: Path, text: str, arcs: Arcs | None, comment
     assert graph.reading.comments == comments
 
 
+def test_titles_in_a_comment_that_are_not_clear(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("# roads\n# from,to,km,minutes\n5,6,1,2\n")
+    with pytest.raises(FormatError, match="weights may be km or minutes") as caught:
+        read_graph(tmp_path / "g.csv")
+    assert caught.value.line == 2
+    assert read_graph(tmp_path / "g.csv", weight="minutes").weights.tolist() == [2]
+
+
+@pytest.mark.parametrize("titles", ["", "from,to,km\n"])
+def test_ids_with_a_point(tmp_path: Path, titles: str) -> None:
+    """As a table writes integers among which some are missing."""
+    (tmp_path / "g.csv").write_text(f"{titles}1.0,2.0,5\n2.0,3.0,6\n")
+    with pytest.raises(
+        FormatError, match=r"expected an integer id, got '1\.0'; where"
+    ):
+        read_graph(tmp_path / "g.csv")
+    (tmp_path / "g.csv").write_text(f"# ids are names\n{titles}1.0,2.0,5\n")
+    assert arcs_by_id(read_graph(tmp_path / "g.csv")) == [("1.0", "2.0", 5)]
+
+
+@pytest.mark.parametrize("weight", ["3 km", "1,234"])
+def test_weights_of_a_table_that_are_words(weight: str) -> None:
+    with pytest.raises(GraphError, match=f"column 'km' holds '{weight}'"):
+        graph_from_table({"from": [1], "to": [2], "km": [weight]})
+
+
+def test_a_type_that_numpy_lacks() -> None:
+    polars = pytest.importorskip("polars")
+    table = {"from": [1], "to": [2], "km": polars.Series([10**20], dtype=polars.Int128)}
+    with pytest.raises(GraphError, match="column 'km' cannot be read"):
+        graph_from_table(polars.DataFrame(table))
+
+
 @pytest.mark.parametrize("row", ["#B,C", "#B,C,5,6", "#5,6,7"])
 def test_rows_that_are_neither(tmp_path: Path, row: str) -> None:
     ends = "1,2" if row == "#5,6,7" else "A,B"
@@ -294,6 +327,11 @@ def test_rows_that_are_neither(tmp_path: Path, row: str) -> None:
             [("a", "b", 3), ("b", "c", 4)],
         ),
         ("id;von;source;target;km\n;;1;2;3\n;;;;\n4;x;2;3;1.5\n", [(1, 2, 3.0), (2, 3, 1.5)]),
+        ("# from,km,to\n5,2,6\n6,1,7\n", [(5, 6, 2), (6, 7, 1)]),
+        ("%from;km;to\n# of 2026\nx;2;y\n#z;1;y\n", [("x", "y", 2)]),
+        ("# Nodes: 3\r\n# ToNodeId\tFromNodeId\r\n1\t2\r\n2\t3\r\n", [(2, 1, 1), (3, 2, 1)]),
+        ("# from here to there\n1 2 3\n", [(1, 2, 3)]),
+        ("# from node to node\n1 2 3\n", [(1, 2, 3)]),
     ],
 )
 def test_rows_of_titles(tmp_path: Path, text: str, arcs: Arcs) -> None:

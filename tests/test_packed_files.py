@@ -66,6 +66,27 @@ def test_what_is_alone_is_read(tmp_path: Path, kind: str) -> None:
     assert arcs_by_id(read_graph(tmp_path / "g", cache=tmp_path / "kept")) == ARCS
 
 
+LONG_METIS = "ö" * 150 + ".graph"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        zipped({"town/g.graph": b"3 2\n2\n1 3\n2\n"}),
+        gzip.compress(tarred({"town/g.graph": b"3 2\n2\n1 3\n2\n"})),
+        tarred({LONG_METIS: b"3 2\n2\n1 3\n2\n"}, tarfile.PAX_FORMAT),
+        tarred({LONG_METIS: b"3 2\n2\n1 3\n2\n"}, tarfile.GNU_FORMAT),
+        tarred({"g" * 90 + "/" + "h" * 90 + ".graph": b"3 2\n2\n1 3\n2\n"}, tarfile.USTAR_FORMAT),
+    ],
+    ids=["zip", "tar.gz", "pax", "gnu", "ustar"],
+)
+def test_the_name_of_a_member_tells_its_format(tmp_path: Path, content: bytes) -> None:
+    """Without its suffix this METIS file would be an edge list."""
+    (tmp_path / "g").write_bytes(content)
+    graph = read_graph(tmp_path / "g")
+    assert (graph.offsets.tolist(), graph.heads.tolist()) == ([0, 1, 3, 4], [1, 0, 2, 1])
+
+
 @pytest.mark.parametrize("kind", PACKED)
 def test_large_contents(tmp_path: Path, kind: str) -> None:
     """More than a piece, also of UTF-16, of which a piece may end within a letter."""

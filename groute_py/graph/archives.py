@@ -9,8 +9,10 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 from groute_py.errors import FormatError
 
@@ -48,12 +50,30 @@ def is_zip(path: Path, start: bytes) -> bool:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
 
 
+def zip_name(path: Path) -> str:
+    """The name of the one file in a zip archive.
+
+    Raises:
+        FormatError: as `zip_member`.
+    """
+    with _zip_opened(path) as (_, _, member):
+        return member.filename
+
+
 def zip_member(path: Path) -> Pieces:
     """The content of the one file in a zip archive.
 
     Raises:
         FormatError: there are several files or none, or it is damaged or encrypted.
     """
+    with _zip_opened(path) as (file, archive, member), archive.open(member) as content:
+        while piece := content.read(PIECE):
+            yield piece, file.tell()
+
+
+@contextmanager
+def _zip_opened(path: Path) -> Iterator[tuple[BinaryIO, zipfile.ZipFile, zipfile.ZipInfo]]:
+    """A zip archive, as a file and opened, and its one member."""
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
             members = [member for member in archive.infolist() if _counts(member.filename)]
@@ -63,15 +83,16 @@ def zip_member(path: Path) -> Pieces:
                 raise FormatError(path, "its member is neither stored nor deflated; unpack it")
             if members[0].flag_bits & 1:
                 raise FormatError(path, "its member is encrypted; unpack it")
-            with archive.open(members[0]) as content:
-                while piece := content.read(PIECE):
-                    yield piece, file.tell()
+            yield file, archive, members[0]
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         raise FormatError(path, f"damaged zip archive: {error}") from error
 
 
-def tar_member(path: Path, content: Pieces) -> Pieces:
+def tar_member(path: Path, content: Pieces) -> Generator[tuple[bytes, int], None, str | None]:
     """The content of the one file in a tar archive, or all of a content that is none.
+
+    Returns:
+        The name of the file, behind its content; None for a content that is no archive.
 
     Raises:
         FormatError: there are several files or none, or it is damaged.
@@ -79,22 +100,23 @@ def tar_member(path: Path, content: Pieces) -> Pieces:
     source = _Source(path, content)
     if not is_tar(source.peek()):
         yield from source.rest()
-        return
-    names, size = list[str](), None
+        return None
+    names, extended = list[str](), _Extended()
     while (header := source.take(BLOCK)).strip(b"\0"):
         try:
             member = tarfile.TarInfo.frombuf(header, "utf-8", "replace")
         except tarfile.HeaderError as error:
             raise FormatError(path, f"damaged tar archive: {error}") from error
         if member.type in EXTENSIONS:
-            size = _extended_size(source, member.size) or size
+            extended = extended.joined(_extended(source, member))
             continue
-        length, size = member.size if size is None else size, None
+        length = member.size if extended.size is None else extended.size
+        name, extended = extended.name or member.name, _Extended()
         if member.type == tarfile.GNUTYPE_SPARSE:
             raise FormatError(path, "its member is sparse; unpack it")
-        is_file = member.isreg() and _counts(member.name)
+        is_file = member.isreg() and _counts(name)
         if is_file:
-            names.append(member.name)
+            names.append(name)
         for piece in source.parts(length):
             if is_file and len(names) == 1:
                 yield piece, source.done
@@ -102,6 +124,21 @@ def tar_member(path: Path, content: Pieces) -> Pieces:
     for _ in source.rest():
         pass  # so that damage behind the end mark is seen as well
     _check_alone(path, names)
+    return names[0]
+
+
+class _Extended(NamedTuple):
+    """What headers of more fields say of the next member."""
+
+    name: str | None = None
+    size: int | None = None
+
+    def joined(self, later: _Extended) -> _Extended:
+        """With what a later header says as well."""
+        return _Extended(
+            self.name if later.name is None else later.name,
+            self.size if later.size is None else later.size,
+        )
 
 
 class _Source:
@@ -146,12 +183,19 @@ class _Source:
         return bool(piece)
 
 
-def _extended_size(source: _Source, length: int) -> int | None:
-    """The size of the next member, where a header of more fields has it."""
+def _extended(source: _Source, header: tarfile.TarInfo) -> _Extended:
+    """What a header of more fields says of the next member."""
+    length = header.size
     text = b"".join(part for part in source.parts(length) if length <= LONGEST_EXTENSION)
     source.take(-length % BLOCK)
-    found = re.search(rb"(?:^|\n)\d+ size=(\d{1,18})\n", text)
-    return int(found[1]) if found else None
+    if header.type == tarfile.GNUTYPE_LONGNAME:
+        return _Extended(text.rstrip(b"\0").decode(errors="replace"))
+    name = re.search(rb"(?:^|\n)\d+ path=([^\n]+)\n", text)
+    size = re.search(rb"(?:^|\n)\d+ size=(\d{1,18})\n", text)
+    return _Extended(
+        None if name is None else name[1].decode(errors="replace"),
+        None if size is None else int(size[1]),
+    )
 
 
 def _counts(name: str) -> bool:

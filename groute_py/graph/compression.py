@@ -12,14 +12,14 @@ import gzip
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 
 from groute_py.errors import FormatError, GrouteError
-from groute_py.graph.archives import ZIP_MAGIC, is_tar, is_zip, tar_member, zip_member
+from groute_py.graph.archives import ZIP_MAGIC, is_tar, is_zip, tar_member, zip_member, zip_name
 from groute_py.graph.libraries import library
 from groute_py.graph.unicode import encoding_of, in_utf8
 
@@ -169,18 +169,34 @@ def pieces(path: Path) -> Iterator[tuple[bytes, int]]:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
 
 
-def check_archive(path: Path) -> None:
-    """Raise `FormatError` for a tar archive of several files, before the first of them is read."""
+def member_of(path: Path) -> str | None:
+    """The name of the one file in an archive; None for a file that is no archive.
+
+    Raises:
+        FormatError: there are several files or none, or a tar archive is damaged.
+    """
     status = path.stat()
-    _check_tar(path, status.st_mtime_ns, status.st_size)
+    return _member_of(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)
-def _check_tar(path: Path, mtime_ns: int, size: int) -> None:
-    """As `check_archive`, once for a file as it is: all of it has to be looked through."""
-    if is_tar(next(_pieces(path), (b"", 0))[0]):
-        for _ in tar_member(path, _pieces(path)):
-            pass
+def _member_of(path: Path, mtime_ns: int, size: int) -> str | None:
+    """As `member_of`, once for a file as it is: a tar archive has to be looked through."""
+    with open(path, "rb") as file:
+        if is_zip(path, file.read(len(ZIP_MAGIC))):
+            return zip_name(path)
+    if not is_tar(next(_pieces(path), (b"", 0))[0]):
+        return None
+    return _end_of(tar_member(path, _pieces(path)))
+
+
+def _end_of(content: Generator[object, None, str | None]) -> str | None:
+    """What a generator returns behind all that it yields."""
+    while True:
+        try:
+            next(content)
+        except StopIteration as end:
+            return cast("str | None", end.value)
 
 
 def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError, quote
+from groute_py.errors import GraphError, GrouteError, quote
 from groute_py.graph.array_like import host_array
 from groute_py.graph.columns import Columns, Roles, as_int64, roles_of
 from groute_py.graph.csr import Graph
@@ -109,9 +109,9 @@ def _collected(table: Any, asked: Columns) -> tuple[Any, Roles]:
 
 def _roles(table: Any, asked: Columns) -> Roles:
     def is_numeric(name: Any) -> bool:
-        return host_array(table[name]).dtype.kind in "iuf"
+        return _column(table, name).dtype.kind in "iuf"
 
-    return roles_of(_names(table), is_numeric, lambda name: host_array(table[name]).tolist(), asked)
+    return roles_of(_names(table), is_numeric, lambda name: _column(table, name).tolist(), asked)
 
 
 def _names(table: Any) -> list[Any]:
@@ -125,12 +125,9 @@ def _arcs(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Tails, heads and weights of the arcs that the rows are."""
     rows, ways, back = len(tails), None, None
-    weights = np.ones(rows, np.int32) if roles.weight is None else _column(table, roles.weight)
+    weights = np.ones(rows, np.int32) if roles.weight is None else _weights(table, roles.weight)
     if roles.back is not None:
-        back = _column(table, roles.back)
-        for title, values in ((roles.weight, weights), (roles.back, back)):
-            if values.dtype.kind not in "iuf":
-                raise GraphError(f"weights must be numbers; column {title} holds {values.dtype}")
+        back = _weights(table, roles.back)
     if roles.direction is not None and roles.rule is not None:
         values = _column(table, roles.direction).tolist()
         ways = ways_of(values, roles.direction, roles.rule)
@@ -176,8 +173,21 @@ def _ends(table: Any, name: Any) -> NDArray[Any]:
     return words
 
 
+def _weights(table: Any, name: Any) -> NDArray[Any]:
+    column = _column(table, name)
+    if column.dtype.kind not in "iuf" and len(column):
+        other = next((value for value in column.tolist() if isinstance(value, str)), column.dtype)
+        raise GraphError(f"weights must be numbers; column {quote(name)} holds {quote(other)}")
+    return column
+
+
 def _column(table: Any, name: Any) -> NDArray[Any]:
-    column = host_array(table[name])
+    try:
+        column = host_array(table[name])
+    except GrouteError:  # of a signal handler
+        raise
+    except Exception as error:  # of the table's library, for types that NumPy lacks
+        raise GraphError(f"column {quote(name)} cannot be read: {error}") from error
     if column.ndim != 1:
         raise GraphError(f"column {quote(name)} has {column.ndim} dimensions; it must have one")
     return column

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from groute_py.errors import FormatError
 from groute_py.graph.archives import BLOCK
@@ -11,7 +11,7 @@ from groute_py.graph.columns import BY_TITLE, Columns
 from groute_py.graph.compression import (
     BYTE_ORDER_MARK,
     bare_name,
-    check_archive,
+    member_of,
     packing_of,
     pieces,
 )
@@ -24,7 +24,7 @@ class Head:
 
     Attributes:
         path: the file.
-        name: the file's name without a suffix of compression.
+        name: the file's name without a suffix of compression; in an archive its member's name.
         compression: how it is compressed, the kind of its archive, or its encoding where that is
             not UTF-8; else None.
         text: its first `HEAD_BYTES`, decompressed, without a byte order mark.
@@ -34,7 +34,6 @@ class Head:
 
     def __init__(self, path: Path, asked: Columns = BY_TITLE) -> None:
         self.path, self.asked = path, asked
-        self.name = bare_name(path)
         if "\0" in str(path):
             raise FormatError(path, "is no name of a file: there is a null character in it")
         try:
@@ -45,7 +44,8 @@ class Head:
                 raise FormatError(path, f"{what}; write what a pipe brings to a file first")
             with open(path, "rb") as file:
                 self.compression = packing_of(path, file.read(BLOCK))
-            check_archive(path)
+            member = member_of(path)
+            self.name = bare_name(path) if member is None else PurePosixPath(member).name
             self.size = path.stat().st_size
         except FileNotFoundError as error:
             raise FormatError(path, "no such file") from error

@@ -22,6 +22,7 @@ from groute_py.graph.formats.edge_titles import (
     described,
     refuse_wide_table,
     titled,
+    titled_in_comment,
 )
 from groute_py.graph.head import Head
 from groute_py.graph.lines import shown
@@ -85,8 +86,8 @@ class Dialect(NamedTuple):
 
     @property
     def has_marked_rows(self) -> bool:
-        """Whether a line that begins with ``#`` or ``%`` may be a row: below titles."""
-        return self.titled is not None and self.separator != b""
+        """Whether a line that begins with ``#`` or ``%`` may be a row: below a row of titles."""
+        return self.titled is not None and not self.titled.in_comment and self.separator != b""
 
 
 def dialect_of(head: Head) -> Dialect | None:
@@ -108,6 +109,8 @@ def dialect_of(head: Head) -> Dialect | None:
     if (row := titled(head, data)) is not None:
         return _by_titles(head, row, comments, data)
     _check_comments(head, data)
+    if (row := titled_in_comment(head, data)) is not None:
+        return _by_titles(head, row, comments, data)
     if head.asked.named:
         asked = ", ".join(map(repr, head.asked.named.values()))
         problem = f"its first line is no row of titles with {asked}, so no column can be named"
@@ -201,13 +204,18 @@ def _plausible(rows: Records, columns: int, separator: bytes) -> bool:
 
 
 def _check_typos(head: Head, rows: Records) -> None:
-    """Refuse an id like ``1O`` among integers: it begins as one of them and goes on otherwise."""
+    """Refuse ids with a point as ``1.0``, and one like ``1O`` among integers.
+
+    The latter begins as an integer and goes on otherwise.
+    """
     ends = [(number, end) for number, fields in rows for end in fields[:2]]
     names = [(number, end) for number, end in ends if as_integer(end) is None]
-    if not names or RARE * len(names) > len(ends) or not all(e[:1].isdigit() for _, e in names):
+    is_rare = RARE * len(names) <= len(ends) and all(end[:1].isdigit() for _, end in names)
+    if not names or not (is_rare or all(DECIMAL.fullmatch(end) for _, end in ends)):
         return
     number, end = names[0]
-    problem = f"expected an integer id as in the other lines, got {shown(end)}"
+    others = " as in the other lines" if is_rare else ""
+    problem = f"expected an integer id{others}, got {shown(end)}"
     hint = f"where ids are names, begin the file with `{IDS_ARE_NAMES.decode().strip()}`"
     raise FormatError(head.path, f"{problem}; {hint}", line=number)
 

@@ -14,6 +14,7 @@ from groute_py.graph.formats.edge_fields import (
     Lines,
     Records,
     as_integer,
+    is_comment,
     records_of,
 )
 from groute_py.graph.head import Head
@@ -24,6 +25,8 @@ NUMBER = re.compile(rb"[-+]?\.?\d.*")
 NO_TITLES = ("nan", "inf", "infinity", "null", "none", "na")
 """What a third field may say in the place of a number."""
 TAB = b"\t"
+MOST_COMMENTS = 100
+"""Lines above the first row in which titles are looked for."""
 NARROW = 3
 """Columns of an edge list that needs no titles."""
 
@@ -36,12 +39,14 @@ class Titled(NamedTuple):
         line: its number.
         titles: the fields of the row.
         roles: what the columns are.
+        in_comment: whether the row stands behind the mark of a comment.
     """
 
     separator: bytes
     line: int
     titles: list[str]
     roles: Roles
+    in_comment: bool = False
 
     @property
     def places(self) -> dict[str, int]:
@@ -57,6 +62,37 @@ def titled(head: Head, data: Lines) -> Titled | None:
     Raises:
         FormatError: they are titles, but what the columns are is not clear.
     """
+    found = _candidates(head, data)
+    if not found:
+        return None
+    best = max(found, key=lambda candidate: candidate[:2])  # the first of those that fit as well
+    return described(head, best[2], best[3])
+
+
+def titled_in_comment(head: Head, data: Lines) -> Titled | None:
+    """The last comment above the first line that names ends and has as many fields as all lines.
+
+    Raises:
+        FormatError: they are titles, but what the columns are is not clear.
+    """
+    above = list(enumerate(head.lines[: data[0][0] - 1], 1))
+    for number, line in reversed(above[-MOST_COMMENTS:]):
+        if is_comment(line):
+            for alike, _, separator, rows in _candidates(
+                head, [(number, line.lstrip()[1:]), *data]
+            ):
+                if alike:
+                    return described(head, separator, rows)._replace(in_comment=True)
+    return None
+
+
+def _candidates(head: Head, data: Lines) -> list[tuple[bool, int, bytes, Records]]:
+    """The ways to part lines by which the first is a row of titles.
+
+    Returns:
+        For each whether all lines have as many fields as the titles, how many have, the separator
+        and the fields.
+    """
     found = []
     for separator in (TAB, *SEPARATORS, b""):
         rows = records_of(data, separator)
@@ -64,10 +100,7 @@ def titled(head: Head, data: Lines) -> Titled | None:
             width = len(rows[0][1])
             alike = sum(len(fields) == width for _, fields in rows)
             found.append((alike == len(rows), alike, separator, rows))
-    if not found:
-        return None
-    best = max(found, key=lambda candidate: candidate[:2])  # the first of those that fit as well
-    return described(head, best[2], best[3])
+    return found
 
 
 def described(head: Head, separator: bytes, rows: Records) -> Titled:
