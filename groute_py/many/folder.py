@@ -61,10 +61,20 @@ class RunFolder:
             if not made or _names(self._descriptor):
                 _check_own(path, self._descriptor)
             self._lock = FileLock(self.file(LOCK))
+            self._sign()
+        except BaseException:
+            if made and not _names(self._descriptor) and self.is_same():
+                path.rmdir()
+            os.close(self._descriptor)
+            raise
+
+    def _sign(self) -> None:
+        """Write into the lock whose it is, or leave none: the disk may be full."""
+        try:
             if not os.fstat(self._lock.descriptor).st_size:
                 os.pwrite(self._lock.descriptor, SIGNATURE, 0)
-        except BaseException:
-            os.close(self._descriptor)
+        except OSError:
+            self._lock.remove()
             raise
 
     def file(self, name: str) -> Path:
