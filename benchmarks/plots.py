@@ -33,7 +33,7 @@ SCALED = ("rmat:25", "road:4900x4900")
 """The graphs that `SCALING` has on one, two and four GPUs."""
 
 LEFT_OUT = "groute-py, with tree"
-"""The only rows of `PEERS` that the chart leaves out: the peers find no trees."""
+"""Rows of `PEERS` that the chart leaves out, because it compares distances only."""
 
 BLUE, LIGHT_BLUE, GRAY, ORANGE = "#1f5fbf", "#8fb4e8", "#8a8a8a", "#d98c3f"
 WIDTH_IN = 7.3  # 700 px at 96 px an inch
