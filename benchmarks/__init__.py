@@ -1,1 +1,1 @@
-"""What `python -m benchmarks` measures, how, and how it is shown; start with `__main__`."""
+"""Benchmarks: the cases, how they are measured, and the charts; start with `__main__`."""

@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: measure cases, verify every answer, print a table, keep the numbers.
+"""``python -m benchmarks``: measure cases, verify each answer, print a table, save raw numbers.
 
     python -m benchmarks --device cpu
     python -m benchmarks --device cuda --case rmat:22 --case rmat:22/float32 --both
@@ -9,8 +9,8 @@
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
     python -m benchmarks --device cuda --many
 
-A case that fails does not keep the others from running, but the command ends with its exit code:
-3 for a wrong answer, else as the command line of groute-py.
+If a case fails, the others still run, and the command ends with the exit code of the first failure:
+3 for a wrong answer, otherwise the codes of groute-py's command line.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ RESULTS = Path(__file__).parent / "results"
 @click.command(context_settings={"max_content_width": 100})
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--case", "names", multiple=True, help="See benchmarks/cases.py, or reading[:SPEC].")
-@click.option("--many", is_flag=True, help="All pairs and many sources: see benchmarks/many.py.")
-@click.option("--quick", is_flag=True, help="A small set of cases.")
-@click.option("--methods", "every", is_flag=True, help="Every method, on the documents' graphs.")
+@click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
+@click.option("--quick", is_flag=True, help="A few small cases.")
+@click.option("--methods", "every", is_flag=True, help="Each method, on graphs that suit it.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
-@click.option("--ranks", type=click.IntRange(min=1), help="For cases that do not say.  [1]")
+@click.option("--ranks", type=click.IntRange(min=1), help="For cases without @RANKS.  [1]")
 @click.option("--no-predecessors", "series", flag_value="without", help="Distances only.")
 @click.option("--both", "series", flag_value="both", help="With and without predecessors.")
 @click.option("--delta", type=float, help="Δ in units of weight.  [automatic]")
 @click.option("--mode", type=click.Choice(["auto", "fused", "rounds"]), default="auto")
 @click.option("--order", type=click.Choice([o for o in ORDERS if o != "hilbert"]), default="auto")
-@click.option("--prepare", is_flag=True, help="On GPUs: load for longer, so that solves take less.")
+@click.option("--prepare", is_flag=True, help="On GPUs: load for longer, solve faster.")
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
-@click.option("--commit", help="What is measured, where git cannot say.")
+@click.option("--commit", help="The commit, if git cannot tell it.")
 @click.pass_context
 def main(
     context: click.Context,
@@ -72,10 +72,10 @@ def main(
     output: Path,
     commit: str | None,
 ) -> None:
-    """Measure shortest paths and verify every answer.
+    """Measure shortest paths and verify each answer.
 
-    The table goes to stdout, the raw numbers to a file in benchmarks/results. Without --case a set
-    of cases runs that suits the device.
+    The table goes to stdout, the raw numbers to a file in benchmarks/results. Without --case the
+    device's default cases run.
     """
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare)
@@ -105,7 +105,10 @@ def main(
 
 
 def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:
-    """Those on other numbers of ranks first, in jobs of their own, while the GPUs are empty."""
+    """Run cases; those with another number of ranks come first, each number in a job of its own.
+
+    At that time this process holds no GPU memory.
+    """
     here = place()
     jobs = sorted({case.ranks for case in cases if case.ranks != here.size})
     if jobs and here.size > 1:
@@ -130,8 +133,11 @@ def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:
 
 
 def attempt(cases: list[Case], action: Callable[[], list[Record]]) -> list[Record]:
-    """The records of cases; where they failed, why, unless other ranks do not know of it."""
-    if cases[0].ranks == place().size:  # else the job says so itself
+    """The records of cases, or the reason of their failure.
+
+    An error that only this rank has is raised.
+    """
+    if cases[0].ranks == place().size:  # other ranks: their job prints it
         say(cases[0].name)
     try:
         return action()
@@ -146,7 +152,7 @@ def attempt(cases: list[Case], action: Callable[[], list[Record]]) -> list[Recor
 
 
 def say(text: str) -> None:
-    """A line of log on stderr."""
+    """Print a log line to stderr on rank 0."""
     if place().rank == 0:
         click.echo(f"benchmarks: {text}", err=True)
 

@@ -2,7 +2,7 @@
 
 A case is written ``GRAPH[/float32|/unit][=METHOD][@RANKS]``, such as ``NY``, ``rmat:22/float32``,
 ``NY=heap-dijkstra``, ``rmat:24/unit=bfs`` or ``road:1000x1000@2``. ``KINDS`` says for each kind of
-graph how to get it and where to start.
+graph how to load it and which source to use.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ SETS = {
     "cpu": ["NY", "road:1000x1000", "road:1000x1000@2", "rmat:16", "rmat:20", READING],
     "cuda": ["NY", "road:4900x4900", "rmat:22", "rmat:24"],
 }
-"""What runs when no case is named: ``--quick``, or by device."""
+"""The cases without ``--case``: with ``--quick``, or by device."""
 
 ROADS = ("NY", "FLA")
 SIMPLE = (
     *("random:1000,18555", "random:5000,122984", "random:10000,489476", "random:5000,1242105"),
     "random:65536,393216",
 )
-"""The source documents' graphs: Simple 01 to 04 of the thesis (5.1), and Graph65536."""
+"""Random graphs called Simple 01 to 04 and Graph65536 in docs/what-we-learned.md#methods."""
 
 PARALLEL = (
     *("auto", "delta-stepping", "bellman-ford"),
@@ -47,20 +47,20 @@ SERIAL = ("heap-dijkstra", "queue-bellman-ford-slf-lll")
 
 
 def methods(device: str) -> list[str]:
-    """Every method where it applies and ends within seconds, on the documents' graphs."""
+    """A case for each method and graph where the method applies and ends within seconds."""
     cases = {graph: [*PARALLEL, *SERIAL] for graph in (*ROADS, *SIMPLE, "dense:1500", "rmat:20")}
     for names in cases.values():
         names += ["plain-bellman-ford", "queue-bellman-ford", "queue-bellman-ford-slf"]
-    for graph in (*ROADS, *SIMPLE, "dense:1500"):  # rmat:20 has an open set of most vertices
+    for graph in (*ROADS, *SIMPLE, "dense:1500"):  # not rmat:20: most vertices would be open
         cases[graph] += ["open-set-dijkstra"]
     for graph in SIMPLE:
         cases[graph] += ["csr-bellman-ford", "ell-bellman-ford", "reduction-dijkstra"]
-    for graph in (SIMPLE[0], SIMPLE[2]):  # a minute and more on the others
+    for graph in (SIMPLE[0], SIMPLE[2]):  # others take a minute or more
         cases[graph] += ["textbook-bellman-ford"]
     for graph in (SIMPLE[0], "dense:1500"):
         cases[graph] += ["dense-bellman-ford"]
     cases["dense:1500"] += ["csr-bellman-ford", "ell-bellman-ford", "reduction-dijkstra"]
-    if device == "cuda":  # a core needs minutes for so many rounds of so many arcs
+    if device == "cuda":  # one CPU core would take minutes
         for graph in ROADS:
             cases[graph] += ["csr-bellman-ford", "ell-bellman-ford", "reduction-dijkstra"]
         cases["rmat:20"] += ["csr-bellman-ford"]
@@ -79,11 +79,11 @@ FLA_DIGEST = "179123d18adbf204afe3fed42ad5a2d019e6defbf1852011d7c56366400d08c2"
 
 
 class SkippedError(GrouteError):
-    """A case or a peer that cannot run here, and why."""
+    """A case or another program cannot run here; the message says why."""
 
 
 class Kind(NamedTuple):
-    """How to get a graph of a kind by its name, and the source to solve from."""
+    """How to load a graph of a kind by its name, and the source to solve from."""
 
     load: Callable[[str], Graph]
     source: Callable[[Graph], int]
@@ -92,11 +92,13 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """Attributes:
-    graph: ``NY`` or the spec of a generated graph; or ``reading``, or with a spec.
-    weights: ``int32`` as drawn, ``float32``, or ``unit``: every arc weighs 1.
-    method: the algorithm, ``auto`` where the case does not say.
-    ranks: how many; None for as many as the command says.
+    """One case to measure.
+
+    Attributes:
+        graph: ``NY``, the spec of a generated graph, ``reading`` or ``reading:SPEC``.
+        weights: ``int32`` as generated, ``float32``, or ``unit`` (each arc weighs 1).
+        method: the algorithm, or ``auto``.
+        ranks: their number; None for the command's.
     """
 
     graph: str
@@ -106,10 +108,10 @@ class Case:
 
     @classmethod
     def parse(cls, text: str) -> Case:
-        """Read a case as it is written.
+        """Parse the text of a case.
 
         Raises:
-            InputError: no such case.
+            InputError: there is no such case.
 
         >>> Case.parse("rmat:20/float32@2")
         Case(graph='rmat:20', weights='float32', method='auto', ranks=2)
@@ -126,28 +128,28 @@ class Case:
 
     @property
     def name(self) -> str:
-        """As it is written, but for the ranks."""
+        """The text of the case without its ranks."""
         weights = "" if self.weights == "int32" else f"/{self.weights}"
         return self.graph + weights + ("" if self.method == "auto" else f"={self.method}")
 
     @property
     def kind(self) -> Kind:
-        """How to get the graph, and where to start."""
+        """How to load the graph, and the source."""
         return KINDS[self.graph.partition(":")[0]]
 
     def on(self, ranks: int) -> Case:
-        """The case with a number of ranks, its own if it has one."""
+        """The case with its own number of ranks, or else with `ranks`."""
         return replace(self, ranks=self.ranks or ranks)
 
     def record(self) -> dict[str, Any]:
-        """How its records begin."""
+        """The first fields of its records."""
         return {"case": self.name, "ranks": self.ranks}
 
     def check_digest(self, result: Result) -> bool:
-        """Compare with the known digest; False where there is none.
+        """Compare the distances with the known digest; False if there is none.
 
         Raises:
-            VerificationError: it differs.
+            VerificationError: they differ.
         """
         if self.kind.digest is None or self.weights != "int32":
             return False
@@ -158,17 +160,17 @@ class Case:
 
 
 class Shelf:
-    """Keeps the last graph, for the next case if that has the same with other weights."""
+    """Keeps the last graph for a next case with the same graph and other weights."""
 
     def __init__(self) -> None:
         self._name = ""
         self._graph: Graph | None = None
 
     def take(self, case: Case) -> Graph:
-        """A case's graph; offsets and heads are shared with the one that is kept.
+        """The graph of a case; it shares offsets and heads with the kept graph.
 
         Raises:
-            SkippedError: its file is not here.
+            SkippedError: its file is missing.
         """
         if self._graph is None or self._name != case.graph:
             self._graph = None  # make room first
@@ -183,10 +185,10 @@ class Shelf:
 
 
 def data_file(name: str) -> Path:
-    """A real graph.
+    """The path of a file in the data folder.
 
     Raises:
-        SkippedError: it is not here.
+        SkippedError: the file is missing.
     """
     beside = Path(__file__).parents[2] / "shared" / "data"
     path = Path(os.environ.get("GROUTE_PY_TEST_DATA", beside)) / name
@@ -196,10 +198,10 @@ def data_file(name: str) -> Path:
 
 
 def florida() -> Graph:
-    """The topology of Florida's roads with weights drawn from the ends of each edge.
+    """The topology of Florida's roads, with a weight hashed from the two ends of each edge.
 
     Raises:
-        SkippedError: it is not here.
+        SkippedError: the file is missing.
     """
     graph = read_graph(data_file(FLA_FILE), cache=False)
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)) + 1
@@ -210,7 +212,7 @@ def florida() -> Graph:
 
 
 def dense(name: str) -> Graph:
-    """``dense:N``: an arc from every vertex to every vertex, weights 1 to 999."""
+    """``dense:N``: an arc between each ordered pair of vertices, weights 1 to 999."""
     count = int(name.partition(":")[2])
     weights = np.random.default_rng(count).integers(1, 1000, count * count).astype(np.int32)
     heads = np.tile(np.arange(count, dtype=np.int32), count)
@@ -224,7 +226,7 @@ def middle_of_grid(graph: Graph) -> int:
 
 
 def shuffled(name: str) -> Graph:
-    """``shuffled:WxH``: `road:WxH` with its vertices numbered at random."""
+    """``shuffled:WxH``: ``road:WxH`` with randomly numbered vertices."""
     road = generate(name.replace("shuffled", "road"))
     order = _random_order(road.vertex_count)
     place = np.empty(len(order), np.int32)
@@ -234,7 +236,7 @@ def shuffled(name: str) -> Graph:
 
 
 def middle_of_shuffled(graph: Graph) -> int:
-    """The vertex in the middle of the grid that was shuffled."""
+    """The number of the vertex in the middle of ``shuffled:WxH``."""
     middle = middle_of_grid(graph)
     return int(np.flatnonzero(_random_order(graph.vertex_count) == middle)[0])
 
@@ -244,7 +246,7 @@ def _random_order(count: int) -> NDArray[np.int64]:
 
 
 def some_with_arcs(graph: Graph) -> int:
-    """Always the same vertex of degree > 0: the 12,346th, counted around."""
+    """The 12,346th vertex with out-arcs; the count wraps around in small graphs."""
     (found,) = np.nonzero(np.diff(graph.offsets))
     return int(found[12345 % len(found)])
 

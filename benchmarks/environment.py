@@ -1,4 +1,4 @@
-"""What the numbers depend on and can be asked for: processors, versions, the commit."""
+"""What times depend on: processors, GPUs, versions of packages, the commit."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ MPI_VERSION = (
 
 
 def environment(device: str, commit: str | None = None) -> dict[str, Any]:
-    """All of it, as plain values for JSON.
+    """The environment as plain values for JSON.
 
     Args:
         device: ``cpu`` or ``cuda``.
-        commit: of the checkout, where git cannot say.
+        commit: the commit of the checkout, if git cannot tell it.
     """
     cuda = device == "cuda" and gpu_problem() is None
     return {
@@ -82,7 +82,7 @@ def _version(package: str) -> str | None:
 
 
 def _mpi_library() -> str | None:
-    """Asked in a process of its own where MPI is not needed, so that it is not started here."""
+    """The version of the MPI library; a child process asks if this one does not use MPI."""
     try:
         if place().size > 1:
             return mpi_library()
@@ -93,7 +93,7 @@ def _mpi_library() -> str | None:
 
 
 def _commit() -> str | None:
-    """The checkout's commit, marked where files differ from it."""
+    """The checkout's commit, with ``-dirty`` if files differ from it."""
     git, here = shutil.which("git"), Path(__file__).parent
     if git is None:
         return None

@@ -4,14 +4,16 @@
     python -m benchmarks --many --device cuda --case floyd:random:40000,320000/paths
     mpirun -n 4 python -m benchmarks --many --device cuda --case batch:NY
 
-A case is ``METHOD:GRAPH[/N][/paths][/half]``. Sources are N vertices drawn at random; else NY is
-solved from the 532 sources of the challenge's problem file, and others from all vertices. ``half``
-lets the matrix have half of its size on the GPU. Measured is, on the slowest rank, from the graph
-on the device to the last complete row in the host memory that the device writes to (page-locked for
-a GPU); a matrix is filled, closed and read out within it. The first solve warms up, and some of its
-rows (all up to 2,000) are verified: distances against a serial Dijkstra, trees by the certificate.
+A case is ``METHOD:GRAPH[/N][/paths][/half]``. The sources are N random vertices, or, without N, the
+532 sources of the DIMACS problem file for NY and all vertices of other graphs. ``half`` limits the
+matrix on the GPU to half of its size.
 
-A case that fails does not keep the others from running, but the command ends with its exit code.
+The time starts with the graph on the device and ends with the last complete row in host memory
+(page-locked for a GPU), on the slowest rank. For a matrix it includes filling, closing and reading.
+The first solve is a warm-up. Some of its rows (all, up to 2,000) are verified: distances against a
+serial Dijkstra, trees by the certificate.
+
+If a case fails, the others still run, and the command ends with the exit code of the first failure.
 """
 
 from __future__ import annotations
@@ -61,23 +63,25 @@ SETS = {
     ],
     "cpu": ["floyd:random:1000,8000", "heap:random:4096,24576", "heap:random:1000,8000/paths"],
 }
-"""What runs when no case is named."""
+"""The cases without ``--case``, by device."""
 
 NY_SOURCES = "dimacs9/USA-road-d.NY.ss"
 
 WHOLLY, SOME = 2000, 16
-"""Up to so many rows all are verified, else so many."""
+"""All rows of up to `WHOLLY` are verified, and about `SOME` of more."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Attributes:
-    name: as it is written.
-    method: of `METHODS`.
-    graph: ``NY`` or the spec of a generated graph.
-    count: how many sources, drawn at random; None for those of the graph.
-    paths: whether to find predecessors.
-    half: whether the GPU may hold half of the matrix only.
+    """One case to measure.
+
+    Attributes:
+        name: its text.
+        method: one of `METHODS`.
+        graph: ``NY`` or the spec of a generated graph.
+        count: the number of random sources; None for the graph's own.
+        paths: whether to find predecessors.
+        half: whether the GPU may hold only half of the matrix.
     """
 
     name: str
@@ -89,10 +93,10 @@ class Case:
 
     @classmethod
     def parse(cls, text: str) -> Case:
-        """Read a case as it is written.
+        """Parse the text of a case.
 
         Raises:
-            InputError: no such case.
+            InputError: there is no such case.
         """
         found = re.fullmatch(r"(\w+):(([A-Za-z]+)[^/]*)(?:/(\d+))?(/paths)?(/half)?", text)
         if not found or found[1] not in METHODS or found[3] not in KINDS:
@@ -101,7 +105,7 @@ class Case:
         return cls(text, found[1], found[2], count, bool(found[5]), bool(found[6]))
 
     def load(self) -> tuple[Graph, Any]:
-        """The graph, and the sources or None for all."""
+        """The graph and its sources; None for all vertices."""
         graph = KINDS[self.graph.partition(":")[0]].load(self.graph)
         if self.count is not None:
             return graph, sources_of(f"random:{self.count}", graph.numbering, graph.name)
@@ -113,14 +117,14 @@ class Case:
 def measure_many(
     device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
 ) -> int:
-    """Measure cases one after the other; collective. The numbers go to a file.
+    """Measure cases one after the other and write the numbers to a file; collective.
 
     Returns:
         The exit code of the first case that failed, else 0.
 
     Raises:
         InputError: a case is unknown.
-        GrouteError: this rank cannot go on, and the others do not know of it.
+        GrouteError: only this rank cannot go on.
     """
     channel = connect()
     raw = RawNumbers(output, f"many-{device}-{channel.size}")
@@ -135,7 +139,7 @@ def measure_many(
 
 
 def attempt(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
-    """The record of a case; where it failed, why. Collective."""
+    """The record of a case, or the reason of its failure; collective."""
     record: dict[str, Any] = {"case": case.name, "ranks": channel.size}
     try:
         return record | measure(channel, case, device, repeat)
@@ -196,7 +200,7 @@ def _limit(case: Case, job: Job, kind: np.dtype[Any]) -> int | None:
 
 
 def _fitting(action: Callable[[], T]) -> T:
-    """Its result; InputError where memory, or the type of distances, does not do."""
+    """The result of `action`; an InputError if memory or the distance type is too small."""
     try:
         return action()
     except MemoryError as problem:
@@ -206,7 +210,7 @@ def _fitting(action: Callable[[], T]) -> T:
 
 
 def _verify(job: Job, blocks: Any, own: Any) -> int:
-    """Take all rows, and verify some of them; how many."""
+    """Take all rows and verify some; the number of verified rows."""
     step = 1 if len(own) <= WHOLLY else len(own) // SOME
     verified = 0
     for block in blocks:

@@ -1,19 +1,18 @@
-"""One case: warm up, solve again and again, verify every answer.
+"""Measure one case: warm up, solve several times, verify each answer.
 
-What is measured, each on the slowest rank:
+Times, each of the slowest rank:
 
 solve         the graph on the device, until the distances are on the device
 predecessors  from there, until the shortest-path tree is on the device
 upload        the graph from the host to the device
 download      the answer from the device to rank 0's host memory
-call          one call of `Session.solve` on rank 0: the above but upload, and the statistics
+call          one call of `Session.solve` on rank 0: all above except upload, plus the statistics
 total         upload + call: the graph on the host, until the answer is on the host
 
-A tiny graph is solved first, so that nothing is compiled later. Then the graph is loaded and solved
-as often as is asked for (once if it is large): this gives the uploads, and these solves are the
-warm-up. With the graph in place the solves that count follow. The first answer of all has to pass
-the certificate (and have the known digest, if there is one); all others must have the same
-distances, bit for bit, and a tree of their own that holds.
+A tiny graph is solved first, so that everything is compiled. Then the graph is loaded and solved
+``repeat`` times (once if it is large); this measures the uploads and warms up. The measured solves
+follow with the last loaded graph. The first answer must pass the certificate and match the known
+digest, if there is one. All others must have the same distances bit for bit and a valid tree.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
 
 LOADED_ONCE_FROM = 100_000_000
-"""Arcs from which a graph is loaded once only."""
+"""A graph with at least this many arcs is loaded once."""
 
 PHASES = ("solve", "predecessors", "download")
 
@@ -46,29 +45,31 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """One solve: rank 0's wall time, and the answer there."""
+    """One solve: rank 0's wall time, and the answer on rank 0."""
 
     call_s: float
     result: Result | None
 
     def seconds(self) -> dict[str, float]:
-        """By phase; only on rank 0."""
+        """Seconds by phase; on rank 0 only."""
         assert self.result is not None
         return dict(self.result.statistics["seconds"])
 
     def as_dict(self) -> Record:
-        """For JSON; only on rank 0."""
+        """Plain values for JSON; on rank 0 only."""
         assert self.result is not None
         return {"call_s": self.call_s, "statistics": self.result.statistics}
 
 
 @dataclass(frozen=True)
 class Series:
-    """Attributes:
-    case: of which it is.
-    first: the case's first answer of all.
-    loads: each a load and the solve after it.
-    runs: the solves that count.
+    """All solves of a case with or without predecessors.
+
+    Attributes:
+        case: the case.
+        first: the first answer of the case.
+        loads: the solves that each followed a load.
+        runs: the measured solves.
     """
 
     case: Case
@@ -78,11 +79,11 @@ class Series:
 
     @property
     def answers(self) -> list[Result]:
-        """All of the series; only on rank 0."""
+        """All answers of the series; on rank 0 only."""
         return [run.result for run in (*self.loads, *self.runs) if run.result is not None]
 
     def medians(self) -> dict[str, float]:
-        """Seconds by name."""
+        """Median seconds by phase."""
         medians = {phase: self._median(self.runs, phase) for phase in PHASES}
         medians["upload"] = self._median(self.loads, "upload")
         medians["call"] = statistics.median(run.call_s for run in self.runs)
@@ -96,16 +97,16 @@ def measure(case: Case, whole: Whole, channel: Channel, plan: Plan) -> list[Reco
     """Measure a case; collective.
 
     Args:
-        case: what it is called, and its source.
-        whole: with the case's weights.
+        case: its name and its source.
+        whole: the graph, with the case's weights.
         channel: connects the ranks.
-        plan: the same on every rank.
+        plan: how to measure; the same on each rank.
 
     Returns:
-        On every rank, one record for each of ``plan.trees``.
+        One record for each of ``plan.trees``, on each rank.
 
     Raises:
-        VerificationError: an answer is wrong; on every rank.
+        VerificationError: an answer is wrong; raised on each rank.
     """
     source = on_root(channel, lambda: case.kind.source(whole.graph()))
     _warm_up(case, channel, plan)
@@ -134,25 +135,25 @@ def _warm_up(case: Case, channel: Channel, plan: Plan) -> None:
 def _series(
     whole: Whole, source: int, channel: Channel, repeat: int, options: Options
 ) -> tuple[list[Run], list[Run]]:
-    """The loads, each with its first solve; and the solves that count."""
+    """The solves after each load, and the measured solves."""
     loads: list[Run] = []
     while True:
         with Session(whole, channel, options) as session:
             loads.append(_timed(session, source, channel))
             if len(loads) == repeat or session.facts.arc_count >= LOADED_ONCE_FROM:
                 return loads, [_timed(session, source, channel) for _ in range(repeat)]
-        del session  # it leaves the device before the next one comes
+        del session  # frees the device before the next load
 
 
 def _timed(session: Session, source: int, channel: Channel) -> Run:
-    channel.gather(None)  # no rank waits within its solve for one that has not begun
+    channel.gather(None)  # all ranks begin together
     start = time.perf_counter()
     result = session.solve(source)
     return Run(time.perf_counter() - start, result)
 
 
 def _record(series: Series, graph: Graph) -> Record:
-    """Verify all answers; what is known of the series. On rank 0."""
+    """Verify all answers and make the record of the series; on rank 0."""
     case, first = series.case, series.first
     try:
         verified = _verify(series, graph)
@@ -174,8 +175,8 @@ def _record(series: Series, graph: Graph) -> Record:
 
 
 def _verify(series: Series, graph: Graph) -> str:
-    """How the first answer was verified; the others are compared with it."""
-    if series.first is series.loads[0].result:  # else the series before has done it
+    """Verify the first answer and compare the others with it; the kind of verification."""
+    if series.first is series.loads[0].result:  # otherwise an earlier series verified it
         verify(graph, series.first)
     by_digest = series.case.check_digest(series.first)
     with ThreadPoolExecutor(4) as pool:
@@ -184,7 +185,7 @@ def _verify(series: Series, graph: Graph) -> str:
 
 
 def _check_alike(graph: Graph, first: Result, other: Result) -> None:
-    """The distances are the verified ones; a tree may be another one, and is verified if it is."""
+    """Require the verified distances; verify the tree if it is another one."""
     distances = other.distances
     if distances.dtype != first.distances.dtype or distances.tobytes() != first.distances.tobytes():
         raise VerificationError("a later run's distances differ from the first run's")

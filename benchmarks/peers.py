@@ -1,6 +1,6 @@
-"""Others on the same graph in the same run: SciPy on one core, cuGraph where it is installed.
+"""Other programs on the same graph in the same run: SciPy on one core, cuGraph if installed.
 
-``PEERS`` lists them; a new one is a function and a line.
+``PEERS`` lists them. A new program needs one function and one line there.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from benchmarks.plan import Plan
 from groute_py import Graph, Result, VerificationError
 
 SCIPY_UP_TO = 30_000_000
-"""Arcs of the largest graph that SciPy has to solve."""
+"""SciPy solves graphs of up to this many arcs."""
 
 Solve = Callable[[], Any]
 Distances = Callable[[Any], Any]
 
 
 def measure_peers(graph: Graph, source: int, ours: Result, plan: Plan) -> dict[str, Any]:
-    """Time every peer that can run, once to warm up and then ``plan.repeat`` times.
+    """Time each program that can run: one warm-up, then ``plan.repeat`` solves.
 
     Returns:
-        By name, the median and all times in seconds; or why it was skipped.
+        By name: the median and all times in seconds, or the reason why it was skipped.
 
     Raises:
-        VerificationError: a peer's distances differ from ours.
+        VerificationError: a program's distances differ from ours.
     """
     return {name: _measure(name, graph, source, ours, plan) for name in PEERS}
 
@@ -64,7 +64,7 @@ def scipy_dijkstra(graph: Graph, source: int, device: str) -> tuple[Solve, Dista
 
 
 def _lightest(graph: Graph) -> tuple[Any, tuple[Any, Any]]:
-    """Weights and ends, parallel arcs reduced to the lightest: SciPy would add them up."""
+    """Weights and ends of arcs, with only the lightest of parallel arcs: SciPy would add them."""
     count = np.int64(graph.vertex_count)
     tails = np.repeat(np.arange(count), np.diff(graph.offsets))
     ends = tails * count + graph.heads
@@ -102,7 +102,7 @@ PEERS = {"scipy": scipy_dijkstra, "cugraph": cugraph_sssp}
 
 
 def _check_agrees(name: str, ours: Result, theirs: Any) -> None:
-    """Equal where integers are exact in the peer's type, else nearly so; unreached by us, far."""
+    """Compare distances: exactly for integers in float64, otherwise within 1e-4."""
     reached, theirs = ours.reached, np.asarray(theirs)
     far = np.finfo(theirs.dtype).max
     exact = ours.distances.dtype.kind != "f" and theirs.dtype == np.float64

@@ -1,4 +1,4 @@
-"""How the cases are measured."""
+"""The options of a measurement, common to all cases."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from groute_py.engine.options import Options
 
 @dataclass(frozen=True)
 class Plan:
-    """Attributes:
-    device: ``cpu`` or ``cuda``.
-    repeat: how many solves count.
-    trees: whether to find predecessors, for each series.
-    delta: Δ, or None for the automatic one.
-    mode: how several ranks exchange.
-    order: of the vertices before the cut.
-    prepare: for many solves, as ``--prepare`` does; it counts as upload.
+    """How to measure.
+
+    Attributes:
+        device: ``cpu`` or ``cuda``.
+        repeat: the number of measured solves.
+        trees: for each series, whether it finds predecessors.
+        delta: Δ, or None for the automatic one.
+        mode: how ranks exchange.
+        order: the order of vertices before the cut.
+        prepare: as ``--prepare``; its time counts as upload.
     """
 
     device: str
@@ -29,7 +31,7 @@ class Plan:
     prepare: bool = False
 
     def options(self, *, tree: bool, method: str = "auto") -> Options:
-        """For a session; a method that runs on CPUs only runs there."""
+        """Options of a session; a method for CPUs runs on the CPU."""
         device = self.device if self.device in devices_of(method) else "cpu"
         choices = {"mode": self.mode, "order": self.order, "delta": self.delta}
         return Options(method, device=device, predecessors=tree, prepare=self.prepare, **choices)

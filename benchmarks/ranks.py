@@ -1,4 +1,4 @@
-"""Cases on several ranks, from a command that runs on one: the same command under mpirun."""
+"""Cases on several ranks: a command on one rank starts itself under mpirun."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ROOT = Path(__file__).parents[1]
 
 
 def measure_on_ranks(ranks: int, cases: list[Case], how: Plan) -> list[dict[str, Any]]:
-    """Measure cases on so many ranks in a job of their own; its records, failures included.
+    """Measure cases in a job of `ranks` ranks; the records of that job, failures included.
 
     Raises:
         SkippedError: there is no mpirun.
-        RunError: the job ended before all was measured.
+        RunError: the job ended before all cases were measured.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -29,7 +29,7 @@ def measure_on_ranks(ranks: int, cases: list[Case], how: Plan) -> list[dict[str,
         except SetupError as problem:
             raise SkippedError(str(problem)) from problem
         words[words.index("-m") + 1] = "benchmarks"
-        # the table is for the caller to print; the log is shown as it comes
+        # this process prints the table; the log appears as it comes
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         done = subprocess.run(words, cwd=ROOT, **streams, check=False)
         written = [json.loads(path.read_text()) for path in Path(folder).glob("*.json")]

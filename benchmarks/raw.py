@@ -1,4 +1,4 @@
-"""The file of a command's raw numbers: always whole, and nobody else's."""
+"""The file of a command's raw numbers: always complete, and of this command alone."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 
 class RawNumbers:
-    """A file that is written anew after each case.
+    """A file that is replaced after each case.
 
     Args:
-        folder: of the file.
-        about: what it is named by, before the time; a number follows where another command, begun
-            in the same second, has that name.
+        folder: the file's folder.
+        about: the first part of its name. The time follows, and a number if another command that
+            started in the same second has that name.
     """
 
     def __init__(self, folder: Path, about: str) -> None:
@@ -25,11 +25,11 @@ class RawNumbers:
 
     @property
     def name(self) -> str:
-        """Of the file, once it is written."""
+        """The file's name, or ``none`` before the first write."""
         return self._path.name if self._path is not None else "none"
 
     def write(self, content: dict[str, Any]) -> None:
-        """Put ``content`` in place of what was written before."""
+        """Replace the file's content."""
         self._stem.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self._stem.with_name(f"{self._stem.name}-{os.getpid()}.part")
         unfinished.write_text(json.dumps(content, indent=1) + "\n")
@@ -38,7 +38,7 @@ class RawNumbers:
 
 
 def _taken(stem: Path) -> Path:
-    """The first name that is free, and no longer is."""
+    """Create the first file whose name is free."""
     for number in count(1):
         path = stem.with_name(f"{stem.name}{f'-{number}' if number > 1 else ''}.json")
         try:

@@ -1,12 +1,12 @@
-"""How fast a file becomes a graph, and how much memory that takes.
+"""Measure how fast a file becomes a graph, and how much memory that takes.
 
-New York's ``.gr.gz`` against ``gzip -dc FILE > /dev/null``, in turns; and a generated graph of a
-few million arcs in the formats of `SUFFIXES`. ``reading:SPEC`` reads another generated graph, such
-as ``reading:road:4900x4900``, as large as the roads of the USA.
+``reading`` reads New York's ``.gr.gz`` in turn with ``gzip -dc FILE > /dev/null``, and a generated
+graph of a few million arcs in the formats of `SUFFIXES`. ``reading:SPEC`` reads another generated
+graph, such as ``reading:road:4900x4900``, which is as large as the roads of the USA.
 
-Compiled and in the page cache before the clock starts; no cached copy is used. Every graph that is
-read is compared with what the file says. The peak of memory is that of a process of its own, beyond
-what it had before it read.
+The clock starts when everything is compiled and the file is in the page cache. No cached copy is
+used. Each graph is compared with the file's content. The memory peak is that of a fresh process,
+less what it had before it read the file.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ before = highest()
 graph = read_graph(sys.argv[2], cache=False)
 print(highest() - before)
 """
-"""What the process does whose memory is measured; 5 sets the highest mark back (proc(5))."""
+"""The program whose memory is measured; writing 5 resets the peak, see proc(5)."""
 
 Record = dict[str, Any]
 
 
 def measure_reading(spec: str) -> list[Record]:
-    """Measure New York and the generated graph; on one rank.
+    """Measure reading on one rank.
 
     Args:
-        spec: of the generated graph; empty for New York and `GENERATED`.
+        spec: the generated graph; if empty, New York and `GENERATED` are read.
     """
     if spec:
         return _generated(spec, f"{READING}:{spec}")
@@ -107,7 +107,7 @@ def _record(file: str, path: Path, text: int, graph: Graph, reads: list[float]) 
 
 
 def _peak_bytes(path: Path) -> int:
-    """The most memory that a fresh process takes for reading, beyond what it had before."""
+    """The peak memory of a fresh process that reads a file, less what it had before."""
     with tempfile.NamedTemporaryFile(suffix="".join(path.suffixes)) as tiny:
         write_graph(generate("road:2x2"), tiny.name)
         words = [sys.executable, "-c", PEAK, tiny.name, str(path)]
@@ -129,7 +129,7 @@ def _timed_gzip(command: list[str]) -> float:
 
 
 def _simply_parsed(text: bytes) -> Graph:
-    """The graph as a slow and simple parser reads it, rows in the order of the file."""
+    """The graph as a slow, simple parser reads it, with rows in the order of the file."""
     lines = text.splitlines()
     count = next(int(line.split()[2]) for line in lines if line.startswith(b"p"))
     arcs = np.array([line.split()[1:] for line in lines if line.startswith(b"a")], dtype=np.int64)
@@ -139,7 +139,7 @@ def _simply_parsed(text: bytes) -> Graph:
 
 
 def _check(graph: Graph, expected: Graph) -> None:
-    """Compare; the order of arcs within a row is free."""
+    """Require equal graphs; the order of arcs within a row may differ."""
     if not np.array_equal(graph.offsets, expected.offsets):
         raise VerificationError(f"{READING}: WRONG ANSWER: the rows read are not those of the file")
     for ours, theirs in zip(_sorted_arcs(graph), _sorted_arcs(expected), strict=True):

@@ -1,4 +1,4 @@
-"""Where the numbers go: a file of raw numbers (`Book`), and the tables for people."""
+"""The output of a command: a file of raw numbers (`Book`) and printed tables."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Record = dict[str, Any]
 
 
 class Book:
-    """The records of one command, written to a file after each case.
+    """The records of one command; the file is written after each case.
 
     Args:
-        folder: of the file.
-        cases: what will be measured, in the order of the table.
+        folder: the file's folder.
+        cases: the cases, in the order of the table.
         device: ``cpu`` or ``cuda``.
-        repeat: how many solves count.
+        repeat: the number of measured solves.
         commit: see `environment`.
     """
 
@@ -40,22 +40,22 @@ class Book:
 
     @property
     def exit_code(self) -> int:
-        """Of the first failure, else 0."""
+        """The exit code of the first failure, or 0."""
         return next((r["exit_code"] for r in self._records if "failed" in r), 0)
 
     def add(self, records: list[Record]) -> None:
-        """Take records, and write all down on rank 0."""
+        """Add records; rank 0 writes the file."""
         self._records += records
         self._records.sort(key=lambda r: (self._order.index(r["case"]), r["ranks"]))
         if place().rank == 0:
-            # asked for late, so that the jobs before have had the GPUs for themselves
+            # queried late: earlier jobs on other ranks have the GPUs to themselves
             self._content = self._content or environment(*self._about)
             self._content["load_before"] = self._load
             self._content |= {"repeat": self._repeat, "records": self._records}
             self._raw.write(self._content)
 
     def shown(self) -> str:
-        """For people: what was measured where, and the tables."""
+        """The machine, the tables and the file's name, as text."""
         parts = (_head(self._content), tables(self._records), f"raw numbers: {self._raw.name}")
         return "\n\n".join(parts)
 
@@ -69,7 +69,7 @@ def _head(content: Record) -> str:
 
 
 def tables(records: list[Record]) -> str:
-    """All records for people: solves, then files read, then what did not run."""
+    """All records as text: solves, then files read, then cases that did not run."""
     solved = [record for record in records if "runs" in record]
     read = [record for record in records if "read_s" in record]
     others = [record for record in records if "medians" not in record]
@@ -91,7 +91,7 @@ def _table(columns: dict[str, Column], rows: list[Record], records: list[Record]
 
 
 def _line(cells: list[str], widths: list[int]) -> str:
-    """The first cell to the left, the others to the right."""
+    """One row: the first cell is left-aligned, the others right-aligned."""
     padded = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
     return "  ".join([cells[0].ljust(widths[0]), *padded[1:]])
 
@@ -113,7 +113,7 @@ def _spread(row: Record, _: list[Record]) -> str:
 
 
 def _relaxations(row: Record, _: list[Record]) -> str:
-    """For each arc that leaves a reached vertex; Dijkstra's algorithm has 1."""
+    """Relaxations for each arc that leaves a reached vertex; Dijkstra's algorithm has 1."""
     last = row["runs"][-1]["statistics"]
     needed = last["relaxations"] - last["useless_relaxations"]
     return f"{last['relaxations'] / max(needed, 1):.2f}"
@@ -129,7 +129,7 @@ def _device(label: str) -> str:
 
 
 def _settled(row: Record) -> str:
-    """Of methods that settle vertices in rounds."""
+    """Settled vertices a step, for methods that settle in rounds."""
     last = row["runs"][-1]["statistics"]
     return f"{last['settled'] / max(last['steps'], 1):.1f}" if last["settled"] else "–"
 
@@ -140,7 +140,7 @@ def _delta(row: Record, _: list[Record]) -> str:
 
 
 def _tree_cost(row: Record, records: list[Record]) -> str:
-    """Solve and predecessors, over the solve of the series without, or its own solve."""
+    """Time with predecessors over the solve time of the series without (or its own)."""
     if not row["tree"]:
         return "–"
     bare = [r for r in records if _alike(r, row, "case", "ranks") and r.get("tree") is False]

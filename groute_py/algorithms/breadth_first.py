@@ -19,7 +19,7 @@ from groute_py.graph.facts import Facts
 
 LEVELS_AHEAD = 1024.0
 """Of a window on GPUs, where levels come nearly in order by themselves; measured, see
-docs/performance/methods.md."""
+docs/what-we-learned.md#methods."""
 
 
 def windows(facts: Facts, device: str, ranks: int) -> Windows:

@@ -95,7 +95,7 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
 
 
 def automatic(facts: Facts, device: str, ranks: int) -> Choice:
-    """The method that is likely to be the fastest; docs/performance/methods.md says how it does."""
+    """The method that is likely to be the fastest; see docs/what-we-learned.md#methods."""
     if facts.has_negative and device == "cpu" and ranks == 1:
         return Choice(serial_bellman_ford.BEST, "a weight is negative, and one core solves")
     if facts.has_negative:

@@ -8,7 +8,7 @@ lists are from Davidson et al. (2014).
 The automatic Δ is c · mean weight / mean degree: the weight a path gains until about one vertex
 has been settled by each arc of the frontier (the form of Davidson et al. and of cuGraph). c grows
 with how much work a device can take at once. Two things are known besides, both from sweeps
-(docs/performance/one-gpu.md):
+(docs/what-we-learned.md#delta-and-bucket-width):
 
 * Where vertices have more than `BUSY_DEGREE` arcs a frontier keeps a device busy, and Δ shrinks
   with the degree once more, for fewer relaxations. Not on one GPU that the graph does not fill: a
@@ -31,7 +31,7 @@ from groute_py.device.base import Windows, alike
 from groute_py.graph.facts import Facts
 
 PARALLELISM = {"cpu": 8.0, "cuda": 128.0}
-"""c by device; measured, see docs/performance/one-gpu.md."""
+"""c by device; that of GPUs is measured, see docs/what-we-learned.md#delta-and-bucket-width."""
 
 BUSY_DEGREE = 16.0
 """Mean degree beyond which Δ shrinks with its square."""

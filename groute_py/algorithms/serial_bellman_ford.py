@@ -29,7 +29,7 @@ def _queued(name: str, summary: str, order: int) -> Algorithm:
 
 
 BEST = _queued("queue-bellman-ford-slf-lll", "the same, and large label last", SLF_LLL)
-"""What one core takes for negative weights; measured, see docs/performance/methods.md."""
+"""What one core takes for negative weights; measured, see docs/what-we-learned.md#methods."""
 
 ALGORITHMS = (
     Algorithm(

@@ -22,14 +22,14 @@ from groute_py.kernels.source import NEW_SOLVE
 
 SLICE_TURNS = 16
 """Turns a rank with peers takes before it looks at its messages; measured, see
-docs/performance/several-hosts.md."""
+docs/what-we-learned.md#several-hosts."""
 
 SLICE_TURNS_ALONE = 1 << 10
 """Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
 
 HINTED_FROM = 1.0
-"""How much distances take, in sizes of L2, where hints are left. This and what follows of hints is
-measured, see docs/performance/one-gpu.md."""
+"""How much distances take, in sizes of L2, where hints are left. This and the next two are
+measured, see docs/what-we-learned.md#distance-filter."""
 
 HINTS_IN_L2, MOST_FOLDED = 1 / 3, 3
 """As much of L2 hints may take, which have a byte each, or half of it, or a quarter, or a bit."""
@@ -41,12 +41,12 @@ LARGEST_FLOAT = 1e38
 """What kernels take as a float is no more."""
 
 OUTER_SHARE = 64
-"""Of so many arcs one relaxed in a turn is much: those that lead far are left to be pulled then.
-This and the next are measured, see docs/performance/one-gpu.md."""
+"""Of so many arcs one relaxed in a turn is much: those that lead far are left to be pulled then."""
 
 OUTER_REACH = 32.0
 """Δ over a width: half as far beyond their window arcs may lead and be relaxed all the same, a
-quarter as wide are windows until then, and as wide is the next."""
+quarter as wide are windows until then, and as wide is the next. Measured, see
+docs/what-we-learned.md#push-and-pull."""
 
 BUSHY = 4.0
 """Mean degree from which frontiers may grow too fast for blocks to keep what they find."""

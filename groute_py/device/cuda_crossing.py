@@ -28,7 +28,7 @@ from groute_py.graph.array_like import on_device
 from groute_py.graph.threads import thread_count
 
 PIECE_BYTES = 4 << 20
-"""Of a buffer; measured, see docs/performance/jobs.md."""
+"""Of a buffer; measured, see docs/what-we-learned.md#transfers-and-files."""
 
 MOST_COPIERS = 4
 """Threads; twice as many copy a fifth faster, and take twice as long to get their buffers."""

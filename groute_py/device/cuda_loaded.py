@@ -55,7 +55,8 @@ from groute_py.result import public_distances
 T = TypeVar("T")
 
 BLOCKS_PER_PROCESSOR = 4
-"""Blocks of the persistent grid on each multiprocessor; see docs/performance/one-gpu.md."""
+"""Most blocks of the persistent grid on each multiprocessor; see
+docs/what-we-learned.md#near-and-far-lists."""
 
 LOOKED_AT = 1 << 21
 """Vertices that are looked at together; what is made of them on the way takes 40 MB."""

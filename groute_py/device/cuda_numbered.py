@@ -30,7 +30,7 @@ VISITED_AT_ONCE = 1 << 20
 MIXED_AT_ONCE = 1 << 20
 """Of so many vertices that come next in the order of degrees the numbers are mixed. The distances
 of the few to which most arcs lead would else lie side by side, which is slower; measured, see
-docs/performance/one-gpu.md."""
+docs/what-we-learned.md#push-and-pull."""
 
 MIXER = 2654435761
 """A prime near 2³² over the golden ratio (Knuth, The Art of Computer Programming, section 6.4)."""

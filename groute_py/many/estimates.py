@@ -1,8 +1,8 @@
 """How long each method takes for many sources of a graph; `choose` takes the shortest.
 
 Every figure was fitted to measurements on road grids, R-MAT and random graphs of 10⁴ to 10⁸
-vertices on one H100, whose raw numbers are in ``benchmarks/results``. On these graphs the estimate
-of the method that is chosen is within a factor of two.
+vertices on one H100, whose raw numbers are in ``benchmarks/results/many-costs-h100.jsonl``. On
+these graphs the estimate of the method that is chosen is within a factor of two.
 """
 
 from __future__ import annotations

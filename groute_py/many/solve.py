@@ -35,7 +35,7 @@ BATCH_DELTA, FEWEST_ARCS = 24.0, 3.0
 it shrinks with their square: frontiers fill a block then, and wide windows cost relaxations."""
 
 LEAST_DELTA, MOST_DELTA = 2.0, 32.0
-"""What it is never below or above, in the same unit; see docs/performance/many-sources.md."""
+"""Its limits, in the same unit; measured, see docs/what-we-learned.md#many-sources."""
 
 
 R = TypeVar("R", RowBlock, Summary)

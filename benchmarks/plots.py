@@ -1,0 +1,214 @@
+"""Draw the charts of ``docs/performance.md`` from the raw numbers in ``benchmarks/results``.
+
+    python -m benchmarks.plots
+    python -m benchmarks.plots --output docs/images
+
+``peers.svg`` compares programs on three graphs, ``scaling.svg`` compares one, two and four GPUs.
+The same raw numbers give the same files: they hold neither a date nor a random identifier.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from groute_py.errors import GrouteError, InputError
+
+RESULTS = Path(__file__).parent / "results"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+
+PEERS = "peers.json"
+SCALING = "cuda-1+2+4-2026-11-26-824c247.json"
+
+OURS = "groute-py"
+SCALED = ("rmat:25", "road:4900x4900")
+"""The graphs that `SCALING` has on one, two and four GPUs."""
+
+LEFT_OUT = "groute-py, with tree"
+"""Rows of `PEERS` that the chart leaves out, because it compares distances only."""
+
+BLUE, LIGHT_BLUE, GRAY, ORANGE = "#1f5fbf", "#8fb4e8", "#8a8a8a", "#d98c3f"
+WIDTH_IN = 7.3  # 700 px at 96 px an inch
+
+STYLE = {
+    "svg.hashsalt": "groute-py",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "figure.constrained_layout.w_pad": 0.08,
+}
+
+Record = dict[str, Any]
+
+
+@click.command()
+@click.option("--results", type=click.Path(path_type=Path), default=RESULTS, help="Raw numbers.")
+@click.option("--output", type=click.Path(path_type=Path), default=IMAGES, help="A folder.")
+@click.pass_context
+def main(context: click.Context, results: Path, output: Path) -> None:
+    """Draw every chart of the documents as an SVG file."""
+    try:
+        for name, (source, draw) in CHARTS.items():
+            click.echo(save(draw, results / source, output / name))
+    except GrouteError as error:
+        click.echo(f"benchmarks.plots: {error}", err=True)
+        context.exit(error.exit_code)
+
+
+def save(draw: Callable[[Record], Figure], source: Path, target: Path) -> Path:
+    """Draw a file of raw numbers; the path of the SVG file.
+
+    Raises:
+        InputError: the file cannot be read, or a record lacks a value.
+    """
+    try:
+        content = json.loads(source.read_text(encoding="utf-8"))
+        with mpl.rc_context(STYLE):
+            figure = draw(content)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
+    except OSError as problem:
+        raise InputError(f"{problem.filename}: {problem.strerror}") from problem
+    except (KeyError, IndexError, TypeError, ValueError) as problem:
+        reason = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
+        raise InputError(f"{source} is not what {target.name} is drawn from: {reason}") from problem
+    return target
+
+
+def draw_peers(content: Record) -> Figure:
+    """One panel a graph, one bar a program; the axis of milliseconds is logarithmic."""
+    rows = [row for row in content["rows"] if row["program"] != LEFT_OUT]
+    times = {(row["graph"], row["program"]): positive(row["median_ms"]) for row in rows}
+    if not times:
+        raise ValueError("no rows")
+    graphs = list(dict.fromkeys(graph for graph, _ in times))
+    slowest = {p: max(t for (_, q), t in times.items() if q == p) for _, p in times}
+    programs = sorted(slowest, key=lambda name: (not name.startswith(OURS), slowest[name]))
+    figure = Figure(figsize=(WIDTH_IN, 0.75 + 0.26 * len(programs)), layout="constrained")
+    panels = figure.subplots(1, len(graphs), sharey=True, sharex=True, squeeze=False)[0]
+    for panel, graph in zip(panels, graphs, strict=True):
+        _peers_of(panel, [times.get((graph, program)) for program in programs], programs)
+        panel.set_title(graph, loc="left")
+    panels[0].set_yticks(range(len(programs)), programs)
+    panels[0].invert_yaxis()
+    panels[0].set_xlim(min(times.values()) / 2, 5 * max(times.values()))
+    figure.supxlabel("solve time in ms, logarithmic; shorter is better", fontsize=8.5)
+    return figure
+
+
+def _peers_of(panel: Axes, values: list[float | None], programs: list[str]) -> None:
+    panel.set_xscale("log")
+    panel.xaxis.set_major_formatter("{x:g}")
+    panel.xaxis.minorticks_off()
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="x", color="#dddddd", linewidth=0.8)
+    for place, (value, program) in enumerate(zip(values, programs, strict=True)):
+        if value is None:
+            words, at, color = "no result", 0.03, "#666666"
+            where = panel.get_yaxis_transform()
+            panel.text(at, place, words, transform=where, va="center", color=color, style="italic")
+            continue
+        weight = "bold" if program.startswith(OURS) else "normal"
+        panel.barh(place, value, height=0.72, color=_color(program))
+        panel.text(1.12 * value, place, shown(value), va="center", weight=weight)
+
+
+def _color(program: str) -> str:
+    """Blue for this project, orange for programs on CPU threads, gray for other GPU programs."""
+    if program.startswith(OURS):
+        return BLUE if program == OURS else LIGHT_BLUE
+    return ORANGE if "threads" in program else GRAY
+
+
+def draw_scaling(content: Record) -> Figure:
+    """One panel a graph: speed-ups over one GPU, of distances alone and with predecessors."""
+    figure = Figure(figsize=(WIDTH_IN, 2.6), layout="constrained")
+    panels = figure.subplots(1, len(SCALED), sharey=True, squeeze=False)[0]
+    for panel, graph in zip(panels, SCALED, strict=True):
+        for tree in (False, True):
+            _bars_of(panel, speed_ups(content["records"], graph, tree=tree), tree)
+        panel.set_title(graph, loc="left")
+        panel.set_xlabel("GPUs")
+    panels[0].set_ylabel("times as fast as one GPU")
+    panels[0].legend(frameon=False, loc="upper left")
+    return figure
+
+
+def _bars_of(panel: Axes, values: dict[int, float], tree: bool) -> None:
+    color, label = (LIGHT_BLUE, "with predecessors") if tree else (BLUE, "distances only")
+    panel.grid(axis="y", color="#dddddd", linewidth=0.8)
+    for place, value in enumerate(values.values()):
+        at = place + (0.2 if tree else -0.2)
+        panel.bar(at, value, width=0.38, color=color, label=None if place else label)
+        panel.text(at, value + 0.05, f"{value:.2f}×", ha="center")
+    panel.set_xticks(range(len(values)), [str(gpus) for gpus in values])
+    panel.tick_params(axis="x", length=0)
+    if tree:
+        for place, gpus in list(enumerate(values))[1:]:
+            label = "linear" if place == 1 else None
+            ends = (place - 0.42, place + 0.42)
+            panel.plot(ends, (gpus, gpus), "--", color="#444444", linewidth=1, label=label)
+
+
+def speed_ups(records: list[Record], graph: str, *, tree: bool) -> dict[int, float]:
+    """One GPU's median over that of each number of GPUs, in ascending order.
+
+    The time of a solve with predecessors ends when the tree is on the device.
+
+    >>> half = {"case": "g", "ranks": 2, "tree": False, "medians": {"solve": 2, "predecessors": 0}}
+    >>> one = half | {"ranks": 1, "medians": {"solve": 3, "predecessors": 0}}
+    >>> speed_ups([half, one], "g", tree=False)
+    {1: 1.0, 2: 1.5}
+    """
+    seconds = {
+        record["ranks"]: positive(record["medians"]["solve"] + record["medians"]["predecessors"])
+        for record in records
+        if record["case"] == graph and record["tree"] is tree
+    }
+    if 1 not in seconds:
+        raise ValueError(f"no record of {graph} on one GPU")
+    return {gpus: seconds[1] / seconds[gpus] for gpus in sorted(seconds)}
+
+
+def positive(value: Any) -> float:
+    """A time that can be drawn.
+
+    Raises:
+        ValueError: it is not a positive, finite number.
+    """
+    if not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ValueError(f"{value!r} is not a time")
+    return float(value)
+
+
+def shown(value: float) -> str:
+    """Milliseconds with three significant digits.
+
+    >>> [shown(value) for value in (0.976, 2.6, 13.685, 49, 301.82)]
+    ['0.976', '2.60', '13.7', '49.0', '302']
+    """
+    return f"{value:#.3g}".removesuffix(".")
+
+
+CHARTS: dict[str, tuple[str, Callable[[Record], Figure]]] = {
+    "peers.svg": (PEERS, draw_peers),
+    "scaling.svg": (SCALING, draw_scaling),
+}
+"""The file of each chart, the raw numbers it is drawn from, and the function that draws it."""
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks.plots")
