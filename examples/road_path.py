@@ -1,4 +1,4 @@
-"""The shortest way across a generated road graph, checked and saved.
+"""Find the longest of all shortest paths from the middle of a road graph; check and save the result.
 
 python examples/road_path.py
 python examples/road_path.py 1000x1000
