@@ -2,8 +2,8 @@
 
 python examples/negative_weights.py
 
-An exchange at rate r is an arc of weight −log r. The shortest path is then the best way to exchange,
-and a negative cycle is a sequence of exchanges that makes a profit.
+An exchange at rate r is an arc of weight −log r. The shortest path is then the best way to
+exchange, and a negative cycle is a sequence of exchanges that makes a profit.
 """
 
 import math

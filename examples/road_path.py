@@ -1,4 +1,4 @@
-"""Find the longest of all shortest paths from the middle of a road graph; check and save the result.
+"""Find the vertex of a road graph that is farthest from its middle; check and save the result.
 
 python examples/road_path.py
 python examples/road_path.py 1000x1000
