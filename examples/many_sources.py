@@ -1,9 +1,9 @@
-"""Many sources on one graph in one call; under mpirun each rank takes some of them.
+"""Find the most central of eight places: the one with the least mean distance to all vertices.
+
+One call solves for all sources. Under mpirun each rank solves for some of them.
 
 python examples/many_sources.py
 mpirun -n 2 python examples/many_sources.py
-
-Which of some places is nearest to everything else? (The least mean distance: closeness.)
 """
 
 from groute_py import UNREACHED, sssp

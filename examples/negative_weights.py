@@ -1,9 +1,9 @@
-"""Negative weights and a negative cycle that is caught: money exchanged for a profit. Needs SciPy.
+"""Exchange money at the best rate, with negative weights and a negative cycle. Needs SciPy.
 
 python examples/negative_weights.py
 
-An exchange at rate r is an arc of weight −log r. A path's weight then tells what one gets for one
-unit, the shortest path is the best way to exchange, and a negative cycle is a profit from nothing.
+An exchange at rate r is an arc of weight −log r. The shortest path is then the best way to
+exchange, and a negative cycle is a sequence of exchanges that makes a profit.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The shortest way across a generated road graph, checked and saved.
+"""Find the vertex of a road graph that is farthest from its middle; check and save the result.
 
 python examples/road_path.py
 python examples/road_path.py 1000x1000

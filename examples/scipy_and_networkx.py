@@ -1,4 +1,4 @@
-"""Graphs from SciPy and NetworkX, with the same answers as theirs. Needs both.
+"""Solve graphs of SciPy and NetworkX, and compare the answers with theirs. Needs both.
 
 python examples/scipy_and_networkx.py
 """

@@ -1,4 +1,4 @@
-"""The same call on several ranks: rank 0 has the graph and gets the answer.
+"""Solve one graph on several ranks: rank 0 generates it and gets the answer.
 
 mpirun -n 4 python examples/under_mpirun.py
 python examples/under_mpirun.py
@@ -6,7 +6,7 @@ python examples/under_mpirun.py
 
 import groute_py
 
-# Every rank makes the same call. The graph is made on rank 0 and spread over all ranks.
+# Every rank makes the same call. Rank 0 generates the graph and spreads it over all ranks.
 result = groute_py.sssp("road:200x200", 20100)
 
 if result is not None:  # rank 0

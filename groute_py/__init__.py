@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from groute_py.result import UNREACHED, Result
     from groute_py.verification import verify
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _HOMES = {
     "apsp": "groute_py.api",

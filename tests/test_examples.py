@@ -106,19 +106,34 @@ def test_example_on_ranks(name: str, says: list[str]) -> None:
         assert done.stdout.count(part) == 1, done.stdout
 
 
-def test_console_of_the_readme(desk: Path) -> None:
-    for line, shown in steps("README.md"):
-        if "groute_py.launch" in line:
-            line = line.replace("python -m groute_py.launch -n 4 -- ", "groute-py ")
+CONSOLES = ["README.md", "docs/command-line.md", "docs/files.md", "docs/tables.md"]
+"""The documents with commands and their answers; those of a document share a folder."""
+
+RANKS = re.compile(r"^(mpirun|python -m groute_py\.launch) -n (\d+) (-- |groute-py )")
+"""How a document starts several ranks."""
+
+
+def test_all_consoles_are_known() -> None:
+    documents = ["README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]
+    assert sorted(CONSOLES) == sorted(name for name in documents if blocks(name, "console"))
+
+
+@pytest.mark.parametrize("document", CONSOLES)
+def test_console_of_the_documents(desk: Path, document: str) -> None:
+    """With one rank, whatever the number in the document is."""
+    for line, shown in steps(document):
+        if RANKS.match(line):
+            line = RANKS.sub("groute-py ", line)
             shown = [s for s in shown if not s.startswith(("  order ", "  cut "))]
         follow(desk, line, shown)
 
 
 @pytest.mark.mpi
-def test_ranks_of_the_readme(desk: Path) -> None:
-    for line, shown in steps("README.md"):
-        if " generate " in line or "groute_py.launch" in line:
-            follow(desk, line, shown)
+@pytest.mark.parametrize("document", ["README.md", "docs/command-line.md"])
+def test_ranks_of_the_documents(desk: Path, document: str) -> None:
+    for line, shown in steps(document):
+        if " generate " in line or RANKS.match(line):
+            follow(desk, RANKS.sub(r"python -m groute_py.launch -n \2 -- ", line), shown)
 
 
 TUTORIALS = ["docs/from-scipy.md", "docs/from-networkx.md", "docs/from-cugraph.md"]

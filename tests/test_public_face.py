@@ -78,6 +78,16 @@ def test_the_version() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|rc\d+)?", groute_py.__version__)
 
 
+def test_the_citation_has_the_version() -> None:
+    citation = (Path(__file__).parents[1] / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [groute_py.__version__]
+
+
+def test_the_version_stands_in_one_place() -> None:
+    settings = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    assert groute_py.__version__ not in re.findall(r'"([^"]*)"', settings)
+
+
 def loaded_by(code: str) -> list[str]:
     """Which heavy packages a fresh interpreter has loaded after some code."""
     ask = f"{code}\nimport json, sys; print(json.dumps([m for m in {HEAVY} if m in sys.modules]))"
