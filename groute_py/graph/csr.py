@@ -1,4 +1,4 @@
-"""The graph: compressed sparse rows, immutable, checked once (S1)."""
+"""The graph: compressed sparse rows, immutable, checked once."""
 
 from __future__ import annotations
 
