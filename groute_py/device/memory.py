@@ -136,7 +136,7 @@ def ring_entries(told: int) -> int:
     """The places of a ring in an inbox, a power of two.
 
     ``told`` is the greatest number of vertices that a rank may push to a peer. A step rarely pushes
-    all of them, and the peer takes the entries of a step during the next one; see kernels/peers.cuh.
+    all of them, and the peer takes the entries of a step during the next; see kernels/peers.cuh.
     """
     return 1 << max(told.bit_length(), SMALLEST_RING)
 
