@@ -1,4 +1,4 @@
-"""What a Python user calls."""
+"""The public functions: shortest paths from one source, from several, from all."""
 
 from __future__ import annotations
 
@@ -68,49 +68,56 @@ def sssp(
 ) -> Result | SourceRows | None:
     """Shortest paths from ``source`` to every vertex, or from each of ``sources``.
 
-    In a script under ``mpirun`` every rank calls this; the graph is read on rank 0 and spread
-    over all ranks (of a native file each maps its rows), and the result comes back to rank 0.
+    The default method is near–far Δ-stepping (Meyer and Sanders, 2003; Davidson et al., 2014).
+    In a script under ``mpirun`` every rank calls this function. Rank 0 reads the graph and
+    distributes it (each rank maps its rows of a native file) and gets the result.
 
     Args:
         graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; the name of
             a graph to download such as ``"dimacs:NY"``; a SciPy sparse array (explicit zeros are
             arcs of weight 0); a NetworkX graph (vertex k is its k-th node); a pandas, Polars or
-            Arrow table of tails, heads and weights; or ``(offsets, heads, weights)``, which may be
-            CuPy arrays: these are not copied where one rank solves on their GPU.
+            Arrow table of tails, heads and weights; or ``(offsets, heads, weights)`` in CSR form,
+            of shapes (n + 1,), (m,) and (m,). These may be CuPy arrays, which are not copied if one
+            rank solves on their GPU. Weights are int32, uint32, int64, float32 or float64; other
+            types are converted.
         source: vertex index, from 0 (also for files whose own ids begin at 1).
-        sources: several of them in place of ``source``, as for `apsp`: of the other arguments these
-            are taken then: ``algorithm`` (one of `apsp`'s), ``device``, ``predecessors``, ``comm``.
+        sources: integers, shape (k,): several sources instead of ``source``, as for `apsp`. Only
+            ``algorithm`` (one of `apsp`'s), ``device``, ``predecessors``, ``tail``, ``head``,
+            ``weight`` and ``comm`` may be given with it.
         algorithm: ``auto`` or the name of a method, which ``groute-py algorithms`` lists.
         delta: Δ for delta-stepping, in units of weight; None for automatic.
         device: ``auto``, ``cpu`` or ``cuda``.
-        partition: ``arcs`` or ``vertices``, what the parts have equally many of.
+        partition: ``arcs`` or ``vertices``: the parts have about equally many of these.
         predecessors: also find the shortest-path tree.
-        cutoff: leave vertices farther than this unreached.
-        time_limit_s: give up after this many seconds.
-        mode: how several ranks of a host exchange: ``fused`` inside the kernel, ``rounds`` through
-            the host, ``auto`` for fused where it can run. Between hosts it is always in rounds.
-        order: vertices are renumbered before the cut, results stay in the graph's own numbers:
+        cutoff: leave vertices farther than this unreached, in units of weight.
+        time_limit_s: stop with `TimeLimitError` after this many seconds.
+        mode: how the ranks of a host exchange distances: ``fused`` inside the kernel, ``rounds`` by
+            MPI messages, ``auto`` for fused if it can run. Different hosts always exchange by MPI.
+        order: renumbering of the vertices before the cut; results keep the graph's own numbers.
             ``bfs``, ``rcm`` (needs SciPy), ``hilbert`` (needs coordinates), ``none``; ``auto``
-            renumbers where that saves at least half of the arcs between parts, or of the vertices
+            renumbers if that saves at least half of the arcs between parts, or of the vertices
             that have such arcs.
         coordinates: a DIMACS ``.co`` file, plain or ``.gz``; by default the one beside the graph.
         download: False leaves the answer on the GPU, as CuPy arrays ``result.distances_device`` and
-            ``result.predecessors_device``; where one rank solves.
-        targets: end when these vertices are final; those farther than the farthest of them are
-            left unreached. With negative weights all is solved.
-        tail, head, weight: the columns of a table, in a file or not, by their titles; ``weight``
-            also the edge attribute of a NetworkX graph. By default those whose names say so, as
-            ``docs/tables.md`` lists them.
+            ``result.predecessors_device``; only if one rank solves on a GPU.
+        targets: vertex indices; the solve ends when these are final, and leaves vertices farther
+            than the farthest of them unreached. With negative weights everything is solved.
+        tail, head, weight: titles of the columns of a table, in a file or in memory; ``weight`` is
+            also the edge attribute of a NetworkX graph. ``docs/tables.md`` lists the defaults.
         comm: an MPI communicator; None for all ranks that the launcher started.
 
     Returns:
-        A `Result` on rank 0, for ``sources`` a `SourceRows`; None on the other ranks.
+        On rank 0 a `Result` with distances of shape (n,): int64 for integer weights (`UNREACHED` if
+        no path leads to the vertex), else float32 or float64 (infinity), and int64 predecessors of
+        shape (n,), −1 if there is none. For ``sources`` a `SourceRows` with shape (k, n). None on
+        the other ranks.
 
     Raises:
-        InputError: wrong arguments or graph.
+        InputError: wrong arguments, or the graph is not valid or does not fit in memory.
         NegativeCycleError: a negative cycle can be reached from the source.
         SetupError: the device or the MPI set-up cannot be used.
-        RunError: a distance does not fit, or the time limit passed.
+        RunError: a distance does not fit in 64 bits.
+        TimeLimitError: the time limit passed; a RunError.
 
     >>> result = sssp(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), 0, device="cpu")
     >>> result.distances.tolist(), result.path_to(2)
@@ -180,22 +187,22 @@ def bfs(
     weight: Any = None,
     comm: MPI.Intracomm | None = None,
 ) -> Result | None:
-    """The least number of arcs from ``source`` to every vertex; weights are not looked at.
+    """The least number of arcs from ``source`` to every vertex; weights are ignored.
 
-    On one rank by breadth-first search, in both directions on a GPU (Beamer, Asanovic and
-    Patterson, 2012); on several by near–far relaxation of arcs that weigh 1.
+    One rank uses breadth-first search, direction-optimizing on a GPU (Beamer, Asanovic and
+    Patterson, 2012). Several ranks use near–far relaxation with arcs of weight 1.
 
     Args:
         graph, source: as for `sssp`.
-        cutoff: leave vertices that are more arcs away unreached.
+        cutoff: leave vertices that are more arcs than this away unreached.
         device, partition, predecessors, time_limit_s, mode, order, coordinates, download, targets,
             tail, head, weight, comm: as for `sssp`.
 
     Returns:
-        A `Result` on rank 0, whose distances are int64; None on the other ranks.
+        A `Result` on rank 0: int64 distances and predecessors, shape (n,); None on the other ranks.
 
     Raises:
-        InputError, SetupError, RunError: as for `sssp`.
+        InputError, SetupError, RunError, TimeLimitError: as for `sssp`.
 
     >>> bfs(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), 0, device="cpu").distances.tolist()
     [0, 1, 1]
@@ -233,29 +240,32 @@ def apsp(
     weight: Any = None,
     comm: MPI.Intracomm | None = None,
 ) -> SourceRows | None:
-    """Shortest paths from all vertices, or from many, to all.
+    """Shortest paths from all vertices, or from many sources, to all vertices.
 
-    Under ``mpirun`` every rank calls this; each takes an even part of the sources.
+    Under ``mpirun`` every rank calls this function; each solves an even part of the sources.
+    Negative weights are replaced by Johnson's potentials (Johnson, 1977).
 
     Args:
-        graph: as for `sssp`; every rank will have the whole of it.
-        sources: vertices, from 0; None for all.
-        algorithm: ``floyd`` (blocked Floyd-Warshall), ``heap`` (Dijkstra, a source for each half
-            warp or core), ``batch`` (near–far, a source for each block), ``single`` (near–far by
-            all of a GPU, one source after the other), or ``auto``.
+        graph: as for `sssp`; every rank holds the whole graph.
+        sources: vertex indices from 0, shape (k,); None for all.
+        algorithm: ``floyd`` (blocked Floyd–Warshall: Floyd, 1962; Warshall, 1962), ``heap``
+            (Dijkstra, 1959, with a heap: one source a warp or core), ``batch`` (near–far, one
+            source a thread block or core), ``single`` (near–far with the whole GPU, one source
+            after another), or ``auto``.
         device: ``auto``, ``cpu`` or ``cuda``.
         predecessors: also find the shortest-path trees.
         memory_limit: bytes of device memory that may be used; None for what is free.
         tail, head, weight, comm: as for `sssp`.
 
     Returns:
-        All rows, on rank 0; None on the other ranks.
+        A `SourceRows` on rank 0, with distances of shape (k, n) in the types of `sssp`; None on the
+        other ranks.
 
     Raises:
-        InputError: wrong arguments or graph, or the rows do not fit in memory.
+        InputError: wrong arguments, the graph is not valid, or the rows do not fit in memory.
         NegativeCycleError: a negative cycle can be reached from a source.
         SetupError: the device or the MPI set-up cannot be used.
-        RunError: a distance does not fit.
+        RunError: a distance does not fit in 64 bits.
 
     >>> rows = apsp(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), predecessors=True, device="cpu")
     >>> rows.distances[0].tolist(), rows.path(0, 2)
@@ -301,7 +311,7 @@ def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
 def open_session(
     graph: GraphLike, options: Options, channel: Channel, columns: Columns = BY_TITLE
 ) -> Session:
-    """Read the graph and spread it; for several solves on one graph. Collective."""
+    """Read and distribute the graph once, for several solves on it. Collective."""
     supply = supply_of(graph, channel, whole=options.renumbers, columns=columns)
     return Session(supply, channel, options)
 
@@ -316,19 +326,19 @@ def supply_of(
     progress: Callable[[int, int], None] | None = None,
     columns: Columns = BY_TITLE,
 ) -> Supply:
-    """Where the ranks get their rows of ``graph`` from. Collective.
+    """The supply from which the ranks get their rows of ``graph``. Collective.
 
     Args:
-        graph: as for `sssp`; other ranks' values are not looked at.
+        graph: as for `sssp`; only rank 0's value counts.
         channel: connects the ranks.
-        whole: whether rank 0 will need the whole graph anyway, for an order or to verify.
+        whole: whether rank 0 needs the whole graph anyway, for an order or to verify.
         undirected: as for `as_graph`.
         cache: as for `read_graph`.
         progress: as for `read_graph`.
-        columns: those of a table that the caller names.
+        columns: the columns of a table that the caller names.
 
     Raises:
-        InputError: it is no graph; the same error on every rank.
+        InputError: ``graph`` is not a valid graph; the same error on every rank.
     """
 
     def find() -> SharedFile | None:
@@ -363,17 +373,17 @@ def as_graph(
     progress: Callable[[int, int], None] | None = None,
     columns: Columns = BY_TITLE,
 ) -> Graph:
-    """Make a `Graph` of whatever ``graph`` is; see `sssp`.
+    """Convert ``graph`` to a `Graph`; see `sssp` for the kinds it may be.
 
     Args:
         graph: as for `sssp`.
-        undirected: whether each arc is an edge, and also leads back.
+        undirected: add the reverse of each arc.
         cache: as for `read_graph`.
         progress: as for `read_graph`.
-        columns: those of a table that the caller names, or the attribute of a NetworkX graph.
+        columns: the columns of a table that the caller names, or the attribute of a NetworkX graph.
 
     Raises:
-        InputError: it is none of these, or not a valid one, or has no columns by name.
+        InputError: it is of another kind, is not valid, or has no columns by name.
     """
     whole = _directed(graph, cache, progress, columns._replace(undirected=undirected))
     return mirrored(whole) if undirected else whole

@@ -82,7 +82,7 @@ class GrouteError(Exception):
 
 
 class InputError(GrouteError, ValueError):
-    """Wrong usage or input."""
+    """Wrong usage or input; also a ValueError."""
 
     exit_code = 2
 
@@ -92,7 +92,12 @@ class GraphError(InputError):
 
 
 class FormatError(InputError):
-    """A file that cannot be read; the message names file, line and what was expected."""
+    """A file that cannot be read; the message names the file, the line and what was expected.
+
+    Attributes:
+        path: the file.
+        line: the number of the line, from 1; None if no line is to blame.
+    """
 
     def __init__(self, path: str | Path, problem: str, *, line: int | None = None) -> None:
         where = f"{path}:{line}" if line is not None else f"{path}"
@@ -125,10 +130,10 @@ class NegativeCycleError(GrouteError):
     """A cycle of negative total weight can be reached from the source.
 
     Attributes:
-        cycle: the vertices in order, the first repeated at the end.
-        weight: the total weight of the cycle.
+        cycle: the vertex indices in order, the first repeated at the end.
+        weight: the total weight of the cycle, below 0.
 
-    The message shows the file's `ids` of these vertices, where they are given.
+    If `ids` are given, the message shows these, the file's ids, instead of the indices.
     """
 
     exit_code = 4

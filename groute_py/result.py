@@ -1,4 +1,4 @@
-"""The answer: distances, predecessors, paths, statistics; and how it is kept in a file."""
+"""The answer: distances, predecessors, paths and statistics; reading and writing it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WIDENED_AT_ONCE = 1 << 18
 """Distances that a thread converts in one go, so that they stay in its cache."""
 
 WIDENED_ALONE = 1 << 19
-"""Up to so many one thread is done before several have begun."""
+"""Up to this many distances one thread is faster than several."""
 
 
 def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
@@ -64,12 +64,14 @@ class Result:
 
     Attributes:
         source: the source's index, from 0.
-        distances: shape (n,), int64 (`UNREACHED` where no path leads) or float (infinity there).
-        predecessors: int64, shape (n,), the vertex before each on a shortest path, −1 for the
-            source and where no path leads; None if they were not asked for.
+        distances: shape (n,), in units of weight: int64 (`UNREACHED` if no path leads to the
+            vertex), or float32 or float64 (infinity).
+        predecessors: int64, shape (n,), the vertex before each on a shortest path; −1 for the
+            source and for unreached vertices. None if they were not asked for.
         statistics: what the solve cost; see `groute_py.engine.statistics.Statistics`.
-        first_id: the id that the graph's file gives to vertex 0.
-        ids: the file's id of every vertex, int64 or str, where they do not count from `first_id`.
+        first_id: the id of vertex 0 in the graph's file.
+        ids: int64 or str, shape (n,): the file's ids of the vertices, if they do not count from
+            `first_id`; else None.
     """
 
     source: int
@@ -81,12 +83,12 @@ class Result:
 
     @property
     def numbering(self) -> Numbering:
-        """Between indices and the file's ids."""
+        """The mapping between vertex indices and the file's ids."""
         return Numbering(len(self.distances), self.first_id, self.ids)
 
     @property
     def distances_device(self) -> Any:
-        """The distances as a CuPy array, if they were left on the GPU (``download=False``).
+        """The distances as a CuPy array, shape (n,), if they are on the GPU (``download=False``).
 
         Raises:
             InputError: they are in host memory.
@@ -95,12 +97,16 @@ class Result:
 
     @property
     def predecessors_device(self) -> Any:
-        """The predecessors likewise; None if they were not asked for."""
+        """The predecessors as a CuPy array, int64, shape (n,); None if they were not asked for.
+
+        Raises:
+            InputError: they are in host memory.
+        """
         return self.distances_device
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """bool, shape (n,): which vertices a path leads to."""
+        """bool, shape (n,): True for the vertices that a path from the source leads to."""
         if self.distances.dtype.kind == "f":
             return np.asarray(np.isfinite(self.distances))
         return np.asarray(self.distances != UNREACHED)
@@ -108,10 +114,10 @@ class Result:
     def path_to(self, vertex: int) -> list[int]:
         """The vertices of a shortest path from the source to ``vertex``, both included.
 
-        Empty where no path leads.
+        Empty if no path leads to it.
 
         Raises:
-            InputError: ``vertex`` is not one, or predecessors were not asked for.
+            InputError: ``vertex`` is not a vertex, or predecessors were not asked for.
             VerificationError: they do not lead to the source, as in a damaged file.
         """
         vertex = vertex_number("vertex", vertex)

@@ -18,7 +18,7 @@ class Settings:
         cache_folder: where converted and downloaded graphs are kept
             (``GROUTE_PY_CACHE``, else ``$XDG_CACHE_HOME/groute-py``).
         cache_is_own: that folder is the user's own, as ``GROUTE_PY_CACHE`` names none.
-        datasets_url: where graphs by name are downloaded from (``GROUTE_PY_DATASETS``), in place of
+        datasets_url: where graphs by name are downloaded from (``GROUTE_PY_DATASETS``), instead of
             their own sites.
         gpu_aware_mpi: True or False where ``GROUTE_PY_GPU_AWARE_MPI`` says so, None to detect.
         device: where the drop-ins solve, whose functions have no argument for it

@@ -1,12 +1,12 @@
-"""Is it a shortest-path answer? The optimality certificate, and a serial oracle.
+"""The optimality certificate of a shortest-path answer, and a serial solver to compare with.
 
-Distances are right if and only if the source has 0, no arc would shorten any of them, and every
-reached vertex is led to from the source by tight arcs (arcs u→v with distance[u] + weight =
-distance[v]). Where float weights are negative an arc may shorten a distance by no more than
-`groute_py.algorithms.tolerance` allows. The check shares no code with the solvers. It is two passes
-over the arcs, three with predecessors, by several threads where there are many, and a search where
-tight arcs from smaller distances do not tell: where weights are negative, zero, or too small for a
-float's sum to differ.
+Distances are right if and only if the source has 0, no arc shortens any distance, and a path of
+tight arcs (u→v with distance[u] + weight = distance[v]) leads from the source to every reached
+vertex (Ahuja, Magnanti and Orlin, "Network Flows", section 5.2). With negative float weights an arc
+may shorten a distance by at most the tolerance of `groute_py.algorithms.tolerance`. The check
+shares no code with the solvers. It takes two passes over the arcs, three with predecessors, with
+several threads if arcs are many. A search follows if tight arcs from smaller distances do not
+suffice: with weights that are negative, zero, or so small that a float sum does not change.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ SHARED_FROM = 1 << 18
 
 
 def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None:
-    """Check a result against its graph.
+    """Check a result against its graph by the optimality conditions; see this module's docstring.
 
     Args:
-        graph: the graph it should be the answer for.
-        result: distances, and predecessors if it has them.
-        cutoff: the one that was solved with, if any.
+        graph: the graph that was solved.
+        result: its distances, and its predecessors if it has them, are checked.
+        cutoff: the cutoff of the solve, in units of weight, if there was one.
 
     Raises:
-        VerificationError: naming the first vertex that is wrong, and why.
-        InputError: the result has not as many vertices as the graph, or both have ids, and others;
-            or the cutoff is none.
+        VerificationError: a distance or predecessor is wrong; the message names the first such
+            vertex and the reason.
+        InputError: the result and the graph differ in the number of vertices or in their ids, or
+            the cutoff is not a number.
     """
     cutoff = plain(cutoff)
     if cutoff is not None:

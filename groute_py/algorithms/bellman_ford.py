@@ -1,8 +1,8 @@
-"""Bellman-Ford with a worklist (S9).
+"""Bellman-Ford with a worklist (Moore, 1959).
 
-Only vertices whose distance has improved relax their arcs. That is near–far relaxation with one
-window of infinite width. Negative weights are allowed; with a reachable negative cycle the work
-would never end, so its progress is watched: see `groute_py.engine.negative_cycle`.
+Only vertices whose distance has improved relax their arcs. This is near–far relaxation with one
+window of infinite width. Negative weights are allowed. A reachable negative cycle would make the
+work endless, so `groute_py.engine.negative_cycle` watches its progress.
 """
 
 from __future__ import annotations

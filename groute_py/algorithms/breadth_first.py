@@ -1,9 +1,10 @@
-"""Breadth-first search (S8), where every arc counts 1.
+"""Breadth-first search, in which every arc counts 1.
 
-Level by level; each vertex is reached once, by any vertex of the level before. On a GPU the search
-changes direction (Beamer, Asanovic and Patterson, 2012): while the frontier holds much of the
-graph, the vertices that are left look for a tail in it, and most find one at their first arcs. Deep
-graphs, where a level is too little work for a GPU, and several ranks go by near–far relaxation.
+The search goes level by level; any vertex of the level before may reach a vertex. On a GPU it
+changes direction (Beamer, Asanovic and Patterson, 2012): while the frontier holds a large part of
+the graph, unreached vertices search their in-arcs for a tail in the frontier, and most find one
+at the first arcs. Near–far relaxation serves deep graphs, whose levels have too little work for a
+GPU, and several ranks.
 
 * `groute_py.kernels.cpu.breadth_first`: on one core.
 * ``kernels/breadth_first.cu``: on one GPU.

@@ -1,25 +1,24 @@
-"""Near–far Δ-stepping (S12).
+"""Near–far Δ-stepping: Meyer and Sanders (2003), with the two lists of Davidson et al. (2014).
 
-Vertices nearer than a threshold are relaxed first, in any order and as often as they improve; when
-none is left the threshold moves to Δ above the nearest of the rest. A small Δ orders like Dijkstra
-(few relaxations, many windows), a large one like Bellman-Ford. Meyer and Sanders (2003); the two
-lists are from Davidson et al. (2014).
+Vertices nearer than a threshold are relaxed first, in any order and as often as they improve. When
+none is left, the threshold moves to Δ above the nearest of the other vertices. A small Δ works like
+Dijkstra (few relaxations, many windows), a large one like Bellman-Ford.
 
 The automatic Δ is c · mean weight / mean degree: the weight a path gains until about one vertex
 has been settled by each arc of the frontier (the form of Davidson et al. and of cuGraph). c grows
 with how much work a device can take at once. Two things are known besides, both from sweeps
 (docs/what-we-learned.md#delta-and-bucket-width):
 
-* Where vertices have more than `BUSY_DEGREE` arcs a frontier keeps a device busy, and Δ shrinks
-  with the degree once more, for fewer relaxations. Not on one GPU that the graph does not fill: a
-  turn there takes its time whatever is relaxed in it.
-* Where they have fewer, such a GPU has room for more work, and several GPUs have: Δ grows with the
-  room that the vertices leave, and with the root of the number of GPUs.
+* If vertices have more than `BUSY_DEGREE` arcs, a frontier keeps a device busy, and Δ shrinks with
+  the degree once more, for fewer relaxations. One GPU that the graph does not fill is an exception:
+  the time of a step there does not depend on its relaxations.
+* If they have fewer arcs, such a GPU, and several GPUs, have room for more work: Δ grows with the
+  room that the vertices leave, and with the square root of the number of GPUs.
 
-On GPUs the first windows are narrower than Δ where arcs are many. Few vertices then hold most of
-the arcs, and paths to them are short: in narrow windows they are relaxed in order, nearly once
-each. The others are many, with few arcs each, and wide windows are enough for them. So windows
-begin at a small part of Δ and grow.
+On GPUs the first windows are narrower than Δ if arcs are many. Few vertices hold most of the arcs
+then, and paths to them are short: narrow windows relax them in order, nearly once each. The other
+vertices are many, with few arcs each, and wide windows are enough for them. So windows begin at a
+small part of Δ and grow.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ WIDEST_GROWN = 1e38
 
 
 def automatic_windows(facts: Facts, device: str, ranks: int) -> Windows:
-    """The first narrow where arcs are many."""
+    """Windows of width Δ; on a GPU and with many arcs the first is narrower."""
     delta = automatic_delta(facts, device, ranks)
     many = facts.arc_count >= MANY_ARCS and facts.mean_degree >= GROWING_DEGREE
     if device != "cuda" or not many or delta > WIDEST_GROWN:
@@ -65,9 +64,10 @@ def automatic_windows(facts: Facts, device: str, ranks: int) -> Windows:
 
 
 def outer_below(facts: Facts, windows: Windows) -> float:
-    """How wide a window has to be that arcs are not worth pulling there; 0 where none ever are.
+    """The width of windows from which pulling outer arcs does not pay; 0 if it never does.
 
-    They are where windows grow. With negative weights a far tail may bring a vertex nearer.
+    It pays only if windows grow, and not with negative weights, with which a far tail may improve
+    a vertex.
     """
     pulls = windows.first < windows.widest and not facts.has_negative
     return OUTER_BELOW * facts.mean if pulls else 0.0
@@ -93,7 +93,7 @@ def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
 
 
 def stride(facts: Facts, device: str) -> float:
-    """How far to go at once towards targets: Δ whatever room is left, since less may be enough."""
+    """The width of a step towards targets: Δ without the factor for room on the device."""
     return _usable(_plain(facts, device) * min(BUSY_DEGREE / _degree(facts), 1.0), facts)
 
 

@@ -1,10 +1,11 @@
-"""Which type distances are computed in, so that they are exact.
+"""The type in which distances are computed, so that integers are exact.
 
-Integer weights run in 32 bits first: every sum is checked, and where one did not fit the solve is
-repeated in 64. Sums that do not fit in 64 bits are an error. With negative weights 64 bits are used
-from the start, because a negative cycle sinks through 32 bits before it is noticed. Float weights
-are summed in their own type; float32 sums that overflow are repeated in float64. Sums of floats are
-rounded from the source outwards, the same way on every device and at every rank count.
+Integer weights are summed in 32 bits first. Every sum is checked; if one does not fit, the solve is
+repeated in 64 bits. A sum that does not fit in 64 bits is an error. Negative weights use 64 bits
+from the start, because a negative cycle would sink below the 32-bit range before it is noticed.
+Float weights are summed in their own type; if a float32 sum overflows, the solve is repeated in
+float64. Sums of floats are rounded from the source outwards, the same way on every device and with
+every number of ranks.
 """
 
 from __future__ import annotations

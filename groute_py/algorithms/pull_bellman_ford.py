@@ -1,14 +1,13 @@
-"""Bellman-Ford by min-plus products (S13): distance = min(distance, Aᵀ ⊗ distance).
+"""Bellman-Ford by min-plus products: distance = min(distance, Aᵀ ⊗ distance).
 
 In the semiring (min, +) a product with the transposed matrix relaxes every arc: each vertex takes
-the best of its incoming arcs. Rounds follow until one changes nothing, at most n without a
-reachable negative cycle; those are found as for the worklist form. There is no worklist and there
-are no atomics, so it pays where most distances change in most rounds. Three storages:
+the best of its in-arcs. Rounds are repeated until one changes nothing, at most n times without a
+reachable negative cycle; negative cycles are found as in the worklist method. There is no worklist
+and no atomic, so the method pays if most distances change in most rounds. Three storages:
 
-* ``csr``: rows of incoming arcs.
-* ``ell`` (S5): equally many slots a vertex; refused where degrees are so uneven that most are
-  empty.
-* ``dense`` (S20): the matrix itself, kept in shared memory from round to round where it fits.
+* ``csr``: rows of in-arcs.
+* ``ell``: equally many slots a vertex; refused if degrees are so uneven that most slots are empty.
+* ``dense``: the matrix itself, which stays in shared memory from round to round if it fits.
 
 On one core `groute_py.kernels.cpu.pull`, on one GPU ``kernels/pull.cu``.
 """

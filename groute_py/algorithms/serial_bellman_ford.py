@@ -1,9 +1,9 @@
-"""Serial Bellman-Ford (S6): plain, as in the textbooks, and with a queue in three orders (S10).
+"""Serial Bellman-Ford on one core: plain, as in the textbooks, and with a queue in three orders.
 
-Negative weights are allowed, and negative cycles are found as for the worklist form: see
-`groute_py.engine.negative_cycle`. On one core; what other methods are compared with. The orders can
-take exponential time, so after 64 passes over the arcs a queue is taken as it comes, and the bound
-of n·m holds for all.
+Other methods are compared with these. Negative weights are allowed, and negative cycles are found
+as in the worklist method (`groute_py.engine.negative_cycle`). Two of the orders can take
+exponential time, so after 64 passes over the arcs the queue becomes first in, first out, and the
+bound of n·m holds for all.
 
 * `groute_py.kernels.cpu.plain_bellman_ford`
 * `groute_py.kernels.cpu.queue_bellman_ford`

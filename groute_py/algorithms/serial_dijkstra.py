@@ -1,7 +1,7 @@
-"""Serial Dijkstra (S6): the nearest open vertex is closed and relaxed, one after the other.
+"""Serial Dijkstra on one core: each step closes the nearest open vertex and relaxes its arcs.
 
-With a binary heap, or by looking through all open vertices. On one core; what other methods are
-compared with.
+The nearest vertex is found with a binary heap, or by a scan of all open vertices. Other methods are
+compared with these.
 
 * `groute_py.kernels.cpu.heap`
 * `groute_py.kernels.cpu.open_set`

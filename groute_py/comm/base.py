@@ -1,7 +1,7 @@
-"""The channel protocol: what ranks need from each other.
+"""The channel protocol: communication between the ranks of a run.
 
-Two kinds of verbs. *Collective* ones are called by all ranks in the same order. *Free* ones (send,
-receive, the vote) never wait: a rank works on while they are under way.
+There are two kinds of methods. All ranks call *collective* methods in the same order. *Free*
+methods (send, receive, vote) never block: a rank continues to work while they are in flight.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ class Channel(Protocol):
         """
 
     def abandon(self) -> None:
-        """Take all messages of this phase that are under way, and drop them."""
+        """Receive and drop all messages of this phase that are in flight."""
 
     # free
     def begin(self) -> None:
         """Begin the next phase: a message is received only in the phase it was sent in.
 
-        So a rank that has noticed the end of a phase early may go on, and nothing it sends
-        reaches one that has not.
+        So a rank that notices the end of a phase early may continue, and its messages do not reach
+        a rank that is still in that phase.
         """
 
     def send(self, peer: int, message: Buffer) -> None:

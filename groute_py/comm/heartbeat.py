@@ -1,15 +1,16 @@
-"""Who of the ranks is still there: beats over the wires to rank 0, beside MPI.
+"""Failure detection by heartbeats over TCP connections to rank 0, beside MPI.
 
-MPI waits for ever for a rank that is stopped, or whose host is lost. So each rank has a thread
-that sends rank 0 a byte every `BEAT_S`, which rank 0 answers. Rank 0 watches all others, the others
-watch rank 0. Nothing of it touches the solve loop.
+MPI waits for ever for a rank that is stopped or whose host is lost. So each rank has a thread that
+sends rank 0 a byte every `BEAT_S`, which rank 0 answers. Rank 0 watches all others; the others
+watch rank 0. The solve loop is not involved.
 
-Ending a good job is worse than ending a bad one late, so there are three doubts:
+Ending a healthy job is worse than ending a broken one late, so there are three exceptions:
 
-* A rank of this host that is silent, but has a thread at work, is left alone: something native
-  holds Python back. A process of another host cannot be looked at; it may be silent for longer.
-* A watcher that was away itself (stopped and continued, as a whole job may be) judges nobody.
-* A connection may break some time before the launcher tells all ranks why.
+* A silent rank of this host with a running thread is not reported: native code is holding Python's
+  lock. The state of a process on another host is unknown; it may be silent for longer.
+* A watcher that was itself stopped and continued, like a suspended job, does not report anybody.
+* A broken connection is reported only after `GONE_S`, because the launcher usually ends the job
+  first, with a better reason.
 """
 
 from __future__ import annotations

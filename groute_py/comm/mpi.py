@@ -1,9 +1,8 @@
-"""The channel over MPI: nonblocking, with messages received as they come.
+"""The channel over MPI: nonblocking calls; messages are received in any order.
 
-Waiting is polite: it polls, soon with growing naps, so that ranks which share a core do not starve
-each other and a signal is heard at once (a blocking MPI call would hold Python's handlers back).
-Only where a large array is under way it looks without naps: MPI may move it in small fragments, one
-a look.
+A wait polls, after some time with growing pauses. So ranks that share a core do not starve each
+other, and signals are handled at once (a blocking MPI call would delay Python's handlers).
+Transfers of large arrays are polled without pauses, because MPI may move one small fragment a poll.
 """
 
 from __future__ import annotations

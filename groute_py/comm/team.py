@@ -1,7 +1,7 @@
-"""The ranks of one host: among themselves they may exchange in ways that end at its walls.
+"""Teams: the ranks of one host, which may exchange through the memory of their GPUs.
 
-To the ranks of other hosts a team is as one rank: its members work, vote and learn of a vote's end
-at the same looks. So what is proved of ranks in `groute_py.comm.termination` holds for teams.
+To ranks of other hosts a team acts as one rank: its members work, vote and see the end of a vote in
+the same iterations. So the proof for ranks in `groute_py.comm.termination` holds for teams.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from groute_py.settings import settings
 
 
 def host_name(rank: int, size: int) -> str:
-    """Where this rank is; ``GROUTE_PY_HOSTS`` divides a host into several that are pretended."""
+    """The host of this rank; ``GROUTE_PY_HOSTS`` divides one host into several simulated ones."""
     pretended = settings().hosts
     return platform.node() + (f"/{rank * pretended // size}" if pretended else "")
 
@@ -41,7 +41,7 @@ class Team:
         return [value for (value,) in values]
 
     def tally(self, channel: Channel) -> list[Sequence[float]] | None:
-        """As the channel's, and the same for all members: what one has, all wait for."""
+        """The channel's ballots, at the same time on all members: if one has them, all wait."""
         ballots = channel.tally()
         if any(self.agree(ballots is not None)):
             while ballots is None:
@@ -51,7 +51,7 @@ class Team:
 
 
 def team_of(channel: Channel) -> Team | str:
-    """This rank's team, or why there can be none; collective, and the same on every rank."""
+    """This rank's team, or the reason why there is none; collective, the same on every rank."""
     hosts = channel.gather(host_name(channel.rank, channel.size))
     if problem := scattered(hosts):
         return problem
@@ -62,7 +62,7 @@ def team_of(channel: Channel) -> Team | str:
 
 
 def scattered(hosts: Sequence[str]) -> str | None:
-    """Which rank does not follow the others of its host, or None; ``hosts[r]`` is rank r's."""
+    """A message if the ranks of a host are not consecutive, else None; ``hosts[r]`` is rank r's."""
     for rank in range(1, len(hosts)):
         if hosts[rank] != hosts[rank - 1] and hosts[rank] in hosts[:rank]:
             return (

@@ -1,9 +1,9 @@
-"""Wires: a TCP connection from each rank to rank 0, beside MPI, which says nothing while it waits.
+"""TCP connections ("wires") from each rank to rank 0, beside MPI, for heartbeats.
 
-A cluster may forbid such connections, and a host has more addresses than those its peers reach. So
-rank 0 tells all it has, a rank tries one after the other, and both show a secret that went round by
-MPI: a docker bridge has the same address on every host, and ports are scanned. A rank that finds
-no way has no wire, which is no error.
+A cluster may forbid such connections, and peers may not reach all addresses of a host. So rank 0
+broadcasts all its addresses, and a rank tries one after another. Both sides show a secret that was
+broadcast by MPI, because a docker bridge has the same address on every host, and ports are scanned.
+A rank that cannot connect has no wire, which is not an error.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ no path leads, and int32 predecessors, −9999 where there is none. A program ch
 >>> dijkstra([[0, 2, 9], [0, 0, 3], [0, 0, 0]], indices=0).tolist()
 [0.0, 2.0, 5.0]
 
-They solve in the calling process, large graphs on the GPU where there is one; GROUTE_PY_DEVICE
-says otherwise (cpu, cuda).
+They solve in the calling process, and large graphs on a GPU if there is one. The environment
+variable GROUTE_PY_DEVICE (cpu, cuda) overrides that.
 """
 
 from groute_py.csgraph.auto import shortest_path

@@ -38,20 +38,21 @@ def shortest_path(
 
     Args:
         csgraph: sparse or dense, shape (n, n).
-        method: ``FW``, ``D``, ``BF`` or ``J``; ``auto`` takes Floyd–Warshall for dense graphs and
-            all sources, else Johnson's with negative weights, and Dijkstra's place without.
-        directed: otherwise each arc may be taken backwards too.
+        method: ``FW`` (Floyd–Warshall), ``D`` (`dijkstra`, by Δ-stepping), ``BF`` (Bellman-Ford) or
+            ``J`` (Johnson). ``auto`` takes ``FW`` for dense graphs and all sources, else ``J`` with
+            negative weights and ``D`` without.
+        directed: False to use each arc in both directions.
         return_predecessors: also return the predecessors.
         unweighted: count arcs instead of adding weights.
         overwrite: write the result to ``csgraph``; for Floyd–Warshall on a float64 array.
-        indices: the sources; None for all vertices. Not for Floyd–Warshall.
+        indices: the sources, in any shape; None for all vertices. Not for Floyd–Warshall.
 
     Returns:
-        As `dijkstra` or `floyd_warshall`.
+        As `dijkstra` or `floyd_warshall`: float64 distances, and int32 predecessors if asked for.
 
     Raises:
         InputError: wrong arguments; a ValueError.
-        NegativeCycleError: the graph has one.
+        NegativeCycleError: the graph has one, which the method has found.
 
     >>> shortest_path([[0, 2, 0], [0, 0, -1], [0, 0, 0]], method="J", indices=0).tolist()
     [0.0, 2.0, 1.0]

@@ -22,17 +22,19 @@ def floyd_warshall(
 ) -> Any:
     """All pairs by blocked Floyd–Warshall, in the form of `scipy.sparse.csgraph.floyd_warshall`.
 
-    It runs on the CPU.
+    It runs on the CPU. Floyd (1962) and Warshall (1962); negative weights are replaced by Johnson's
+    potentials (1977).
 
     Args:
         csgraph: sparse or dense, shape (n, n).
-        directed: otherwise each arc may be taken backwards too.
+        directed: False to use each arc in both directions.
         return_predecessors: also return the predecessors.
         unweighted: count arcs instead of adding weights.
         overwrite: write the result to ``csgraph`` if that is a float64 array in C order.
 
     Returns:
-        float64, shape (n, n); int32 predecessors of the same shape if asked for.
+        float64 distances, shape (n, n), infinite if no path leads; int32 predecessors of the same
+        shape if asked for, −9999 if there is none.
 
     Raises:
         InputError: wrong arguments; a ValueError.

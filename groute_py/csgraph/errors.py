@@ -1,4 +1,4 @@
-"""The exception that both SciPy's and our ``except`` clauses catch."""
+"""An exception that ``except`` clauses for SciPy's and for groute-py's error both catch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groute_py import errors
 
 
 class NegativeCycleError(errors.NegativeCycleError, scipy_csgraph.NegativeCycleError):  # type: ignore[misc]
-    """`groute_py.NegativeCycleError`, with its cycle, that is SciPy's as well."""
+    """`groute_py.NegativeCycleError` that is also `scipy.sparse.csgraph.NegativeCycleError`."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""From what SciPy's functions take to what ours do.
+"""Conversion of the arguments of SciPy's functions.
 
-A graph is a sparse array, whose explicit zeros are arcs of weight 0, or a dense one, in which zero,
-infinity and NaN mean that there is no arc; in a masked array it is the mask that does.
+A graph is a sparse array, whose explicit zeros are arcs of weight 0, or a dense array, in which
+zero, infinity and NaN mean that there is no arc. In a masked array the mask means that.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def matrix_of(
 
 
 def arc_weights(csgraph: Any) -> NDArray[Any]:
-    """Of all arcs, in no order that matters; of sparse arrays all that is stored.
+    """The weights of all arcs, shape (m,), in any order; for a sparse array all stored values.
 
     Raises:
         InputError: a dense one is not square, or its weights are no real numbers.

@@ -1,4 +1,4 @@
-"""From our answers to SciPy's: float64 with infinity, int32 with −9999."""
+"""Conversion of answers to SciPy's form: float64 with infinity, int32 with −9999."""
 
 from __future__ import annotations
 

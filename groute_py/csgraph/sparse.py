@@ -36,20 +36,22 @@ def dijkstra(
 ) -> Any:
     """Shortest paths by Δ-stepping, in the form of `scipy.sparse.csgraph.dijkstra`.
 
-    With negative weights SciPy warns and may be wrong; this warns and runs Bellman-Ford.
+    Meyer and Sanders (2003). With negative weights SciPy warns and may return wrong distances; this
+    function warns and runs Bellman-Ford.
 
     Args:
         csgraph: sparse or dense, shape (n, n).
-        directed: otherwise each arc may be taken backwards too.
+        directed: False to use each arc in both directions.
         indices: the sources, in any shape; None for all vertices.
         return_predecessors: also return the predecessors; with ``min_only`` the sources as well.
         unweighted: count arcs instead of adding weights.
-        limit: leave out vertices that are farther.
+        limit: leave out vertices farther than this, in units of weight.
         min_only: for each vertex only the path from the nearest source.
 
     Returns:
-        float64 of shape ``indices.shape + (n,)``, or (n,) with ``min_only``; int32 predecessors and
-        sources of the same shape if asked for.
+        float64 distances of shape ``indices.shape + (n,)``, or (n,) with ``min_only``, infinite if
+        no path leads; int32 predecessors and sources of the same shape if asked for, −9999 if there
+        is none.
 
     Raises:
         InputError: wrong arguments; a ValueError.
@@ -90,7 +92,12 @@ def bellman_ford(
 ) -> Any:
     """Shortest paths by Bellman-Ford, in the form of `scipy.sparse.csgraph.bellman_ford`.
 
-    Arguments, returns and errors are those of `dijkstra`; weights may be negative.
+    Bellman (1958), Ford (1956), with a worklist (Moore, 1959). Weights may be negative. Arguments
+    and return values are those of `dijkstra`, without ``limit`` and ``min_only``.
+
+    Raises:
+        InputError: wrong arguments; a ValueError.
+        NegativeCycleError: a negative cycle can be reached from a source.
 
     >>> bellman_ford([[0, 2, 0], [0, 0, -1], [0, 0, 0]], indices=0).tolist()
     [0.0, 2.0, 1.0]
@@ -109,9 +116,10 @@ def johnson(
     return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """Shortest paths by Johnson's algorithm, in the form of `scipy.sparse.csgraph.johnson`.
+    """Shortest paths by Johnson's algorithm (1977), in the form of `scipy.sparse.csgraph.johnson`.
 
-    Arguments and returns are those of `dijkstra`; weights may be negative.
+    Weights may be negative. Arguments and return values are those of `dijkstra`, without ``limit``
+    and ``min_only``.
 
     Raises:
         InputError: wrong arguments; a ValueError.

@@ -13,20 +13,20 @@ from groute_py.kernels.cpu.order import breadth_first_tree
 def breadth_first_order(
     csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True
 ) -> Any:
-    """Vertices breadth first, in the form of `scipy.sparse.csgraph.breadth_first_order`.
+    """Vertices in breadth-first order, in the form of `scipy.sparse.csgraph.breadth_first_order`.
 
-    It runs on the CPU. Neighbours come in the order of their row, which may not be SciPy's where a
-    sparse array is not sorted.
+    It runs on the CPU. Neighbours are visited in the order of their row; SciPy's order may differ
+    if a sparse array is not sorted. Moore (1959).
 
     Args:
         csgraph: sparse or dense, shape (n, n).
         i_start: the vertex to begin with.
-        directed: otherwise each arc may be taken backwards too.
+        directed: False to use each arc in both directions.
         return_predecessors: also return the tree.
 
     Returns:
-        int32 of shape (k,), the vertices that can be reached, in the order they were found; and
-        int32 of shape (n,), from where, −9999 where from none.
+        int32, shape (k,): the reachable vertices in the order of discovery; and int32, shape (n,):
+        their predecessors, −9999 if there is none.
 
     Raises:
         InputError: wrong arguments; a ValueError.

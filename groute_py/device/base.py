@@ -1,10 +1,10 @@
-"""The device protocol: what a rank asks of the processor that holds its share.
+"""The device protocol: the operations of a rank on the processor that holds its share.
 
-A device keeps, for each local vertex (owned, mirrored where ranks are linked, halo), a distance;
-for each halo vertex it is the best this rank has found, so that only improvements are ever sent.
-Work waits in two worklists: *near*, below the threshold, is relaxed first; *far* waits until near
-is empty, then the threshold moves up, by Δ or less (see `Windows`). An infinite Δ makes near the
-only list: worklist Bellman-Ford.
+A device keeps a distance for each local vertex (owned; mirrors if ranks are linked; halo). For a
+halo vertex this is the best distance that this rank has found, so only improvements are sent.
+There are two worklists. *Near*, below the threshold, is relaxed first. When it is empty the
+threshold rises by Δ or less (see `Windows`) and *far* is split. With an infinite Δ near is the only
+list: worklist Bellman-Ford.
 
 A message is the concatenation of its columns, each of the same length k, widest first:
 relaxations carry ``distance[k], vertex[k]``; claims carry ``parent[k], distance[k], vertex[k]``,
@@ -30,22 +30,22 @@ NO_PARENT = -1
 
 
 ModeName = Literal["alone", "fused", "hierarchical", "rounds"]
-"""How ranks exchange: not at all, in kernels, in kernels on each host and in rounds between them,
-in rounds."""
+"""How ranks exchange: not at all; inside kernels; inside kernels on each host and in rounds between
+hosts; in rounds."""
 
 
 class Terms(NamedTuple):
-    """What devices are loaded for, the same on every rank; but a team that has dealt its arcs out
-    has an ``arcs`` of its own.
+    """The parameters for loading a share, the same on every rank. Only ``arcs`` differs between
+    teams after a redistribution.
 
     Attributes:
         distance_type: of the solves.
-        ranks: how many there are.
-        mode: how they are to exchange.
+        ranks: the number of ranks.
+        mode: how the ranks will exchange.
         arcs: of the largest share.
-        outer_below: loading may take longer so that in windows narrower than this arcs that lead
-            far beyond can be pulled (kernels/outer.cuh); 0 where it may not.
-        grade_unit: of how far arcs lead on then (kernels/onward.cuh), a power of two.
+        outer_below: the share is prepared for the pull phase (kernels/outer.cuh), which is used in
+            windows narrower than this; 0 for no pull phase.
+        grade_unit: unit of the weight classes (kernels/onward.cuh), a power of two.
     """
 
     distance_type: np.dtype[Any]
@@ -57,7 +57,7 @@ class Terms(NamedTuple):
 
     @property
     def pulls(self) -> bool:
-        """Whether kernels are to pull."""
+        """Whether kernels with the pull phase are used."""
         return self.outer_below > 0
 
 
@@ -70,7 +70,7 @@ def unreached(distance_type: np.dtype[Any]) -> Any:
 
 
 def within(value: float, distance_type: np.dtype[Any]) -> Any:
-    """A width in the distance type; `unreached` where the type does not go so far."""
+    """A width in the distance type; `unreached` if it is beyond the type's range."""
     nothing = unreached(distance_type)
     if value >= float(nothing):
         return nothing
@@ -81,7 +81,7 @@ def within(value: float, distance_type: np.dtype[Any]) -> Any:
 
 
 def bound_within(value: float, distance_type: np.dtype[Any]) -> Any:
-    """The greatest distance that is no more than ``value``; `unreached` where all are no more.
+    """The greatest distance that is at most ``value``; `unreached` if every distance is.
 
     So no distance that a cutoff excludes is kept by rounding, and none is dropped.
 
@@ -100,7 +100,7 @@ def bound_within(value: float, distance_type: np.dtype[Any]) -> Any:
 
 
 class Windows(NamedTuple):
-    """How wide windows are, in units of weight: on GPUs each is wider than the one before, up to Δ.
+    """The widths of windows, in units of weight; on GPUs they grow from the first one up to Δ.
 
     Attributes:
         first: of the first, at most Δ.
@@ -111,26 +111,26 @@ class Windows(NamedTuple):
     widest: float
 
     def upto(self, most: float) -> Windows:
-        """None wider than that."""
+        """The same windows, none wider than ``most``."""
         return Windows(min(self.first, most), min(self.widest, most))
 
 
 def alike(delta: float) -> Windows:
-    """All of one width."""
+    """Windows of one width."""
     return Windows(delta, delta)
 
 
 @dataclass
 class Counters:
-    """What a device did since `Device.start`.
+    """Counts of a device's work since `Device.start`.
 
     Attributes:
         relaxations: arcs relaxed.
         steps: worklist steps (CUDA) or windows (CPU).
         slices: calls of `Device.relax` that found work.
         settled: vertices made final in steps, by methods that do so.
-        overflowed: a sum did not fit in the distance type, and was left out.
-        sent: bytes to each peer by kernels (what goes by the channel is counted there).
+        overflowed: a sum did not fit in the distance type, and was dropped.
+        sent: bytes that kernels have written to each peer (the channel counts its own messages).
     """
 
     relaxations: int = 0
@@ -142,13 +142,13 @@ class Counters:
 
 
 class Linked(Protocol):
-    """A device whose kernels exchange with those of their team: one launch until all are quiet.
+    """A device whose kernels exchange with those of its team: one launch runs until all are quiet.
 
     Attributes:
-        floor: the smallest distance left after a run; infinite when none is left.
-        all_quiet: the team has nothing left up to the bound; its ranks know that all or none.
-        overflowed: as of `Counters`; where ``all_quiet``, of some rank of the team.
-        arcs: how many this rank has been dealt.
+        floor: the smallest distance left after a run; infinite if none is left.
+        all_quiet: the team has nothing left up to the bound; the same on all its ranks.
+        overflowed: as in `Counters`; if ``all_quiet``, for any rank of the team.
+        arcs: of this rank after the redistribution.
     """
 
     floor: float
@@ -162,36 +162,36 @@ class Linked(Protocol):
         """As `Device.window`."""
 
     def wake(self) -> None:
-        """Before a solve: rouse what connects the team, which may sleep; returns at once."""
+        """Before a solve: wake the links between the GPUs, which may sleep; returns at once."""
 
     def prepare(self, lead: float, bound: float) -> None:
         """After `Device.start`, and before each launch.
 
         Args:
-            lead: how far above the smallest pending distance of the team one may work, where
-                windows do not grow; those that do are the same on all ranks.
-            bound: what lies beyond is left alone.
+            lead: how far above the team's smallest pending distance a rank may work, if windows do
+                not grow; windows that grow are the same on all ranks.
+            bound: distances beyond it are not relaxed.
         """
 
     def launch(self) -> None:
         """Start relaxing until the team is quiet; returns at once.
 
-        What was recorded is taken behind it. All kernels that the team has launched before have
-        ended.
+        The records of predecessors are read after it in the same stream. All earlier kernels of the
+        team must have ended.
         """
 
     def finished(self) -> bool:
         """Whether the run has ended; then ``floor`` and the others are set.
 
         Raises:
-            RunError: this rank was told to stop, and does not know how another one has ended.
+            RunError: after a stop the kernel of another rank did not report its end.
         """
 
     def count(self) -> None:
-        """Bring the device's counters up to date, after a run whose counts are wanted."""
+        """Read the device's counters, after a run."""
 
     def stop(self) -> None:
-        """End the run on all ranks of the team soon, unfinished."""
+        """Make all ranks of the team end the run soon, although work is left."""
 
 
 class Device(Protocol):
@@ -199,7 +199,7 @@ class Device(Protocol):
 
     Attributes:
         name: ``cpu`` or ``cuda``.
-        label: the processor's own name, for people.
+        label: the processor's name, for messages and statistics.
         uuid: of a GPU, as NVML knows it; None for a CPU.
         counters: see `Counters`.
     """
@@ -215,50 +215,51 @@ class Device(Protocol):
     def load(self, share: Share, terms: Terms) -> None:
         """Take a share, weights converted to the distance type.
 
-        Where ranks are to exchange in kernels `link` comes next.
+        If ranks are to exchange inside kernels, `link` follows.
         """
 
     def room(self) -> int | None:
-        """Bytes of device memory that a share may take, or None where nobody counts them."""
+        """Bytes of device memory that a share may take; None on a CPU."""
 
     def obstacle(self, team: Team) -> str | None:
-        """Why kernels of a team could not exchange; the same on every rank; collective in it."""
+        """Why a team's kernels cannot exchange, or None; the same on every rank; collective."""
 
     def link(self, team: Team) -> Linked | str:
-        """Deal out a team's arcs, and map what its kernels exchange by; collective in it.
+        """Redistribute a team's arcs by head, and map the peers' memory; collective in the team.
 
-        Returns what drives such a run, or why it cannot be; the same on every rank of the team.
-        Then, and when it is unlinked, the share has to be loaded again.
+        Returns an object that drives fused runs, or the reason why they are impossible; the same
+        kind on every rank of the team. In the second case, and after `unlink`, the share must be
+        loaded again.
         """
 
     def unlink(self) -> None:
-        """Let go of what `link` has mapped, if it has; collective in the team."""
+        """Unmap the memory that `link` has mapped, if any; collective in the team."""
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it).
 
-        A device may do so with the first slice or launch, or before the first message is merged;
-        until then it answers for the solve before.
+        A device may do so only with the first slice or launch, or before the first message is
+        merged. Until then its answers are those of the previous solve.
 
-        With ``record`` the device may keep the tail of each improvement, so that `start_claims`
-        finds the predecessors there. It is asked where no other rank improves what this one owns,
-        without negative weights.
+        With ``record`` the device may keep the tail of each improvement, from which `start_claims`
+        takes the predecessors. It is set only if no other rank improves this rank's vertices and no
+        weight is negative.
         """
 
     def memory(self, size: int) -> Buffer:
-        """Room for a message of ``size`` bytes, where `merge` and `merge_claims` like it best."""
+        """Room for a message of ``size`` bytes, in the memory best for `merge`, `merge_claims`."""
 
     def merge(self, message: Buffer) -> None:
-        """Take a peer's improvements; those that still improve join the worklists."""
+        """Merge a peer's improvements; those that still improve go to the worklists."""
 
     def relax(self, limit: float) -> float:
-        """Work for one slice on what is nearer than ``limit``.
+        """Relax a slice of the work up to ``limit``.
 
-        Returns the smallest distance left to work on, infinite when there is none.
+        Returns a lower bound of the distances left to work on; infinite if there is no work left.
         """
 
     def window(self) -> float:
-        """The Δ in force, infinite for Bellman-Ford; a solve may narrow it."""
+        """The current Δ, infinite for Bellman-Ford; a solve may narrow it."""
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         """Improvements of halo vertices since the last call, one message for each owner."""
@@ -270,41 +271,40 @@ class Device(Protocol):
         """
 
     def forget_beyond(self, bound: float) -> None:
-        """Make unreached what is farther than ``bound``."""
+        """Make all vertices farther than ``bound`` unreached."""
 
     def start_claims(self, monotone: bool) -> bool:
-        """Begin to look for predecessors; collective where ranks are linked.
+        """Begin to assign predecessors; collective if ranks are linked.
 
-        Returns whether all are there already, on every rank.
+        Returns whether all are known already, on every rank.
 
-        With ``monotone`` (no negative weights) an arc that is tight and rises claims its head at
-        once; only what lies level with its tail must be claimed in order.
+        With ``monotone`` (no negative weights) a tight arc that rises claims its head at once; only
+        heads level with their tails must be claimed in order.
         """
 
     def merge_claims(self, message: Buffer) -> None:
-        """Take a peer's claims on owned vertices; the first claim counts.
+        """Merge a peer's claims on owned vertices; the first claim of a vertex counts.
 
-        A linked one also says which of its own vertices have been claimed.
+        A linked peer also sends which of its own vertices have been claimed.
         """
 
     def claim(self) -> bool:
         """Claim for one slice; True while claims are left to make."""
 
     def outgoing_claims(self) -> list[tuple[int, Buffer]]:
-        """Claims on halo vertices since the last call, and what linked ranks need to know."""
+        """Claims on halo vertices since the last call, and claimed vertices for linked peers."""
 
     def arcs_reached(self) -> int:
-        """How many of the arcs that are here leave vertices that are reached."""
+        """The number of out-arcs of reached vertices."""
 
     def held(self, *, predecessors: bool) -> tuple[Any, Any]:
-        """As a `Result` has them, copies of the owned vertices' distances and predecessors.
+        """Copies of the distances and predecessors in the types of `Result`, in device memory.
 
-        They lie where the device keeps its arrays. The second is None where it is not asked for, as
-        where none were claimed.
+        The second is None if predecessors were not asked for.
         """
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
-        """Take the answer of the owned vertices, which was found elsewhere.
+        """Replace the answer for the owned vertices by one that the host has computed.
 
         Args:
             distances: in the distance type, on the host.

@@ -24,9 +24,9 @@ def sort_bytes(count: int, itemsize: int) -> int:
 def ascending(keys: Any) -> Any:
     """int64, shape (m,): the order of some keys, shape (m,), in which equal ones keep theirs.
 
-    CuPy's sort gets memory on the way, and where it finds none some of its versions return a wrong
-    order without a word (issue 9894 of CuPy). So all of it is asked for beforehand, at once, and
-    dropped: it stays in the pool, whatever the parts in which it is taken again.
+    CuPy's sort allocates memory while it runs, and if there is none, some versions return a wrong
+    order without an error. So the memory is allocated and freed beforehand, in one piece. It stays
+    in CuPy's pool, from which the sort takes it.
     """
     cp.empty(sort_bytes(len(keys), keys.itemsize), np.uint8)
     return cp.argsort(keys)

@@ -1,12 +1,13 @@
-"""Large arrays on their way between pageable host memory and a GPU (S19).
+"""Transfers of large arrays between pageable host memory and a GPU.
 
-What CUDA copies straight from or to pageable memory goes through one thread of the driver, at 3 to
-5 GB/s. Here several threads do what that one does: each has a stream and two small page-locked
-buffers, takes the next piece of the array, and fills one buffer while the other is on its way. The
-buffers stay for the life of the process, because page-locking memory takes ten times as long as a
-copy of it over PCIe.
+A plain copy from or to pageable memory goes through one thread of the CUDA driver, at 3 to 5 GB/s.
+Here several threads copy. Each has a stream and two small page-locked buffers; it takes the next
+piece of the array, and fills one buffer while the other one is transferred. The buffers are kept
+for the life of the process, because page-locking memory takes ten times as long as copying it over
+PCIe.
 
-A piece may change its type in the buffer, so that no more bytes travel than the kernels want.
+A piece may be converted to another type in the buffer, so that only the bytes that kernels need are
+transferred.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Among peers an arc lies where its head is: arcs are dealt out anew when peers are linked.
+"""Redistribution of arcs by head when the ranks of a team are linked.
 
-Ranks come with the rows of what they own, which is how graphs are read and cut (an outgoing
-edge-cut). Linked they keep the arcs that lead to what they own (an incoming one): see
-kernels/peers.cuh. Each writes the arcs straight into the memory of the peers that take them.
+Graphs are read and cut by tail: a rank starts with the out-arcs of the vertices it owns (outgoing
+edge-cut). Linked ranks hold the in-arcs of the vertices they own (incoming edge-cut); see
+kernels/peers.cuh. Each rank writes arcs directly into the memory of the peers that own their heads.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Vertices that have other numbers in kernels than in the share: those with most arcs come first.
+"""Renumbering of the owned vertices by falling degree, for the pull phase (kernels/outer.cuh).
 
-Where arcs are pulled (kernels/outer.cuh) each vertex is looked up about once. Those that are looked
-up most often lie near each other then: in L2, and in few of its lines. Among peers each rank
-numbers what it owns, before arcs are dealt out.
+The distances that are read most often then lie in few lines of L2. In a team each rank renumbers
+the vertices that it owns, before the arcs are redistributed.
 """
 
 from __future__ import annotations

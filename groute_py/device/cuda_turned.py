@@ -1,9 +1,8 @@
-"""The arcs of a share by the vertices that they lead to, for kernels that pull (kernels/outer.cuh).
+"""Transposed arcs (in-arcs) of a share, for the pull phase (kernels/outer.cuh).
 
-It takes time when a graph is loaded, and saves some in each solve: rows are put in the order of
-their weights, and arcs turned round. Where as many arcs of a weight lead back as lead there, which
-is so where edges have no direction, they lie there already, and beside heads it is said how far
-arcs lead on (kernels/onward.cuh).
+This takes time when a graph is loaded and saves time in each solve: rows are sorted by weight, and
+the arcs are transposed. On a symmetric graph the out-arcs serve as in-arcs, and the weight class of
+each head is stored beside it (kernels/onward.cuh).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much memory a share takes on a GPU: one formula, for allocating and for planning.
+"""The memory that a share takes on a GPU: one formula for allocating and for planning.
 
 An *entry* is a distance with a vertex: 8 bytes for 32-bit distances, 16 for wider ones.
 """
@@ -16,28 +16,28 @@ LEAST_CAPACITY = 1 << 16
 """Entries of a worklist, however small the share."""
 
 SHORTENING = 16
-"""Where memory is short a worklist has as many places as there is room for, at the least so many
-times fewer than vertices. What finds none leaves its vertex's bit, or is looked for (far), so
-answers are the same."""
+"""If memory is short a worklist has as many places as there is room for, at least vertices /
+SHORTENING. An entry without a place sets its vertex's overflow bit (near), or is found again by a
+scan of all vertices (far); the answers are the same."""
 
 FAR_SHARE, FAR_WITH_TAILS = 8, 2
-"""A far list has so many times fewer places than a near one, and is used up to so many times fewer
-entries than a rank owns vertices: beyond that it is faster to look for them among all
-(kernels/split.cuh). With tails it has so many times more places, since
-those can not be found again: a vertex may be listed each time that it gets nearer. What does not
-fit in the shorter list is only recorded from the longer one, and looked for too."""
+"""A far list has 1 / FAR_SHARE of the places of a near list. It is used up to vertices / FAR_SHARE
+entries; beyond that a scan of all owned vertices is faster (kernels/split.cuh). With tails it has
+FAR_WITH_TAILS times the places of a near list, because a scan does not find tails again, and a
+vertex may be listed each time its distance falls. Entries beyond the short list are then only
+recorded from the long one, and a scan finds their vertices."""
 
 SMALLEST_RING = 12
 """Logarithm of the fewest entries that an inbox has for each peer."""
 
 CONTEXT_BYTES = 600 << 20
-"""What CUDA itself and the kernels take, beside the share."""
+"""Memory of the CUDA context and the kernels, beside the share."""
 
 SPARE_BYTES = 64 << 20
-"""Left free by worklists that are short: for what is looked up after a solve."""
+"""Memory that short worklists leave free, for statistics and answers after a solve."""
 
 Shape = tuple[Any, Any]
-"""Of an array: its shape and dtype."""
+"""Shape and dtype of an array."""
 
 
 def entry_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
@@ -46,22 +46,22 @@ def entry_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def is_wide(arcs: int) -> bool:
-    """Whether offsets into so many arcs take 64 bits: sums of one and a stride must not wrap."""
+    """Whether offsets into ``arcs`` arcs need 64 bits; an offset plus a stride must not wrap."""
     return arcs >= 1 << 31
 
 
 def offset_type(arcs: int) -> type[np.unsignedinteger[Any]]:
-    """Of offsets into so many arcs."""
+    """The dtype of offsets into ``arcs`` arcs."""
     return np.uint64 if is_wide(arcs) else np.uint32
 
 
 def work_arrays(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], entries: int
 ) -> dict[str, Shape]:
-    """The arrays that a rank works on beside its graph, by their names in the kernels.
+    """The arrays of a rank beside its graph, by their names in the kernels.
 
-    ``own`` counts the vertices that have a row there, `linked_bytes` tells why; ``entries`` are
-    those of a near list.
+    ``own`` counts the vertices that have a row on the rank (see `linked_bytes`), ``entries`` the
+    places of a near list.
     """
     entry = entry_type(distance_type)
     return {
@@ -82,9 +82,9 @@ def work_arrays(
 
 
 def recording_arrays(entries: int, own: int, distance_type: np.dtype[Any]) -> dict[str, Shape]:
-    """What is there besides where predecessors are recorded; ``far_recorded`` is far then.
+    """Additional arrays if predecessors are recorded; ``far_recorded`` replaces the far lists then.
 
-    ``entries`` are those of a near list. Only owned vertices are ever far.
+    ``entries`` counts the places of a near list. Only owned vertices are ever far.
     """
     far = (2, FAR_WITH_TAILS * min(entries, capacity(own)))
     return {
@@ -100,24 +100,24 @@ def size_of(shapes: dict[str, Shape]) -> int:
 
 
 def capacity(own: int) -> int:
-    """Entries of a worklist that need not be short."""
+    """The places of a worklist if memory is not short."""
     return max(own, LEAST_CAPACITY)
 
 
 def far_few(own: int) -> int:
-    """Entries of far up to which it is split by its list, on a rank that owns so many vertices."""
+    """Up to this many far entries a split uses the list, on a rank that owns ``own`` vertices."""
     return max(capacity(own) // FAR_SHARE, 1)
 
 
 def shortest(own: int) -> int:
-    """Entries of a worklist that is as short as can be."""
+    """The places of the shortest worklist."""
     return max(own // SHORTENING, LEAST_CAPACITY)
 
 
 def entries_that_fit(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], free: int
 ) -> int:
-    """Entries of each worklist, where ``free`` bytes are left when the graph is there."""
+    """The places of each worklist, if ``free`` bytes are free after the graph is loaded."""
     most, least = capacity(own), shortest(own)
 
     def wanted(entries: int) -> int:
@@ -128,24 +128,24 @@ def entries_that_fit(
 
 
 def item_capacity(arcs: int) -> int:
-    """Parts of long rows that may wait."""
+    """The places for row chunks of a share with ``arcs`` arcs."""
     return arcs // (PART // 2) + 1024
 
 
 def ring_entries(told: int) -> int:
-    """Entries of an inbox for each peer, a power of two.
+    """The places of a ring in an inbox, a power of two.
 
-    ``told`` is of how many vertices a rank tells a peer at the most. A turn seldom tells of all of
-    them, and the peer takes what one tells while the next goes on: see kernels/peers.cuh.
+    ``told`` is the greatest number of vertices that a rank may push to a peer. A step rarely pushes
+    all of them, and the peer takes the entries of a step during the next; see kernels/peers.cuh.
     """
     return 1 << max(told.bit_length(), SMALLEST_RING)
 
 
 def ring_that_fits(told: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
-    """The same, no longer than there is room for: where a ring is full, a turn shows what it knows.
+    """`ring_entries`, reduced to the free memory; a step that finds a ring full uses a dense pull.
 
-    It is as long for all ranks of a team, so ``free`` is what the fullest of their GPUs has left;
-    0 where not even the smallest fits.
+    All ranks of a team use the same length, so ``free`` is the free memory of the fullest of their
+    GPUs. The result is 0 if not even the smallest ring fits.
     """
     entry, ring = entry_type(distance_type).itemsize, ring_entries(told)
     while ring >= 1 << SMALLEST_RING and peers * ring * entry + SPARE_BYTES > free:
@@ -156,19 +156,19 @@ def ring_that_fits(told: int, peers: int, distance_type: np.dtype[Any], free: in
 def work_bytes(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], entries: int
 ) -> int:
-    """What the arrays take that a rank works on."""
+    """Bytes of `work_arrays`."""
     return size_of(work_arrays(own, halo, arcs, peers, distance_type, entries))
 
 
 def inbox_bytes(told: int, peers: int, distance_type: np.dtype[Any]) -> int:
-    """What the rings of so many peers take; ``told`` as for `ring_entries`."""
+    """Bytes of the rings of ``peers`` peers; ``told`` as for `ring_entries`."""
     return peers * ring_entries(told) * entry_type(distance_type).itemsize
 
 
 def message_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
-    """What messages take that lie on the device: claims on all of the halo, and as many from peers.
+    """Bytes of messages in device memory: claims on the whole halo, and as many from peers.
 
-    Where there is less they go through the host.
+    If less memory is free, messages go through the host.
     """
     return 2 * halo * (8 + distance_type.itemsize + 4) if peers > 1 else 0
 
@@ -176,16 +176,19 @@ def message_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
 def gpu_bytes(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], *, short: bool = False
 ) -> int:
-    """What a share takes at the most, while it is uploaded and afterwards.
+    """The most bytes that a share takes, during the upload and afterwards.
 
-    With ``short`` its worklists are as short as can be.
+    With ``short`` its worklists have the least length.
 
-    Some things take memory only where it is left: records of predecessors 48 bytes a vertex and 8
-    for each that has a row there, hints up to a byte a vertex, ranks that send device memory
-    `message_bytes`, and what is prepared to be pulled as much as the arcs and offsets, if arcs do
-    not all lead back, 8 bytes a vertex on the way if they do; for other numbers 8 bytes a
-    vertex, and as much as arcs and offsets on the way, among peers 4, and 4 for each that has a row
-    there.
+    These optional arrays are allocated only if memory is left, and are not counted:
+
+    * records of predecessors: 48 bytes a vertex, and 8 a row;
+    * hints: up to a byte a vertex;
+    * messages in device memory: `message_bytes`;
+    * transposed arcs for the pull phase: as much as arcs and offsets; on a symmetric graph only 8
+      bytes a vertex for a time;
+    * renumbering: 8 bytes a vertex, and as much as arcs and offsets for a time; in a team 4 bytes a
+      vertex, and 4 a row.
 
     >>> gpu_bytes(1 << 20, 0, 1 << 22, 1, np.dtype(np.int32)) >> 20
     76
@@ -200,12 +203,12 @@ def gpu_bytes(
 def linked_bytes(
     own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], *, hosts: int
 ) -> int:
-    """What a share takes at the most where so many ranks of a host exchange in the kernel.
+    """The most bytes that a share takes if ``peers`` ranks of a host exchange inside the kernel.
 
-    Each has a row for all vertices of all of them then (kernels/peers.cuh), and a halo only where
-    there are more hosts. While arcs are dealt out they are there twice, with what is counted for
-    it. Parts are taken to be alike, also in the arcs that lead to them. `gpu_bytes` says what takes
-    memory only where it is left.
+    Each rank has a row for every vertex of all of them then (kernels/peers.cuh), and a halo only if
+    there are other hosts. During the redistribution the arcs are held twice, with counters for it.
+    The formula assumes parts of equal size, also in their in-arcs. `gpu_bytes` lists the optional
+    arrays that are not counted.
     """
     rows = own * peers
     leading = (1 + 4) * own  # whom a row leads to, and by how many arcs
@@ -218,6 +221,6 @@ def linked_bytes(
 
 
 def graph_bytes(rows: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:
-    """What offsets and arcs take, and where a halo is at home."""
+    """Bytes of offsets, arcs, and the halo's numbers at its owners."""
     offsets = (rows + 1) * np.dtype(offset_type(arcs)).itemsize
     return offsets + arcs * entry_type(distance_type).itemsize + 4 * halo + 4 * (peers + 1)

@@ -1,4 +1,4 @@
-"""Mirrors: how the ranks of a team number each other's vertices; see kernels/peers.cuh."""
+"""Mirrors: local numbers for the vertices that other ranks of a team own; see kernels/peers.cuh."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mirrors:
-    """A rank's own vertices come first, then all the others' in order.
+    """The numbering of a rank: its own vertices first, then those of all other ranks in order.
 
     Attributes:
         me: this rank's number in the team.

@@ -1,10 +1,10 @@
-"""When a window is too wide: Δ adapts to graphs whose weights are nothing like their mean.
+"""Adaptive Δ, for graphs whose weights differ by orders of magnitude.
 
-Inside a window vertices are relaxed in any order, as often as they improve. Where Δ fits the graph
-that is a few times each. Where it does not (some weights near 10⁹, paths of light arcs) a single
-window can take as many relaxations as plain Bellman-Ford. So a window that has cost many times all
-arcs is narrowed, and Δ with it: each time by enough that a few times find the right scale, at the
-cost of a few dozen passes over the arcs in all.
+Inside a window vertices are relaxed in any order, as often as they improve. If Δ suits the graph
+that is a few times each. If not (some weights near 10⁹, paths of light arcs), a single window can
+take as many relaxations as plain Bellman-Ford. So if a window has relaxed every arc many times, the
+window and Δ are narrowed. The factor is large enough to find the right scale in a few steps, within
+a few dozen passes over the arcs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PASSES, NARROWING = 8, 8
 
 
 class Patience:
-    """Watches the work of one solve.
+    """Counts the relaxations of one solve and narrows Δ.
 
     Args:
         arc_count: of the share.
@@ -34,8 +34,8 @@ class Patience:
         """The Δ to narrow the current window to, or None to go on as it is.
 
         Args:
-            window: which window is open; another number means another window.
-            relaxations: so far.
+            window: identifies the open window; another value means another window.
+            relaxations: of the solve so far.
         """
         if window != self._window:
             self._window, self._before = window, relaxations

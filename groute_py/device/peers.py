@@ -1,8 +1,7 @@
-"""Peers' memory: each rank's mailbox, inbox and distances, mapped by all others of its host through
-CUDA IPC.
+"""Mapping of peers' memory through CUDA IPC: mailbox, inbox and distances of each rank of a host.
 
-Only memory from `cudaMalloc` itself is exported: a chunk of CuPy's pool begins inside a larger
-allocation, whose base is what an importer would get, and peers would write to the wrong place.
+Only allocations by `cudaMalloc` itself are exported. A chunk of CuPy's pool lies inside a larger
+allocation; an importer would get the base of that, and write to the wrong place.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ INBOX_AT = 2 * NEXT_MAILBOX_AT
 time."""
 
 FULL = "a GPU has no memory left for an exchange in the kernel"
-"""Why ranks that could exchange inside the kernel do not."""
+"""The reason against fused mode if memory is short."""
 
 
 def why_not(channel: Channel, gpu: int, first: int = 0) -> str | None:
@@ -72,7 +71,7 @@ def _visible(bus: str) -> bool:
 
 
 def _unreachable(gpu: int, buses: list[str]) -> list[int]:
-    """The ranks whose GPU this one cannot reach."""
+    """The ranks to whose GPUs this one has no peer access."""
     others = [runtime.deviceGetByPCIBusId(bus) for bus in buses]
     return [
         rank
@@ -92,7 +91,7 @@ def exportable(shape: int, dtype: np.dtype[Any]) -> Any:
 
 
 def mapped(channel: Channel, address: int) -> list[int]:
-    """Where memory that every rank exports lies for this one; collective.
+    """The addresses, in this process, of memory that every rank exports; collective.
 
     Args:
         channel: between these ranks.
@@ -106,7 +105,7 @@ def mapped(channel: Channel, address: int) -> list[int]:
 
 
 def unmap(channel: Channel, addresses: list[int]) -> None:
-    """Let go of what `mapped` has found; not of this rank's own."""
+    """Unmap the addresses that `mapped` has returned, except this rank's own."""
     for rank, address in enumerate(addresses):
         if rank != channel.rank:
             runtime.ipcCloseMemHandle(address)
@@ -115,7 +114,7 @@ def unmap(channel: Channel, addresses: list[int]) -> None:
 def linked(
     team: Team, mirrors: Mirrors, distances: Any, entry_bytes: int, capacity: int
 ) -> Link | str:
-    """The link of a team, or why there is none, the same on every rank; collective.
+    """The link of a team, or the reason why there is none; the same on every rank; collective.
 
     Args:
         team: the peers.
@@ -142,7 +141,7 @@ _EXPORTED: dict[int, Any] = {}
 
 
 class Link:
-    """This rank's mailbox and inbox, and what is mapped of its peers; collective.
+    """This rank's mailbox and inbox, and the mapped memory of its peers; collective.
 
     Args:
         team, mirrors, distances, entry_bytes, capacity: as for `linked`.
@@ -180,7 +179,7 @@ class Link:
         return struct
 
     def _struct(self, mailbox: int, other: int) -> Any:
-        """With mailboxes so many bytes behind the beginning, in this run and in the next."""
+        """The struct for mailboxes at these offsets in bytes, of this run and of the next."""
         struct = np.zeros(1, PEERS)
         for rank in range(self._count):
             base = self._mapped[rank]
@@ -195,7 +194,7 @@ class Link:
         return struct
 
     def bytes_sent(self, exchange: Any) -> list[int]:
-        """To each peer: entries, and distances shown, each time."""
+        """Bytes sent to each peer: entries, and the distances of each dense pull."""
         shown = int(exchange["shown"]) * self._shown_bytes
         entries = (exchange["sent"] + exchange["express_sent"]).tolist()[: self._count]
         return [

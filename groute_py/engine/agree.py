@@ -1,4 +1,4 @@
-"""Failing together: an error on one rank becomes one on all, so that all end in order."""
+"""Collective errors: an error on one rank is raised on all ranks, so that all end in order."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 
 def on_root(channel: Channel, action: Callable[[], T]) -> T:
-    """Rank 0's result of ``action`` on every rank, or its error raised on every rank.
+    """Run ``action`` on rank 0; return its result, or raise its error, on every rank.
 
-    An error that is none of ours is raised on rank 0 as it is, elsewhere as `RunError`.
+    An error other than `GrouteError` is raised unchanged on rank 0, and as `RunError` elsewhere.
     """
     outcome = _attempt(action) if channel.rank == 0 else None
     shared = channel.broadcast(_told(outcome, channel))
@@ -22,9 +22,9 @@ def on_root(channel: Channel, action: Callable[[], T]) -> T:
 
 
 def on_all(channel: Channel, action: Callable[[], T]) -> T:
-    """This rank's result; if any rank failed, the first failure raised on every rank.
+    """Run ``action`` on every rank; return this rank's result, or raise the first error on all.
 
-    An error that is none of ours is raised as it is where it happened, elsewhere as `RunError`.
+    An error other than `GrouteError` is raised unchanged on its rank, and as `RunError` elsewhere.
     """
     outcome = _attempt(action)
     told = _told(outcome, channel)
@@ -38,11 +38,11 @@ def on_all(channel: Channel, action: Callable[[], T]) -> T:
 def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:
     """Raise `InputError` on every rank if ranks were called with different arguments.
 
-    They would wait for each other, or give an answer that nobody has asked for.
+    Otherwise the ranks would deadlock, or return an answer to other arguments.
 
     Args:
         channel: connects the ranks.
-        asked: arguments by name, which can be compared; the same names on every rank.
+        asked: comparable arguments by name; the same names on every rank.
     """
     first, *others = channel.gather(asked)
     for rank, theirs in enumerate(others, 1):
@@ -68,7 +68,7 @@ def _attempt(action: Callable[[], T]) -> T | Exception:
 
 
 def _told(outcome: T | Exception, channel: Channel) -> T | GrouteError:
-    """What other ranks hear of it: an error of another kind may not survive the journey."""
+    """The outcome for other ranks: errors other than `GrouteError` may not be picklable."""
     if isinstance(outcome, Exception) and not isinstance(outcome, GrouteError):
         return RunError(f"rank {channel.rank} failed: {type(outcome).__name__}: {outcome}")
     return outcome

@@ -1,12 +1,12 @@
-"""The device-resident run: a kernel on each rank of a team until it is quiet, watched by its host.
+"""Fused runs: one persistent kernel on each rank of a team, until the team is quiet.
 
-The host does nothing in the loop. It launches, and waits for the end or for a reason to stop: the
-time limit, or a signal. A stop reaches all ranks through the devices, so no kernel spins on; only
-where a kernel itself fails can it not, and then the job ends by the error.
+The host launches the kernel and waits for its end. To stop it (time limit, signal) the host sets a
+flag, which the kernels pass on to all ranks. Only a kernel that fails cannot pass it on; its error
+ends the job.
 
-Where all ranks are one team, one launch is the solve. Where there are several (one a host), a run
-is a slice of work in the loop of `groute_py.engine.loop`: it ends when the team has nothing left up
-to the limit, and what improved beyond its walls goes to other teams by messages.
+If all ranks are one team, one launch is the whole solve. If there are several teams (one a host), a
+run is a slice of work in the loop of `groute_py.engine.loop`. It ends when the team has nothing
+left up to the limit. Improvements for vertices of other teams are sent in messages.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from groute_py.errors import RunError, everywhere
 
 
 def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
-    """Relax until all ranks are quiet; whether a distance did not fit on one; collective.
+    """Relax until all ranks are quiet; return whether a sum overflowed on any rank; collective.
 
-    The ranks' kernels agree on that: hosts, which have done something else meanwhile, take 0.2 ms.
+    The kernels agree on the overflow, because an exchange between the hosts would take 0.2 ms.
 
     Raises:
         TimeLimitError: on all ranks, when the deadline passed on one before all were quiet.
-        RunError: on all ranks, kernels ended before that for no reason that a rank knows of.
+        RunError: on all ranks, when the kernels ended before all were quiet without a stop.
     """
     linked.prepare(pace.lead * linked.window(), math.inf)
     late = _is_late_at_the_end(linked, pace.deadline)
@@ -46,7 +46,7 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
 
 
 class Together(Relaxing):
-    """Improving distances by runs of a whole team; `work` is collective in it.
+    """Improves distances by runs of a whole team; `work` is collective in the team.
 
     Args:
         device, targets, width: as for `Relaxing`.
@@ -67,14 +67,14 @@ class Together(Relaxing):
     ) -> None:
         super().__init__(device, targets, width)
         self._linked, self._team, self._pace = linked, team, pace
-        self._floor = -math.inf  # whether the source is here is not known yet
+        self._floor = -math.inf  # unknown until the first run: the source may be on this rank
 
     def merge(self, message: Buffer) -> None:
         self._device.merge(message)
-        self._floor = -math.inf  # it may lie anywhere
+        self._floor = -math.inf  # the distances in the message are unknown to the host
 
     def work(self, limit: float) -> float:
-        """Run, if there is something up to ``limit`` in the team."""
+        """Launch a run if some rank of the team has work up to ``limit``."""
         self._linked.prepare(self._pace.lead * self._linked.window(), limit)
         least = min(self._team.agree(self._floor))  # so all members have ended their last run
         if least <= limit and least < math.inf:
@@ -85,7 +85,7 @@ class Together(Relaxing):
 
 
 def _is_late_at_the_end(linked: Linked, deadline: float) -> bool:
-    """Launch, and wait for the end, however it comes; whether the deadline passed before it."""
+    """Launch and wait for the end; return whether the deadline passed before it."""
     late = False
     try:
         linked.launch()
@@ -94,7 +94,7 @@ def _is_late_at_the_end(linked: Linked, deadline: float) -> bool:
                 late = True
                 linked.stop()
     except BaseException:
-        with suppress(Exception):  # of a device that has failed: what it failed by is raised
+        with suppress(Exception):  # a failed device raises again here; the first error counts
             linked.stop()
             while not linked.finished():
                 pass

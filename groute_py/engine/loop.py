@@ -1,9 +1,10 @@
-"""The heart: a rank takes what has arrived, works a slice, sends what improved, and votes.
+"""The main loop of a solve in rounds: merge arrivals, relax a slice, send improvements, vote.
 
-No rank ever waits for all the others. It works on as long as it has work inside the window, while
-messages and the vote are under way. The window is shared: it ends a *lead* above the smallest
-distance that any rank had still to work on in the last vote, so no rank runs far ahead of the
-others on distances that are likely to be corrected (Groute's soft priority).
+No rank waits for all others. It continues as long as it has work inside the window, while messages
+and the vote are in flight. The window is shared: it ends a *lead* above the smallest distance that
+any rank still had to work on in the last vote. So no rank works far ahead of the others on
+distances that are likely to be corrected (Groute's soft priority: Ben-Nun, Sutton, Pai and Pingali,
+PPoPP 2017).
 """
 
 from __future__ import annotations
@@ -20,32 +21,32 @@ from groute_py.comm.termination import Ballot, Coordinator, Verdict
 from groute_py.errors import GrouteError, TimeLimitError, everywhere
 
 PATIENCE, NAP_S = 100, 5e-5
-"""A rank without work looks this often for some before it naps so long between looks."""
+"""Polls of a rank without work before it pauses between polls, and the pause."""
 
 
 class Task(Protocol):
-    """Work that spreads over ranks: improving distances, or claiming predecessors."""
+    """Distributed work: improving distances, or assigning predecessors."""
 
     def merge(self, message: Buffer) -> None:
-        """Take a peer's message."""
+        """Merge a peer's message."""
 
     def memory(self, size: int) -> Buffer:
-        """Room for a message of so many bytes."""
+        """Allocate room for a message of ``size`` bytes."""
 
     def work(self, limit: float) -> float:
-        """Work a slice on what is not above ``limit``; return the smallest distance left."""
+        """Do a slice of the work up to distance ``limit``; return the smallest distance left."""
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
-        """What has to be sent since the last call."""
+        """Messages with the improvements since the last call, as (peer, message)."""
 
     def relaxations(self) -> int:
-        """Arcs relaxed so far."""
+        """The number of arcs relaxed so far."""
 
     def window(self) -> float:
-        """The width of the window it works in."""
+        """The width of the current window."""
 
     def goal(self) -> float:
-        """The distance beyond which nothing is wanted, as far as is known."""
+        """The distance of the farthest target so far; distances beyond it are not wanted."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _work(
     inspect: Callable[[Verdict], None] | None,
     team: Team | None,
 ) -> int:
-    """`run`, but for what an error leaves behind."""
+    """The loop of `run`."""
     coordinator = Coordinator()
     channel.begin()
     limit, votes, open_vote, idle = pace.lead * task.window(), 0, False, 0
@@ -125,7 +126,7 @@ def _work(
                 raise too_late()
             if inspect is not None:
                 inspect(verdict)
-            if verdict.floor < math.inf:  # else all is on the wire, and what it was sent by holds
+            if verdict.floor < math.inf:  # else all work is in messages, and the old limit stays
                 limit = min(verdict.floor + pace.lead * verdict.window, verdict.goal)
         idle = idle + 1 if not (arrived or leaving) and floor > limit else 0
         if idle:

@@ -1,4 +1,4 @@
-"""How ranks exchange: inside kernels, in rounds, or both; and why that way."""
+"""The mode of a solve: ranks exchange inside kernels, in rounds, or both; and the reason."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from groute_py.graph.facts import Facts
 
 @dataclass(frozen=True)
 class Plan:
-    """How ranks are to exchange, before they have their shares.
+    """The planned mode, before the ranks have their shares.
 
     Attributes:
         name: of the mode; the same on every rank.
-        reason: why that way; likewise.
-        team: to be linked; the ranks of this host.
-        forced: no other mode will do.
+        reason: for the statistics; the same on every rank.
+        team: the ranks of this host, if they are to be linked.
+        forced: the user has asked for this mode, so no other may replace it.
     """
 
     name: ModeName
@@ -33,9 +33,9 @@ class Plan:
 class Mode:
     """Attributes:
     name: the same on every rank.
-    reason: why that way; likewise.
-    linked: what drives the runs of this rank's team, if it has one.
-    team: that team, where there are several; each is a host's.
+    reason: for the statistics; the same on every rank.
+    linked: drives the fused runs of this rank's team, if it has one.
+    team: that team, if there are several teams (one a host).
     """
 
     name: ModeName
@@ -45,22 +45,22 @@ class Mode:
 
     @property
     def whole(self) -> Linked | None:
-        """What drives the run of all ranks, where one run is a solve."""
+        """Drives the fused run of all ranks, if one run is the whole solve; else None."""
         return self.linked if self.team is None else None
 
 
 def plan_mode(channel: Channel, device: Device, method: Algorithm, facts: Facts, wish: str) -> Plan:
-    """Exchange inside kernels where that can be; collective.
+    """Plan the mode: exchange inside kernels if possible; collective.
 
     Args:
         channel: connects the ranks.
-        device: this rank's.
-        method: that is to run.
+        device: of this rank.
+        method: of the solve.
         facts: of the graph.
-        wish: ``auto``, ``fused`` or ``rounds``.
+        wish: the mode asked for: ``auto``, ``fused`` or ``rounds``.
 
     Raises:
-        SetupError: ``fused`` is asked for and cannot be; on every rank.
+        SetupError: ``fused`` is asked for but impossible; on every rank.
     """
     if channel.size == 1:
         return Plan("alone", "one rank")
@@ -84,8 +84,8 @@ def enter(plan: Plan, channel: Channel, device: Device) -> Mode | Plan:
     """Link the ranks of each host if that is planned; collective.
 
     Returns:
-        The mode; or, where linking fails, the plan for which shares have to be loaded again. On
-        every rank the one or the other.
+        The mode; or, if linking fails, a plan for which the shares must be loaded again. All ranks
+        get the same kind.
 
     Raises:
         SetupError: as for `plan_mode`.
@@ -106,7 +106,7 @@ def enter(plan: Plan, channel: Channel, device: Device) -> Mode | Plan:
 
 
 def _team(channel: Channel, device: Device, facts: Facts) -> Team | str:
-    """The ranks of this host, or why none exchange inside kernels; the same on every rank."""
+    """The ranks of this host, or the reason against fused mode; the same on every rank."""
     if facts.has_negative:
         return "negative weights are watched by the hosts"
     if set(channel.gather(device.name)) != {"cuda"}:

@@ -46,17 +46,17 @@ from groute_py.partition.share import Share, share_of
 from groute_py.result import Result
 
 LEAD_WINDOWS = 4.0
-"""How many windows a rank may be ahead of the slowest."""
+"""How many windows a rank may work ahead of the smallest pending distance of all ranks."""
 
 TOWARDS_TARGETS = 0.5
-"""The same where the end may be near: each step opens one window."""
+"""The same for solves with targets, whose end may be near: each step opens one window."""
 
 
 class Session:
-    """All ranks together hold one graph; collective, like its methods.
+    """A graph that is distributed over all ranks; collective, like its methods.
 
-    Threads of one rank alone may share it: they solve one after another. Several ranks have to
-    solve in one order.
+    With one rank, several threads may share a session; they solve one after another. Several ranks
+    must make the same calls in the same order.
 
     Args:
         supply: the graph, wherever it lies.
@@ -101,11 +101,12 @@ class Session:
     def solve(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """Shortest paths from ``source`` (0-based); the result on rank 0, None elsewhere.
 
-        With targets it ends when all of them are final, and vertices farther than the farthest of
-        them are left unreached; with negative weights, which allow no early end, they are not.
+        With targets the solve ends when all of them are final, and leaves vertices farther than the
+        farthest of them unreached. With negative weights no early end is possible, and all vertices
+        are solved.
 
         Raises:
-            InputError: the source or a target is not a vertex, or ranks have others.
+            InputError: the source or a target is not a vertex, or differs between ranks.
             NegativeCycleError: one can be reached from the source.
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits.
@@ -147,8 +148,8 @@ class Session:
     ) -> int:
         """Solve by the session's method; returns the votes taken.
 
-        Where float distances sink by rounding, or no whole tree of tight arcs leads to them, there
-        is a `TreeSolver` afterwards.
+        If float distances sink by rounding, or tight arcs do not form a whole tree, it sets up a
+        `TreeSolver`.
         """
         votes = 0
         try:
@@ -173,7 +174,7 @@ class Session:
         return self.facts.has_negative and self.facts.weight_type.kind == "f"
 
     def _is_whole(self, local: int | None) -> bool:
-        """Whether this rank's source has distance 0, and what else is reached a predecessor."""
+        """Whether the source has distance 0 and every other reached vertex has a predecessor."""
         distances, parents = self._device.distances(), self._device.predecessors()
         rooted = parents != NO_PARENT
         if local is not None:
@@ -181,7 +182,7 @@ class Session:
         return bool(np.array_equal(rooted, np.isfinite(distances)))
 
     def _keep_a_tree(self, trees: TreeSolver, local: int | None, deadline: float) -> None:
-        """Put the answer of a solve that keeps a tree in the place of the device's own."""
+        """Replace the device's answer by that of a solve that keeps a tree."""
         source = None if local is None else self._share.first + local
         distances, parents = trees.solve(source, self._types, deadline)
         if distances.dtype != self._type:
@@ -195,7 +196,7 @@ class Session:
         return self._device.uuid
 
     def close(self) -> None:
-        """Give back what is shared with other ranks; collective."""
+        """Unmap the memory that is shared with other ranks; collective."""
         self._device.unlink()
 
     def __enter__(self) -> Session:
@@ -211,7 +212,7 @@ class Session:
     def _relax(self, local: int | None, wanted: NDArray[np.int64] | None, deadline: float) -> int:
         """Solve in the narrowest type that holds every sum; returns the votes taken."""
         if self.facts.has_negative:
-            wanted = None  # nothing is final before everything is
+            wanted = None  # no distance is final before the end
         votes = 0
         while True:
             self._bound = math.inf
@@ -234,14 +235,14 @@ class Session:
                 return votes
             if self._type is self._types[-1]:
                 if look is not None:
-                    look.look()  # a heavy cycle may sink out of range before it is looked for
+                    look.look()  # distances on a heavy cycle may leave the range before a check
                 refuse_overflow(self._channel, self._share, self._device.distances(), self.facts)
                 return votes
             self._types = self._types[self._types.index(self._type) + 1 :]
             self._load()
 
     def _task(self, wanted: NDArray[np.int64] | None, deadline: float) -> Relaxing:
-        """What this rank does between its messages, by itself or with its team."""
+        """The task for the loop: relaxing by this rank, or with its team."""
         width = self._stride(wanted)
         linked, team = self._mode.linked, self._mode.team
         if linked is None or team is None:

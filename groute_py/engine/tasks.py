@@ -1,4 +1,4 @@
-"""The two tasks the loop runs on a device."""
+"""The two tasks that the loop runs on a device: relaxing, and assigning predecessors."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from groute_py.comm.base import Buffer
 from groute_py.device.base import Device
 
 EXACT = 2.0**53
-"""From here on integers lie between two floats, and one may have been rounded down."""
+"""From here on float64 does not hold every integer, and one may have been rounded down."""
 
 
 class Relaxing:
-    """Improving distances.
+    """Improves distances.
 
     Args:
-        device: that does it.
-        targets: this rank's, in local numbers; None where all vertices are wanted.
-        width: of its steps towards them, where the device has no window.
+        device: of this rank.
+        targets: the targets that this rank owns, in local numbers; None if all vertices are wanted.
+        width: of its steps towards targets, if the device has no window.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Relaxing:
         self._device.merge(message)
 
     def work(self, limit: float) -> float:
-        """A slice; none where the last one left nothing and nothing has come since."""
+        """Relax a slice, unless the last one left no work and no message has come since."""
         floor = math.inf if self._done else self._device.relax(limit)
         self._done = math.isinf(floor)
         return floor
@@ -51,7 +51,7 @@ class Relaxing:
         return min(self._device.window(), self._width)
 
     def goal(self) -> float:
-        """No less than the farthest target so far, infinite while one is unreached."""
+        """An upper bound of the farthest target's distance so far; infinite if one is unreached."""
         if self._targets is None:
             return math.inf
         found = self.farthest()
@@ -64,7 +64,7 @@ class Relaxing:
 
 
 class Claiming:
-    """Claiming predecessors; a claim has no distance, so every limit allows it."""
+    """Assigns predecessors; a claim has no distance, so no limit applies."""
 
     def __init__(self, device: Device) -> None:
         self._device = device

@@ -1,4 +1,4 @@
-"""The graph: compressed sparse rows, immutable, checked once (S1)."""
+"""The graph: compressed sparse rows, immutable, checked once."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Graph:
         offsets: int64, shape (n + 1,), from 0 to m, never decreasing.
         heads: int32 or int64, shape (m,), each in [0, n).
         weights: shape (m,), one of `WEIGHT_TYPES`, finite.
-        first_id: the id that the file gives to vertex 0 (1 for DIMACS).
-        name: what to call the graph in messages.
-        ids: the file's id of every vertex, int64 or str, shape (n,), where they do not count from
+        first_id: the id of vertex 0 in the file (1 for DIMACS).
+        name: the graph's name in messages.
+        ids: int64 or str, shape (n,): the file's ids of the vertices, if they do not count from
             `first_id`; else None.
         reading: which columns of a table were read, and how many comments were skipped.
 
@@ -72,10 +72,19 @@ class Graph:
     def from_arrays(
         cls, offsets: Any, heads: Any, weights: Any, *, first_id: int = 0, name: str = "graph"
     ) -> Graph:
-        """Build a graph from anything NumPy can read, converting to the types above.
+        """Build a graph from anything that NumPy can read, converted to the types above.
 
-        Arrays that already have the right type are shared, not copied (and become read-only views).
+        Arrays that already have the right type are shared, not copied (as read-only views).
         Three CuPy arrays stay on their GPU; see `on_device`.
+
+        Args:
+            offsets: integers, shape (n + 1,).
+            heads: integers, shape (m,).
+            weights: real numbers, shape (m,).
+            first_id, name: as for the class.
+
+        Raises:
+            GraphError: the arrays are not a valid graph, or lie partly on a GPU.
         """
         offsets = _as_integers(offsets, "offsets").astype(np.int64, copy=False)
         count = len(offsets) - 1
@@ -94,7 +103,7 @@ class Graph:
 
     @property
     def on_device(self) -> bool:
-        """Whether the arrays are CuPy's: a solve by one rank on that GPU needs no copy of them."""
+        """Whether the arrays are CuPy arrays; one rank solves on their GPU without a copy."""
         return on_device(self.heads)
 
     def to_host(self) -> Graph:
@@ -106,7 +115,7 @@ class Graph:
         return replace(self, offsets=offsets, heads=heads, weights=weights)
 
     def with_unit_weights(self) -> Graph:
-        """The graph in which every arc weighs 1, on the host."""
+        """The graph with int32 weights of 1, in host memory."""
         host = self.to_host()
         return replace(host, weights=np.ones(host.arc_count, np.int32))
 

@@ -131,21 +131,24 @@ def read_graph(
     """Read a graph from a file of any known format.
 
     Args:
-        path: the file, plain or compressed with gzip, xz, bzip2 or zstd, or alone in an archive
-            (zip or tar).
-        undirected: whether each arc is an edge, and also leads back; a column of directions is
-            passed over then.
-        cache: whether to keep a large text file's graph in native form for the next time. None:
-            where the text is large (8 MB compressed, 32 MB plain). True: always. False: never, and
-            no earlier one is used. A folder: always, there.
-        progress: called now and then with the bytes read and the bytes of the file.
-        tail, head, weight: titles of the columns of a table (text with titles, or Parquet); by
-            default those whose titles say so.
+        path: the file, plain or compressed with gzip, xz, bzip2 or zstd, or the only member of an
+            archive (zip or tar).
+        undirected: add the reverse of each arc; a column of directions is ignored then.
+        cache: whether to keep a binary copy of a text file's graph for the next time. None: if the
+            text is large (8 MB compressed, 32 MB plain). True: always. False: never, and ignore
+            existing copies. A folder: always, in that folder.
+        progress: called repeatedly with the bytes read so far and the bytes of the file.
+        tail, head, weight: titles of the columns of a table (text with titles, or Parquet);
+            ``docs/tables.md`` lists the defaults.
+
+    Returns:
+        A `Graph`: int64 offsets of shape (n + 1,), int32 or int64 heads and weights of shape (m,);
+        weights are int32, uint32, int64, float32 or float64.
 
     Raises:
-        FormatError: the file is missing, cannot be opened, is no graph, or was changed while it was
-            read; the message says why.
-        InputError: a column is named, and the format has none by name.
+        FormatError: the file is missing, cannot be opened, is not a graph, or changed while it was
+            read; the message says why, with the line if there is one.
+        InputError: a column is named, but the format has no named columns.
         SetupError: the format needs a library that is not installed.
     """
     path = file_path("path", path)
@@ -244,6 +247,10 @@ def read_piece(path: Path, span: range, progress: Progress | None = None) -> Pie
 
 def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
     """Write a graph in the format that the suffix names; ``.gz .xz .zst .bz2`` may follow it.
+
+    Args:
+        graph: the graph.
+        path: the file; it is complete or absent.
 
     Raises:
         InputError: the suffix is unknown, the format cannot hold the graph, or no file can be

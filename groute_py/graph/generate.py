@@ -44,21 +44,21 @@ def is_spec(text: str) -> bool:
 
 
 def generate(spec: str, *, seed: int = 1) -> Graph:
-    """Make the graph that a spec describes.
+    """Generate the graph that a spec describes.
 
     ``road:WxH``: a grid W wide and H high, vertex y·W + x; of the edges to the right and below,
     62 % are kept at random, with weight ⌊6000·u²⌋ + 1 in both directions.
-    ``rmat:SCALE[,EDGEFACTOR]``: 2^SCALE vertices and EDGEFACTOR (16) edges a vertex, each in both
-    directions, a, b, c, d = .57, .19, .19, .05, ids scrambled, weights 1..255; self-loops and
-    parallel arcs stay.
+    ``rmat:SCALE[,EDGEFACTOR]``: R-MAT (Chakrabarti, Zhan and Faloutsos, 2004) with 2^SCALE vertices
+    and EDGEFACTOR (16) edges a vertex, each in both directions, a, b, c, d = .57, .19, .19, .05,
+    scrambled ids, weights 1..255; self-loops and parallel arcs are kept.
     ``random:N,M``: M directed arcs between N vertices, all uniform, weights 1..255.
 
     Args:
         spec: as above.
-        seed: any whole number; its lowest 64 bits count.
+        seed: any integer; its lowest 64 bits count.
 
     Returns:
-        A graph with int32 heads and weights whose name is the spec.
+        A `Graph` with int32 heads, shape (m,), and int32 weights, shape (m,); its name is the spec.
 
     Raises:
         InputError: the spec cannot be read, or the graph does not fit in memory.

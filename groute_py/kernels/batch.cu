@@ -1,22 +1,21 @@
-// Many sources, one block each: near–far Δ-stepping (see near_far.cu) within a block, which meets at
-// block barriers only. Hundreds of sources are in flight, so that nobody waits for the latency of
-// another. A block takes the next source when it has done one.
+// Many sources, one block each: near–far Δ-stepping (see near_far.cu) within a block, with block barriers only. Hundreds
+// of sources are in flight, which hides latency. A block takes the next source when it has finished one.
 //
 // A vertex is in near at most once, and far is a set of bits, so nothing can overflow. The bits lie
 // in shared memory where they fit.
 #pragma once
 
 #define CREW blockDim.x  // few sources get more threads each: 256 to 1024
-#define HANDS 4          // lanes that share a row
-#define AT_ONCE 2        // arcs that a lane asks for at once
-#define LONG_ROW 256     // arcs from which the whole block shares a row
-#define LONG_ROWS 64     // such rows put off at once
+#define HANDS 4          // lanes a row
+#define AT_ONCE 2        // arcs that a lane has in flight
+#define LONG_ROW 256     // the whole block relaxes rows with this many arcs
+#define LONG_ROWS 64     // such rows that can be queued
 #define FULL 0xffffffffu
 
 extern __shared__ u32 shared_marks[];
 
-// Where marks lie has to be known to the compiler: an atomic on an address that may be of shared or
-// of global memory is many times as slow as one on shared memory.
+// A type for each place of the bits, because an atomic on a generic address (shared or global) is many times slower than
+// one on shared memory.
 struct NearbyMarks {
     __device__ __forceinline__ u32* at(u32 word) const { return shared_marks + word; }
 };
@@ -36,7 +35,7 @@ struct Source {
     u32* next_count;
     Distance threshold;
 
-    // Whether it was not there yet.
+    // Adds a vertex to near; whether it was not there yet.
     __device__ __forceinline__ bool mark_near(u32 v) const { return set(v / 32, v); }
     __device__ __forceinline__ bool mark_far(u32 v) const { return set(words + v / 32, v); }
     __device__ __forceinline__ void unmark_near(u32 v) const {

@@ -1,12 +1,12 @@
-// How a launch begins. Peers may have begun before, or begin later: nothing here waits for them, since a rank looks
-// at a peer's distances only when that peer has told of a vertex or has shown, and so has begun this solve.
+// Initialisation of a launch. Nothing here waits for peers, which may begin earlier or later. A rank reads a peer's
+// distances only after that peer has pushed an entry or requested a dense pull, so the peer has initialised them.
 #pragma once
 
-#define GO_ON 0      // where the one before has ended
-#define NEW_RUN 1    // of peers, which have all ended; what has come from other hosts meanwhile is shown to them
-#define NEW_SOLVE 2  // nothing is reached but the source, which is the only entry of near
+#define GO_ON 0      // continue from the state of the last launch
+#define NEW_RUN 1    // a new run of the team within a solve; starts with a dense pull of improvements from other hosts
+#define NEW_SOLVE 2  // a new solve: only the source is reached, and it is the only near entry
 
-// All of it but the barrier, which is in use; by one warp.
+// Clears the control block except the grid barrier, which is in use; one warp calls it.
 __device__ __forceinline__ void clear(Control* control) {
     u32* words = (u32*)control;
     for (u32* word = words + lane(); word < (u32*)&control->gate; word += 32) *word = 0;
@@ -22,7 +22,7 @@ __device__ void list_source(const Rank& rank, u32 source, Distance width) {
     control->near_count[0] = 1;
     const Entry entry{0, source};
     put(rank.work, control, near_list(rank.work, control, 0), 0, entry, NO_VERTEX);
-    for (u32 to = peers_of(rank, source); to; to &= to - 1) {  // told as what comes into near later
+    for (u32 to = peers_of(rank, source); to; to &= to - 1) {  // pushed like vertices that come into near later
         u32 p = __ffs(to) - 1;
         store(rank.peers.outbox[p], entry);
         control->exchange.sent[p] = 1;

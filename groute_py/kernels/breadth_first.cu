@@ -1,5 +1,5 @@
-// Breadth-first search of a whole graph in both directions (S8): a persistent cooperative grid that
-// meets once a level. Beamer, Asanovic and Patterson, "Direction-optimizing breadth-first search" (2012).
+// Direction-optimizing breadth-first search of a whole graph: a persistent cooperative kernel with one grid barrier a
+// level. Beamer, Asanovic and Patterson, "Direction-optimizing breadth-first search" (SC 2012).
 //
 // * Top down, while the frontier is small: the arcs of the frontier's vertices are handed out to warps,
 //   and who sets a head's bit in `seen` first is its parent. The frontier is a list of parts of rows,

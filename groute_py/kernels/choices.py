@@ -1,16 +1,16 @@
 """Choices within a method, as kernels take them.
 
-Which open vertices Dijkstra's algorithm may settle in one round, without a heap, of Crauser,
-Mehlhorn, Meyer and Sanders (1998). An open vertex u is settled if its distance is
+The criteria of Crauser, Mehlhorn, Meyer and Sanders (1998) say which open vertices Dijkstra's
+algorithm may settle in one round, without a heap. An open vertex u is settled if its distance is
 
-* ``min``: the least of all, L; every round then is an ExtractMin (S11);
+* ``min``: the least of all open vertices, L; each round then is an ExtractMin;
 * ``out``: at most D, the least distance + weight over arcs from an open vertex to one that is not
-  closed: whatever path leads to u by way of another open vertex takes such an arc (S7);
-* ``in``: at most L + the lightest incoming arc of u, which is the last arc of such a path;
-* ``in-out``: either.
+  closed: each path to u through another open vertex takes such an arc;
+* ``in``: at most L + the weight of the lightest in-arc of u, the last arc of such a path;
+* ``in-out``: either of the last two.
 
-In which order Bellman-Ford's queue is taken (S10): as it comes; small label first; and also large
-label last.
+Bellman-Ford's queue has three orders: first in, first out; small label first; and in addition
+large label last.
 """
 
 from __future__ import annotations

@@ -1,31 +1,31 @@
-// Predecessors from distances: every reached vertex is claimed by the tail of a tight arc.
+// Predecessors from final distances: each reached vertex gets the tail of a tight arc ("is claimed by" it).
 //
-// An arc u->v is tight when distance[u] + weight = distance[v]. With non-negative weights a tight arc
-// that rises (distance[u] < distance[v]) may claim its head at once; along level arcs, and along all
-// arcs with negative weights, only a vertex that is itself claimed may claim. Then every claim points
-// to a lower or to an earlier claimed vertex, and the claims are a tree.
+// An arc u->v is tight if distance[u] + weight = distance[v]. If no weight is negative, a tight arc that rises
+// (distance[u] < distance[v]) may claim its head at once. Along level arcs, and along all arcs if weights are negative,
+// only a vertex that has been claimed may claim. So each claim points to a smaller distance or to a vertex that was
+// claimed earlier, and the claims form a tree.
 
-// From a tail at `base` to a head that is reached: a sum may be the very number that stands for one that is not.
+// Whether an arc from a tail at `base` is tight. The head must be reached, because a sum may equal NOTHING.
 __device__ __forceinline__ bool is_tight(Distance base, const Arc& arc, Distance head) {
     return head != NOTHING && plus(base, arc.weight) == head;
 }
 
-// The tail of an arc that is tight and rises, found among the arcs that lead to a vertex, or NO_VERTEX.
+// The tail of a tight arc that rises, from the in-arcs of a vertex; or NO_VERTEX.
 __device__ u32 rising_tail(const Share& share, const Work& work, u32 vertex) {
     const Distance reached = work.distance[vertex];
     for (Offset i = share.in_offsets[vertex]; i < share.in_offsets[vertex + 1]; i++) {
         Arc arc = bare(load(&share.in_arcs[i]));
         Distance at = work.distance[arc.head];
-        if (plus(0, arc.weight) > reached) break;  // so are those that follow
+        if (plus(0, arc.weight) > reached) break;  // the following arcs are no lighter
         if (at < reached && is_tight(at, arc, reached)) return arc.head;
     }
     return NO_VERTEX;
 }
 
-#define LOOKED_THROUGH 16  // arcs of a row at the most
+#define LOOKED_THROUGH 16  // longest row that is searched
 
-// The same where arcs turned round are not at hand: among those to which an arc leads from here, if their rows and the
-// one here are short. In an undirected graph of short rows these are all that lie here.
+// rising_tail without stored in-arcs: searches the out-arcs of the heads of this vertex's own arcs, if all these rows are
+// short. In an undirected graph with short rows these include all in-arcs from vertices of this rank.
 __device__ u32 rising_tail_across(const Share& share, const Work& work, u32 vertex) {
     const Distance reached = work.distance[vertex];
     const Row row = row_of(share, vertex);

@@ -1,22 +1,24 @@
-// What the block that conducts does for its rank, by one warp, a lane a peer. While others are still to come it hears what
-// peers tell, and while all wait it decides how to go on; what it has to tell (how much was sent and taken, a ballot, a
-// verdict) it tells when they have been let go, and so they do not wait until peers see what they have written.
+// The work of the leader block during the grid barrier. One warp does it; lane p serves peer p.
+// * While other blocks are still arriving it polls this rank's mailbox (`hear`).
+// * When all have arrived it decides about the next step (`conduct`).
+// * After it has released them it publishes counters, a ballot, a verdict (`report`). So no block waits until peers can
+//   see these words.
 //
-// Every round trip to L2 or to a peer counts here. So what a run remembers stays in shared memory, what others have left
-// is asked for at once, and what is told is in no order: a peer that sees one word before another loses nothing.
+// Each round trip to L2 or to a peer costs time here. So the state of the run stays in shared memory, all words are
+// requested at once, and words to peers are written in no particular order: reading one before another does no harm.
 #pragma once
 
 struct Desk {  // in shared memory
     Orders orders;
-    Exchange own;   // as the last turn has left it
-    Heard heard;    // this rank's, as of the last look
-    u64 express_at[MAX_PEERS];  // of each peer's express ring, how much has been taken, ever
-    u64 began;         // when the turn did, by this processor's clock
-    u32 express_come;  // there is more to take of some
-    u32 come[BLOCK / 32];  // of each warp's words of a ring, how many in a row
+    Exchange own;   // as of the end of the last step
+    Heard heard;    // this rank's mailbox as of the last poll
+    u64 express_at[MAX_PEERS];  // words taken from each peer's express ring since the start
+    u64 began;         // start of the step, by this multiprocessor's clock
+    u32 express_come;  // 1 if some express ring holds words that have not been taken
+    u32 come[BLOCK / 32];  // for each warp the number of consecutive valid words of a ring
 };
 
-// A few words a lane, all under way at once.
+// Copies a struct with all loads in flight at once, a few words a lane.
 template <class T>
 struct Copy {
     static_assert(sizeof(T) % 8 == 0, "words of 8 bytes");
@@ -36,7 +38,7 @@ struct Copy {
     }
 };
 
-// What this rank's mailbox says, likewise; and what peers have written before they told of it.
+// Reads this rank's mailbox, two words a lane. The counters are acquired, so the data that they publish is visible.
 struct Mail {
     static constexpr u32 told = 4 * MAX_PEERS, words = sizeof(Heard) / 8;
     static_assert(told == 32 && words <= 64, "two words a lane, the first of the counts");
@@ -76,15 +78,14 @@ __device__ __forceinline__ void clear(Mailbox* mailbox) {
     for (u32 i = threadIdx.x; i < sizeof(Mailbox) / 8; i += blockDim.x) ((u64*)mailbox)[i] = 0;
 }
 
-// Whether so much of a ring has been taken since its sender was told that it might find it full: one place in UNTOLD.
+// Whether credits must be returned: 1 / UNTOLD of a ring has been taken since the last time.
 __device__ __forceinline__ bool is_due(u64 taken, u64 told, u32 capacity) {
     u32 express = ((u32)taken - (u32)told) & ((1u << EXPRESS_BITS) - 1);
     return express >= EXPRESS / UNTOLD || (taken >> EXPRESS_BITS) - (told >> EXPRESS_BITS) >= max(capacity / UNTOLD, 1u);
 }
 
-// Lane p: tells peer p how far this rank has written and taken, after what all blocks have written. What has been taken
-// waits for something else to tell until it is much: for each word to a peer this GPU waits until all that it has
-// written to peers is there.
+// Lane p: publishes to peer p how far this rank has written and taken, after a fence for the writes of all blocks.
+// Credits alone are held back until they are due: the fence waits until all writes to peers have arrived.
 __device__ __forceinline__ void tell_counts(const Peers& peers, Desk& desk) {
     Exchange& own = desk.own;
     u32 p = lane();
@@ -107,7 +108,7 @@ __device__ __forceinline__ void tell_counts(const Peers& peers, Desk& desk) {
     __syncwarp();
 }
 
-// Lane p: tells peer p of the bound that this rank has set, so that they pull at one.
+// Lane p: publishes to peer p the pull bound that this rank has set, so that all ranks pull at the same bound.
 __device__ __forceinline__ void tell_bound(const Peers& peers, Desk& desk, double bound) {
     if (!PULLS || bound == INFINITE || bound == desk.own.told_bound) return;
     if (is_peer(peers, lane())) say((u64*)&peers.mailbox[lane()]->bound, (u64)__double_as_longlong(bound));
@@ -116,15 +117,15 @@ __device__ __forceinline__ void tell_bound(const Peers& peers, Desk& desk, doubl
     __syncwarp();
 }
 
-#define PACE_SHARE 2  // of a heavy turn's time a rank waits no more than one in so many for those of peers
+#define PACE_SHARE 2  // a rank waits for the heavy steps of peers at most 1 / PACE_SHARE of the time of its own
 
-// Lane p: tells peer p whether this rank is in a heavy turn.
+// Lane p: publishes to peer p whether this rank is in a heavy step (odd) or not (even).
 __device__ __forceinline__ void tell_pace(const Peers& peers, u64 pace) {
     if (is_peer(peers, lane())) say(&peers.mailbox[lane()]->pace[peers.me], pace);
 }
 
-// Lane p: waits until the heavy turn that peer p is in has ended, or has taken a good part of this rank's longer, or the
-// run is to stop.
+// Lane p: waits until the heavy step of peer p has ended, but at most 1 / PACE_SHARE of the time of this rank's step, or
+// until the run is to stop.
 __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk) {
     const Mailbox* mine = peers.mailbox[peers.me];
     const u64 ended = clock64(), most = (ended - desk.began) / PACE_SHARE;
@@ -134,7 +135,7 @@ __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk)
     __syncwarp();
 }
 
-// Lane p: what blocks have counted of what they had for peer p, room or not, and whether some of it had none.
+// Lane p: entries that blocks have counted for peer p, with or without room, and whether some had no room.
 struct Written {
     u64 sent, express_sent;
     u32 showing;
@@ -145,8 +146,8 @@ struct Written {
           showing(anew(&exchange.showing)) {}
 };
 
-// Lane p: the turn that has ended has taken all it was to take from peer p, and written no more to it
-// than there was room for; if there was more it shows what it knows, up to its threshold.
+// Lane p: accounts for the step that has ended. It has taken all entries of peer p up to `end`, and written at most as
+// many as there was room for. If there was no room for some, it requests a dense pull up to its threshold.
 __device__ __forceinline__ void settle(const Peers& peers, Exchange& exchange, Desk& desk, const Written& written,
                                        double threshold) {
     Exchange& own = desk.own;
@@ -166,7 +167,7 @@ __device__ __forceinline__ void settle(const Peers& peers, Exchange& exchange, D
     with.seen = with.to_see;
 }
 
-// Lane p: sees how far peer p has written and taken.
+// Lane p: takes over from the mailbox how far peer p has written and taken.
 __device__ __forceinline__ void see_counts(const Peers& peers, Desk& desk) {
     u32 p = lane();
     if (!is_peer(peers, p)) return;
@@ -179,7 +180,7 @@ __device__ __forceinline__ void see_counts(const Peers& peers, Desk& desk) {
     with.see_below = __uint_as_float((u32)desk.heard.shown[p]);
 }
 
-// What lane p brings for peer p, in sum; all lanes call it.
+// The sum over peers of the values of their lanes; all lanes call it.
 __device__ __forceinline__ u64 sum_over_peers(const Peers& peers, u64 mine) {
     if (!is_peer(peers, lane())) mine = 0;
     for (u32 apart = MAX_PEERS / 2; apart; apart /= 2) mine += __shfl_xor_sync(~0u, mine, apart);
@@ -188,19 +189,20 @@ __device__ __forceinline__ u64 sum_over_peers(const Peers& peers, u64 mine) {
 
 __device__ __forceinline__ bool shows(const Traffic& with) { return with.to_see != with.seen; }
 
-// How many entries have been sent for the turn to come, in the lower half, and distances are there to look at; one at least
-// where a peer has none to show, because it waits until all have looked. All lanes call it.
+// Arrivals for the next step: in the lower half the entries sent, in the upper half the distances to read in dense
+// pulls. A pull of a peer that owns no vertices counts as one, because the peer waits until all have done it. All lanes
+// call it.
 __device__ __forceinline__ u64 arrivals(const Peers& peers, const Orders& orders) {
     const u32 p = lane() % MAX_PEERS;
     const Traffic& with = orders.with[p];
     return sum_over_peers(peers, with.end - with.begin + (shows(with) ? (u64)max(peers.owned[p], 1u) << 32 : 0));
 }
 
-#define SPLIT_AT_ONCE ARCS  // entries of far whose split is as much work as one of near
-#define MUCH 16  // far is much if it holds more than one vertex in so many
+#define SPLIT_AT_ONCE ARCS  // splitting this many far entries is as much work as relaxing one near entry
+#define MUCH 16  // far is large if it holds more than 1 / MUCH of the vertices
 
-// The width of the next window. It doubles until the densest part of the graph has been found, which
-// fills far; then few arcs are left, and a few wide windows are enough.
+// The width of the next window. It doubles until the densest part of the graph has been reached, which
+// fills far. Few arcs are left then, and a few wide windows are enough.
 __device__ __forceinline__ double wider(double width, double widest, bool much) {
     return min(width * (much ? 8 : 2), widest);
 }
@@ -222,22 +224,23 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
     desk.own.balloted = vote;
 }
 
-// What a rank has to do next, apart from what arrives.
+// The work that a rank has left, apart from arrivals.
 struct Prospect {
     u32 near;      // entries in near
-    u64 listed;    // the same, and items
-    bool pending;  // something else is due in any case
-    double floor;  // the smallest distance left to work on
-    double threshold;  // what peers have been told of lies below it
+    u64 listed;    // work in near and in row chunks, in entries; see weight_of
+    bool pending;  // the overflow bitmap is not empty
+    double floor;  // smallest distance left to work on
+    double threshold;  // distances pushed to peers lie below it
     u32 far;       // entries of the far list, or vertices that are far
-    bool much;     // they are a good part of all vertices, and not to be pulled first
-    double bound;  // where outer arcs are pulled, see outer.cuh; infinite if none are
-    double reach;  // how wide windows are after it; a quarter of that before
+    bool much;     // far is large, and need not be pulled first
+    double bound;  // pull bound, see outer.cuh; infinite if no arcs are deferred
+    double reach;  // width of windows after the bound; before it they have a quarter
 };
 
-// Rank 0: when all have taken part, tells all the verdict and opens the next vote. The window moves
-// when nothing is left in it; one that grows, when nothing is under way either, which may lie in it.
-// Up to where a rank pulls, and most likely all do, windows stay narrow.
+// Rank 0: when all ballots are complete, writes the verdict to all ranks and opens the next vote. The window moves when
+// nothing is left in it; a window that grows only when also no entry is in flight, because that may lie in it. Up to
+// the pull bound of a rank windows stay narrow. The words of a verdict may be read in any order: limits only rise, so a
+// rank that reads the new vote with the old limit only waits longer.
 __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Prospect& prospect) {
     u32 p = lane();
     bool voter = p < peers.count;
@@ -281,26 +284,27 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Pros
     say(&peers.mailbox[p]->vote, desk.heard.vote + 1);
 }
 
-// Tells what `conduct` has settled.
+// Publishes the results of `conduct`.
 __device__ __forceinline__ void report(const Peers& peers, Desk& desk, const Prospect& prospect) {
     u32 p = lane();
     tell_counts(peers, desk);
     tell_bound(peers, desk, prospect.bound);
     take_part(peers, desk, prospect.floor);
     if (peers.me == 0) judge(peers, desk, prospect);
-    // a host's wish to stop reaches all ranks
+    // a host sets the flag in its own rank's mailbox only
     if (desk.heard.stop && p < peers.count) *(volatile u32*)&peers.mailbox[p]->stop = 1;
     __syncwarp();
 }
 
-// What the launch before has left, or the beginning of this one.
+// Loads the state that the launch before, or `begin`, has left.
 __device__ __forceinline__ void take_over(const Control* control, Desk& desk) {
     Copy<Orders> orders(&control->orders);
     Copy<Exchange>(&control->exchange).put(&desk.own);
     orders.put(&desk.orders);
 }
 
-// Goes on until the rank has something to do, all are quiet, or the run is stopped. Peers have been heard.
+// Decides about the next step; loops until the rank has work, all ranks are quiet, or the run is stopped. The mailbox
+// has been polled before.
 __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, Desk& desk, const Written& written,
                                         const Prospect& prospect) {
     Exchange& own = desk.own;
@@ -332,7 +336,7 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
             orders.quiet = desk.heard.quiet;
             orders.stopped = desk.heard.stop;
             bool splits = !prospect.listed && !prospect.pending && !beyond;
-            // thick turns of fewer entries than that, which have many arcs, are not waited for
+            // peers do not wait for thick steps with fewer entries, although these may have many arcs
             bool heavy = work + (splits ? prospect.far / SPLIT_AT_ONCE : 0) > gridDim.x * THIN;
             own.pace = own.pace / 2 * 2 + (heavy ? 3 : 2);
         }
@@ -345,17 +349,17 @@ __device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, 
     if (lane() == 0) desk.began = clock64();
 }
 
-// How a rank has ended: by the verdict that all are quiet, or because it was told to stop.
+// How a rank has ended: by the verdict that all are quiet, or by the stop flag.
 #define QUIET 1
 #define STOPPED 2
-#define OVERFLOWED 4  // and some sum of its was no distance
+#define OVERFLOWED 4  // with one of these: a sum did not fit in the distance type
 
-#define PATIENCE (1u << 20)  // looks, about a second
+#define PATIENCE (1u << 20)  // polls, about a second
 
-// Tells all peers how this rank has ended. One that is quiet hears the same of all, who have seen the verdict too or are
-// told to stop: so either each rank knows that all are quiet, and whether some sum was no distance, or none does. Only
-// one that is told to stop and hears nothing of a peer, whose kernel has failed or does not run, waits no longer. It does
-// not know then what others do, and the job has to end.
+// Shutdown handshake: writes to all peers how this rank has ended, and waits for theirs if it ended quiet. Each peer
+// reads the same verdict or the stop flag, so either all ranks know that all are quiet, and whether some sum overflowed,
+// or none does. If the stop flag is set and a peer does not answer (its kernel has failed or does not run), the wait
+// ends after PATIENCE polls. The outcome of that peer is unknown then, and the job has to end.
 __device__ __forceinline__ void take_leave(const Peers& peers, const Control* control, bool stopped, double floor) {
     const Mailbox* mine = peers.mailbox[peers.me];
     const u32 p = lane();

@@ -1,5 +1,5 @@
-// Dealing out arcs among peers: each goes to the owner of its head; see peers.cuh. Those whose heads no peer owns
-// stay where they are. A warp takes a row, and the order of its arcs is kept.
+// Redistribution of arcs among peers by head (incoming edge-cut): each arc moves to the owner of its head; see peers.cuh.
+// Arcs to vertices of other hosts stay. A warp takes a row and keeps the order of its arcs.
 
 struct Deal {  // mirrored in device/layout.py
     u32 me;
@@ -7,14 +7,14 @@ struct Deal {  // mirrored in device/layout.py
     u32 count;  // of peers
 };
 
-// The peer an arc goes to.
+// The peer that an arc moves to.
 __device__ __forceinline__ u32 taker(const Share& share, const Deal& deal, u32 head) {
     if (head < share.own) return deal.me;
     u32 peer = owner(share, head - share.own) - deal.first;
     return peer < deal.count ? peer : deal.me;
 }
 
-// Calls `visit(active, arc, peer)` with 32 arcs of a row after another, by all lanes.
+// Calls `visit(active, arc, peer)` for the arcs of a row, 32 at a time, on all lanes.
 template <class Visit>
 __device__ __forceinline__ void visit_row(const Share& share, const Deal& deal, u32 row, Visit visit) {
     const Offset end = share.offsets[row + 1];
@@ -26,7 +26,7 @@ __device__ __forceinline__ void visit_row(const Share& share, const Deal& deal, 
     }
 }
 
-// The number that an owned vertex has once arcs are dealt out; without `numbers` its own.
+// The number of an owned vertex after the redistribution; its own number if `numbers` is null.
 __device__ __forceinline__ u32 number_in(const u32* numbers, u32 vertex) { return numbers ? numbers[vertex] : vertex; }
 
 // Counts the arcs of row v that go to peer p in counts[p * own + v], and marks in `leads` to whom some go.

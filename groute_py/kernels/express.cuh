@@ -1,6 +1,6 @@
-// Express rings: entries of 32 bits of distance and 31 of vertex that need no word of how many there are. Each
-// carries in its 32nd bit the parity of the lap that it belongs to, so that its taker knows it from what lay there
-// before; it is written and read as one word, and nothing else has to be seen with it.
+// Low-latency ("express") rings, like NCCL's LL protocol. A word holds 32 bits of distance, 31 bits of vertex and one
+// lap bit, the parity of the lap of the ring. The receiver knows from the lap bit that the word has arrived, so no
+// separate count and no fence is needed. Words are written and read as a whole.
 #pragma once
 
 #define LAP_MARK (1u << 31)
@@ -8,12 +8,12 @@
 static_assert(EXPRESS <= BLOCK && (EXPRESS & (EXPRESS - 1)) == 0, "laps divide all numbers of 32 bits");
 static_assert(EXPRESS < 1u << EXPRESS_BITS, "what is told of what has been taken says how full a ring is");
 
-// The mark of a word with that number, ever. A ring that is clear holds none of the first lap.
+// The lap bit of word `number`, counted from the start of the run. A cleared ring has no valid word of the first lap.
 __device__ __forceinline__ u32 mark_of(u32 number) { return number / EXPRESS % 2 ? 0 : LAP_MARK; }
 
 __device__ __forceinline__ u64* express_place(u64 (&ring)[EXPRESS], u32 number) { return &ring[number % EXPRESS]; }
 
-// Where a ring is full of which so many words have been taken, as far as those bits say.
+// The number of the first word that has no room. `taken` holds the lower EXPRESS_BITS bits of the receiver's cursor.
 __device__ __forceinline__ u64 express_room(u64 sent, u32 taken) {
 #if RECORDS
     u32 lacking = ((u32)sent - taken) & ((1u << EXPRESS_BITS) - 1);
@@ -42,7 +42,7 @@ __device__ __forceinline__ Entry from_express(u64 word) {
 
 __device__ __forceinline__ bool has_mark(u64 word, u32 number) { return ((u32)word & LAP_MARK) == mark_of(number); }
 
-// Whether the word with that number has come from a peer.
+// Whether word `number` from peer p has arrived.
 __device__ __forceinline__ bool has_come(const Peers& peers, u32 p, u32 number) {
     return has_mark(anew(express_place(peers.mailbox[peers.me]->express[p], number)), number);
 }

@@ -1,6 +1,5 @@
-// Dijkstra's algorithm for many vertices at once (S7, S11): Crauser, Mehlhorn, Meyer and Sanders,
-// "A parallelization of Dijkstra's shortest path algorithm" (1998), with the evaluation value D of the
-// source thesis.
+// Dijkstra's algorithm for many vertices at once: Crauser, Mehlhorn, Meyer and Sanders, "A parallelization of Dijkstra's
+// shortest path algorithm" (MFCS 1998). D below is the threshold of their OUT criterion.
 //
 // A vertex is unopened, open (it has a distance) or closed (its distance is final). A round has two
 // steps, and the grid meets after each.
@@ -17,7 +16,7 @@
 // grid, which meets as in grid.cuh.
 
 #define CLOSED 1u
-#define ROOM 4096  // open vertices of a block that works alone
+#define ROOM 4096  // open vertices that fit in the shared memory of a block
 
 // Mirrored in device/alone/frontier_cuda.py, like Rounds.
 struct Frontier {

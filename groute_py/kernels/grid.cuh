@@ -1,21 +1,20 @@
-// A barrier across the blocks of a cooperatively launched grid, about 1 us on a H200. The last block of the grid
-// conducts. Its first warp may do something while others are still to come, `prepare`, from time to time; something for
-// all when they have come, before it lets them go, `conduct`; and something for itself when they go on, `report`. Where
-// there is little to do that block has little else.
+// A barrier across the blocks of a cooperative launch, about 1 us on an H200. The last block of the grid is the leader.
+// Its first warp runs three callbacks: `prepare`, now and then while blocks are still arriving; `conduct`, when all have
+// arrived and before they are released; `report`, after their release.
 #pragma once
 
 struct Attendance {  // of a block, in shared memory
-    u32 round;  // how often the grid has met
+    u32 round;  // barriers passed so far
 };
 
-// When nobody waits yet.
+// The current barrier round; to be called before any block waits.
 __device__ __forceinline__ Attendance attend(const Control* control) {
     return {*(const volatile u32*)&control->gate.released[0].round};
 }
 
 __device__ __forceinline__ bool conducts() { return blockIdx.x == gridDim.x - 1; }
 
-#define PREPARED 8  // looks whether all have come, after which the block that conducts prepares anew
+#define PREPARED 8  // polls of the arrival counter between two calls of `prepare`
 
 template <class Prepare, class Conduct, class Report>
 __device__ __forceinline__ void meet(Control* control, Attendance& block, Prepare prepare, Conduct conduct,
@@ -26,7 +25,7 @@ __device__ __forceinline__ void meet(Control* control, Attendance& block, Prepar
     if (threadIdx.x < 32) {
         if (conducts()) {
             prepare();
-            // all lanes go on at once, or one might prepare without the others
+            // all lanes leave the loop together, because `prepare` needs all of them
             for (u32 looks = 1; !__all_sync(~0u, acquire(&gate.arrived) == gridDim.x - 1); looks++)
                 if (looks % PREPARED == 0) prepare();
             if (lane() == 0) gate.arrived = 0;

@@ -1,29 +1,26 @@
-// Many sources, a warp each: Dijkstra with a heap of 32 branches, and decrease-key (S15).
+// Many sources, one warp each: Dijkstra (1959) with a 32-ary heap and decrease-key.
 //
-// The children of an entry lie side by side, and the lanes look at all of them at once: so a heap
-// of 2^15 entries is three steps deep and not fifteen. What bounds this method is memory, for each
-// step waits for the one before. So what the arcs of the vertex that leaves need is on its way
-// while the heap closes over it.
+// The children of an entry are consecutive, and each lane reads one: a heap of 2^15 entries has three levels. Memory
+// latency bounds this method, because each level waits for the one before. So the loads for the arcs of the removed
+// vertex are issued while the heap sifts.
 //
-// Of each vertex a table has its distance so far and the place where its entry was put down last.
-// While the heap closes, entries only move up, and the table is not told: an entry lies somewhere
-// on the way from that place to the root. Whoever brings a vertex nearer looks at all of that way
-// at once, which it has to do anyhow to find how far up the entry belongs.
+// A table has for each vertex its distance so far and the place where its entry was last put. Sifting after a removal
+// only moves entries up, and does not update the table. So an entry lies somewhere on the path from that place to the
+// root. A decrease-key reads the whole path at once, which it needs anyway to find the new place.
 //
-// A vertex leaves once, so with weights that are not negative the work is Dijkstra's, whatever they
-// are.
+// Each vertex leaves the heap once, so if no weight is negative the number of relaxations is Dijkstra's.
 #pragma once
 
 #define PATROL 64    // threads of a block
 #define BRANCHES 32  // children of an entry, one for each lane
 
-// What is known of a vertex, in one load.
+// Distance and heap place of a vertex, read in one load.
 struct alignas(2 * sizeof(Distance)) Known {
     Distance distance;  // NOTHING: not reached yet
     u32 place;          // of its entry, which lies there or above until it leaves
 };
 
-// The least of all lanes. Distances are not negative, so those of floats are in the order of bits.
+// The minimum over the lanes. Distances are not negative, so floats are ordered like their bits.
 __device__ __forceinline__ Distance least_of_warp(Distance mine) {
 #if DISTANCE == 0
     return __reduce_min_sync(FULL, mine);
@@ -35,7 +32,7 @@ __device__ __forceinline__ Distance least_of_warp(Distance mine) {
 #endif
 }
 
-// All lanes of a warp call what is below together, and know the same of it but for `lane`.
+// All 32 lanes call the functions below together, with the same arguments except `lane`.
 struct Heap {
     Entry* entries;  // number 0 is the root, at entries[BRANCHES - 1]: so children begin a line
     Known* table;

@@ -1,27 +1,26 @@
-// What is known of distances in few bits a vertex, for graphs whose distances do not fit in L2 but
-// whose bits do.
+// A filter with few bits a vertex, for graphs whose distances do not fit in L2 but whose filter does.
 //
-// A hint is the level of some distance that its vertex has had: no nearer than the one it has now. Levels
-// rise with distances from where the window begins, so a sum of a higher level improves nothing, and its
-// vertex need not be looked at. A hint may say less than it could, never more: one that was written in
-// another order than distances fell, or not at all; one of a window before, which began nearer (the same
-// level is farther away now); one that shares its byte with another that is being written, and becomes
-// what it was when that byte was looked at.
+// A hint is the level of a distance that its vertex has had, so the current distance is not greater. Levels rise with
+// the distance from the start of the window. A sum of a higher level cannot improve the vertex, so its distance need
+// not be read. Races and old values only make the filter weaker, never wrong:
+// * a hint that is missing, or overwritten by an older one, is a greater level;
+// * a hint of an earlier window, which began at a smaller distance, stands for a greater distance now;
+// * a hint that shares its byte with another one that is being written may fall back to its earlier value.
 #pragma once
 
 #define ALL_UNKNOWN 255  // a byte of hints
 
 __device__ __forceinline__ u32 hint_bits(const Work& work) { return 8 >> work.fold; }
 
-// The highest level, which is also of all that is too far to tell.
+// The highest level; it also stands for all distances beyond it.
 __device__ __forceinline__ u32 unknown(const Work& work) { return (1u << hint_bits(work)) - 1; }
 
-// Rounded down it is the level of what is not nearer than the window's beginning.
+// The level of a distance as a float; to be rounded down if the distance is not before the window.
 __device__ __forceinline__ float height_of(const Work& work, Distance window, Distance distance) {
     return (float)(distance - window) * work.levels;
 }
 
-// Where in its byte a vertex's hint begins.
+// The first bit of a vertex's hint in its byte.
 __device__ __forceinline__ u32 shift_of(const Work& work, u32 vertex) {
     return (vertex & ((1u << work.fold) - 1)) * hint_bits(work);
 }
@@ -37,7 +36,7 @@ __device__ __forceinline__ bool may_improve(const Work& work, Distance window, u
     return height_of(work, window, sum) < (float)(hint + 1) || hint == unknown(work);
 }
 
-// `hints` is the byte as it was when it was looked at.
+// Writes the hint of a distance. `hints` is the byte as it was read before.
 __device__ __forceinline__ void leave_hint(const Work& work, Distance window, u32 vertex, Distance distance,
                                            u32 hints) {
     float height = height_of(work, window, distance);

@@ -1,14 +1,13 @@
-// Where entries gather before they are written to the global lists: in shared memory, for a block
-// (thin turns, whose next level the block relaxes itself) or for a warp (thick turns, in which warps
-// do not wait for each other).
+// Buffers in shared memory for entries on their way to the global lists: BlockLists for a block (thin steps, whose next
+// level the block relaxes itself), WarpLists for a warp (thick steps, in which warps do not wait for each other).
 #pragma once
 
 #define WARPS (BLOCK / 32)
-#define HELD (32 * ARCS)  // entries a warp gathers before it writes them in one piece
-#define AHEAD 8   // parts of long rows that a warp looks up at once
-#define HEAVY 64  // arcs of a row above which a block leaves it to the grid
-#define ROW (4 * LANES)  // and above which LANES lanes leave it to their warp
-#define PROBES 4  // arcs of a row that tell how many of the first are light enough: numbers 4, 16, 64 and PART
+#define HELD (32 * ARCS)  // entries that a warp buffers and writes in one piece
+#define AHEAD 8   // row chunks that a warp looks up together
+#define HEAVY 64  // a block leaves rows with more arcs to the grid
+#define ROW (4 * LANES)  // LANES lanes leave rows with more arcs to their warp
+#define PROBES 4  // probed arcs of a sorted row: numbers 4, 16, 64 and PART
 
 struct Ready {  // an entry whose row has been looked up
     Distance distance;
@@ -51,8 +50,8 @@ __device__ __forceinline__ Ready looked_up(const Share& share, Ready ready) {
     return ready;
 }
 
-// Leaves out arcs of a row, which ascends, from one on that is too heavy: what is left is up to four times as many as
-// are not, or four.
+// Shortens a row, whose arcs ascend by weight, at the first probed arc that is too heavy. At most four times as many
+// arcs are left as are light enough, or four.
 template <class TooHeavy>
 __device__ __forceinline__ void shorten(const Arc* arcs, Ready& ready, TooHeavy is_too_heavy) {
     const u32 probes[PROBES] = {4, 16, 64, PART};
@@ -65,13 +64,13 @@ __device__ __forceinline__ void shorten(const Arc* arcs, Ready& ready, TooHeavy 
         if (probes[k] < ready.degree && is_too_heavy(probed[k])) ready.degree = probes[k];
 }
 
-// What the lanes of a warp have found, and where it belongs; near[k] and the others say so of ready[k].
+// Candidates that the lanes of a warp have found. near[k], far[k] and remote[k] say where ready[k] belongs.
 struct Finds {
     Ready ready[ARCS];
     bool near[ARCS], far[ARCS], remote[ARCS];
 };
 
-// A block's list, read and written a vertex at once.
+// A list of a block in shared memory; an entry is read and written as a whole.
 struct Staged {
     struct alignas(sizeof(Distance) + sizeof(Offset) == 8 ? 16 : 8) Slot {
         Distance distance;
@@ -93,8 +92,8 @@ struct Staged {
     }
 };
 
-#define FAR 2     // which of a block's lists; near are the first two, by level
-#define LISTED 4  // and where it is counted
+#define FAR 2     // index of the far list of a block; lists 0 and 1 are near, by level
+#define LISTED 4  // index of its counter
 
 struct Staging {
     union {
@@ -104,24 +103,23 @@ struct Staging {
             u32 held_tail[2][WARPS][HELD];
         };
     };
-    u32 count[LISTED + 1];  // of near in turn, by level: read, written, cleared, read before; and of far
-    u32 has_long[4];  // in turn as near is: whether some row of it is longer than ROW
+    u32 count[LISTED + 1];  // of near, rotating by level: read, written, cleared, read before; and of far
+    u32 has_long[4];  // rotating like near: whether some row is longer than ROW
     u32 near_base, far_base;
-    Turn now;            // a thin one; see take_thin_turn
-    u32 another_has[2];  // gone all levels of this turn down; in turn, by level: read, written
+    Turn now;            // of a thin step; see take_thin_turn
+    u32 another_has[2];  // some block has reached the depth limit in this step; alternates by level: read, written
     u32 come, goes_on;   // see Thin::hears_more
 };
 
-// A block's lists. What finds them full goes straight to the global ones, and so do near's long rows:
-// the whole grid takes them in the next turn, where one block might go down alone into the densest part
-// of the graph.
+// Lists of a block. Entries that find no place go directly to the global lists. So do near entries with long rows: the
+// whole grid relaxes them in the next step, so that no block works by itself in the densest part of the graph.
 struct BlockLists {
     const Rank& rank;
     const Turn& now;
     Staging& staged;
     u32 level = 0;  // the staged near that is written
 
-    // Such lists are short: all is listed.
+    // Thin steps have few entries, so no entry is dropped.
     __device__ __forceinline__ bool idle(const Ready&) const { return false; }
 
     // All lanes call it.
@@ -139,7 +137,8 @@ struct BlockLists {
         }
     }
 
-    // The same for one lane, with the row and its peers looked up. All lanes take one path, whichever list is theirs.
+    // `add` for a single lane, with row and peers already looked up. Near and far share one code path, so that lanes do
+    // not diverge.
     __device__ __forceinline__ void add_one(const Ready& ready, bool near, u32 peers) {
         if (near && ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
         u32 place = STAGED;
@@ -154,13 +153,13 @@ struct BlockLists {
         mark_dirty_one(rank.share, rank.work, rank.control, ready.vertex);
     }
 
-    // Writes what is staged; all threads call it.
+    // Writes the staged entries to the global lists; all threads of the block call it.
     __device__ __forceinline__ void flush() {
         __syncthreads();
         u32 near_count = min(staged.count[level % 4], (u32)STAGED);
         u32 far_count = min(staged.count[LISTED], (u32)STAGED);
         if (near_count + far_count == 0) return;
-        // by two warps, so that the one round trip does not wait for the other
+        // by two warps, so that the two round trips overlap
         if (threadIdx.x == 0) staged.near_base = atomicAdd(now.near_out.count, near_count);
         if (threadIdx.x == 32) staged.far_base = atomicAdd(now.far.count, far_count);
         __syncthreads();
@@ -180,7 +179,7 @@ struct BlockLists {
 
     __device__ __forceinline__ void note_long() { atomicOr(&staged.has_long[level % 4], 1u); }
 
-    // In one of the block's lists, or where there is no place in a global one.
+    // Puts an entry into a list of the block or, if that is full, into the global list.
     __device__ __forceinline__ void push(bool wanted, const Ready& ready, u32 which, u32 counted, const List& list) {
         u32 place = slot(&staged.count[counted], wanted);
         bool fits = place < STAGED;
@@ -188,7 +187,7 @@ struct BlockLists {
         spill(wanted && !fits, ready, list);
     }
 
-    // Straight to a global list.
+    // Appends an entry to a global list.
     __device__ __forceinline__ void spill(bool wanted, const Ready& ready, const List& list) {
         if (__any_sync(~0u, wanted))
             append(rank.work, rank.control, list, entry_of(ready), ready.tail, wanted);
@@ -206,22 +205,22 @@ struct BlockLists {
     }
 };
 
-// A warp's lists: one atomic and one write in order for as many entries as it holds when the next find no room.
+// Lists of a warp. When new entries find no room, all that it holds are written with one atomic and coalesced stores.
 struct WarpLists {
     const Rank& rank;
     const Turn& now;
     Staging& staged;
     Distance bound;  // arcs that lead there or beyond are left to be pulled; NOTHING where none are
     u32 near_count = 0, far_count = 0;  // the same in all lanes
-    bool shown = false;                 // peers will look for themselves
-    bool told = false;                  // all that is listed is what peers have told, and theirs
+    bool shown = false;                 // this step requests a dense pull, so nothing more is pushed
+    bool told = false;                  // all entries are arrivals, which are not pushed on
 
-    // Whether there is nothing to relax from a vertex, by its grade, and no need to list it.
+    // Whether a vertex has no arc to relax before the bound, by its weight class (grade); then it need not be listed.
     __device__ __forceinline__ bool idle(const Ready& ready) const {
         return PULLS && ready.distance < bound && !leads_on(rank.share, ready.vertex, ready.distance, bound);
     }
 
-    // All lanes call it; one scan finds places for all.
+    // Buffers the candidates of all lanes, with one prefix sum for near and far; all lanes call it.
     __device__ __forceinline__ void add(const Finds& finds) {
         u32 mine = 0;  // near in the lower half, far in the upper
 #pragma unroll
@@ -282,8 +281,8 @@ struct WarpLists {
         __syncwarp();
     }
 
-    // What has become nearer again since it was held is left to the entry that says so. All entries
-    // are under way at once.
+    // Pushes the buffered near entries to peers. A stale entry is skipped, because its vertex has a newer one. The loads
+    // for all entries are in flight at once.
     __device__ __forceinline__ void tell_of_near() {
         const int each = HELD / 32;
         u32 to[each];
@@ -318,7 +317,7 @@ struct WarpLists {
         shown = __any_sync(~0u, showing);
     }
 
-    // Leaves out what is idle, once peers have been told.
+    // Drops entries without an arc to relax here, after peers have got them.
     __device__ __forceinline__ void drop_idle() {
         const int each = HELD / 32;
         Ready ready[each];

@@ -1,6 +1,6 @@
-// What ranks exchange: taking a peer's improvements, and filling the outboxes.
+// Messages between ranks in rounds: merging received improvements, and filling the outboxes.
 
-// Takes `count` improvements of owned vertices; those that still improve join the worklists.
+// Merges `count` improvements of owned vertices; those that still improve go to the worklists.
 extern "C" __global__ void merge(const __grid_constant__ Work work, Control* control,
                                  const Distance* distances,
                                  const u32* vertices, u32 count) {
@@ -14,7 +14,7 @@ extern "C" __global__ void merge(const __grid_constant__ Work work, Control* con
     }
     bool close = nearer && entry.distance < control->threshold;
     if (close && entry.distance < current(&control->window))
-        atomic_min(&control->window, entry.distance);  // nothing in near is less
+        atomic_min(&control->window, entry.distance);  // `window` is a lower bound of near
     append(work, control, near_list(work, control, control->turn), entry, NO_VERTEX, close);
     append(work, control, far_list(work, control, control->far_side), entry, NO_VERTEX, nearer && !close);
 }

@@ -1,27 +1,28 @@
-// Near-far relaxation of one share: a persistent cooperative grid that takes many turns a launch.
+// Near-far Δ-stepping on one share: a persistent cooperative kernel that takes many steps ("turns") a launch. Davidson,
+// Baxter, Garland and Owens, "Work-efficient parallel GPU methods for single-source shortest paths" (IPDPS 2014).
 //
-// A turn relaxes what is in near and writes the near of the next turn.
-// * Thin (few entries a block, and no parts of long rows): after its part of near a block goes on by itself: what its own
-//   relaxations put in near it keeps in shared memory and relaxes at once, until some block has gone `depth` levels
-//   deep and the grid meets again. On roads the time of a level is latency, not work, and so the grid
-//   pays for its barrier once in so many levels; and rows are looked up and fetched ahead of need.
-// * Thick: warps take groups of entries, several arcs a lane at a time, and gather what they append.
-// Rows longer than PART are cut into items, which warps of the whole grid take when the grid has met: a thin turn leaves
-// them to the next, a thick one takes them itself. So among peers what one rank has found in its part of a hub's row
-// and what another has in its own are found in turns that are taken in step, where there is much of them.
+// A step relaxes the entries of near and writes the near list of the next step.
+// * Thin step (few entries a block, no row chunks): a block relaxes its part of near. It keeps the near entries that it
+//   produces in shared memory and relaxes them at once, level by level, until some block has reached `depth` levels and
+//   the grid meets again. On road networks the time of a level is latency, so this saves most barriers. Rows are
+//   looked up and prefetched before they are needed.
+// * Thick step: warps take groups of entries, keep several arcs a lane in flight, and buffer what they append.
+// Rows longer than PART are cut into chunks (items) for warps of the whole grid. A thin step leaves them to the next
+// step; a thick step relaxes them itself after a barrier. So peers that hold parts of one hub's row relax them in steps
+// that are taken in lockstep, if they are many.
 //
-// Where a turn has much to relax, arcs that lead far beyond its window may be left, and pulled later; see outer.cuh.
+// A step with many arcs may defer arcs that lead far beyond its window, and pull them later; see outer.cuh.
 //
-// When near is empty, or the window that peers share has moved on, so does the rank's: far is split by a new threshold,
-// and windows may grow (see groute_py/algorithms/delta_stepping.py). A vertex whose distance fell below the threshold
-// has an entry for that very distance in near, or its bit in `spilled`, or has nothing to relax there (see onward.cuh);
-// the others are far. So entries can be taken at any time and in any order, and the distances they end with are the
-// same.
+// When near is empty, or when the window that peers share has moved, far is split by a new threshold; windows may grow
+// (groute_py/algorithms/delta_stepping.py). Invariant: a vertex whose distance is below the threshold has an entry for
+// that distance in near, or its bit in the overflow bitmap (`spilled`), or no arc to relax there (onward.cuh), or has
+// been relaxed from it; all other reached vertices are far. So entries can be processed in any order, with the same
+// final distances.
 //
-// With peers, they are told of what comes into near at once, or shown it at the turn's end, and a turn begins
-// with what has arrived; see peers.cuh. A head in the halo is marked dirty, for an exchange through the host.
+// With peers, vertices that come into near are pushed at once, or pulled by the peers after the step, and a step begins
+// with the arrivals; see peers.cuh. A head in the halo is marked dirty, for messages through the host.
 
-// Lists what has arrived, without relaxing it.
+// Merges the arrivals into the worklists without relaxing them.
 __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged, Distance window,
                                             Distance bound) {
     WarpLists lists{rank, to, staged, bound};
@@ -33,8 +34,8 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, St
     lists.flush();
 }
 
-// Where many vertices arrive more than once, or are shown, what has arrived joins near before any of it is relaxed: only
-// the last time counts.
+// Merges the arrivals into the near list of this step, before it is relaxed: if a vertex arrives several times, only its
+// last entry is relaxed.
 __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged, Distance window,
                                            Distance bound) {
     Turn to = now;
@@ -44,10 +45,13 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
     now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
 }
 
-// A thick turn: what has arrived, near, then items. What was sent is relaxed as it is, for few vertices are sent more than
-// once. Not so to a rank that goes along with a window which others have opened, nor where outer arcs may be left; nor on
-// one with arcs to other hosts, since each run begins by showing, and what mirrors do not know would be taken once more.
-// `foresee(arcs)` is told how many arcs are due once long rows have been cut, and may set the bound.
+// A thick step: arrivals, near, then row chunks. Entries from rings are relaxed directly, because few vertices are sent
+// more than once. They are merged into near first if
+// (a) this rank has just joined a window that peers opened (`along`),
+// (b) long arcs may be deferred (PULLS), or
+// (c) the rank has arcs to other hosts: each launch begins with a dense pull there, which would relax once more what
+//     the mirrors do not have.
+// `foresee(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
 template <class Foresee>
 __device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived, Distance window,
                                                 Distance threshold, Distance cutoff, const Distance& bound, u32& relaxed,
@@ -72,13 +76,13 @@ __device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Stag
     lists.flush();
 }
 
-// Where a window ends that begins at `from`.
+// The end of a window that begins at `from`, at most NOTHING.
 __device__ __forceinline__ Distance end_of(Distance from, double width) {
     if (width >= (double)NOTHING) return NOTHING;
     return from < NOTHING - (Distance)width ? plus(from, (Distance)width) : NOTHING;
 }
 
-// Lists spilled vertices in near, which is empty: all that it has room for. The others keep their bits.
+// Lists the vertices of the overflow bitmap in near, which is empty. Vertices that find no place set their bits again.
 __device__ void recover_spilled(const Share& share, const Work& work, Control* control, const Turn& now) {
     u32 words = (share.rows + 31) / 32, stride = gridDim.x * blockDim.x;
     for (u32 word = blockIdx.x * blockDim.x + threadIdx.x; word < words; word += stride) {
@@ -94,14 +98,14 @@ __device__ void recover_spilled(const Share& share, const Work& work, Control* c
     }
 }
 
-#define BUSY 4  // arcs of a vertex in the mean; where there are more, thin turns have the fewer entries
+#define BUSY 4  // mean degree up to which the limit of thin steps counts entries; above it they may have fewer
 
-// How the turn before has split far, if it has: for a new window, or to go along with that of peers.
+// Whether the last step split far, and why: for a new window of this rank, or to join the window of peers.
 #define OPENED 1
 #define CAUGHT_UP 2
 
-// Between slices: moves what does not lie below a lowered threshold from near to far. The rest, with
-// the items, goes to the lists of the next turn, which the host then makes current.
+// Between slices: moves near entries at or above a lowered threshold to far. The other entries and the row chunks go to
+// the lists of the next step, which the host then makes current.
 extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* control, Distance threshold) {
     const u32 turn = control->turn, near_count = min(control->near_count[turn % 3], work.capacity);
     const u32 items_count = min(control->item_count[turn % 3], work.item_capacity);
@@ -123,9 +127,9 @@ extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* co
         now.items_out[atomicAdd(now.items_out_count, 1u)] = load(&now.items_in[i]);
 }
 
-// Without peers: works until nothing up to `limit` is left or `max_turns` are over. With peers: until
-// all of them are quiet up to `peers.bound`, or a host wants to stop. Without turns it only begins. See begin.cuh
-// for `begins`, `source` and `first`, the width of the first window, and Control for what it keeps.
+// The main kernel. Without peers it works until nothing up to `limit` is left or `max_turns` steps are done; with peers
+// until all are quiet up to `peers.bound` or a host sets the stop flag. With `max_turns` 0 it only initialises.
+// `begins`, `source` and `first` (the width of the first window): see begin.cuh. State between launches: see Control.
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
       const __grid_constant__ Peers peers, Control* control, Distance delta, Distance cutoff,
@@ -159,12 +163,12 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
     double floor = 0;
     u32 relaxed = 0, steps = 0;  // of this launch; relaxed by this thread
     u32 after_split = 0;
-    // arcs that lead to `bound` or beyond are left to be pulled, of some vertices from `base` on; or NOTHING
+    // Arcs to distances of `bound` or more are deferred, for tails at `base` or more. NOTHING: no arcs are deferred.
     Distance bound = PULLS ? control->bound : NOTHING, base = control->base;
-    bool owes = true;  // arcs may have been left since the bound was set
+    bool owes = true;  // arcs may have been deferred since the bound was set
     auto pulls = [&](u32 far) { return PULLS && bound != NOTHING && (owes || far > 0); };
-    bool served = false;  // the turn before had nothing but arrivals
-    // Where so many arcs are due, or a peer leaves some, outer ones are left from now on.
+    bool served = false;  // the last step had arrivals only
+    // Sets the pull bound if this step has many arcs, or if a peer has set one.
     auto foresee = [&](u64 arcs) {
         if (!PULLS || bound != NOTHING || !is_narrow(work, window, threshold)) return;
         const double told = exchanging ? seen.orders.bound : 0;
@@ -174,8 +178,8 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         bound = max(joins ? (Distance)told : end_of(threshold, work.outer_reach / 2), threshold);
         width = max(width, work.outer_reach / 4.0);
     };
-    auto up_to = [&] { return seen.orders.limit; };  // where peers are
-    auto open = [&](Distance from, bool much) {  // the window that begins there
+    auto up_to = [&] { return seen.orders.limit; };  // the shared limit
+    auto open = [&](Distance from, bool much) {  // opens the window that begins at `from`
         window = from;
         if (exchanging) {
             threshold = end_of(from, (double)delta);
@@ -185,7 +189,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             threshold = end_of(from, width);
         }
         threshold = min(threshold, bound);
-        // however narrow, a window holds where it begins
+        // a window always contains the distance at which it begins
         threshold = max(threshold, just_above(from));
     };
 
@@ -209,7 +213,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         clear_ahead(control, turn, far_side);
         bool listed = near_count + items_count > 0;
         auto end = [&] { return up_to() < (double)bound ? (Distance)up_to() : bound; };
-        // the window that all share has moved on, and there is something to do in it
+        // the shared window has moved, and this rank has work in it
         const bool behind = exchanging && peers.ahead == 0 && (listed || arrived) && end() > threshold;
         if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
             floor = (double)window;
@@ -226,13 +230,13 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             served = !listed;
         } else {
             Turn now = begun();
-            meet(control, block);  // all have read what the window moves by
+            meet(control, block);  // all blocks have read the counters that decide about the window
             served = false;
             if (!behind && seen.any_spilled) {
                 floor = (double)window;
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
-                meet(control, block);  // some may find no place again
+                meet(control, block);  // cleared before vertices that find no place set it again
                 recover_spilled(share, work, control, now);
             } else if (!behind && pulls(far_count) &&
                        (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
@@ -247,7 +251,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     bound = NOTHING;
                     width = max(width, (double)work.outer_reach);
                     open(beyond, true);
-                    // where grades are known most of what is near is idle, if arcs are left again
+                    // with grades most near vertices have no arc to relax if long arcs are deferred again
                     if (share.unit > 0 && is_narrow(work, window, threshold)) bound = threshold;
                     pull(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
                     base = window;
@@ -260,7 +264,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                 bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, up_to()) : floor > limit));
                 if (last || (idle && !exchanging)) break;
                 if (behind) {
-                    window = max(window, min((Distance)seen.orders.from, end()));  // of which one may come sooner
+                    window = max(window, min((Distance)seen.orders.from, end()));  // either word may arrive first
                     threshold = end();
                 } else if (!idle) {
                     open(from, far_count > share.own / MUCH && !is_narrow(work, window, threshold));
@@ -278,7 +282,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
                     split_far(rank, far, far_count, now, staged, before, threshold, bound, least);
                     after_split = behind ? CAUGHT_UP : OPENED;
                 }
-                if (behind) {  // what is listed is relaxed now, and what has joined it
+                if (behind) {  // relax the entries of near and of the split in the step that follows
                     auto count = [&] {
                         if (lane() == 0) control->orders.near = anew(now.near_in.count);
                     };
@@ -312,7 +316,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
             prospect.far = pulls(far) ? share.own : far;
             prospect.much = pulls(far) || (far > share.own / MUCH && !is_narrow(work, window, threshold));
             prospect.threshold = (double)threshold;
-            // what is listed is worked on even if its window has begun beyond the bound
+            // entries of near are relaxed even if their window begins beyond the bound
             double listed = min((double)window, peers.bound);
             prospect.floor = prospect.listed || prospect.pending ? listed : left;
             conduct(peers, exchange, desk, written, prospect);

@@ -1,5 +1,5 @@
-// Vertices numbered otherwise than in the share: a rank alone moves rows (peers do as they deal arcs out, see dealt.cu),
-// and answers are brought back.
+// Renumbering of vertices on one GPU: moves rows to a new order (peers do that during the redistribution, see dealt.cu),
+// and restores the order of the share in answers.
 
 // Writes the row of vertex order[v] as row v, which begins at starts[v], with heads as `numbers` has them.
 extern "C" __global__ void move_rows(const __grid_constant__ Share share, const u32* order, const u32* numbers,
@@ -14,7 +14,7 @@ extern "C" __global__ void move_rows(const __grid_constant__ Share share, const 
     }
 }
 
-// Distances of vertices that are numbered otherwise here, in the order of `count` numbers; and predecessors.
+// Writes distances, and below predecessors, in the order of the share; numbers[v] is the number of vertex v here.
 extern "C" __global__ void bring_distances(const u32* numbers, const Distance* found, Distance* answer, u32 count) {
     u32 v = blockIdx.x * blockDim.x + threadIdx.x;
     if (v < count) answer[v] = found[numbers[v]];

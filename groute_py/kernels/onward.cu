@@ -1,6 +1,6 @@
-// Finding how far arcs lead on; see onward.cuh. Rows ascend by weight, and those by heads hold what those by tails do.
+// Computes weight classes (grades); see onward.cuh. Rows ascend by weight, and in-rows and out-rows hold the same arcs.
 
-// The lightest arc of a row: its head, and the grades of what leads there and of what leads elsewhere.
+// The lightest arc of a row: its head, its grade, and the grade of the lightest arc to another vertex.
 struct Lightest {
     u32 head;
     u16 first, elsewhere;
@@ -22,7 +22,7 @@ extern "C" __global__ void find_lightest(const __grid_constant__ Share share, Li
     }
 }
 
-// Puts its grade beside the head of each arc.
+// Stores the grade of each arc in the upper bits of its head.
 extern "C" __global__ void grade_arcs(const __grid_constant__ Share share, const Lightest* lightest) {
     for (u32 row = grid_warp(); row < share.rows; row += grid_warps()) {
         const Offset end = share.offsets[row + 1];

@@ -1,11 +1,12 @@
-// How far arcs lead on, said beside the heads of arcs. Where arcs that lead far are left to be pulled (outer.cuh), most
-// vertices have nothing to relax: their light arcs lead back to where they were reached from. To list such a vertex, take
-// it from its list and look up its row is for nothing.
+// Weight classes ("grades") of vertices, stored beside the heads of arcs. If long arcs are deferred (outer.cuh), most
+// vertices have nothing to relax: their light arcs lead back to the vertices that reached them. Listing such a vertex and
+// looking up its row is wasted work.
 //
-// So the bits of an arc's head above VERTEX_BITS are its *grade*: what the lightest arc weighs at least that leads on from there, to
-// another vertex than the tail. One that leads back improves nothing, since weights are not negative. Grades are found
-// where all arcs lead back, so that those from a vertex are those to it; see onward.cu. In thick turns a vertex
-// that is told to peers or put in far keeps its grade, and each rank goes by its own bound. Of a dead end no peer is told.
+// The bits of an arc's head above VERTEX_BITS are its grade: a lower bound, quantised, of the weight of the lightest arc
+// from the head to a vertex other than the arc's tail. An arc back to the tail improves nothing, because weights are not
+// negative. Grades exist only for symmetric graphs, in which the arcs from a vertex are the arcs to it; see onward.cu.
+// In thick steps a vertex keeps its grade when it is pushed to peers or put in far, and each rank applies its own bound.
+// A vertex without such an arc (DEAD_END) is not pushed.
 #pragma once
 
 #define DEAD_END 15u    // the grade of an arc from whose head none leads on; 0 says nothing
@@ -22,13 +23,13 @@ __device__ __forceinline__ Arc bare(Arc arc) {
     return arc;
 }
 
-// What arcs of a grade weigh at least: 1, 2, 3, 4, 6, 8, 12 units and so on, powers of two and halfway between. A unit is
-// a power of two, so that floats are exact.
+// The least weight of a grade: 1, 2, 3, 4, 6, 8, 12 units and so on, powers of two and the values halfway between. The
+// unit is a power of two, so floats are exact.
 __device__ __forceinline__ Distance least_weight(u32 grade, Distance unit) {
     return unit * (Distance)((2 | (grade & 1)) << (grade >> 1) >> 1);
 }
 
-// The grade of what leads on no lighter than that; NOTHING where nothing does.
+// The grade for a lightest weight; NOTHING stands for no arc.
 __device__ __forceinline__ u32 grade_of(const Share& share, Distance lightest) {
     if (share.unit == 0) return 0;
     if (lightest == NOTHING) return DEAD_END;
@@ -38,8 +39,8 @@ __device__ __forceinline__ u32 grade_of(const Share& share, Distance lightest) {
     return 2 * high | (units >> (high - 1) & 1);
 }
 
-// Whether an arc may lead on, and before the bound, from a vertex that is as near as that. Without a bound all do, but
-// where none is.
+// Whether a vertex at this distance may have an arc to relax before the bound. Without a bound: whether it may have any arc
+// to a vertex other than the tail.
 __device__ __forceinline__ bool leads_on(const Share& share, u32 word, Distance distance, Distance bound) {
     u32 grade = grade_in(word);
     if (grade == 0) return true;

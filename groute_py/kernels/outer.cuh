@@ -1,28 +1,29 @@
-// Outer arcs, pulled. Where hubs hold most arcs, most of these lead to vertices that are reached on a shorter way, and
-// to relax them all is to look at nearly every arc of the graph.
+// The pull phase for long ("outer") arcs. If hubs hold most arcs, most of their arcs lead to vertices that a shorter path
+// reaches, and relaxing all of them means reading nearly every arc of the graph.
 //
-// So where a turn has much to relax a *bound* is set, not far beyond the window's end, and where a pull opens a narrow
-// window at its end, if grades are known (onward.cuh). Arcs that lead there or further, the *outer* ones, are left.
-// When nothing before the bound is left, each vertex beyond it looks at the arcs that lead to it, lightest first,
-// until one is too heavy to bring it nearer (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal, "Scalable single
-// source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017: inner and outer short edges,
-// and pull). Both takes rows that ascend by weight.
+// Method: inner and outer short edges, and pull (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal, "Scalable single
+// source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017). Rows must ascend by weight.
+// 1. A step with many arcs sets a *bound* a little beyond the end of its window. So does a pull that opens a narrow
+//    window, if grades are known (onward.cuh); its bound is the end of that window.
+// 2. Arcs that lead to the bound or beyond, the *outer* arcs, are deferred.
+// 3. When nothing is left before the bound, each vertex at or beyond it reads its in-arcs, lightest first, until one is
+//    too heavy to improve it.
 //
-// Nothing is missed. Let u lie before the bound, for good by then, and no nearer than `base`, where the window began
-// in which arcs were left first. An inner arc of u was relaxed when u was taken, or leads to what was no farther than
-// u and so was u left out. An outer one cannot improve a vertex before the bound; and a vertex beyond has looked at
-// it, or stopped at an arc no heavier, by which not even a tail at `base` would have brought it nearer. Tails before
-// `base` have had all their arcs relaxed or pulled; one that only comes there later, as told by a peer, or is still
-// listed when the window moves on, is `late`, and the next pull counts from there. A tail beyond the bound that was
-// taken, since a peer is ahead, has outer arcs only, of which the same holds; the others are taken later.
+// Why no improvement is lost. Let u have its final distance, before the bound and at least `base`, the start of the window
+// in which arcs were first deferred. An inner arc of u was relaxed when u was taken, or u was not listed because the arc
+// leads to a vertex that was no farther than u. An outer arc cannot improve a vertex before the bound. A vertex beyond
+// has read the arc, or stopped at an arc no heavier, with which not even a tail at `base` would improve it. Tails before
+// `base` have had all arcs relaxed or pulled. A tail that falls below `base` later (pushed by a peer, or still listed
+// when the window moves) is `late`, and the next pull counts from there. A tail beyond the bound that was taken early,
+// because a peer is ahead, has outer arcs only, which are covered by the same argument; the others are taken later.
 #pragma once
 
-// Whether a window is so narrow that many arcs lead out of it, and arcs may be left at all.
+// Whether a window is so narrow that many arcs lead out of it, and arcs may be deferred at all.
 __device__ __forceinline__ bool is_narrow(const Work& work, Distance window, Distance threshold) {
     return work.outer_from && threshold != NOTHING && (float)(threshold - window) < work.outer_below;
 }
 
-// How many arcs a turn has to relax, about.
+// An estimate of the arcs that a step has to relax.
 __device__ __forceinline__ u64 arcs_due(const Work& work, u64 entries, u64 items) {
     return entries * work.mean_degree + items * PART;
 }
@@ -32,14 +33,14 @@ struct Pull {
     const Turn& now;
     Staging& staged;
     WarpLists lists;
-    Distance from, beyond, end, cutoff;  // tails from `from` on count; the next window is beyond .. end
+    Distance from, beyond, end, cutoff;  // tails at `from` or more are pulled from; the next window is beyond .. end
     u32& relaxed;
-    bool lists_far;            // else it is looked for, as most likely the next window ends with a pull
-    Distance least = NOTHING;  // of the vertices that are far then
-    u32 found = 0;             // how many there are that are in no list
-    bool lost = false;         // a sum was no distance
+    bool lists_far;            // false: far gets no list, because the next window probably ends with a pull too
+    Distance least = NOTHING;  // smallest distance of the far vertices
+    u32 found = 0;             // number of far vertices that are in no list
+    bool lost = false;         // a sum did not fit in the distance type
 
-    // Vertices that lie beyond and have arcs, 32 at a time; parts of long rows are left in items_out.
+    // Pulls for the vertices at `beyond` or more that have in-arcs, 32 at a time; long rows are cut into chunks in items_out.
     __device__ __forceinline__ void rows() {
         const Share& share = rank.share;
         const u32 each = HELD / 32 - 1, stretch = 32 * grid_warps();
@@ -71,7 +72,8 @@ struct Pull {
         if (count) take(held[min(lane(), count - 1)], lane() < count);
     }
 
-    // The parts of long rows, a warp each; those in which no arc is light enough are dropped, some at a time.
+    // Pulls by the chunks of long rows, a warp a chunk. A warp looks up several chunks together and drops those without
+    // an arc that is light enough.
     __device__ __forceinline__ void parts(u32 count) {
         const u32 warps = grid_warps();
         for (u32 base = grid_warp(); base < count; base += AHEAD * warps) {
@@ -86,7 +88,7 @@ struct Pull {
         }
     }
 
-    // Where the vertices with long rows are, once all of their parts have been looked at.
+    // Lists the vertices with long rows, after all their chunks have been pulled.
     __device__ __forceinline__ void list_long(u32 count) {
         for (u32 base = 32 * grid_warp(); base < count; base += 32 * grid_warps()) {
             Item item = {};
@@ -95,7 +97,7 @@ struct Pull {
         }
     }
 
-    // Writes what is held, and what is known of far to where it is kept.
+    // Writes buffered entries, and the number and smallest distance of far to the control block.
     __device__ __forceinline__ void settle(Distance* least_far, u32* far_count) {
         lists.flush();
         lower(least_far, least);
@@ -105,13 +107,14 @@ struct Pull {
     }
 
   private:
-    // The best that one lane has found for a vertex.
+    // The best candidate that a lane has found for a vertex.
     struct Best {
         Distance distance;
         u32 tail;
     };
 
-    // A vertex a lane, as near as it is by now, with the grade that it had at a distance; all 32 lanes call it.
+    // Lists a vertex a lane by its current distance, with the grade if that still is the distance `at`; all 32 lanes call
+    // it.
     __device__ __forceinline__ void list(u32 vertex, u32 grade, Distance at, bool wanted) {
         __syncwarp();
         Distance distance = wanted ? current(&rank.work.distance[vertex]) : NOTHING;
@@ -129,14 +132,14 @@ struct Pull {
         lists.add(finds);
     }
 
-    // Whether an arc, and so one that comes before it in its row, may bring a vertex nearer than that; or, where the
-    // vertex is not reached, may be what reaches it, if by a sum that does not fit.
+    // Whether an arc may improve a vertex at distance `known`; if not, no later arc of the row can. Always true for an
+    // unreached vertex, because a sum that overflows must be noticed.
     __device__ __forceinline__ bool may_help(const Arc& arc, Distance known) {
         return known == NOTHING || plus(from, arc.weight) < known;
     }
 
-    // An arc as a lane's vertex sees it, by the distance of its tail. A sum that is no distance matters where nothing else
-    // reaches the vertex; a rank alone has yet to take a tail that lies beyond, and will see then.
+    // Updates `best` by an arc whose tail has distance `at`. An overflow counts only if nothing else reaches the vertex. On
+    // one rank a tail beyond the bound does not count yet, because its arcs are relaxed later.
     __device__ __forceinline__ void look(const Arc& arc, Distance at, Best& best) {
         if (at == NOTHING) return;
         Distance sum = plus(at, arc.weight);
@@ -145,7 +148,7 @@ struct Pull {
         if (!wrapped && sum <= cutoff && sum < best.distance) best = {sum, arc.head};
     }
 
-    // The best of the lanes, `count` side by side.
+    // The best candidate of groups of `count` consecutive lanes.
     __device__ __forceinline__ Best best_of(Best best, u32 count) {
         for (u32 apart = count / 2; apart; apart /= 2) {
             Best other = {__shfl_xor_sync(~0u, best.distance, apart), __shfl_xor_sync(~0u, best.tail, apart)};
@@ -154,7 +157,7 @@ struct Pull {
         return best;
     }
 
-    // Whether this lane's row is long: then its parts are left in items_out.
+    // Whether this lane's row is long; such a row is cut into chunks in items_out.
     __device__ __forceinline__ bool cut_long(Ready& ready) {
         const bool is_long = ready.degree > PART;
         for (u32 left = __ballot_sync(~0u, is_long); left; left &= left - 1) {
@@ -171,7 +174,7 @@ struct Pull {
         return is_long;
     }
 
-    // A vertex a lane. Its lightest arcs bring most of what there is to gain, and then few others may help.
+    // Pulls for a vertex a lane: first the lightest arcs, which give most improvements, then others that may still help.
     __device__ __forceinline__ void take(const Entry& entry, bool wanted) {
         Ready ready = {entry.distance, entry.vertex};
         if (wanted) {
@@ -185,8 +188,8 @@ struct Pull {
         list(entry.vertex, grade, ready.distance, wanted);
     }
 
-    // The first LANES arcs of each row, by as many lanes; leaves the others in `ready`, if the next one may help. Returns
-    // the vertex's grade as it is then: no arc leads on to what is known to be no farther.
+    // Pulls by the first LANES arcs of each row, an arc a lane. `ready` keeps the other arcs if the next one may help.
+    // Returns the grade of the vertex without the arcs to vertices that are no farther.
     __device__ __forceinline__ u32 lightest(Ready& ready) {
         const u32 rows = 32 / LANES;
         static_assert(ARCS * (32 / LANES) == 32, "each lane has an arc of so many rows");
@@ -209,7 +212,7 @@ struct Pull {
         }
 #pragma unroll
         for (u32 k = 0; k < ARCS; k++) {
-            // where the vertex is near its grade counts
+            // also needed for the grade of a vertex that will be near
             active[k] = active[k] && (known[k] < end || may_help(arcs[k], known[k]));
             at[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : NOTHING;
             relaxed += active[k];
@@ -224,7 +227,7 @@ struct Pull {
                 atomic_min(&rank.work.distance[vertex[k]], best.distance);
                 record(rank.work, vertex[k], best.distance, best.tail);
             }
-            // arcs beyond the last of these are no lighter
+            // the arcs after these are no lighter than the last one
             bool leads = at[k] > best.distance || (is_longer[k] && index == LANES - 1);
             Distance onward = least_of(there[k] && leads ? arcs[k].weight : NOTHING);
             Distance now_known = __shfl_sync(~0u, best.distance, group);
@@ -242,7 +245,7 @@ struct Pull {
         return grade;
     }
 
-    // The least of what LANES lanes have, side by side.
+    // The minimum over groups of LANES consecutive lanes.
     __device__ __forceinline__ Distance least_of(Distance mine) {
         for (u32 apart = LANES / 2; apart; apart /= 2) mine = min(mine, __shfl_xor_sync(~0u, mine, apart));
         return mine;
@@ -306,8 +309,8 @@ struct Pull {
     }
 };
 
-// Pulls the outer arcs of all from `base` to `beyond`, where nothing is left, and lists what lies in the next window,
-// which ends at `end`, of what leads on before the next bound. All threads of the grid call it.
+// Pulls the outer arcs of the tails from `base` to `beyond`, where nothing is left to relax. Lists the vertices of the next
+// window, which ends at `end`, that have an arc to relax before the next bound. All threads of the grid call it.
 __device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distance base, Distance beyond,
                      Distance end, Distance bound, Distance cutoff, u32 far_side, u32& relaxed) {
     const bool lists_far = !is_narrow(rank.work, beyond, end);

@@ -1,85 +1,81 @@
-// Peers over NVLink: each rank's mailbox and inbox lie in its own memory and are mapped by all others
-// (CUDA IPC), so that a kernel hands improved distances straight to the ranks that work on from there.
+// Exchange between the GPUs of a host. Each rank's mailbox and inbox lie in its own memory and are mapped by all peers
+// (CUDA IPC), so a kernel writes improved distances directly into the memory of the ranks that continue from there.
 //
-// Among peers an arc lies where its *head* is (an incoming edge-cut; see dealt.cu), so that only a rank itself
-// improves what it owns. The arcs of a vertex may lie at all peers, and each has a *mirror* of it (Gluon,
-// Dathathri et al., PLDI 2018). When a vertex comes into near its owner tells those peers that have arcs of it,
-// `leads` says which: the mirrors become as near, most of them, and each peer relaxes its part of the row. So a vertex is told
-// about once or a little more often, whatever its degree, a row's arcs are shared out as its heads are, and
-// each peer works on distances that are so many times fewer.
+// Edge cut. An arc lies on the rank that owns its *head* (incoming edge-cut; see dealt.cu), so only the owner lowers a
+// distance. The out-arcs of a vertex may lie on all peers, and each of them has a *mirror* of the vertex (Gluon,
+// Dathathri et al., PLDI 2018). When a vertex comes into near, its owner pushes it to the peers that hold out-arcs of
+// it (`leads`). Most receivers lower their mirror; each relaxes its part of the row. So a vertex is pushed about once,
+// whatever its degree, and each rank lowers only the distances that it owns.
 //
-// An inbox has a ring for each sender. A sender writes entries, then publishes how many it has ever
-// written; the other takes them and acknowledges how many it has ever taken. A ring that is full is
-// never waited for: a turn that finds it full *shows* what it knows. When it has ended, each peer reads the
-// distances of the sender's own vertices where they lie, all of them and in order, and takes what is nearer
-// than it knows, up to the sender's threshold. That costs the same whatever was found (20 us a million of
-// them), while an entry costs its sender and its taker several accesses in no order.
+// Rings. An inbox has a ring for each sender. The sender writes entries and publishes how many it has written since
+// the start; the receiver takes them and returns credits, the number it has taken. Nobody waits for a full ring: the
+// step that finds it full requests a *dense pull* (`shown`). After that step each peer reads the distances of all
+// vertices that the sender owns, in order, and takes those that are smaller than its own, up to the sender's threshold.
+// A dense pull takes 20 us a million vertices, however few improved. A pushed entry costs several random accesses.
 //
-// What has been sent for a thick turn is relaxed as it is where few vertices are sent more than once, and mirrors of short
-// rows are not lowered then; else it joins near first.
+// Received entries are relaxed directly in a thick step if few vertices were sent more than once; the mirrors of short
+// rows are not lowered then. Otherwise they are merged into near first.
 //
-// Quiet is found as between hosts (groute_py/comm/termination.py, where the proof is): rank 0 opens
-// votes, every rank states its floor and its counts, and two successive votes that find all idle, as
-// many taken as sent, and the same counts, end the run. With each verdict goes the limit up to
-// which a rank may work. All ranks share a window, which rank 0 moves when nothing is left in it.
-// Where windows grow, the limit is its end, and a rank goes along as soon as it hears of it, whatever it has
-// listed meanwhile: else it would relax what peers tell of, and leave what it owns itself for later. Where all are
-// alike a rank may work some widths ahead, so that it waits less.
+// Termination follows groute_py/comm/termination.py, which has the proof. Rank 0 opens votes; each rank states its
+// floor and its counters; two consecutive votes in which all are idle, all entries sent have been taken, and no counter
+// has changed end the run. Each verdict carries the limit up to which a rank may work. All ranks share a window, which
+// rank 0 moves when nothing is left in it.
+// * If windows grow, the limit is the end of the window. A rank moves to it as soon as it reads it, whatever it still
+//   has in near. Otherwise it would relax entries from peers and delay those that it owns.
+// * If all windows have one width, a rank may work some widths ahead, so that it waits less.
 //
-// In thin turns, with 32-bit distances, what comes into near by a short row goes by an *express* ring in the other's
-// mailbox, of words that say for themselves that they have come: so it is there before the turn has ended and all have
-// been told. The block that conducts takes it as it comes, in place of a part of near. What finds that ring full
-// goes into the inbox.
+// Low-latency rings. In thin steps, with 32-bit distances, entries with short rows go through an *express* ring in the
+// peer's mailbox (express.cuh). They arrive before the step ends and before any counter is published. The leader block
+// of the receiver polls for them; it has no part of near. If the ring is full, the entry goes into the inbox.
 //
-// Heavy turns, of relaxing and of splitting far, are taken in step: a rank that has ended one waits until the
-// heavy turns that its peers are in have ended, and takes what they have found into its next. It loses little
-// time, because work is evenly shared out, and saves the work of relaxing from distances that a peer has
-// already corrected. Where it is not, because one has found hubs a turn sooner, it goes on when it has waited for half
-// as long as its turn took. For what went by express nobody waits. Nor does anybody in light turns, whose time is latency.
+// Lockstep. After a heavy step (relaxation or split) a rank waits until the heavy steps of its peers have ended, and
+// merges their results into its next step. Work is evenly distributed, so it loses little time, and it does not relax
+// distances that a peer has already corrected. It waits at most half as long as its own step took, because one rank may
+// reach hubs a step earlier. Nobody waits for words of express rings, nor after light steps, whose time is latency.
 #pragma once
 
 #define MAX_PEERS 8
 
-// Every word carries the parity of its vote, so that a ballot is known to be whole without any order
-// between its words: the floor, which is never negative, as its sign, the counts as their lowest bit.
+// Each word carries the parity of its vote, so rank 0 knows that a ballot is complete although its words may arrive in
+// any order: in the sign bit of the floor, which is never negative, and in the lowest bit of the counters.
 struct Ballot {
     u64 floor;
     u64 sent;
     u64 received;
 };
 
-// What peers have told. Written by them; lies in the memory of the rank it belongs to.
+// Words that peers write into this rank's memory.
 struct Heard {
     u64 published[MAX_PEERS];  // entries that each sender has put into this rank's inbox, ever
-    u64 shown[MAX_PEERS];      // turns after which each rank has shown what it knows, ever; see as_showing
+    u64 shown[MAX_PEERS];      // dense pulls that each rank has requested since the start; see as_showing
     u64 taken[MAX_PEERS];      // entries of this rank that each peer has taken, ever; see as_taken
     u64 pace[MAX_PEERS];       // of each rank: odd in a heavy turn; changes with every turn
     Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
     u64 vote;                  // the vote that is open, from 1; 0 until the first verdict
-    double limit;              // of the last verdict; likewise
-    double from;               // where the window began that ends there, if all share one
-    double bound;              // that some rank has set last; see outer.cuh
+    double limit;              // of the last verdict; 0 until the first
+    double from;               // start of the shared window that ends at the limit
+    double bound;              // the pull bound that some rank has set last; see outer.cuh
     u32 quiet;
     u32 stop;                  // some host wants the run to end
 };
 
-// Each rank has two. A run clears the one of the next run, into which nobody writes before all have ended this one.
+// Each rank has two, used in turn. A run clears the one of the next run; nobody writes into it before all ranks have
+// ended this run.
 struct Mailbox : Heard {
     u64 ended[MAX_PEERS];             // how each rank has ended, when it has; see take_leave
     u64 express[MAX_PEERS][EXPRESS];  // a ring for each sender; see express.cuh
 };
 
-// How a launch has ended. Written where the host sees it as soon as it has: a copy would begin only then.
+// How a launch has ended. The kernel writes it to host memory, so the host needs no copy after the end of the kernel.
 struct Ending {
     double floor;     // no distance left to work on is smaller; infinite when none is left
-    u32 all_quiet;    // all peers have ended so
-    u32 overflowed;   // and a sum was no distance, on some of them
-    u32 unheard;      // some peer has not said how it has ended
+    u32 all_quiet;    // all ranks ended by the verdict that all are quiet
+    u32 overflowed;   // on some rank a sum did not fit in the distance type
+    u32 unheard;      // some peer did not report its end in time
 };
 
-// Those that exchange in the kernel follow each other among all ranks, and number themselves from 0: all
-// ranks, or those of one host. What belongs to a rank beyond them is marked dirty, as without peers, and
-// leaves when the kernel has ended.
+// The ranks that exchange inside the kernel: all ranks, or those of one host. Their numbers among all ranks are
+// consecutive; here they count from 0. Improved vertices of other ranks are marked dirty and sent after the kernel.
 //
 // Mirrored in device/layout.py, like the structs of share.cuh.
 struct Peers {
@@ -87,13 +83,13 @@ struct Peers {
     Mailbox* next;                // this rank's in the next run
     Entry* outbox[MAX_PEERS];     // this rank's ring in the inbox of every one
     const Entry* inbox;           // this rank's; the ring of sender p begins at p * capacity
-    const Distance* shown[MAX_PEERS];  // in the memory of every one: the distances of what it owns
-    u32 owned[MAX_PEERS];              // how many these are
+    const Distance* shown[MAX_PEERS];  // in each rank's memory: distances of the vertices that it owns
+    u32 owned[MAX_PEERS];              // number of these vertices
     u32 mirrors[MAX_PEERS];            // where their mirrors begin
     double limit;   // up to where a rank may work before the first verdict
     double ahead;   // how far beyond the window that all share a rank may work
     double widest;  // that window
-    double bound;  // what lies beyond is left alone in this launch
+    double bound;  // distances beyond it are not relaxed in this launch
     u32 me;
     u32 count;     // 1 when there is nobody to exchange with in the kernel
     u32 capacity;  // entries of a ring, a power of two
@@ -101,19 +97,19 @@ struct Peers {
     Ending* ending;  // in host memory
 };
 
-// What a turn may exchange with a peer.
+// What a step may exchange with one peer: positions in rings, counted since the start of the run.
 struct Traffic {
     u64 room;         // where its outbox is full
     u64 express_room; // and where its express ring is
     u64 begin;        // its entries to take: from ...
     u64 end;          // ... to
-    u32 seen;         // of its turns that have shown, what this rank has looked at
-    u32 to_see;       // and what it looks at this turn, ...
-    float see_below;  // ... up to where
+    u32 seen;         // its dense pulls that this rank has done
+    u32 to_see;       // its dense pulls requested so far; this step does the new one, ...
+    float see_below;  // ... up to this distance
     u32 unused;
 };
 
-// What the block that conducts has settled for a turn.
+// The decisions of the leader block for a step.
 struct Orders {
     double limit;  // up to where this rank may work
     double from;   // where the window begins, if all share one
@@ -123,46 +119,46 @@ struct Orders {
     u32 arrived;   // entries in the inbox, and distances to look at, at the most as many as fit here
     u32 express;   // something has come by an express ring
     u32 sent;      // of what has arrived, entries in the inbox
-    u32 near;      // entries of near as the turn begins: a block that comes late may find more, joined from an inbox
+    u32 near;      // near entries at the start of the step; blocks that start early may already have merged arrivals
     Traffic with[MAX_PEERS];
 };
 
-// What it remembers, and what the others leave for it: they count what is sent and say that something is to be shown, the
-// rest is written when the launch ends.
+// State of the leader block between launches. Other blocks write only the counters of sent entries and `showing`; the
+// leader writes the rest when the launch ends.
 struct Exchange {
     u64 sent[MAX_PEERS];        // places taken in each outbox, ever
     u64 express_sent[MAX_PEERS];  // and in each express ring
-    u64 told_sent[MAX_PEERS];   // of those in outboxes, what their owners have been told of
-    u64 told_taken[MAX_PEERS];  // what each sender has been told is taken; see as_taken
-    u64 told_shown;             // what peers know of
-    u64 shown;                  // turns after which this rank has shown what it knows, ever
-    float below;                // and up to where, the last time
-    u32 showing;                // this turn shows what it knows
-    double told_bound;          // that peers have been told of; see outer.cuh
+    u64 told_sent[MAX_PEERS];   // the part of `sent` that has been published
+    u64 told_taken[MAX_PEERS];  // credits that have been returned to each sender; see as_taken
+    u64 told_shown;             // the part of `shown` that has been published
+    u64 shown;                  // dense pulls that this rank has requested since the start
+    float below;                // threshold of the last one
+    u32 showing;                // 1 if this step requests a dense pull
+    double told_bound;          // pull bound that has been published; see outer.cuh
     u64 balloted;               // the last vote this rank has taken part in
     u64 calm;                   // rank 0: entries sent in all when the last vote was calm, plus one
-    u64 pace;                   // what peers have been told of this rank's
-    double width;               // of the window; alone, and at rank 0, which moves it for all
+    u64 pace;                   // step epoch that has been published
+    double width;               // width of the window, on one rank and at rank 0, which moves it for all
 };
 
-// How often a rank has shown what it knows, and up to where, in one word: a float that is not less.
+// The number of dense pulls requested and their threshold in one word; the threshold is rounded up to a float.
 __device__ __forceinline__ u64 as_showing(u64 count, float below) {
     return count << 32 | __float_as_uint(below);
 }
 
-// How many entries have been taken, and how many of an express ring, in one word: the lower bits of the latter.
+// Credits in one word: entries taken from the inbox ring, and the lower bits of the words taken from the express ring.
 __device__ __forceinline__ u64 as_taken(u64 taken, u32 express) {
     return taken << EXPRESS_BITS | (express & ((1u << EXPRESS_BITS) - 1));
 }
 
-// Whether there are others to exchange with.
+// Whether there are peers to exchange with inside the kernel.
 __device__ __forceinline__ bool exchanges(const Peers& peers) { return EXCHANGES && peers.count > 1; }
 
-// Whether a rank has to wait with what lies at `floor`. Up to the bound it may work, but not at a limit below
-// that: there the next window begins.
+// Whether a rank must not yet work at distance `floor`. It may work up to the bound inclusively, but only below a limit
+// that is less than the bound, because the next window begins at that limit.
 __device__ __forceinline__ bool waits(const Peers& peers, double floor, double limit) {
     return floor > limit || (floor == limit && limit < peers.bound);
 }
 
-// To a peer; what was written before the last fence is seen by who sees this.
+// Stores a word in a peer's memory. A thread that acquires it also sees what was written before the writer's last fence.
 __device__ __forceinline__ void say(u64* place, u64 value) { *(volatile u64*)place = value; }

@@ -1,11 +1,10 @@
-// Bellman-Ford by min-plus products: distance = min(distance, Aᵀ ⊗ distance) in (min, +), until a round
-// changes nothing (S13), with A in one of three storages.
+// Bellman-Ford by min-plus products: distance = min(distance, Aᵀ ⊗ distance) in (min, +), until a round changes nothing.
+// A has one of three storages.
 //
 // * CSR: the incoming arcs of a vertex are a row. `lanes` lanes of a warp take a row together.
-// * ELL (S5): every vertex has equally many slots, slot by slot, so that a warp reads one slot of 32
-//   vertices in one piece.
-// * Dense (S20): the transposed matrix. A block stages the distances in shared memory once a round, and
-//   keeps as many of its rows there as fit, for all rounds.
+// * ELL: every vertex has equally many slots, slot by slot, so that the loads of a warp are coalesced.
+// * Dense: the transposed matrix. A block stages the distances in shared memory once a round, and keeps as many of its
+//   rows there as fit, for all rounds.
 //
 // A vertex is written by nobody but the lane that computes it. Distances that have already fallen in the
 // same round may be used: they only get there sooner. Without a reachable negative cycle it ends within

@@ -1,6 +1,6 @@
-// What a solve has reached, for its statistics.
+// Statistics of a solve.
 
-// Adds up the arcs that leave reached vertices; among peers those of what is owned, wherever they lie.
+// Counts the out-arcs of reached owned vertices; with peers also those that lie on other ranks.
 extern "C" __global__ void count_reached(const __grid_constant__ Share share,
                                          const __grid_constant__ Work work, u64* arcs) {
     u32 stride = gridDim.x * blockDim.x;

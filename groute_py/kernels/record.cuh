@@ -1,29 +1,29 @@
-// Predecessors as a by-product: an entry carries the tail of the arc that its vertex became nearer by, and
-// when it is taken from its list and not stale, distance and tail are recorded, as one word. It is sent on its
-// way and not waited for. An older record may come later than a newer one and stay: its distance tells.
+// Predecessors written during relaxation. An entry carries the tail of the arc that produced it. When the entry is taken
+// from its list and is not stale, its distance and tail are stored as one word (the record), without waiting. An older
+// record may overwrite a newer one; its distance reveals that.
 //
-// An improvement is strict, so a vertex takes each distance once, and the entry for its last distance has a
-// tail u of its own. Then u -> v is tight: its sum is the distance of v, which a later fall of u's distance
-// could only have lowered. And the records are a tree, if no weight is negative. Along u -> v distances do
-// not fall. Where u and v are level, u had its last distance before v had: the sum was made from one at most
-// as far as v, which cannot have been farther than u's last. So no cycle closes.
+// Why it is a tree, if no weight is negative. An improvement is strict, so a vertex takes each distance once, and the
+// entry of its last distance has one tail u. The arc u -> v is tight: its sum is the distance of v, and a later fall of
+// u's distance could only have lowered that. Distances do not fall along u -> v. If u and v are level, u had its last
+// distance before v: the sum was made from a distance of u that is at most that of v, and that cannot have been greater
+// than the last one of u. So no cycle closes.
 //
-// It takes distances of 32 bits that are not negative, and all improvements made here: a rank alone, or one of a
-// team, which improves what it owns by itself, and has a row for every tail. (What it is told of a tail was so at the
-// tail's owner before, which keeps the order of what is level.) Where that is not so, or an entry was lost to a full
-// list, predecessors are claimed afterwards; see claim.cu.
+// Conditions: 32-bit distances that are not negative, and all improvements of a vertex are made on this rank (one rank,
+// or a team in which owners lower their own distances and have a row for each tail; a distance received for a tail was
+// valid at its owner before, which keeps the order of level vertices). Otherwise, or if an entry was lost to a full
+// list, predecessors are assigned afterwards; see claim.cu.
 //
-// Where many vertices are far they are looked for among all, and an entry made so has no tail. So what far's list holds
-// is recorded first; or, where outer arcs are pulled, what is put in far by relaxing, or in no list, at once, as what is
-// pulled is. Where a record is missing all the same, the arcs that lead to the vertex are looked through, or if they are
-// not at hand those from where its own lead.
+// Entries that a scan of far makes have no tail. So the entries of far's list are recorded before the scan; with the
+// pull phase, vertices that become far or are not listed are recorded at once, as pulled ones are. If a record is
+// missing all the same, the in-arcs of the vertex are searched or, if they are not stored, the out-arcs of the heads of
+// its own arcs (claim.cu).
 #pragma once
 
 #define UNRECORDED (~0ull)
 
 #if RECORDS
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
-    // recorded when it was put in far or looked for there; or a mirror, or listed anew: then only an older record can hold
+    // no tail: recorded earlier (far, pull), or a mirror, or listed from the overflow bitmap
     if (tail == NO_VERTEX) return;
     if (work.record) __stcs(&work.record[vertex], as_word(distance, tail));
 }

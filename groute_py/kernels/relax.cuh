@@ -1,22 +1,22 @@
-// Relaxing arcs by whole warps, and listing what became nearer.
+// Relaxation of arcs by whole warps; vertices that improved go to the worklists.
 #pragma once
 
-#define LOOKED_AFTER 32  // arcs of a mirror's row from which its owner is asked before they are relaxed
+#define LOOKED_AFTER 32  // before a longer row of a mirror is relaxed, its owner's distance is read
 static_assert(LOOKED_AFTER <= PART, "mirrors of rows in parts are lowered");
 
-// `Lists` is where the improvements of this turn gather; see lists.cuh.
+// `Lists` buffers the improvements of this step: BlockLists or WarpLists, see lists.cuh.
 template <class Lists>
 struct Relax {
     const Rank& rank;
     const Turn& now;
     Lists& lists;
     Distance window, threshold, cutoff;
-    Distance bound;  // arcs that lead there or beyond are left to be pulled, see outer.cuh; NOTHING where none are
+    Distance bound;  // arcs that lead there or beyond are deferred, see outer.cuh; NOTHING if none are
     u32& relaxed;
 
-    // The rows of up to 32 entries, one a lane; all lanes call it. Of one that `is_sent` the mirror may not be as near yet. If
-    // its row is short that is how it stays: to relax the row once more, as when all is shown that was sent before, takes
-    // less than to find out.
+    // Relaxes the rows of up to 32 entries, one a lane; all lanes call it. For an entry from a ring (`is_sent`) the mirror
+    // may still have a larger distance. If its row has at most LOOKED_AFTER arcs the mirror is left so: relaxing such a
+    // row twice, after a dense pull, takes less time than the atomic.
     __device__ __forceinline__ void rows(bool wanted, Ready ready, bool is_sent = false) {
         const bool mirrored = is_sent && ready.degree > LOOKED_AFTER;
         if (!is_sent || mirrored) wanted = wanted && fresh(ready, LOOKED_AFTER, is_sent);
@@ -44,13 +44,13 @@ struct Relax {
                });
     }
 
-    // The parts of long rows that the last turn has left, and `cut` of this one, in the order they were found in: the
-    // first have the smallest distances. A warp looks up those it takes together, and drops the stale.
+    // Relaxes the row chunks that the last step has left, and `cut` of this step, in the order in which they were listed:
+    // the first have the smallest distances. A warp looks up several chunks together and drops stale ones.
     __device__ __forceinline__ void items(u32 cut) {
         const u32 left = now.items_in_count, count = left + cut, warps = grid_warps();
         const u32 each = places_at_once(count, SHARES_OF_PARTS, 1, AHEAD), rounds = (count + each * warps - 1) / (each * warps);
         hand_out(now.items_taken, rounds * warps, 1, 1, [&](u32 ticket) {
-            // parts side by side are of one row, and go to as many warps: where rows ascend the first have more to relax
+            // consecutive chunks belong to one row and go to different warps: with sorted rows the first ones have more work
             u32 index = ticket / warps * each * warps + ticket % warps + lane() * warps;
             Ready ready = {};
             const Item* item = index < left ? &now.items_in[index] : &now.items_out[index - left];
@@ -67,7 +67,7 @@ struct Relax {
         });
     }
 
-    // Lists what peers have sent and shown, of what still improves. To them it is near, so it is here.
+    // Lists the arrivals that still improve: dense pulls first, then entries from rings. All are near, as at the sender.
     __device__ __forceinline__ void inbox() {
         const Peers& peers = rank.peers;
         for (u32 p = 0; p <= peers.count; p++) {  // and then all that was sent
@@ -85,7 +85,7 @@ struct Relax {
         }
     }
 
-    // Entry number `index` of what all peers have sent for this turn.
+    // Entry `index` of all entries in the inbox for this step, counted over all senders.
     __device__ __forceinline__ Entry sent(u32 index) {
         const Peers& peers = rank.peers;
         const Traffic* with = rank.seen.orders.with;
@@ -97,9 +97,9 @@ struct Relax {
         return entry;
     }
 
-    // Lists what has come by express and still improves; all threads of the block that conducts call it, one for each
-    // word of the ring. (Of a shorter ring a second thread might see a word as it was before the first one saw it, and
-    // take a mark of two laps ago for that of the next.)
+    // Lists the entries of express rings that still improve; all threads of the leader block call it, one thread a word.
+    // (EXPRESS is at most BLOCK for this reason: with a shorter ring two threads would read one word, and the second
+    // might read an older value and take a lap bit of two laps ago for the next one.)
     __device__ __forceinline__ void express() {
         const Peers& peers = rank.peers;
         Desk& desk = rank.desk;
@@ -113,7 +113,7 @@ struct Relax {
             u32 count = 0;
             for (u32 warp = 0; warp < WARPS; warp++) {
                 count += desk.come[warp];
-                if (desk.come[warp] < 32) break;  // what comes after waits for what is missing
+                if (desk.come[warp] < 32) break;  // words after a missing one wait
             }
             Entry entry = from_express(word);
             entry.vertex += peers.mirrors[p];
@@ -133,8 +133,8 @@ struct Relax {
     }
 
   private:
-    // What `fetch(index)` brings, `count` entries, several a lane at a time. Where much of it improves nothing what it might
-    // improve `is_looked_at` before it is touched.
+    // Merges `count` entries, which `fetch(index)` returns, several a lane at a time. With `is_looked_at` the current
+    // distance is read before the atomic, because most entries of a dense pull do not improve it.
     template <class Fetch>
     __device__ __forceinline__ void receive(u32 count, bool is_looked_at, Fetch fetch) {
         const u32 stretch = 32 * grid_warps();
@@ -176,8 +176,8 @@ struct Relax {
 
     __device__ __forceinline__ bool leaves_outer() { return PULLS && bound != NOTHING; }
 
-    // What has arrived may lie before the window, or is still listed from the one before: then arcs from there are
-    // pulled with the outer ones.
+    // Notes a distance before the window (an arrival, or an entry still listed from the window before): the next pull
+    // also pulls the arcs from there.
     __device__ __forceinline__ void note_late(Distance distance) {
         if (PULLS && distance < window) atomic_min(&rank.control->late, distance);
     }
@@ -186,7 +186,7 @@ struct Relax {
         return plus(base, arc.weight) >= bound;
     }
 
-    // How many arcs of a row come before the first outer one; all lanes call it with the same row.
+    // The number of arcs of a sorted row before the first outer one, by a 32-way search; all lanes call it with one row.
     __device__ __forceinline__ u32 inner_count(Offset begin, u32 degree, Distance base) {
         u32 low = 0, high = degree;
         while (low < high) {
@@ -199,8 +199,8 @@ struct Relax {
         return high;
     }
 
-    // The heads of the arcs may have become nearer. Most have not: all are looked at before any is
-    // touched. `tail_of(k)` is called by all lanes.
+    // Relaxes arcs, ARCS a lane. Most do not improve their heads, so all distances are read before any atomic. All lanes
+    // call `tail_of(k)`.
     template <class Tail>
     __device__ __forceinline__ void arrive(bool (&active)[ARCS], const Arc (&arcs)[ARCS],
                                            const Distance (&base)[ARCS], Tail tail_of) {
@@ -232,7 +232,7 @@ struct Relax {
             ready.distance = plus(base[k], arcs[k].weight);
             bool nearer = active[k] && ready.distance < known[k];
             bool local = nearer && !leaves(rank.share, vertex_in(ready.vertex));
-            // peers are told of what is near
+            // with peers a near vertex is pushed even if it has nothing to relax here
             unlisted[k] = local && !exchanges(rank.peers) && lists.idle(ready);
             finds.near[k] = local && !unlisted[k] && ready.distance < threshold;
             finds.far[k] = local && !unlisted[k] && !finds.near[k];
@@ -252,8 +252,8 @@ struct Relax {
         lists.add(finds);
     }
 
-    // Lowers the head's distance if that seems to help; `known` becomes what it was then. `lost` becomes true where a
-    // sum is no distance and nothing else is known to reach the head: then it would matter.
+    // Lowers the head's distance if the sum is smaller than `known`, which becomes the value before the atomic. Sets `lost`
+    // if the sum overflows, or does not help a head that nothing else has reached yet.
     __device__ __forceinline__ bool improve(const Arc& arc, Distance base, Distance& known, bool& lost) {
         Distance reach = plus(base, arc.weight);
         bool wrapped = wraps(base, arc.weight, reach);
@@ -263,7 +263,7 @@ struct Relax {
         return helps;
     }
 
-    // Leaves the lanes' long rows in parts, as far as there is room for them.
+    // Cuts the long rows of the lanes into chunks, as far as there is room; other rows stay with their lanes.
     __device__ __forceinline__ void cut_long(Ready& ready) {
         for (u32 left = __ballot_sync(~0u, ready.degree > PART); left; left &= left - 1) {
             int from = __ffs(left) - 1;
@@ -287,15 +287,15 @@ struct Relax {
         }
     }
 
-    // Whether a vertex is no nearer by now; of a mirror its owner is asked too, where that pays, who has told of it
-    // again if it is. The row is still being looked up when its distance is asked for.
+    // Whether the entry is not stale. For a mirror with more than `least` arcs the owner's distance is read too; if that
+    // is smaller, the owner has pushed the vertex again. The distance is requested while the row is still being looked up.
     __device__ __forceinline__ bool fresh(const Ready& ready, u32 least, bool is_sent = false) {
         Distance known = anew(&rank.work.distance[ready.vertex]);
         Distance told = ready.degree > least ? at_owner(rank, ready.vertex) : NOTHING;
         return (is_sent ? known > ready.distance : known == ready.distance) && told >= ready.distance;
     }
 
-    // False if the item is none, or stale.
+    // Looks up a row chunk; false if it is empty or stale.
     __device__ __forceinline__ bool part(const Item& item, Ready& ready) {
         if (item.vertex == NO_VERTEX) return false;
         const Offset* row = &rank.share.offsets[item.vertex];
@@ -308,7 +308,7 @@ struct Relax {
         return fresh(ready, 0);
     }
 
-    // One row or part of it, by the whole warp, until it is stale.
+    // Relaxes one row or chunk with the whole warp; stops when the entry becomes stale.
     __device__ __forceinline__ void row(const Ready& ready) {
         for (u32 first = 0; first < ready.degree; first += 32 * ARCS) {
             bool active[ARCS];
@@ -324,7 +324,7 @@ struct Relax {
                 if (leaves_outer()) active[k] = active[k] && !is_outer(base[k], arcs[k]);
             }
             if (leaves_outer() && !__any_sync(~0u, active[0])) return;  // rows ascend
-            // all lanes go by what one has seen
+            // all lanes stop if one of them reads a smaller distance
             if (__any_sync(~0u, ready.distance != current(&rank.work.distance[ready.vertex]))) return;
 #pragma unroll
             for (int k = 0; k < ARCS; k++) relaxed += active[k];

@@ -1,24 +1,24 @@
-// Telling peers of vertices that have become near; see peers.cuh.
+// Pushing vertices that came into near to the peers that hold their out-arcs; see peers.cuh.
 #pragma once
 
-// What a rank's kernel works with.
+// References to everything that the kernel of a rank works with.
 struct Rank {
     const Share& share;
     const Work& work;
     const Peers& peers;
     Control* control;
-    const Seen& seen;  // in shared memory: as it was when the turn began
+    const Seen& seen;  // in shared memory: control words as of the start of the step
     Attendance& block;
-    Desk& desk;        // of the block that conducts
+    Desk& desk;        // state of the leader block
 };
 
-// Which peers have arcs of a vertex: a bit for each. None have of a mirror.
+// A bit for each peer that holds out-arcs of an owned vertex; 0 for a mirror.
 __device__ __forceinline__ u32 peers_of(const Rank& rank, u32 vertex) {
     if (!exchanges(rank.peers) || vertex >= rank.share.own) return 0;
     return anew(&rank.share.leads[vertex]);
 }
 
-// A mirror's distance at its owner, who may have come nearer since it told of it; NOTHING of what is no mirror.
+// The distance of a mirror as its owner has it now; NOTHING if the vertex is not a mirror.
 __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
     const Peers& peers = rank.peers;
     if (!exchanges(peers) || vertex < rank.share.own) return NOTHING;
@@ -29,8 +29,9 @@ __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
     return NOTHING;
 }
 
-// Into a ring while it has room; else this turn shows to all peers what it knows. What blocks write here and at
-// home is made visible to peers by the conductor, for all of them: fences are cumulative.
+// Writes an entry to a peer's ring if there is room; otherwise requests a dense pull at the end of the step (`showing`).
+// One fence of the leader makes the writes of all blocks visible to peers, because fences are cumulative. Several
+// threads may store the same 1 to `showing`.
 __device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, const Entry& entry) {
     if (index < rank.seen.orders.with[peer].room)
         store(&rank.peers.outbox[peer][index & (rank.peers.capacity - 1)], entry);
@@ -38,14 +39,14 @@ __device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, 
         rank.control->exchange.showing = 1;
 }
 
-// The first of `count` places in a peer's inbox; all 32 lanes call it.
+// Reserves `count` places in a peer's inbox and returns the first; all 32 lanes call it.
 __device__ __forceinline__ u64 places_at(const Rank& rank, u32 peer, u32 count) {
     u64 first = 0;
     if (count && lane() == 0) first = atomicAdd(&rank.control->exchange.sent[peer], (u64)count);
     return __shfl_sync(~0u, first, 0);
 }
 
-// To the peers whose bit is set, by one atomic a warp and peer; all 32 lanes call it.
+// Pushes an entry to the peers whose bits are set in `to`, with one atomic a warp and peer; all 32 lanes call it.
 __device__ __forceinline__ void tell(const Rank& rank, u32 to, const Entry& entry) {
     if (!__any_sync(~0u, to)) return;
     for (u32 p = 0; p < rank.peers.count; p++) {
@@ -55,7 +56,7 @@ __device__ __forceinline__ void tell(const Rank& rank, u32 to, const Entry& entr
     }
 }
 
-// The same for one lane, by express while there is room.
+// The same for a single lane, through the low-latency ring while that has room.
 __device__ __forceinline__ void tell_one(const Rank& rank, u32 to, const Entry& entry) {
     Exchange& exchange = rank.control->exchange;
     for (; to; to &= to - 1) {

@@ -1,8 +1,8 @@
-"""The CUDA source of each program as one text: headers joined in, no include paths.
+"""The CUDA source of each program, joined into one text without include paths.
 
-CuPy's disk cache knows a kernel by its source and options only, so a header found through ``-I``
-could change without the cached binary being renewed. Joined text can not; ``#line`` keeps the
-compiler's messages pointing into the files.
+CuPy's disk cache identifies a kernel by its source text and options only. A change in a header
+found through ``-I`` would not renew the cached binary; a change in joined text does. ``#line``
+makes the compiler's messages name the files.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 
 class Program(NamedTuple):
-    """What is compiled together.
+    """Files that are compiled together.
 
     Attributes:
-        files: headers and units, in order.
+        files: headers and sources, in order.
         entry_points: the kernels, all ``extern "C"``.
     """
 
@@ -84,7 +84,7 @@ SOLVE = Program(
         "count_reached",
     ),
 )
-"""A solve on the shares of one rank or many."""
+"""The main solver, for shares of one rank or several."""
 
 ALL_PAIRS = Program(
     ("types.cuh", "floyd.cu", "floyd_trees.cu", "batch.cu", "heap.cu", "parents.cu"),
@@ -117,13 +117,13 @@ PULL = Program(
     (*HEADERS, "pull.cu"),
     ("pull_csr", "pull_ell", "pull_dense", "fill_matrix", "fill_slots"),
 )
-"""Methods that have the graph to themselves."""
+"""Methods for one GPU that holds the whole graph."""
 
 GO_ON, NEW_RUN, NEW_SOLVE = range(3)
 """How a launch of ``relax`` begins; see begin.cuh."""
 
 PEER_LATENCY = Program(("peer_latency.cu",), ("peer_latency",))
-"""How far away a peer's memory is."""
+"""Measures the latency of loads from a peer's memory."""
 
 SUMMARY = Program(("types.cuh", "summary.cu"), ("summarize_rows",))
 """A few numbers of each row of distances."""
@@ -135,31 +135,31 @@ BLOCK = 256
 """Threads a block."""
 
 WIDE_BLOCK = 1024
-"""Threads of a block that may work alone."""
+"""Threads of a block in kernels in which one block may do all the work."""
 
 PART = 256
-"""Arcs a warp relaxes in one go; a longer row is cut into parts of so many."""
+"""Arcs of a row chunk; longer rows are cut into chunks, which single warps relax."""
 
 THIN = BLOCK
-"""Entries a block up to which a turn is thin; see near_far.cu."""
+"""Up to this many entries a block a step is thin; see near_far.cu."""
 
 EXPRESS, EXPRESS_BITS = BLOCK, 24
-"""Words of an express ring, a power of two, at most one for each thread of a block; and the bits
-that are told of how many have been taken; see express.cuh."""
+"""Words of an express ring, a power of two and at most BLOCK; and the bits of its cursor that are
+returned as credits; see express.cuh."""
 
 UNTOLD = 16
-"""Of a ring, one place in so many may have been taken and its sender not told; see conduct.cuh."""
+"""Credits are returned at the latest when 1 / UNTOLD of a ring has been taken; see conduct.cuh."""
 
 VERTEX_BITS = 28
-"""Of a head where arcs are pulled; see onward.cuh. There may be so many vertices and no more."""
+"""Bits of a vertex number in a head if arcs are pulled; this limits the vertices (onward.cuh)."""
 
 _STAGED_BYTES = 8192
-"""About what one of the three staged lists of a block takes of shared memory, without tails."""
+"""Approximate shared memory of each of a block's three staged lists, without tails."""
 
 MODES = {"alone": (0, 0), "rounds": (0, 1), "fused": (1, 0), "hierarchical": (1, 1)}
-"""Ways to exchange, and whether ranks do so in kernels and whether arcs lead to a halo then.
+"""The macros EXCHANGES (ranks exchange inside kernels) and HALO (arcs lead to a halo) by mode.
 
-What a kernel has no use for is left out of it; where a rank is alone that is most of the code.
+Code that a mode does not use is compiled out; with one rank that is most of the exchange.
 """
 
 _DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}

@@ -1,8 +1,8 @@
-// Splitting far as a window opens: what lies in it becomes near.
+// Splitting far by a new threshold: entries below it become near.
 #pragma once
 
-// Splits `count` entries by the threshold: what lies below goes to near, the rest to the far list of `to`.
-// `fetch(i)` brings entry i, and `wanted(entry)` says whether it counts.
+// Splits `count` entries by the threshold: those below it go to near, the others to the far list of `to`. `fetch(i)`
+// returns entry i; entries without `wanted(entry)` are dropped. `least_far` becomes the smallest far distance.
 template <class Fetch, class Wanted>
 __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& to, Staging& staged,
                                       Distance threshold, Distance bound, Distance* least_far, Fetch fetch,
@@ -37,7 +37,8 @@ __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& t
     lower(least_far, least);
 }
 
-// Records what far's list holds that is not stale: whoever looks for vertices among all does not see how they came there.
+// Writes the predecessor records of the valid entries of far's list, before a scan of all vertices replaces the list:
+// entries that a scan makes have no tail.
 __device__ __forceinline__ void record_far(const Rank& rank, const List& far, u32 count) {
     const u32 stretch = 32 * grid_warps();
     for (u32 base = 32 * grid_warp(); base < count; base += ARCS * stretch) {
@@ -57,8 +58,8 @@ __device__ __forceinline__ void record_far(const Rank& rank, const List& far, u3
     }
 }
 
-// Far is what its list holds. Where that is much, or had no place for all, or is not kept, it is looked for among all
-// vertices, in order: who is not nearer than the threshold `before` has not been relaxed from where it is.
+// Splits far by its list if that is short and complete, otherwise by a scan of all vertices. The scan takes the vertices at
+// or above the threshold `before`: they have not been relaxed from their distances yet.
 __device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
                           Distance before, Distance threshold, Distance bound, Distance* least_far) {
     const Distance* distance = rank.work.distance;

@@ -1,11 +1,11 @@
-// Thick turns: every warp of the grid takes groups of entries, from near and of what has been sent, in turn and then as it
-// is ready for them.
+// Thick steps: each warp of the grid takes groups of entries of near and of the inbox, first statically, then by an atomic
+// ticket.
 #pragma once
 
-#define FEW 4u     // entries that a warp takes at once, if there are no more than as many for each
-#define IN_TURN 4  // of so many groups all but one: an atomic each, all at one place, may take longer than short rows
+#define FEW 4u     // largest group if the list is short
+#define IN_TURN 4  // all but 1 / IN_TURN of the groups are static: atomics on one word may take longer than short rows
 
-// Near, and the first `sent` of what peers have sent.
+// Relaxes near and the first `sent` entries of the inbox.
 __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) {
     const u32 listed = relax.now.near_in_count, count = listed + sent, warps = grid_warps();
     const u32 each = places_at_once(count, SHARES_OF_NEAR, min(count / warps + 1, FEW), 32);

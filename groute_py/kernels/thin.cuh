@@ -1,15 +1,16 @@
-// Thin turns: a block relaxes what lies in near, then what it has found itself, level by level.
+// Thin steps: a block relaxes its part of near, then level by level the entries that it has produced itself. (Like the
+// bucket fusion of the GAP Benchmark Suite.)
 #pragma once
 
 #define ROWS (32u / LANES)  // of a warp, LANES lanes each
-#define LISTENING 4  // levels that the block that conducts goes down before it listens again
+#define LISTENING 4  // levels between two polls of the leader block
 
 struct Thin {
     Relax<BlockLists>& relax;
-    const u32 told = exchanges(relax.rank.peers) ? relax.rank.share.own : 0;  // vertices that peers may have arcs of
+    const u32 told = exchanges(relax.rank.peers) ? relax.rank.share.own : 0;  // vertices whose out-arcs peers may hold
 
-    // The block's part of a list by its warps, `each` entries at a time, ROWS at the most; `has_long` says whether some row
-    // may be longer than ROW. `fetch(i)` brings entry i with its row.
+    // Relaxes `count` entries with the warps of the block, `each` (at most ROWS) a warp at a time. `has_long` says whether
+    // some row may be longer than ROW. `fetch(i)` returns entry i with its row.
     template <class Fetch>
     __device__ __forceinline__ void entries(u32 count, u32 each, bool has_long, Fetch fetch) {
         for (u32 base = (threadIdx.x >> 5) * each; base < count; base += WARPS * each) {
@@ -27,8 +28,8 @@ struct Thin {
         }
     }
 
-    // The block's part of near, of `blocks` that share it. ROWS entries side by side are most likely near each other in the
-    // graph too, and go to one block; rows may be long, and no warp has more of them than it must.
+    // Relaxes the block's part of near, which `blocks` blocks share. ROWS consecutive entries go to one block, because they
+    // are likely to be close in the graph. Rows may be long, so entries are spread evenly over the warps.
     __device__ __forceinline__ void near(u32 blocks) {
         const List& list = relax.lists.now.near_in;
         const u32 all = relax.lists.now.near_in_count, before = blockIdx.x * ROWS, rest = all % (blocks * ROWS);
@@ -38,8 +39,8 @@ struct Thin {
         });
     }
 
-    // What the block has staged, level by level, with one barrier of the block a level, until some block has gone all
-    // levels of this turn down. Whether this one has gone `depth` levels.
+    // Relaxes the staged entries level by level, with one block barrier a level, until some block has reached the depth
+    // limit. Returns whether this block has done `depth` levels.
     __device__ __forceinline__ bool deeper(u32 depth) {
         BlockLists& lists = relax.lists;
         Staging& staged = lists.staged;
@@ -50,15 +51,15 @@ struct Thin {
             const Staged& mine = staged.list[lists.level % 2];
             lists.level++;
             if (threadIdx.x == 0) staged.count[(lists.level + 1) % 4] = staged.has_long[(lists.level + 1) % 4] = 0;
-            // by the last warp, which seldom has entries
+            // by the last warp, which rarely has entries
             if (threadIdx.x == BLOCK - 1) staged.another_has[lists.level % 2] = has_bottomed();
             entries(count, ROWS, has_long, [&](u32 i) { return mine.at(i); });
         }
         return depth == 0;
     }
 
-    // For the block that conducts: takes what has come by express, as soon as it has. False if there is no time for more,
-    // because some block has gone all levels down, or all others have done what they had.
+    // Leader block: waits for words of express rings and lists them. Returns false when the step has to end, because some
+    // block has reached the depth limit, or all other blocks are done and nothing has arrived.
     __device__ __forceinline__ bool hears_more() {
         const Peers& peers = relax.rank.peers;
         Staging& staged = relax.lists.staged;
@@ -87,7 +88,7 @@ struct Thin {
     }
 
   private:
-    // What a lane asks for before it is known whether it is needed: its tail's distance and its first arc.
+    // Speculative loads of a lane: the distance of its tail and its first arc.
     struct Ask {
         Distance known = NOTHING;
         Arc arc = {};
@@ -98,10 +99,9 @@ struct Thin {
         }
     };
 
-    // LANES lanes a row, each taking arcs by itself, the first of which has been asked for. So a level costs two round
-    // trips to L2 and no more: the arc with the tail's distance, then the head's distance with its row. Nothing
-    // that came with a round trip is looked at before all that goes with it has been asked for. The atomic goes first, and
-    // what can wait is done while it is under way.
+    // Relaxes a short row with LANES lanes; the first arc of each lane has been requested already. A level takes two round
+    // trips to L2: arc and tail's distance, then head's distance and row. So all loads of a round trip are issued before
+    // the result of any is used. The atomic is issued first; independent work overlaps with it.
     __device__ __forceinline__ void short_row(const Ready& ready, Arc arc) {
         const Share& share = relax.rank.share;
         u32 k = lane() % LANES;
@@ -140,8 +140,8 @@ struct Thin {
     }
 };
 
-// One turn: what has arrived, near, and up to `depth` levels below. One thread brings it by `begun()`: what it seldom
-// asks for lies in shared memory, so that no thread keeps registers for it.
+// A thin step: arrivals, near, and up to `depth` further levels. One thread stores the result of `begun()` in shared
+// memory, so that rarely used fields take no registers.
 template <class Begun>
 __device__ __forceinline__ void take_thin_turn(const Rank& rank, Begun begun, Staging& staged, u32 depth, Distance window,
                                                Distance threshold, Distance cutoff, const Distance& bound, u32& relaxed) {
@@ -155,7 +155,7 @@ __device__ __forceinline__ void take_thin_turn(const Rank& rank, Begun begun, St
     Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
     if (exchanges(rank.peers) && rank.seen.orders.arrived) relax.inbox();
     Thin thin{relax};
-    // among peers the block that conducts listens, and leaves near to the others, if there are any
+    // with peers the leader block polls the express rings, and leaves near to the other blocks, if there are any
     const bool listens = exchanges(rank.peers) && conducts();
     const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
     if (blockIdx.x < blocks) thin.near(blocks);

@@ -1,10 +1,11 @@
-// The lists and counters of one turn. They rotate by the turn's number, so that a block never reads
-// a counter that a faster block may be writing: what a turn decides by was settled before the barrier
-// it began with. All blocks look at it as a turn begins, each once: if every warp read every field for itself,
-// the one place in L2 that holds them would be the bottleneck of thin turns.
+// The lists and counters of one step (`turn`). They rotate with the number of the step, so that no block reads a counter
+// that a faster block may be writing: all counters that decide about a step were final before the barrier that began it.
+// Each block copies them to shared memory once a step. If every warp read them from L2, the one cache line that holds
+// them would be the bottleneck of thin steps.
 #pragma once
 
-// Copies what concerns a block to shared memory, the orders if there are peers; all threads call it.
+// Copies the control words to shared memory, with the leader's decisions (`Orders`) if there are peers; all threads of a
+// block call it.
 __device__ __forceinline__ void look_at(const Control* control, Seen& seen, const Peers& peers) {
     const u32 orders = exchanges(peers) ? sizeof(Orders) - (MAX_PEERS - peers.count) * sizeof(Traffic) : 0;
     const u32 bytes = sizeof(Seen) - sizeof(Orders) + orders;
@@ -19,18 +20,18 @@ struct Turn {
     u32 number;  // from 1
     List near_in;
     u32 near_in_count;
-    u32* taken;  // how far warps have shared out near, ...
+    u32* taken;  // near entries handed out to warps so far ...
     const Item* items_in;
     u32 items_in_count;
-    u32* items_taken;  // ... and items
+    u32* items_taken;  // ... and row chunks
     List near_out;
     Item* items_out;
-    u32* items_out_count;  // of those for the next turn
-    u32* cut_count;        // or of those that this turn takes itself
+    u32* items_out_count;  // row chunks for the next step
+    u32* cut_count;        // row chunks that this step relaxes itself
     List far;
 };
 
-// With so many entries in near, and items.
+// The lists and counters of step `turn` + 1, with the given numbers of near entries and row chunks.
 __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u32 turn, u32 far_side, u32 near_count,
                                            u32 items_count) {
     u32 next = turn + 1;
@@ -50,10 +51,10 @@ __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u
     return now;
 }
 
-// Entries and items as a measure of work: few items are many arcs.
+// Entries and row chunks as a measure of work, in entries; a row chunk counts as PART / 4 entries.
 __device__ __forceinline__ u64 weight_of(u32 entries, u32 items) { return entries + PART / 4 * (u64)items; }
 
-// The turn after next writes what this turn's predecessor read.
+// Clears the counters that the previous step read: the step after next writes them.
 __device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_side) {
     if (blockIdx.x || threadIdx.x) return;
     control->near_count[(turn + 2) % 3] = 0;
@@ -64,17 +65,17 @@ __device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_
     control->far_count[far_side ^ 1] = 0;
 }
 
-#define SHARES_OF_PARTS 4  // that a warp takes at least, if they are of more than the least number
-#define SHARES_OF_NEAR 8   // likewise
+#define SHARES_OF_PARTS 4  // chunks that the row chunks of a step are divided into, a warp
+#define SHARES_OF_NEAR 8   // the same for near entries
 
-// How many places of a list a warp takes at once: `shares` times at least, if that is more than the least number each time.
+// How many places of a list a warp takes at once: count / (shares * warps), but at least `least` and at most `most`.
 __device__ __forceinline__ u32 places_at_once(u32 count, u32 shares, u32 least, u32 most) {
     return min(max(count / (shares * grid_warps()), least), most);
 }
 
-// Hands out the places of a list to the warps of the grid, `each` at a time: `visit(first)`. Each warp has `rounds` in
-// turn, then more as it is ready for them; which are its next is settled while it works on those before. `taken` counts
-// from 0, for all warps.
+// Calls `visit(first)` for the places of a list, `each` at a time, on the warps of the grid. The first `rounds` groups of
+// a warp are assigned statically, later ones by an atomic ticket, which is drawn while the warp works on the group
+// before. `taken` is the shared ticket counter, from 0.
 template <class Visit>
 __device__ __forceinline__ void hand_out(u32* taken, u32 count, u32 each, u32 rounds, Visit visit) {
     const int round = grid_warps() * each, in_turn = rounds * round;

@@ -1,4 +1,4 @@
-// The arcs of a share by the vertices that they lead to, for outer.cuh. Heads are of vertices that it owns.
+// Transposed arcs (in-arcs) of a share, for outer.cuh. All heads are vertices that the rank owns.
 
 __device__ __forceinline__ u64 mixed(u64 bits) {  // the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)
     bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -6,7 +6,7 @@ __device__ __forceinline__ u64 mixed(u64 bits) {  // the finalizer of SplitMix64
     return bits ^ bits >> 31;
 }
 
-// A number of an arc that looks drawn at random, another one for each seed; its ends are numbered alike by all ranks.
+// A hash of an arc by global vertex numbers and weight, different for each seed.
 __device__ __forceinline__ u64 number_of(u64 tail, u64 head, u64 weight, u64 seed) {
     return mixed(mixed(mixed(seed + tail) + head) + weight);
 }
@@ -28,8 +28,8 @@ __device__ __forceinline__ void visit_arcs(const Share& share, Visit visit) {
     }
 }
 
-// Adds up the numbers of all arcs, less those of all arcs turned round: of all ranks nothing is left where as many of a
-// weight lead back as lead there, and hardly ever elsewhere.
+// Adds the hashes of all arcs and subtracts those of the reversed arcs. Over all ranks the sum is 0 if the graph is
+// symmetric, and almost never otherwise.
 extern "C" __global__ void weigh_turned(const __grid_constant__ Share share, u64 seed, u64* sum) {
     u64 mine = 0;
     visit_arcs(share, [&](u32 tail, const Arc& arc) {

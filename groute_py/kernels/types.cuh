@@ -1,7 +1,8 @@
-// Types and laws of distances. The host defines DISTANCE (0 int32, 1 int64, 2 float32, 3 float64),
-// WIDE_OFFSETS (1 when the largest share has 2^31 arcs or more), EXCHANGES (1 where a kernel exchanges with those of peers),
-// HALO (1 where arcs may lead to other ranks' vertices) and PULLS (1 where outer arcs may be pulled, see outer.cuh); what
-// is for none of these is left out.
+// Types, arithmetic, loads and fences. The host defines these macros (options() in source.py); 0 compiles the code out:
+// * DISTANCE: 0 int32, 1 int64, 2 float32, 3 float64
+// * WIDE_OFFSETS: 1 if the largest share has 2^31 arcs or more
+// * EXCHANGES: 1 if kernels of several GPUs exchange distances; HALO: 1 if arcs may lead to vertices of other ranks
+// * PULLS: 1 if long arcs may be pulled, see outer.cuh
 #pragma once
 
 typedef unsigned char u8;
@@ -40,14 +41,14 @@ struct alignas(2 * sizeof(Distance)) Arc {
     u32 head;
 };
 
-// A worklist entry. It is stale, and skipped, when the vertex has become nearer since: the nearer
-// distance has an entry of its own. So no flags are needed to keep a vertex from being listed twice.
+// A worklist entry. It is stale, and skipped, if the vertex has a smaller distance by now: that distance has an
+// entry of its own. So a vertex may be listed twice, and no flags are needed.
 struct alignas(2 * sizeof(Distance)) Entry {
     Distance distance;
     u32 vertex;
 };
 
-// A part of a long row: at most PART arcs, from arc number part * PART of the row.
+// A chunk of a long row: at most PART arcs, from arc number part * PART of the row.
 struct alignas(16) Item {
     Distance distance;
     u32 vertex;
@@ -56,7 +57,7 @@ struct alignas(16) Item {
 
 #define NO_VERTEX 0xffffffffu  // an item that is none, a tail that is not known
 
-// Sums wrap for integers; the caller tells by the signs.
+// a + b. Integer sums wrap; the caller detects that with wraps().
 __device__ __forceinline__ Distance plus(Distance a, Distance b) {
 #if DISTANCE == 0
     return (int)((u32)a + (u32)b);
@@ -67,7 +68,7 @@ __device__ __forceinline__ Distance plus(Distance a, Distance b) {
 #endif
 }
 
-// Whether a sum is none, because the integer has wrapped. Then both have a sign that it has not.
+// Whether the integer sum a + b has overflowed: then a and b have the same sign, and the sum has the other.
 __device__ __forceinline__ bool wraps(Distance a, Distance b, Distance sum) {
 #if DISTANCE == 0 || DISTANCE == 1
     return ((a ^ sum) & (b ^ sum)) < 0;
@@ -76,7 +77,7 @@ __device__ __forceinline__ bool wraps(Distance a, Distance b, Distance sum) {
 #endif
 }
 
-// The next greater distance.
+// The smallest distance greater than this one, at most NOTHING.
 __device__ __forceinline__ Distance just_above(Distance distance) {
 #if DISTANCE == 0 || DISTANCE == 1
     return distance < NOTHING ? distance + 1 : NOTHING;
@@ -102,10 +103,10 @@ __device__ __forceinline__ Distance atomic_min(Distance* place, Distance value) 
 #endif
 }
 
-// Distances change under other multiprocessors' hands: read them where they are kept, in L2.
+// A distance as L2 has it: other multiprocessors lower distances, and a line in L1 may be old.
 __device__ __forceinline__ Distance current(const Distance* place) { return __ldcg(place); }
 
-// Entries are written by other multiprocessors: read them where they are kept, in L2.
+// An entry as L2 has it: other multiprocessors write entries.
 __device__ __forceinline__ Entry load(const Entry* place) {
     Entry entry;
 #if DISTANCE == 0 || DISTANCE == 2
@@ -116,7 +117,7 @@ __device__ __forceinline__ Entry load(const Entry* place) {
     return entry;
 }
 
-// All of an entry at once, what pads it too: whoever reads it reads all of it.
+// Writes an entry with its padding in one store, because readers load all of it at once.
 __device__ __forceinline__ void store(Entry* place, const Entry& entry) {
 #if DISTANCE == 0 || DISTANCE == 2
     *(u64*)place = *(const u64*)&entry;
@@ -145,20 +146,20 @@ __device__ __forceinline__ Distance distance_in(u64 word) {
 }
 #endif
 
-// What this thread has read and written comes before what it will, for this GPU ...
+// Orders the accesses of this thread before the fence and after it, as threads of this GPU see them ...
 __device__ __forceinline__ void order() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
-// ... and for the peers.
+// ... and as peers see them.
 __device__ __forceinline__ void order_with_peers() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
-// A word, and with it what was written on this GPU before whoever wrote it passed a fence ...
+// Loads a word. Writes that its writer made before a fence are visible after the load: writes of this GPU ...
 __device__ __forceinline__ u32 acquire(const u32* place) {
     u32 word;
     asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(word) : "l"(place) : "memory");
     return word;
 }
 
-// ... and what peers have written so.
+// ... and of peers.
 __device__ __forceinline__ u64 acquire_from_peers(const u64* place) {
     u64 word;
     asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(word) : "l"(place) : "memory");
@@ -175,7 +176,7 @@ __device__ __forceinline__ Item load(const Item* place) {
     return item;
 }
 
-// Arcs are read about once: L2 lets them go before distances.
+// Loads an arc as streaming data (evict first), because arcs are read about once and distances often.
 __device__ __forceinline__ Arc load(const Arc* place) {
     Arc arc;
 #if DISTANCE == 0 || DISTANCE == 2
@@ -186,9 +187,9 @@ __device__ __forceinline__ Arc load(const Arc* place) {
     return arc;
 }
 
-// What a place holds, read where this stands and each time. Other loads are moved: by the compiler to their first
-// use, behind a branch that waits for another one, by the assembler behind an atomic whose result is waited for;
-// and accesses that were to take one round trip to L2 take two.
+// Volatile load: it is issued here, and each time. The compiler moves other loads to their first use, behind a branch
+// that waits for another load, and the assembler moves them behind an atomic whose result is needed. Then accesses
+// that could share one round trip to L2 take two.
 template <class Word>
 __device__ __forceinline__ Word anew(const Word* place) {
     return *(const volatile Word*)place;

@@ -1,5 +1,5 @@
-// A link between GPUs that has been idle for some tens of ms sleeps, and takes 0.1 ms to wake, each by itself. So memory of
-// peers is looked at before a solve, while hosts still meet and prepare it: in enough places for all links, and pages.
+// Wakes the links between GPUs. A link that has been idle for some tens of ms sleeps, and takes 0.1 ms to wake. So this
+// kernel reads peers' memory before a solve, while the hosts prepare it, at enough addresses to use all links.
 
 // A block a peer.
 extern "C" __global__ void wake(const __grid_constant__ Peers peers) {

@@ -24,7 +24,7 @@ class Flavour:
 
     Attributes:
         name: what a plan calls it.
-        signs: words of ``mpirun --version``, any of which gives it away.
+        signs: words in the output of ``mpirun --version`` that identify it.
         as_root: options without which it refuses to run as root.
         oversubscribe: options without which it refuses more ranks than cores.
         unbound: options that leave a rank all the cores of the job: rank 0 reads and makes graphs
@@ -64,7 +64,7 @@ FLAVOURS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be started, and what about the machine matters to ``mpirun``.
+    """The program to start, and the properties of the machine that matter to ``mpirun``.
 
     Attributes:
         ranks: processes to start.
@@ -74,7 +74,7 @@ class Plan:
         as_root: the user is root.
         oversubscribe: there are more ranks than cores.
         python: the interpreter every rank runs.
-        hosts: where, each with equally many ranks; none for this one.
+        hosts: each with equally many ranks; empty for this machine.
     """
 
     ranks: int
@@ -125,7 +125,7 @@ def plan(ranks: int, argv: Iterable[str], hosts: tuple[str, ...] = ()) -> Plan:
     Args:
         ranks: of all hosts.
         argv: arguments of groute-py.
-        hosts: where; none for this machine.
+        hosts: names; empty for this machine.
 
     Raises:
         SetupError: there is no ``mpirun``, or it does not answer.
@@ -146,7 +146,7 @@ def find_mpirun() -> Path:
     """Find ``mpirun``: beside the running interpreter first, then on PATH.
 
     The one beside the interpreter comes from the same environment as the MPI library that mpi4py
-    loads; with another one every rank would believe to be alone.
+    loads. With another one each rank would run as a job of one rank.
 
     Raises:
         SetupError: there is none.

@@ -21,7 +21,7 @@ SETUP_MARK = "`source .venv/bin/activate`:\n"
 COMMAND_MARK = 'set -- sssp "$@"\n'
 PROGRAM_MARK = "program=(groute-py)\n"
 MPI_MARK = "${SLURM_MPI_TYPE:-pmix}"
-"""What the template says where a plan has its own word."""
+"""The texts of the template that a plan replaces."""
 
 ITEM = "{}"
 """In a command, stands for the item of an array job."""
@@ -32,20 +32,20 @@ TIME = re.compile(r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?", re.
 
 @dataclass(frozen=True)
 class Job:
-    """What is to run, where, and for how long.
+    """A batch job: the command, its resources and its time limit.
 
     Attributes:
         argv: arguments of groute-py, such as ``("sssp", "usa.gr")``; `ITEM` in them stands for the
             array's item.
-        nodes: how many.
-        gpus_per_node: GPUs, and ranks, on each; 0 for the CPU.
-        ranks_per_node: where it is not the number of GPUs.
-        time: the limit, as Slurm writes it.
-        account, partition: whom to charge and where to run, if the site's defaults do not do.
-        modules: what ``module load`` takes.
+        nodes: the number of nodes.
+        gpus_per_node: GPUs, and ranks, on each node; 0 for the CPU.
+        ranks_per_node: ranks on each node, if not the number of GPUs.
+        time: the limit in Slurm's notation.
+        account, partition: Slurm's account and partition; None for the site's defaults.
+        modules: names for ``module load``.
         venv: folder of a virtual environment.
         container: an Apptainer image that holds groute-py.
-        mpi: what ``srun --mpi`` takes: ``pmix``, ``pmi2`` …; ``mpirun`` for that in place of srun.
+        mpi: the type for ``srun --mpi``: ``pmix``, ``pmi2`` …; ``mpirun`` to start with mpirun.
         items: of an array job, one task each.
         at_once: how many of them may run at a time.
         requeue: Slurm may start it again after a lost node.
@@ -166,7 +166,7 @@ def _with_directive(text: str, name: str, value: object) -> str:
 
 
 def _own_words(job: Job) -> dict[str, str]:
-    """What takes the place of the template's marks."""
+    """The replacements of the template's marks."""
     setup = [f"module load {shlex.join(job.modules)}"] if job.modules else []
     setup += [f"source {shlex.quote(job.venv)}/bin/activate"] if job.venv else []
     if job.items:
@@ -181,7 +181,7 @@ def _own_words(job: Job) -> dict[str, str]:
 
 
 def _word(word: str) -> str:
-    """Quote a word of the command, but for the array's item.
+    """Quote a word of the command, except the array's item in it.
 
     >>> print(_word("my {}.npz"))
     'my '"$item".npz

@@ -26,10 +26,10 @@ class SourceRows:
     """Shortest paths from k sources.
 
     Attributes:
-        sources: int64, shape (k,).
-        distances: shape (k, n), types and conventions of `groute_py.Result`.
-        predecessors: int64 or int32, shape (k, n), −1 where there is none; None if not asked for.
-        statistics: how they were found: ``algorithm``, ``reason``, ``device``.
+        sources: int64, shape (k,), vertex indices.
+        distances: shape (k, n), in the types and units of `groute_py.Result`.
+        predecessors: int64 or int32, shape (k, n), −1 if there is none; None if not asked for.
+        statistics: how the rows were computed: ``algorithm``, ``reason``, ``device``.
     """
 
     sources: NDArray[np.int64]
@@ -38,10 +38,10 @@ class SourceRows:
     statistics: dict[str, Any] = field(default_factory=dict)
 
     def path(self, source: int, target: int) -> list[int]:
-        """The vertices of a shortest path, both ends included; empty where none leads.
+        """The vertices of a shortest path, both ends included; empty if there is no path.
 
         Raises:
-            InputError: predecessors were not asked for, ``source`` is none of the sources, or
+            InputError: predecessors were not asked for, ``source`` is not one of the sources, or
                 ``target`` is not a vertex.
         """
         if self.predecessors is None:

@@ -1,6 +1,13 @@
-"""The backend itself (entry point `networkx.backends`): conversions, what can run, the functions.
+"""The backend (entry point `networkx.backends`): conversions, dispatch decisions, the functions.
 
-Each name in `info.FUNCTIONS` is an attribute of this module.
+Each name in `info.FUNCTIONS` is an attribute of this module. Arguments, return values and
+exceptions of the functions are those of NetworkX's functions of the same names, with these rules:
+
+* Lengths are Python ints for integer weights, exact in 64 bits, and floats otherwise.
+* ``nx.NodeNotFound``: a source or target is not a node. ``nx.NetworkXNoPath``: no path leads to it.
+* ``nx.NetworkXUnbounded``: a negative cycle can be reached.
+* NotImplementedError: weights or lengths that no machine number holds; NetworkX then runs its own
+  function, if it may.
 """
 
 from __future__ import annotations
@@ -53,18 +60,18 @@ from groute_py.networkx.unweighted import (
 )
 
 SMALL = 1000
-"""Edges up to which NetworkX's own functions are not slower."""
+"""Up to this many edges NetworkX's own functions are at least as fast."""
 
 
 def can_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
-    """True, or why not: the weight is a function."""
+    """True, or the reason why the backend cannot run the call: the weight is a function."""
     if any(callable(value) for value in (*args[1:], *kwargs.values())):
         return "a weight that is a Python function cannot be run"
     return True
 
 
 def should_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
-    """True, or why not: asked by NetworkX before it converts a graph on its own account."""
+    """True, or a reason not to run; NetworkX asks before it converts a graph automatically."""
     graph = args[0] if args else kwargs["G"]
     if hasattr(graph, "number_of_edges") and graph.number_of_edges() <= SMALL:
         return f"a graph of at most {SMALL} edges is solved faster than converted"

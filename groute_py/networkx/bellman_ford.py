@@ -1,4 +1,8 @@
-"""NetworkX's functions for weights that may be negative, by worklist Bellman-Ford and Johnson's."""
+"""NetworkX's functions for weights that may be negative.
+
+They use Bellman-Ford with a worklist (Moore, 1959) and Johnson's algorithm (1977). `backend.py` has
+the rules for return values and exceptions. A length is in units of weight, a path a list of nodes.
+"""
 
 from __future__ import annotations
 
@@ -71,9 +75,9 @@ def bellman_ford_predecessor_and_distance(
     weight: str | None = "weight",
     heuristic: bool = False,
 ) -> tuple[Paths, Lengths]:
-    """Of each node all predecessors on shortest paths, and the length.
+    """For each node its predecessors on all shortest paths, and the length.
 
-    ``target`` and ``heuristic`` change nothing in NetworkX's answer, and are not looked at.
+    ``target`` and ``heuristic`` do not change NetworkX's answer, and are ignored.
     """
     vertex_of(G, source)
     arcs = G.arcs(weight)
@@ -119,7 +123,7 @@ def johnson(G: BackendGraph, weight: str | None = "weight") -> dict[Node, Paths]
 def negative_edge_cycle(
     G: BackendGraph, weight: str | None = "weight", heuristic: bool = True
 ) -> bool:
-    """Whether there is a negative cycle anywhere; ``heuristic`` changes nothing."""
+    """Whether the graph has a negative cycle; ``heuristic`` is ignored."""
     try:
         with networkx_errors():
             potentials(G.arcs(weight), options())

@@ -1,4 +1,8 @@
-"""NetworkX's Floyd–Warshall, by the blocked one."""
+"""NetworkX's Floyd–Warshall functions, by blocked Floyd–Warshall (1962) on the CPU.
+
+Negative weights are replaced by Johnson's potentials. NotImplementedError leaves a graph to
+NetworkX: one without nodes, with a negative cycle, or with lengths beyond 2⁵³.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ EXACT = 2**53
 
 
 def floyd_warshall(G: BackendGraph, weight: str | None = "weight") -> dict[Node, dict[Node, Any]]:
-    """The length for each pair of nodes, infinite where no path leads."""
+    """For each pair of nodes the length, infinite if no path leads."""
     graph = G.arcs(weight)
     matrix, _ = _closed(graph)
     return _by_node(G, matrix, graph)
@@ -28,7 +32,7 @@ def floyd_warshall(G: BackendGraph, weight: str | None = "weight") -> dict[Node,
 def floyd_warshall_predecessor_and_distance(
     G: BackendGraph, weight: str | None = "weight"
 ) -> tuple[dict[Node, dict[Node, Node]], dict[Node, dict[Node, Any]]]:
-    """For each pair of nodes the one before the second, and the length."""
+    """For each pair of nodes the predecessor of the second, and the length."""
     graph, nodes = G.arcs(weight), G.nodes
     matrix, parents = _closed(graph, nobody=-1)
     assert parents is not None
@@ -44,7 +48,11 @@ def floyd_warshall_predecessor_and_distance(
 def floyd_warshall_numpy(
     G: BackendGraph, nodelist: list[Node] | None = None, weight: str | None = "weight"
 ) -> NDArray[np.float64]:
-    """The lengths as a float64 matrix in the order of ``nodelist``."""
+    """The lengths as a float64 matrix, shape (n, n), in the order of ``nodelist``.
+
+    Raises:
+        nx.NetworkXError: ``nodelist`` does not name each node once.
+    """
     matrix, _ = _closed(G.arcs(weight))
     if nodelist is None:
         return matrix

@@ -1,6 +1,8 @@
-"""NetworkX's functions for weights that are not negative, by Δ-stepping.
+"""NetworkX's functions for weights that are not negative, by Δ-stepping (Meyer and Sanders, 2003).
 
-Negative weights are left to NetworkX, whose Dijkstra says so where it meets them.
+Graphs with negative weights are left to NetworkX's Dijkstra, which raises its own error when it
+meets one. `backend.py` has the rules for return values and exceptions. A length is in units of
+weight, a path a list of nodes; ``cutoff`` leaves out nodes with greater lengths.
 """
 
 from __future__ import annotations
@@ -121,7 +123,7 @@ def dijkstra_path_length(
 def bidirectional_dijkstra(
     G: BackendGraph, source: Node, target: Node, weight: str | None = "weight"
 ) -> tuple[Any, list[Node]]:
-    """Length and path to ``target``; solved forwards only."""
+    """Length and path to ``target``; the search goes forwards only."""
     vertex_of(G, source)
     vertex_of(G, target, "Target")
     if source == target:
@@ -135,7 +137,7 @@ def bidirectional_dijkstra(
 def dijkstra_predecessor_and_distance(
     G: BackendGraph, source: Node, cutoff: float | None = None, weight: str | None = "weight"
 ) -> tuple[Paths, Lengths]:
-    """Of each node all predecessors on shortest paths, and the length."""
+    """For each node its predecessors on all shortest paths, and the length."""
     arcs = G.arcs(weight)
     choices = options(algorithm=METHOD, cutoff=cutoff, predecessors=False)
     found = tree(G, arcs, source, choices)

@@ -1,4 +1,4 @@
-"""NetworkX's functions that choose: which of the others answers depends on the arguments."""
+"""NetworkX's functions that choose one of the others by their arguments."""
 
 from __future__ import annotations
 

@@ -101,11 +101,11 @@ def convert_from_nx(
     Args:
         graph: of any of NetworkX's four classes.
         edge_attrs: the attribute with the weights and its default; None for 1 everywhere.
-        preserve_edge_attrs: all attributes are asked for; that cannot be.
+        preserve_edge_attrs: True asks for all attributes, which is refused.
 
     Raises:
-        NotImplementedError: weights that are no finite machine numbers; NetworkX then runs its own
-            function, if it may.
+        NotImplementedError: several attributes, or weights that are not finite machine numbers;
+            NetworkX then runs its own function, if it may.
     """
     if preserve_edge_attrs or (edge_attrs is not None and len(edge_attrs) > 1):
         raise NotImplementedError("only one attribute can be the weight")
@@ -124,7 +124,7 @@ def convert_from_nx(
 
 
 def convert_to_nx(graph: Any) -> Any:
-    """Convert back; what is no `BackendGraph` is returned as it is."""
+    """Convert a `BackendGraph` to a NetworkX graph; other values are returned unchanged."""
     if not isinstance(graph, BackendGraph):
         return graph
     kinds = [[nx.Graph, nx.MultiGraph], [nx.DiGraph, nx.MultiDiGraph]]

@@ -1,4 +1,4 @@
-"""The solves behind the functions: what NetworkX asks for, as calls of `groute_py.many`."""
+"""The solves behind the functions of the backend, as calls of `groute_py.many`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from groute_py.settings import settings
 
 
 def options(**choices: Any) -> Options:
-    """On the device that the environment names."""
+    """Options for the device that the environment names."""
     return Options(device=settings().device, **choices)
 
 
@@ -30,7 +30,7 @@ def vertex_of(graph: BackendGraph, node: Node, role: str = "Source") -> int:
     """The vertex of a node; ``role`` is what errors call it.
 
     Raises:
-        nx.NodeNotFound: it is none.
+        nx.NodeNotFound: it is not a node of the graph.
     """
     try:
         return graph.index[node]
@@ -40,7 +40,7 @@ def vertex_of(graph: BackendGraph, node: Node, role: str = "Source") -> int:
 
 @contextmanager
 def networkx_errors() -> Iterator[None]:
-    """Raise what NetworkX's functions raise; what a machine cannot hold is left to those."""
+    """Translate errors to NetworkX's; NotImplementedError leaves the call to NetworkX."""
     try:
         yield
     except NegativeCycleError as error:

@@ -1,4 +1,7 @@
-"""NetworkX's functions that count edges."""
+"""NetworkX's functions that count edges; lengths are numbers of edges.
+
+`backend.py` has the rules for return values and exceptions.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ def all_pairs_shortest_path_length(
 
 
 def bidirectional_shortest_path(G: BackendGraph, source: Node, target: Node) -> list[Node]:
-    """A path to ``target``; solved forwards only."""
+    """A path to ``target``; the search goes forwards only."""
     vertex_of(G, source)
     vertex_of(G, target, "Target")
     found = tree(G, G.arcs(None), source, options())

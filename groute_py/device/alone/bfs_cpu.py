@@ -1,4 +1,4 @@
-"""Breadth-first search (S8) on one core: `groute_py.kernels.cpu.breadth_first`."""
+"""Breadth-first search on one core: `groute_py.kernels.cpu.breadth_first`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Breadth-first search (S8) on one GPU: the kernels of ``kernels/breadth_first.cu``.
+"""Breadth-first search on one GPU: the kernels of ``kernels/breadth_first.cu``.
 
-The first levels are the probe of depth: where so many have not reached everything, the graph is
-deep and its frontiers thin, and a barrier a level costs more than the level. Then near–far
-relaxation, whose blocks go many levels down by themselves, takes the frontier and goes on.
+The first levels probe the depth of the graph. If they have not reached everything, the graph is
+deep and its frontiers are thin, and the grid barrier of a level takes longer than its work. Then
+near–far relaxation, whose blocks process many levels between two barriers, continues from the
+frontier.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Frontier Dijkstra (S7) on one core: `groute_py.kernels.cpu.frontier`."""
+"""Frontier Dijkstra on one core: `groute_py.kernels.cpu.frontier`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frontier Dijkstra (S7) on one GPU: the kernels of ``kernels/frontier.cu``."""
+"""Frontier Dijkstra on one GPU: the kernels of ``kernels/frontier.cu``."""
 
 from __future__ import annotations
 

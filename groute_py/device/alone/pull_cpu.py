@@ -1,4 +1,4 @@
-"""Bellman-Ford by min-plus products (S13, S5, S20) on one core: `groute_py.kernels.cpu.pull`."""
+"""Bellman-Ford by min-plus products on one core: `groute_py.kernels.cpu.pull`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bellman-Ford by min-plus products (S13, S5, S20) on a GPU: the kernels of ``kernels/pull.cu``."""
+"""Bellman-Ford by min-plus products on one GPU: the kernels of ``kernels/pull.cu``."""
 
 from __future__ import annotations
 

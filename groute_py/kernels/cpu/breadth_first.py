@@ -1,4 +1,4 @@
-"""Breadth-first search on one core (S8): vertices in the order they are found, each with its tail.
+"""Breadth-first search on one core: vertices in the order of discovery, each with its predecessor.
 
 Moore, "The shortest path through a maze" (1959).
 """

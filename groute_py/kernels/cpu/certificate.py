@@ -126,7 +126,7 @@ def is_rooted(parents: Any, source: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def dijkstra(offsets: Any, heads: Any, weights: Any, source: Any, distances: Any) -> None:
-    """Binary-heap Dijkstra with stale entries skipped (S6); fills ``distances``."""
+    """Dijkstra with a binary heap whose stale entries are skipped; fills ``distances``."""
     distances[source] = 0
     heap = [(distances[source], source)]
     while len(heap) > 0:

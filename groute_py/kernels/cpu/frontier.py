@@ -1,6 +1,7 @@
-"""Frontier Dijkstra on one core (S7, S11): what ``kernels/frontier.cu`` does, a vertex at a time.
+"""Frontier Dijkstra on one core: the method of ``kernels/frontier.cu``, one vertex at a time.
 
-The criteria by which a round settles many open vertices are in `groute_py.kernels.choices`.
+Crauser, Mehlhorn, Meyer and Sanders (1998). `groute_py.kernels.choices` has the criteria by which
+a round settles many open vertices.
 """
 
 from __future__ import annotations

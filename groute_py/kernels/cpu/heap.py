@@ -1,7 +1,7 @@
-"""Dijkstra's algorithm with a binary heap (S6): Williams (1964), with decrease-key.
+"""Dijkstra's algorithm with a binary heap (Williams, 1964) and decrease-key.
 
-The heap holds each open vertex once. An assist array knows its place there, so that a vertex that
-has become nearer moves up from where it is (S15 describes the same for one GPU thread).
+The heap holds each open vertex once. A second array has the place of each vertex in the heap, so a
+vertex whose distance falls moves up from its place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Dijkstra's algorithm with the search limited to open vertices (S6).
+"""Dijkstra's algorithm (1959) without a heap.
 
-Each step looks through all open vertices for the nearest, which is closed and relaxed. That takes
-O(open) a step: it is the serial baseline of the source thesis (5.3). Dijkstra (1959).
+Each step scans all open vertices for the nearest one, closes it and relaxes its arcs. A step takes
+O(open vertices). The method is a serial baseline for comparisons.
 """
 
 from __future__ import annotations

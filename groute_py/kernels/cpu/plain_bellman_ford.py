@@ -1,8 +1,8 @@
-"""Plain Bellman-Ford (S6): every arc in every round.
+"""Plain Bellman-Ford: each round relaxes every arc. Bellman (1958), Ford (1956).
 
-After k rounds every distance is at most that of the best path of k arcs, so n - 1 rounds are enough
-without a negative cycle that the source reaches. Bellman (1958), Ford (1956). It may end when a
-round changes nothing, or take all n - 1 whatever they change, as the source thesis does.
+After k rounds every distance is at most that of the best path with k arcs. So n - 1 rounds are
+enough if no negative cycle is reachable from the source. The method either ends when a round
+changes nothing, or always does n - 1 rounds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Bellman-Ford by min-plus products on one core: distance = min(distance, Aᵀ ⊗ distance) (S13).
+"""Bellman-Ford by min-plus products on one core: distance = min(distance, Aᵀ ⊗ distance).
 
-``kernels/pull.cu`` says more. The storages are CSR, ELL (S5) and a dense matrix (S20).
+The storages are CSR, ELL and a dense matrix; ``kernels/pull.cu`` describes them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Bellman-Ford with a queue of changed vertices (S6), in one of three orders (S10).
+"""Bellman-Ford with a queue of changed vertices, in one of three orders.
 
-* ``FIFO``: as they come (Moore, 1959; also known as SPFA).
-* ``SLF``, small label first: a vertex nearer than the head of the queue goes before it.
-* ``SLF_LLL``: also large label last: a head that is farther than the mean of the queue goes to its
-  end. Bertsekas, "A simple and fast label correcting algorithm for shortest paths" (1993), and
-  Bertsekas, Guerriero and Musmanno (1996).
+* ``FIFO``: first in, first out (Moore, 1959; also known as SPFA).
+* ``SLF``, small label first: a vertex nearer than the head of the queue is put before it.
+* ``SLF_LLL``: in addition large label last: a head that is farther than the mean of the queue moves
+  to the end. Bertsekas, "A simple and fast label correcting algorithm for shortest paths" (1993),
+  and Bertsekas, Guerriero and Musmanno (1996).
 """
 
 from __future__ import annotations
