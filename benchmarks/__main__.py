@@ -52,6 +52,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--mode", type=click.Choice(["auto", "fused", "rounds"]), default="auto")
 @click.option("--order", type=click.Choice([o for o in ORDERS if o != "hilbert"]), default="auto")
 @click.option("--prepare", is_flag=True, help="On GPUs: load for longer, solve faster.")
+@click.option("--scipy-up-to", type=int, default=Plan.scipy_up_to, help="In arcs.  [30000000]")
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
 @click.option("--commit", help="The commit, if git cannot tell it.")
 @click.pass_context
@@ -69,6 +70,7 @@ def main(
     mode: str,
     order: str,
     prepare: bool,
+    scipy_up_to: int,
     output: Path,
     commit: str | None,
 ) -> None:
@@ -78,7 +80,7 @@ def main(
     device's default cases run.
     """
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
-    plan = Plan(device, repeat, trees, delta, mode, order, prepare)
+    plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
         if many:
             others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)

@@ -16,9 +16,6 @@ from benchmarks.cases import SkippedError
 from benchmarks.plan import Plan
 from groute_py import Graph, Result, VerificationError
 
-SCIPY_UP_TO = 30_000_000
-"""SciPy solves graphs of up to this many arcs."""
-
 Solve = Callable[[], Any]
 Distances = Callable[[Any], Any]
 
@@ -37,7 +34,7 @@ def measure_peers(graph: Graph, source: int, ours: Result, plan: Plan) -> dict[s
 
 def _measure(name: str, graph: Graph, source: int, ours: Result, plan: Plan) -> dict[str, Any]:
     try:
-        solve, distances = PEERS[name](graph, source, plan.device)
+        solve, distances = PEERS[name](graph, source, plan)
     except SkippedError as reason:
         return {"skipped": str(reason)}
     _check_agrees(name, ours, distances(solve()))
@@ -49,15 +46,15 @@ def _measure(name: str, graph: Graph, source: int, ours: Result, plan: Plan) -> 
     return {"median": statistics.median(times), "seconds": times}
 
 
-def scipy_dijkstra(graph: Graph, source: int, device: str) -> tuple[Solve, Distances]:
+def scipy_dijkstra(graph: Graph, source: int, plan: Plan) -> tuple[Solve, Distances]:
     """`scipy.sparse.csgraph.dijkstra`, distances only, one core."""
     try:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
     except ImportError as error:
         raise SkippedError("not installed") from error
-    if graph.arc_count > SCIPY_UP_TO:
-        raise SkippedError(f"more than {SCIPY_UP_TO / 1e6:.0f} M arcs")
+    if graph.arc_count > plan.scipy_up_to:
+        raise SkippedError(f"more than {plan.scipy_up_to / 1e6:.0f} M arcs; see --scipy-up-to")
     shape = (graph.vertex_count, graph.vertex_count)
     matrix = csr_array(_lightest(graph), shape=shape)
     return lambda: dijkstra(matrix, indices=source), lambda found: found
@@ -76,9 +73,9 @@ def _lightest(graph: Graph) -> tuple[Any, tuple[Any, Any]]:
     return weights, (tails.astype(np.int32), heads.astype(np.int32))
 
 
-def cugraph_sssp(graph: Graph, source: int, device: str) -> tuple[Solve, Distances]:
+def cugraph_sssp(graph: Graph, source: int, plan: Plan) -> tuple[Solve, Distances]:
     """`cugraph.sssp`: float32, with predecessors, the graph on the device."""
-    if device != "cuda":
+    if plan.device != "cuda":
         raise SkippedError("runs on GPUs only")
     try:
         import cudf

@@ -20,6 +20,7 @@ class Plan:
         mode: how ranks exchange.
         order: the order of vertices before the cut.
         prepare: as ``--prepare``; its time counts as upload.
+        scipy_up_to: the arcs of the largest graph that SciPy solves as well.
     """
 
     device: str
@@ -29,6 +30,7 @@ class Plan:
     mode: str = "auto"
     order: str = "auto"
     prepare: bool = False
+    scipy_up_to: int = 30_000_000
 
     def options(self, *, tree: bool, method: str = "auto") -> Options:
         """Options of a session; a method for CPUs runs on the CPU."""

@@ -45,7 +45,7 @@ def _failures(records: list[dict[str, Any]]) -> bool:
 
 def _arguments(cases: list[Case], how: Plan, folder: str) -> list[str]:
     words = ["--device", how.device, "--repeat", str(how.repeat), "--output", folder]
-    words += ["--mode", how.mode, "--order", how.order]
+    words += ["--mode", how.mode, "--order", how.order, "--scipy-up-to", str(how.scipy_up_to)]
     for case in cases:
         words += ["--case", case.name]
     if how.delta is not None:
