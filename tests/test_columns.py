@@ -282,9 +282,7 @@ def test_titles_in_a_comment_that_are_not_clear(tmp_path: Path) -> None:
 def test_ids_with_a_point(tmp_path: Path, titles: str) -> None:
     """As a table writes integers among which some are missing."""
     (tmp_path / "g.csv").write_text(f"{titles}1.0,2.0,5\n2.0,3.0,6\n")
-    with pytest.raises(
-        FormatError, match=r"expected an integer id, got '1\.0'; where"
-    ):
+    with pytest.raises(FormatError, match=r"expected an integer id, got '1\.0'; where"):
         read_graph(tmp_path / "g.csv")
     (tmp_path / "g.csv").write_text(f"# ids are names\n{titles}1.0,2.0,5\n")
     assert arcs_by_id(read_graph(tmp_path / "g.csv")) == [("1.0", "2.0", 5)]

@@ -22,6 +22,7 @@ from groute_py import csgraph as ours
 from groute_py.csgraph.auto import _choice
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 def test_scipys_own_tests_pass() -> None:
     """The file installed with SciPy, every test of it, and our functions are called."""

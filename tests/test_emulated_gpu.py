@@ -43,6 +43,12 @@ SELECTED = {
 }
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
+LONG = {
+    *("test_dealt.py", "test_full_gpu.py", "test_outer.py", "test_recording.py"),
+    *("test_solvers.py", "test_together.py"),
+}
+"""Files that take a minute or more."""
+
 WITH_SEVERAL = {"test_dealt.py", "test_numbered.py", "test_together.py"}
 """On four GPUs, the others on one."""
 
@@ -76,7 +82,10 @@ def running(request: pytest.FixtureRequest, libraries: None) -> Iterator[Runs]:
 
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-@pytest.mark.parametrize("file", list(SELECTED))
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(f, marks=[pytest.mark.slow] if f in LONG else []) for f in SELECTED],
+)
 def test_in_emulation(file: str, running: Runs) -> None:
     done = running[file].result()
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
@@ -101,6 +110,7 @@ def in_emulation(file: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_what_sanitizers_watch() -> None:
@@ -119,12 +129,18 @@ def test_what_sanitizers_watch() -> None:
 
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-@pytest.mark.parametrize("hosts", ["", "2"])
-@pytest.mark.parametrize("thick", ["", "1"])
+@pytest.mark.parametrize(
+    ("thick", "hosts"),
+    [
+        ("", ""),
+        *(pytest.param(*c, marks=pytest.mark.slow) for c in (("1", ""), ("", "2"), ("1", "2"))),
+    ],
+)
 def test_exchange(thick: str, hosts: str) -> None:
     exchange({"EMULATED_THICK": thick, "GROUTE_PY_HOSTS": hosts})
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize("thick", ["", "1", "roomy"])
@@ -132,6 +148,7 @@ def test_exchange_in_growing_windows(thick: str) -> None:
     exchange({"EMULATED_THICK": thick, "EMULATED_GROWTH": "1"})
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize("thick", ["", "1", "roomy"])
@@ -139,6 +156,7 @@ def test_exchange_where_outer_arcs_are_pulled(thick: str) -> None:
     exchange({"EMULATED_THICK": thick, "EMULATED_OUTER": "1"})
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_exchange_by_short_rings() -> None:

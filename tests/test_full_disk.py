@@ -42,7 +42,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("words", OUTPUTS)
 def test_a_full_disk(words: str, ranks: int, disk: Path, groute: Job) -> None:
     old = disk / f"out{words.rpartition('@out')[2]}"

@@ -68,6 +68,7 @@ def compiled(text: str, choices: tuple[str, ...], architecture: str) -> Compiled
         ask(nvrtc.nvrtcDestroyProgram, program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "name", "wide", "mode", "architecture"),
     [(p, *v) for v in VARIANTS for p in PROGRAMS if p is SOLVE or "alone" in v],
@@ -93,6 +94,7 @@ PULLING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "wide", "mode", "architecture"), PULLING)
 def test_kernels_that_pull_compile(name: str, wide: bool, mode: str, architecture: str) -> None:
     choices = options(np.dtype(name), wide_offsets=wide, mode=mode, pulls=True)
@@ -105,6 +107,7 @@ def test_kernels_that_pull_compile(name: str, wide: bool, mode: str, architectur
 def test_no_entry_point_is_unlisted(program: Program) -> None:
     choices = options(np.dtype("int32"), wide_offsets=False, mode="hierarchical")
     done = compiled(text_of(program), choices, OLDEST)
+    assert done.good, done.log
     entries = [line for line in done.ptx.splitlines() if ".entry " in line]
     assert sorted(line.split(".entry ")[1].split("(")[0] for line in entries) == sorted(
         program.entry_points
@@ -127,6 +130,7 @@ def with_line(path: Path, number: int, line: str) -> None:
     path.write_text("\n".join([*lines[: number - 1], line, *lines[number - 1 :]]) + "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONCE)
 def test_an_error_names_file_and_line(copied: Path, name: str) -> None:
     last = len((copied / name).read_text().splitlines()) + 1

@@ -18,6 +18,8 @@ import pytest
 
 from groute_py import FormatError, read_graph
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 600 << 20
 """Bytes of addresses that a command may take beyond what is there once all is imported."""
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 
 def parameters(fails: bool) -> list[object]:
     return [
-        pytest.param(check, id=str(check))
+        pytest.param(check, id=str(check), marks=[pytest.mark.slow] if check.ranks > 2 else [])
         for check in CHECKS
         if bool(check.violates) == fails and not check.slow
     ]

@@ -32,6 +32,7 @@ def _no_word_of_the_cache() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 def test_networkxs_own_tests_pass() -> None:
     """All of them, and they call every function that they have a test for."""
