@@ -1,4 +1,4 @@
-"""Many sources on one graph in one call; under mpirun each rank takes some of them.
+"""Many sources on one graph in one call; under mpirun each rank solves from some of them.
 
 python examples/many_sources.py
 mpirun -n 2 python examples/many_sources.py

@@ -212,7 +212,7 @@ _attribute: int | None = None
 
 
 def _kept(comm: MPI.Intracomm) -> dict[Any, MPI.Intracomm]:
-    """Communicators derived from ``comm``, each made once: MPI libraries have only some thousands."""
+    """Communicators derived from ``comm``, each made once: MPI libraries allow only thousands."""
     global _attribute
     if _attribute is None:
         _attribute = comm.Create_keyval()

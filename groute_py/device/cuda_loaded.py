@@ -250,7 +250,7 @@ class Loaded:
         self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
 
     def _entries_that_fit(self, sizes: tuple[int, int, int, int, np.dtype[Any]]) -> int:
-        """The places of each worklist, by free memory outside the pool, whose pieces may be small."""
+        """The places of each worklist, by the free memory outside the pool of small pieces."""
         _, halo, _, peers, _ = sizes
         apart = self._inbox_bytes
         apart += message_bytes(halo, peers, self._type) if self._direct else 0
