@@ -1,4 +1,4 @@
-"""What an answer says, for those who write it down: a `Result`, seen from below."""
+"""The interface of a `Result` for the modules that write it to files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of the wrong kind: one message that says what was wanted and what came."""
+"""Checks of arguments; each error names the expected and the given value."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def plain(value: Any) -> Any:
 
 
 def check_number(what: str, value: Any) -> None:
-    """Raise `InputError` for what is no real number, or one that no float64 holds."""
+    """Raise `InputError` unless the value is a real number that float64 holds."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise InputError(f"{what} must be a number, not {quote(value)}")
     try:
@@ -83,7 +83,7 @@ def check_number(what: str, value: Any) -> None:
 
 
 def check_whole_number(what: str, value: Any) -> None:
-    """Raise `InputError` for what is no integer, nor a float that is whole."""
+    """Raise `InputError` unless the value is an integer or a float without a fraction."""
     check_number(what, value)
     if not float(value).is_integer():
         raise InputError(f"{what} must be an integer, not {quote(value)}")

@@ -1,4 +1,4 @@
-"""What the doctor looks at: each finding says what was found, and what to do if it is wrong."""
+"""The checks of ``groute-py doctor``; each finding has a remedy if something is wrong."""
 
 from __future__ import annotations
 

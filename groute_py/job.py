@@ -1,4 +1,4 @@
-"""What the ranks of a job see together: who is where, with which GPU, and what differs."""
+"""A report of all ranks of a job: their hosts and GPUs, and differences between them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from groute_py.errors import InputError, quote
 from groute_py.graph.libraries import library
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
-"""What ``matrix-distances`` says in place of distances."""
+"""The text of ``matrix-distances`` instead of distances if there is a negative cycle."""
 
 Row = tuple[int | str, Any, Any]
 

@@ -90,7 +90,7 @@ def _count(name: str) -> int | None:
 
 
 def _seconds(name: str, default: float, least: float) -> float:
-    """0, or at least so much."""
+    """A number of seconds: 0, or at least ``least``."""
     value = os.environ.get(name)
     if not value:
         return default

@@ -1,4 +1,4 @@
-"""What a method is to the engine."""
+"""The description of a method for the engine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Algorithm:
     windows: Callable[[Facts, str, int], Windows] = no_windows
 
     def makers(self, ranks: int) -> Makers:
-        """The devices on so many ranks."""
+        """The devices that the method uses on this number of ranks."""
         return NEAR_FAR if self.distributed and ranks > 1 else self.devices
 
     @property

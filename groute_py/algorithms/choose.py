@@ -56,7 +56,7 @@ def check_name(name: str) -> None:
 
 
 def devices_of(name: str) -> Makers:
-    """What a method, or ``auto``, can run on."""
+    """The devices that a method, or ``auto``, can use."""
     return NEAR_FAR if name == "auto" else algorithms()[name].devices
 
 

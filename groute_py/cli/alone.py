@@ -1,4 +1,4 @@
-"""Commands that one rank can do: under mpirun rank 0 does it, and all end alike."""
+"""Commands that need one rank: under mpirun rank 0 does the work, and all end alike."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def slurm(
 
 
 def _check_command(argv: tuple[str, ...]) -> None:
-    """A mistake is told now, and not when the job's turn has come."""
+    """Check the command now, so that a mistake does not first show when the job starts."""
     known = click.get_current_context().find_root().command
     assert isinstance(known, click.Group)
     if argv[0] not in known.commands:
@@ -134,7 +134,7 @@ def _check_word(option: str, value: str) -> None:
 
 
 def _srun_type() -> str:
-    """What the MPI library of this interpreter wants of srun; PMIx where there is no telling."""
+    """The ``srun --mpi`` type for this interpreter's MPI library; pmix if unknown."""
     from groute_py.launch import mpirun as finding
 
     try:

@@ -102,7 +102,7 @@ def _end(error: GrouteError) -> NoReturn:
 
 
 def _has_mpi() -> bool:
-    """Before MPI runs no rank waits for another, and launchers tell all of them of a signal."""
+    """Whether MPI runs. Before that no rank waits for another, and launchers signal all."""
     if "mpi4py.MPI" not in sys.modules:  # NumPy may be half imported: leave it alone
         return False
     from groute_py.comm.connect import running

@@ -34,7 +34,7 @@ _heard: list[GrouteError] = []
 """What handlers have raised."""
 
 _done = False
-"""Whether all is done, and what was put off is not to come again."""
+"""Whether the command is done, so that deferred signals are dropped."""
 
 
 def on_signal(number: signal.Signals, error_of: Callable[[], GrouteError]) -> None:
@@ -104,7 +104,7 @@ def _stop_alarm() -> None:
 
 
 def _is_at_edge(frame: FrameType | None) -> bool:
-    """Whether such a function is at work, or has called what is."""
+    """Whether one of `EDGES` is on the call stack."""
     while frame is not None:
         if frame.f_code.co_name in EDGES:
             return True

@@ -146,7 +146,7 @@ def _options(graph: str, choices: dict[str, Any], wants_paths: bool) -> Options:
 
 
 def _set_alarm(time_limit_s: float | None) -> None:
-    """Whatever a rank is busy with when the limit has passed, it ends."""
+    """End a rank after the time limit, whatever it is doing."""
     from groute_py.engine.options import LONGEST_LIMIT_S
 
     if time_limit_s is None or not 0 < time_limit_s <= LONGEST_LIMIT_S:

@@ -1,4 +1,4 @@
-"""``--telemetry FILE``: what the GPUs did while a command solved, as a time line and in brief."""
+"""``--telemetry FILE``: a time series and a summary of the GPUs during a solve."""
 
 from __future__ import annotations
 

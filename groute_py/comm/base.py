@@ -18,7 +18,7 @@ Buffer = NDArray[np.uint8]
 """A message: contiguous bytes, in host memory, or in device memory on a channel that is direct."""
 
 Memory = Callable[[int], Buffer]
-"""Gives room for a message of so many bytes."""
+"""Allocates room for a message of a given size in bytes."""
 
 
 def host_memory(size: int) -> Buffer:

@@ -1,4 +1,4 @@
-"""From what the launcher set to a channel; the only place that decides whether MPI is needed."""
+"""Opens the channel from the launcher's variables; only this module decides whether to use MPI."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 NOTICE = 32767
-"""Tag of the message that says who ends all ranks; the largest that every MPI has."""
+"""Tag of the message that names the rank that aborts; the largest tag that every MPI has."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
-"""What a user, a launcher and a batch system end a rank by."""
+"""The signals by which a user, a launcher or a batch system ends a rank."""
 
 NOTICE_S, POLL_S = 0.2, 2e-3
 """How long a rank that ends all waits for its notices to leave, and how often it looks. The mpirun

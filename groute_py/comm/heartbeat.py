@@ -31,13 +31,13 @@ from groute_py.comm.wires import wires
 
 BEAT_S = 1.0
 AWAY_S = 3 * BEAT_S
-"""A watcher that has not looked for so long was away itself."""
+"""A watcher that has not polled for this long was itself stopped."""
 
 GONE_S = 3.0
 """A rank is called gone so long after its connection broke; mostly the launcher is faster."""
 
 FAR = 5
-"""A rank on another host may be silent so many times longer."""
+"""A rank on another host may be silent this many times longer."""
 
 BEAT, FAREWELL = b"b", b"f"
 
@@ -46,7 +46,7 @@ Lost = Callable[[str], None]
 
 @dataclass
 class Peer:
-    """One that is watched.
+    """A rank that is watched.
 
     Attributes:
         rank, host, process: who it is.
@@ -61,7 +61,7 @@ class Peer:
     broken: bool = False
 
     def problem(self, now: float, silence_s: float) -> str | None:
-        """What is wrong with it, or None."""
+        """A message if the rank is lost, else None."""
         who = f"rank {self.rank} (process {self.process} on {self.host})"
         quiet_s = now - self.heard
         if self.broken:
@@ -103,7 +103,7 @@ def heartbeat(channel: Channel, silence_s: float, lost: Lost) -> Iterator[list[i
 
 
 class Watch:
-    """The connections of one rank, and what has come over them."""
+    """The connections of one rank and the state of its peers."""
 
     def __init__(self, lines: dict[socket.socket, Peer], *, answers: bool) -> None:
         self._lines, self._answers = lines, answers
@@ -114,7 +114,7 @@ class Watch:
             self._selector.register(line, selectors.EVENT_READ)
 
     def run(self, silence_s: float, lost: Lost) -> None:
-        """Beat and listen until the end, or until somebody is lost."""
+        """Send and receive beats until the end, or until a rank is lost."""
         beaten, looked = 0.0, time.monotonic()
         while not self._ended.is_set():
             now = time.monotonic()
@@ -137,7 +137,7 @@ class Watch:
             line.close()
 
     def end(self) -> None:
-        """Say farewell: what the others hear no more of is no loss."""
+        """Send a farewell, so that the end of this rank is not reported as a loss."""
         self._send_to_all(FAREWELL)
         self._ended.set()
 

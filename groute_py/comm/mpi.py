@@ -38,7 +38,7 @@ may wait long, while another reads a file."""
 
 
 SHEET = np.dtype([("length", np.int64), ("text", "S248")])
-"""What is gathered in one step: most of it is a number, and ranks wait for it in every solve."""
+"""A fixed-size record for small gathers, which ranks wait for in every solve."""
 
 
 class MpiChannel:
@@ -208,11 +208,11 @@ class MpiChannel:
 
 
 _attribute: int | None = None
-"""MPI's key of the attribute that keeps at a communicator what was made of it."""
+"""MPI's key of the attribute that holds a communicator's derived communicators."""
 
 
 def _kept(comm: MPI.Intracomm) -> dict[Any, MPI.Intracomm]:
-    """What was made of ``comm``, each once, because an MPI library has only some thousands."""
+    """Communicators derived from ``comm``, each made once: MPI libraries allow only thousands."""
     global _attribute
     if _attribute is None:
         _attribute = comm.Create_keyval()

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class SoloChannel:
-    """A channel with nobody at the other end."""
+    """The channel of a single rank."""
 
     rank = 0
     size = 1
@@ -46,7 +46,7 @@ class SoloChannel:
         return SoloChannel()
 
     def abandon(self) -> None:
-        """No messages are under way."""
+        """Nothing to drop: there are no messages."""
 
     def begin(self) -> None:
         """No messages to keep apart."""

@@ -24,7 +24,7 @@ MEET_S, TRY_S = 10.0, 2.0
 
 SECRET_BYTES = 16
 HELLO = struct.Struct(f"!{SECRET_BYTES}sI")
-"""What a rank says first: the secret and its number; the secret is the answer."""
+"""A rank's first message: the secret and its number. The answer is the secret."""
 
 GET_ADDRESS = 0x8915
 """Linux's ioctl for the IPv4 address of an interface."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from groute_py.device.base import unreached
 
 NOBODY = -9999
-"""SciPy's predecessor where there is none."""
+"""SciPy's value for no predecessor."""
 
 
 def distances_out(distances: NDArray[Any]) -> NDArray[np.float64]:

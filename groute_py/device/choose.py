@@ -12,7 +12,7 @@ from groute_py.device.base import Device
 from groute_py.errors import InputError, SetupError
 
 DEVICES = ("auto", "cpu", "cuda")
-"""What a user may ask for."""
+"""The choices of a user."""
 
 Maker = Callable[[int, bool], Device]
 """From the rank's number on its host, and whether messages stay in device memory, to a device."""

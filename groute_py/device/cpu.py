@@ -30,7 +30,7 @@ SLICE_ARCS = 1 << 14
 """Arcs a rank with peers relaxes (about 0.3 ms) before it looks at its messages."""
 
 SLICE_ARCS_ALONE = 1 << 22
-"""Without peers a slice only has to end soon enough for a signal to be heard."""
+"""Without peers a slice only has to end soon enough to handle signals."""
 
 
 class CpuDevice:

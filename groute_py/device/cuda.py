@@ -49,7 +49,7 @@ quarter as wide are windows until then, and as wide is the next. Measured, see
 docs/what-we-learned.md#push-and-pull."""
 
 BUSHY = 4.0
-"""Mean degree from which frontiers may grow too fast for blocks to keep what they find."""
+"""Mean degree from which frontiers may grow too fast for the lists of a block."""
 
 PROBE_TURNS, PULLING_TURNS, PROBE_DEPTH = 32, 128, 1
 """The first slice of such a graph, alone: many have all relaxed by then, the others are deep. Where
@@ -66,7 +66,7 @@ class CudaDevice(Fused, Claims):
     name = "cuda"
 
     _told: tuple[Any, Windows] | None = None
-    """What kernels have been told of windows, and where."""
+    """The windows of the last solve, and the struct that has their parameters."""
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
         assert self._team is None or self._link is not None  # arcs lie as the team needs them
@@ -157,7 +157,7 @@ class CudaDevice(Fused, Claims):
             self._work["levels"] = min(HINT_LEVELS / float(self._delta), LARGEST_FLOAT)
 
     def _say_what_is_pulled(self) -> None:
-        """From when on arcs are left, and which; none in windows that are alike.
+        """Set the parameters of the pull phase, which needs windows that grow.
 
         Windows are as wide as Δ once the densest part has been relaxed: then a pull, which looks
         at all vertices, takes longer than what it saves, wherever arcs lead.
@@ -183,6 +183,6 @@ class CudaDevice(Fused, Claims):
 
 
 def fold_of(own: int, l2_bytes: int) -> int:
-    """How often the bits of a hint are halved, so that those of so many vertices fit in L2."""
+    """How often the bits of a hint are halved, so that the hints of ``own`` vertices fit in L2."""
     fitting = (fold for fold in range(MOST_FOLDED) if own >> fold <= HINTS_IN_L2 * l2_bytes)
     return next(fitting, MOST_FOLDED)

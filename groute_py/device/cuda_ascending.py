@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 FEW_BYTES = 1 << 20
-"""What a sort of a few keys takes."""
+"""Bytes that a sort of a few keys takes."""
 
 SORTED_AT_ONCE = 1 << 25
 """Arcs whose rows are sorted together, if not one row has more."""
 
 
 def sort_bytes(count: int, itemsize: int) -> int:
-    """What a stable sort by radix takes: keys and places twice, counters, and so much anyhow."""
+    """Bytes of a stable radix sort: keys and places twice, counters, and a constant."""
     return count * 2 * (itemsize + 8) + count // 4 + FEW_BYTES
 
 

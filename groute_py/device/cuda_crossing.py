@@ -118,7 +118,7 @@ class Copier:
 
 
 class Staging:
-    """A page-locked buffer, and where what has been fetched to it belongs."""
+    """A page-locked buffer, and the destination of its contents."""
 
     def __init__(self) -> None:
         self.buffer = cupyx.empty_pinned(PIECE_BYTES, np.uint8)
@@ -126,7 +126,7 @@ class Staging:
         self.arriving: tuple[NDArray[Any], NDArray[Any]] | None = None
 
     def arrive(self) -> None:
-        """End the copy under way, if any."""
+        """Finish the copy in flight, if any."""
         self.done.synchronize()
         if self.arriving is not None:
             np.copyto(*self.arriving)

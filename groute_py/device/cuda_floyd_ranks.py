@@ -198,7 +198,7 @@ class Offers:
         return int(self._mapped[rank]) + side * self._size
 
     def close(self, channel: Channel) -> None:
-        """Unmap and free; collective, nothing may be under way."""
+        """Unmap and free; collective. No kernel or copy may be running."""
         for address in self._mapped.values():
             runtime.ipcCloseMemHandle(address)
         channel.gather(None)  # nobody frees what a peer still maps

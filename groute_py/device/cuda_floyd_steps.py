@@ -33,7 +33,7 @@ class Steps:
 
     @property
     def matrix_bytes(self) -> int:
-        """What the whole matrix takes on a GPU, and its rows on their way to the host."""
+        """Bytes of the whole matrix on a GPU, with the buffers of rows for the host."""
         return (self.pitch + TILE) * self.row_bytes + 6 * PIECE_BYTES + 8 * self.row_bytes
 
     def begin(self, matrix: Any, first: int) -> None:

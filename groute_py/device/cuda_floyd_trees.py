@@ -32,7 +32,7 @@ class Stages:
 
     @staticmethod
     def pay(steps: Steps) -> bool:
-        """Whether there are so many arcs, and room beside the matrix."""
+        """Whether the graph has enough arcs, and memory is free beside the matrix."""
         graph = steps.graph
         beside = 3 * steps.pitch**2 + COLUMNS * steps.row_bytes + TILE * steps.pitch
         dense = graph.arc_count > STAGES_DEGREE * graph.vertex_count

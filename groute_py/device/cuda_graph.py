@@ -67,7 +67,7 @@ class CudaGraph:
 
     @cached_property
     def incoming(self) -> tuple[Any, Any]:
-        """Offsets and arcs of the graph with every arc turned round."""
+        """Offsets and arcs of the transposed graph."""
         graph = self._graph
         offsets, tails, weights = turned(graph.offsets, graph.heads, graph.weights)
         return (

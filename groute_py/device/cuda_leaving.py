@@ -81,7 +81,7 @@ class Side:
             self._done.record()
 
     def arrived(self, first: int) -> RowBlock:
-        """Wait for what was sent."""
+        """Wait for the copies that have been started."""
         self._done.synchronize()
         host = [array[: self._count] for array in self._host]
         return RowBlock(first, host[0], host[1] if len(host) > 1 else None)

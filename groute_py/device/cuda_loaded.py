@@ -59,7 +59,7 @@ BLOCKS_PER_PROCESSOR = 4
 docs/what-we-learned.md#near-and-far-lists."""
 
 LOOKED_AT = 1 << 21
-"""Vertices that are looked at together; what is made of them on the way takes 40 MB."""
+"""Vertices that are processed together; their temporary arrays take 40 MB."""
 
 NO_MEMORY = 2
 """CUDA's status of a call that found no memory, in both of its interfaces."""
@@ -176,10 +176,10 @@ class Loaded:
         return self._download("parent")
 
     def _arrange(self, share: Share) -> None:
-        """What a method adds to the graph; here nothing."""
+        """Add a method's own arrays to the graph; the base class adds none."""
 
     def _arranged(self) -> str:
-        """What the label says of it."""
+        """The text for them in the label."""
         return ""
 
     @contextmanager
@@ -227,7 +227,7 @@ class Loaded:
         self._share_at = pointed(SHARE, self._graph, numbers)
 
     def _allocate(self, *, exported: bool) -> None:
-        """What is worked on; with ``exported`` peers can map distances."""
+        """Allocate the working arrays; with ``exported`` peers can map the distances."""
         arcs, peers = len(self._graph["arcs"]), self._terms.ranks
         sizes = (self._rows, self._halo, arcs, peers, self._type)
         entries = self._entries_that_fit(sizes)
@@ -251,7 +251,7 @@ class Loaded:
         self._box_counts = cupyx.zeros_pinned(peers, np.uint32)
 
     def _entries_that_fit(self, sizes: tuple[int, int, int, int, np.dtype[Any]]) -> int:
-        """Of each worklist, in what is left outside the pool: parts in it may be too small."""
+        """The places of each worklist, by the free memory outside the pool of small pieces."""
         _, halo, _, peers, _ = sizes
         apart = self._inbox_bytes
         apart += message_bytes(halo, peers, self._type) if self._direct else 0
@@ -294,7 +294,7 @@ class Loaded:
 
 
 def if_it_fits(action: Callable[[], T]) -> T | None:
-    """What an action makes, or None where the GPU has no memory for it: others wait to know."""
+    """The result of an action, or None if GPU memory is short, so that peers can be informed."""
     try:
         return action()
     except (MemoryError, runtime.CUDARuntimeError, driver.CUDADriverError):
@@ -302,7 +302,7 @@ def if_it_fits(action: Callable[[], T]) -> T | None:
 
 
 def pieces(count: int, length: int = LOOKED_AT) -> Iterator[slice]:
-    """What there is of so many items, in pieces: little memory may be left to look at them."""
+    """Slices that cover ``count`` items, for when little memory is free."""
     return (slice(first, min(first + length, count)) for first in range(0, count, length))
 
 

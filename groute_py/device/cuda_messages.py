@@ -24,7 +24,7 @@ MERGED_AT_ONCE = 1 << 20
 
 
 class Messages(Turned):
-    """A GPU that hands over what it has found."""
+    """A GPU that exchanges messages with other ranks."""
 
     def memory(self, size: int) -> Buffer:
         return self._room(size) if self._direct else host_memory(size)

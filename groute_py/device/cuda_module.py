@@ -34,7 +34,7 @@ def kernels_of(
     *,
     pulls: bool = False,
 ) -> dict[str, Any]:
-    """All of its kernels, by name, for so many arcs and a way to exchange."""
+    """The kernels of a program by name, for a number of arcs and a mode."""
     wide = is_wide(arc_count)
     compiled = module(program, distance_type, wide_offsets=wide, mode=mode, pulls=pulls)
     return {name: compiled.get_function(name) for name in program.entry_points}

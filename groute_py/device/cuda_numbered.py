@@ -21,7 +21,7 @@ from groute_py.device.memory import SPARE_BYTES, capacity, recording_arrays, siz
 from groute_py.device.peers import exportable, mapped, unmap
 
 ANSWER_BYTES = 12
-"""What an answer takes of each vertex, while it is put in the order of the share."""
+"""Bytes a vertex for reordering an answer to the order of the share."""
 
 VISITED_AT_ONCE = 1 << 20
 """Rows for which there is a warp each where all rows are visited."""
@@ -121,7 +121,7 @@ class Numbered(Loaded):
         return numbers
 
     def _by_number(self, values: Any) -> Any:
-        """What is known of each owned vertex, shape (own,), in the order of their numbers."""
+        """Values of the owned vertices, shape (own,), in the order of their numbers in kernels."""
         if self._places is None:
             return values
         found = cp.empty(len(values), values.dtype)
@@ -145,11 +145,11 @@ class Numbered(Loaded):
         return answer
 
     def _spare(self) -> int:
-        """Bytes that are left beside what comes after; less than 0 if it will not all fit."""
+        """Bytes free beside later allocations; negative if those do not all fit."""
         return self.room() - self._worked_on_bytes() - SPARE_BYTES
 
     def _worked_on_bytes(self) -> int:
-        """What comes after: the arrays to work on, and those to record in."""
+        """Bytes of later allocations: the working arrays and those for records."""
         arcs, ranks, entries = len(self._graph["arcs"]), self._terms.ranks, capacity(self._rows)
         work = work_bytes(self._rows, self._halo, arcs, ranks, self._type, entries)
         recording = recording_arrays(entries, self._share.own_count, self._type)

@@ -38,7 +38,7 @@ SMALL = 1 << 14
 """Vertices up to which a graph is small: its frontiers do not fill a large block."""
 
 LANES = 8
-"""Chunks under way at once, where memory allows."""
+"""Chunks in flight at once, if memory allows."""
 
 SHARED_MARKS = 100 << 10
 """Bytes of marks up to which they lie in shared memory, so that two blocks fit."""
@@ -286,5 +286,5 @@ class Lane:
 
 
 def _room(size: int) -> Any:
-    """So many bytes; none where the kernel does not want any."""
+    """Scratch memory of a given size; none if the kernel needs none."""
     return cp.empty(size, np.uint8) if size else np.uint64(0)

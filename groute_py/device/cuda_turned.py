@@ -22,7 +22,7 @@ SEEDS = 2
 """Sums of 64 bits that have to be 0 of a graph whose arcs all lead back."""
 
 LIGHTEST_BYTES = 8
-"""What is noted of each vertex while arcs are graded."""
+"""Bytes a vertex while grades are computed: struct Lightest of kernels/onward.cu."""
 
 
 class Turned(Numbered):

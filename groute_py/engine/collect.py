@@ -1,4 +1,4 @@
-"""The answer of all ranks, brought to rank 0."""
+"""Collection of the answer of all ranks on rank 0."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def collect(
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """One after the other; one alone as it is."""
+    """The parts, concatenated; a single part without a copy."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

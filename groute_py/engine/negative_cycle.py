@@ -1,4 +1,4 @@
-"""Watching a solve with negative weights for a cycle that makes it endless.
+"""Detection of a reachable negative cycle during a solve.
 
 Distances of vertices on a reachable negative cycle sink for ever. After many turns each of them is
 most often reached best from its predecessor on the cycle, so the map from vertex to best tail

@@ -1,4 +1,4 @@
-"""Will a graph fit on the GPUs? Asked before it is cut and spread, and by ``groute-py plan``.
+"""Estimates whether a graph fits on the GPUs, before it is cut, and for ``groute-py plan``.
 
 How many vertices of other parts the arcs of a part lead to, its halo, is known only after the cut.
 So there are two figures: the least, without any, and the most, where arcs lead everywhere. Roads
@@ -40,7 +40,7 @@ class Estimate:
 
 
 def estimate(size: Size, gpus: int, distance_type: np.dtype[Any]) -> Estimate:
-    """Memory for a graph on so many GPUs, one rank each, parts of equal size."""
+    """Memory of a graph on ``gpus`` GPUs, one rank each, with parts of equal size."""
     own, arcs = -(-size.vertices // gpus), -(-size.arcs // gpus)
     halo = min(size.vertices - own, arcs)
     arc = 4 + distance_type.itemsize
@@ -59,14 +59,14 @@ def estimate(size: Size, gpus: int, distance_type: np.dtype[Any]) -> Estimate:
 
 
 def fewest(size: Size, free: int, distance_type: np.dtype[Any]) -> int | None:
-    """The fewest GPUs with so many bytes free that hold the graph whatever its halo, or None."""
+    """The fewest GPUs with ``free`` bytes each that hold the graph with any halo, or None."""
     counts = (*range(1, MAX_PEERS + 1), *(1 << n for n in range(4, MOST_GPUS.bit_length())))
     found = (estimate(size, gpus, distance_type) for gpus in counts)
     return next((e.gpus for e in found if e.most <= free), None)
 
 
 def verdict(found: Estimate, free: int) -> str:
-    """Whether it fits into so many bytes on each GPU: yes, with short worklists, perhaps, no."""
+    """Whether it fits into ``free`` bytes on each GPU: yes, with short worklists, perhaps, no."""
     if found.most <= free:
         return "yes"
     if found.short <= free:
@@ -103,5 +103,5 @@ def refuse_what_cannot_fit(
 
 
 def advice(enough: int | None) -> str:
-    """What to do when a graph does not fit, if so many GPUs are enough."""
+    """The advice for a graph that does not fit, if ``enough`` GPUs are enough."""
     return f"use {enough} GPUs" if enough else "use GPUs with more memory"

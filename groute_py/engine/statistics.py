@@ -33,11 +33,11 @@ class RankReport:
 @dataclass
 class Statistics:
     """Attributes:
-    algorithm, choice: what ran, and why that.
-    delta, distance_type: of what ran; ``delta`` is infinite for methods without one.
+    algorithm, choice: the method that ran, and why it was chosen.
+    delta, distance_type: of that method; ``delta`` is infinite for methods without one.
     mode: ``alone`` (one rank), ``fused`` (exchange inside the kernel), ``rounds`` (by the hosts) or
         ``hierarchical`` (fused within each host, in rounds between them).
-    reason: why that way.
+    reason: why that mode was chosen.
     ranks, devices: how many, and the processor of each.
     order: of the vertices before the cut.
     cut, imbalance: arcs between parts; the most arcs that a rank holds over the mean.

@@ -1,4 +1,4 @@
-"""A solve that keeps a tree, on rank 0: where float cycles of weight 0 would sink by rounding.
+"""A solve on rank 0 that keeps a tree, for float cycles of weight 0 that sink by rounding.
 
 Relaxation takes every sum that is less for an improvement. Around a cycle of weight 0 float sums
 may be less by rounding, lap after lap, and in the end no tree of tight arcs leads to the cycle.

@@ -1,4 +1,4 @@
-"""Files that are complete or absent."""
+"""Writing files that are complete or absent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groute_py.graph.streams import check_stream, is_stream, opened, own_descrip
 from groute_py.graph.there import is_file_there, is_there
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""What a disk says that takes no more, or fails."""
+"""Errors of a full or failing disk."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A graph from a NetworkX one. NetworkX is not imported: the object brings what is needed."""
+"""Conversion of NetworkX graphs, through their own methods, without importing NetworkX."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from groute_py.errors import FormatError, GraphError
 
 FEWEST_VERTICES = 1 << 24
-"""So many vertices may be promised whatever a file holds."""
+"""A file may state up to this many vertices, whatever its size."""
 LITTLE = 1 << 26
 """Bytes that nobody asks for."""
 NAME_BYTES = 4
@@ -48,7 +48,7 @@ def available_bytes() -> int | None:
 
 
 def fits(size: int) -> bool:
-    """Whether so many bytes can be had, as far as that is known."""
+    """Whether this many bytes are available, as far as that is known."""
     available = available_bytes()
     return available is None or size <= available
 

@@ -1,4 +1,4 @@
-"""Graphs whose arcs go both ways."""
+"""Undirected graphs: adding reverse arcs, transposing, and testing for symmetry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groute_py.kernels.cpu.build import csr_from_arcs
 
 
 def mirrored(graph: Graph, sign: int = 1) -> Graph:
-    """The graph and, for every arc that is no self-loop, the one back.
+    """The graph with the reverse of every arc that is not a self-loop.
 
     Args:
         graph: any graph.
@@ -37,7 +37,7 @@ def mirrored(graph: Graph, sign: int = 1) -> Graph:
 
 
 def is_symmetric(graph: Graph) -> bool:
-    """Whether for every arc there is one back of the same weight, as often.
+    """Whether each arc has a reverse arc of the same weight, as often as it occurs itself.
 
     Arcs are turned round twice, by counting: that also sorts the rows by head, both ways.
     """
@@ -56,7 +56,7 @@ def is_symmetric(graph: Graph) -> bool:
 def turned(
     offsets: NDArray[np.int64], heads: NDArray[Any], weights: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
-    """The arcs back, each row in the order of its heads."""
+    """The transposed arcs, each row in the order of its heads."""
     return csr_from_arcs(len(offsets) - 1, heads, _tails(offsets, heads), weights)
 
 

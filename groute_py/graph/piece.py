@@ -1,4 +1,4 @@
-"""What one rank has read of a text file that all read together."""
+"""The part of a text file that one rank has read, if all ranks read it together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a table was read, for those who want to check it."""
+"""A report of how a table was read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Reading(NamedTuple):
-    """What a reader of edge tables decided.
+    """The decisions of the reader of edge tables.
 
     Attributes:
         columns: the title of each role that a column has: ``tail``, ``head``, ``weight``, ``back``,

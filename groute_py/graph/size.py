@@ -1,4 +1,4 @@
-"""How large a graph is: what can be told before its arcs are read."""
+"""The size of a graph, which is known before its arcs are read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Size(NamedTuple):
-    """Vertices and arcs of a graph; what a file promises of itself, so not to be believed."""
+    """Numbers of vertices and arcs; a file may state them wrongly."""
 
     vertices: int
     arcs: int

@@ -17,7 +17,7 @@ STDOUT = 1
 """The file descriptor of standard output."""
 
 OPEN_FILES = Path("/proc/self/fd")
-"""Where Linux shows a process what it has open."""
+"""The folders in which Linux lists a process's open files."""
 
 MOST_LINKS = 40
 """One to another; Linux follows no more."""

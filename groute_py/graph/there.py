@@ -1,4 +1,4 @@
-"""Whether a path is there: no name and no closed folder is an error (as from Python 3.14 on)."""
+"""Existence of paths; invalid names and closed folders are no errors (as in Python 3.14)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def is_there(path: str | Path) -> bool:
-    """`Path.exists`; False where that cannot be known."""
+    """`Path.exists`, or False if that cannot be determined."""
     try:
         return Path(path).exists()
     except OSError:
@@ -14,7 +14,7 @@ def is_there(path: str | Path) -> bool:
 
 
 def is_file_there(path: str | Path) -> bool:
-    """`Path.is_file`; False where that cannot be known."""
+    """`Path.is_file`, or False if that cannot be determined."""
     try:
         return Path(path).is_file()
     except OSError:

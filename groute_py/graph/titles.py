@@ -1,4 +1,4 @@
-"""What the title of one column says: one end of an arc, a weight, a direction, or none of these."""
+"""The role that a column's title names: an end of an arc, a weight, a direction, or none."""
 
 from __future__ import annotations
 

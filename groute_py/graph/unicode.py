@@ -15,7 +15,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
-"""What a text begins with, the longest first."""
+"""Byte order marks, the longest first."""
 LONGEST_MARK = 4
 
 

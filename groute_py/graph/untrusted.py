@@ -1,4 +1,4 @@
-"""What a file of any origin claims: JSON and integers, checked before anything is made of them."""
+"""Checks of JSON and integers from files of unknown origin, before they are used."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def find_mpirun() -> Path:
 
 
 def flavour(mpirun: Path) -> str:
-    """Ask an ``mpirun`` what it is.
+    """Identify an ``mpirun`` by its version text.
 
     Raises:
         SetupError: it cannot be run, or does not answer within ten seconds.

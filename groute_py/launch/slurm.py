@@ -105,7 +105,7 @@ def script(job: Job) -> str:
 
 
 def summary(job: Job) -> str:
-    """Say in one line what a plan will use."""
+    """Summarise the resources of a job in one line."""
     ranks, gpus = job.nodes * job.ranks, job.nodes * job.gpus_per_node
     parts = [
         f"{_count(job.nodes, 'node')}, {_count(gpus, 'GPU')}, {_count(ranks, 'rank')}",

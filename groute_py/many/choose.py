@@ -24,13 +24,13 @@ METHODS = {
 """The methods by name."""
 
 READY_S = 0.3
-"""What it takes until a GPU has its kernels and the graph."""
+"""Seconds until a GPU has its kernels and the graph."""
 
 LEAST_ROWS = 1024
 """Of the matrix that a GPU has to have room for, where the others come and go."""
 
 MATRIX_SHARE = 0.85
-"""Of the free device memory: what the matrix may take."""
+"""Share of the free device memory that the matrix may take."""
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,12 @@ def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> s
 
 
 def gpu_bytes(limit: int | None) -> int:
-    """What a matrix may take of the GPU of rank 0, which chooses for all."""
+    """Bytes that a matrix may take on the GPU of rank 0, which chooses for all ranks."""
     return int(MATRIX_SHARE * _free_bytes(limit))
 
 
 def own_figures(limit: int | None, facts: Facts) -> Gpu:
-    """What the GPU of rank 0 has beside the graph."""
+    """The processors of rank 0's GPU, and its free bytes beside the graph."""
     from groute_py.device.own_gpu import own_gpu
 
     width = row_types(facts, "cuda")[0].itemsize

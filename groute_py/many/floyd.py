@@ -23,7 +23,7 @@ BLOCK = 64
 """Middle vertices taken at once."""
 
 ALONE = 256
-"""Up to so many vertices, threads cost more than they save."""
+"""Up to this many vertices threads cost more time than they save."""
 
 Range = tuple[int, int]
 """Start and stop of consecutive vertices."""

@@ -22,7 +22,7 @@ LOCK = "lock"
 """The file that a run holds while it works on the folder."""
 
 RUN = "run.json"
-"""What the rows belong to."""
+"""The file that identifies the graph and the sources of the rows."""
 
 FILES = (LOCK, RUN, "rows", "distances.npy", "predecessors.npy")
 DRAFT = "zarr"

@@ -1,4 +1,4 @@
-"""Where several solves on one graph run, if nobody says: small graphs on the CPU."""
+"""The default device of several solves on one graph: the CPU for small graphs."""
 
 from __future__ import annotations
 

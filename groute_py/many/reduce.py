@@ -1,4 +1,4 @@
-"""What is left of the rows of all sources: sums, greatest distances, a histogram."""
+"""Reductions of the rows of all sources: sums, greatest distances, a histogram."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groute_py.device.summary import Summary, bin_count, edges_of, wide
 
 REDUCTIONS = ("none", "sum", "max", "histogram")
-"""What a user may ask for."""
+"""The reductions that a user may choose."""
 
 
 @dataclass

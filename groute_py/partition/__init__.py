@@ -1,1 +1,1 @@
-"""Cutting a graph into vertex ranges, one part a rank, and what a rank holds of it."""
+"""Cuts of a graph into vertex ranges, one a rank, and the share of a rank."""

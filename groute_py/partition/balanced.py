@@ -1,4 +1,4 @@
-"""Parts with about equally many arcs: what a rank relaxes, not what it stores, sets its time."""
+"""Parts with about equally many arcs, because relaxations determine the time of a rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything in the first part, for methods that run in one place."""
+"""All vertices in the first part, for methods that run on one rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of vertices before the cut: near ones together, so that ranges cut few arcs.
+"""Renumbering of vertices before the cut: neighbours get close numbers, so ranges cut few arcs.
 
 A partition is made of ranges, so it is as good as the numbering. Files of roads are often numbered
 by county or at random; then many arcs lead from rank to rank. A graph can be renumbered first:
@@ -30,7 +30,7 @@ from groute_py.partition.base import Partition
 from groute_py.partition.quality import Quality, quality
 
 ORDERS = ("auto", "none", "bfs", "rcm", "hilbert")
-"""What a user may ask for."""
+"""The choices of a user."""
 
 GOOD_CUT = 0.02
 """Share of arcs between parts below which a numbering is left alone."""
@@ -53,11 +53,11 @@ class Order:
     order: NDArray[np.int64] | None = None
 
     def place_of(self, vertex: int) -> int:
-        """The number that a vertex of the input has here."""
+        """The number of an input vertex in this order."""
         return vertex if self.order is None else int(np.flatnonzero(self.order == vertex)[0])
 
     def in_input(self, vertices: NDArray[Any]) -> NDArray[Any]:
-        """The input's numbers of vertices; those below 0, which are none, stay."""
+        """The input's numbers of vertices; negative values stand for no vertex and stay."""
         if self.order is None:
             return vertices
         return np.where(vertices < 0, vertices, self.order[vertices])
@@ -78,7 +78,7 @@ def arrange(
     parts: int,
     cut: Callable[[Graph], Partition],
 ) -> tuple[Graph, Order]:
-    """Put a graph in the order that ``name`` asks for; the graph renumbered, and the order.
+    """Renumber a graph in the order ``name``; return the renumbered graph and the order.
 
     Args:
         graph: as read.

@@ -1,4 +1,4 @@
-"""How good a partition is: the cut, the border and the imbalance."""
+"""The quality of a partition: its cut, border and imbalance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groute_py.partition.share import Rows, rows_of
 class Quality:
     """Attributes:
     cut: arcs whose tail and head have different owners.
-    border: vertices that are tails of such arcs, each of which a path can leave a part at once.
+    border: vertices that are tails of such arcs.
     imbalance: the largest part's arcs over the mean, 1.0 at best.
     """
 
@@ -31,7 +31,7 @@ def quality(graph: Graph, partition: Partition) -> Quality:
 
 
 def cost_of(rows: Rows, partition: Partition, part: int) -> tuple[int, int, int]:
-    """A part's arcs, those that lead to other parts, and their tails."""
+    """A part's numbers of arcs, of arcs to other parts, and of tails of the latter."""
     if partition.part_count == 1:
         return len(rows.heads), 0, 0
     low, high = partition.bounds[part], partition.bounds[part + 1]
@@ -42,7 +42,7 @@ def cost_of(rows: Rows, partition: Partition, part: int) -> tuple[int, int, int]
 
 
 def quality_of(costs: list[tuple[int, int, int]]) -> Quality:
-    """What all parts' costs make together."""
+    """The quality from the costs of all parts."""
     cut, border = (sum(cost[which] for cost in costs) for which in (1, 2))
     return Quality(cut, border, imbalance_of([cost[0] for cost in costs]))
 

@@ -90,7 +90,7 @@ def rows_of(graph: Graph | Contents, partition: Partition, part: int) -> Rows:
 
 
 def share_of(rows: Rows, partition: Partition, part: int) -> Share:
-    """Give the rows local numbers.
+    """Convert rows to a share: local numbers and the halo.
 
     Raises:
         InputError: the share needs more than 2³¹ − 1 local vertices; use more ranks.
@@ -131,14 +131,14 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
 
 
 def _in_pieces(arcs: int, work: Callable[[slice], None]) -> None:
-    """Let several threads work on so many arcs, some at a time and in any order."""
+    """Call ``work`` for slices of the arcs on several threads, in any order."""
     some = [slice(k, k + AT_ONCE) for k in range(0, arcs, AT_ONCE)]
     with ThreadPoolExecutor(thread_count()) as pool:
         list(pool.map(work, some))
 
 
 def _whole(rows: Rows, count: int) -> Share:
-    """The share of a rank alone: all rows as they are, also on a GPU."""
+    """The share of a single rank: all rows unchanged, also if they are on a GPU."""
     _refuse_beyond_32_bits(0, 1, count, 0)
     nobody = np.zeros(0, np.int64)
     return Share(

@@ -16,7 +16,7 @@ class PlainBellmanFordCpu(AloneCpu):
     """Every arc in every round; `groute_py.kernels.cpu.plain_bellman_ford`."""
 
     def least_rounds(self) -> int:
-        """So many are taken even if they change nothing."""
+        """The number of rounds that are done even if they change nothing."""
         return 0
 
     def step(self, limit: float) -> Any:

@@ -24,7 +24,7 @@ class BreadthFirstCpu(AloneCpu):
         return breadth_first.search(*self._arcs[:2], *state, *bounds)
 
     def start_claims(self, monotone: bool) -> bool:
-        """The search has found them; some of what they lead to may have been forgotten."""
+        """The search has found them; some of their heads may have been made unreached."""
         self._parents[self._distances == self._nothing] = NO_PARENT
         self._rising_left = self._onward = False
         self._claim_at = np.zeros(claim.CLAIM_CURSORS, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What the CPU's own methods share: they begin with the source in near, and relax serially."""
+"""The base of the CPU's serial methods: they begin with the source in near."""
 
 from __future__ import annotations
 

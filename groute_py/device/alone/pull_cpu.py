@@ -31,7 +31,7 @@ class PullCpu(AloneCpu):
 
     @abstractmethod
     def take_rounds(self, state: tuple[Any, ...]) -> None:
-        """Call the method's kernel with what all of them take."""
+        """Call the method's kernel with the arguments that all have in common."""
 
     def step(self, limit: float) -> Any:
         self.take_rounds((self._distances, self._at, self._cutoff, self._nothing, self._slice))

@@ -51,7 +51,7 @@ SWEEP = np.dtype(
 
 
 def pulling(distance_type: np.dtype[Any]) -> dict[str, Any]:
-    """What all of the persistent kernels take."""
+    """The arguments that all persistent kernels have in common."""
     return {
         "incoming": INCOMING,
         **dict.fromkeys(("distances", "control", "sweep"), POINTER),

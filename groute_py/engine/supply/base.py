@@ -1,4 +1,4 @@
-"""The protocol: from wherever a graph lies to rows on every rank."""
+"""The protocol of graph supplies: from a graph's location to rows on every rank."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Spread:
 
 
 class Supply(Protocol):
-    """A graph, wherever it lies."""
+    """A source of a graph: memory or a file."""
 
     # collective
     def facts(self, channel: Channel) -> Facts:
-        """Check the graph and say what it is, on every rank.
+        """Check the graph; return its facts on every rank.
 
         Raises:
             InputError: it is no graph; the same error on every rank.
@@ -53,4 +53,4 @@ class Supply(Protocol):
         """The ids of the vertices."""
 
     def graph(self) -> Graph:
-        """The whole graph, for what needs it."""
+        """The whole graph, for verification and for orders."""

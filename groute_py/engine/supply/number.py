@@ -1,4 +1,4 @@
-"""Indices for the ids of a file that ranks have read together."""
+"""Vertex indices for the ids of a file that all ranks have read together."""
 
 from __future__ import annotations
 

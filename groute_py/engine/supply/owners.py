@@ -1,4 +1,4 @@
-"""Arcs that lie anywhere, sent to the ranks that own their tails."""
+"""Redistribution of arcs to the ranks that own their tails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHUNK = 1 << 20
 
 
 def arcs_by_tail(tails: NDArray[Any], vertex_count: int) -> NDArray[np.int32]:
-    """How many of a rank's arcs leave each vertex."""
+    """The number of a rank's arcs that leave each vertex."""
     counts = np.zeros(vertex_count + 1, np.int32)
     count_arcs(tails, (0, vertex_count), counts, 0)
     return counts[:-1]

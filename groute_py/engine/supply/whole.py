@@ -1,4 +1,4 @@
-"""A graph that lies on rank 0, which sends the others their rows."""
+"""A graph on rank 0, which sends the other ranks their rows."""
 
 from __future__ import annotations
 

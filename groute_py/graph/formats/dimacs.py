@@ -40,7 +40,7 @@ def sniff(head: Head) -> bool:
 
 
 def size(head: Head) -> Size | None:
-    """What the problem line promises, where it is near enough."""
+    """The size that the problem line states, if it is near the start of the file."""
     for line in head.lines:
         fields = line.split()
         if (

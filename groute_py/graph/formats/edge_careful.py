@@ -1,4 +1,4 @@
-"""Rows of edge lists taken line by line, with a message for whatever is wrong in one."""
+"""A reader of edge lists line by line, with a message for each kind of error."""
 
 from __future__ import annotations
 

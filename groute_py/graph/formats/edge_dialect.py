@@ -1,4 +1,4 @@
-"""What the first lines of an edge list say of the others."""
+"""The dialect of an edge list, from its first lines."""
 
 from __future__ import annotations
 

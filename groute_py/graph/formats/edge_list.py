@@ -153,7 +153,7 @@ class _Lines(ArcLines):
 def _numbered(
     path: Path, dialect: Dialect, tails: NDArray[Any], heads: NDArray[Any]
 ) -> tuple[int, NDArray[np.int64] | None, int, NDArray[Any], NDArray[Any]]:
-    """As `groute_py.graph.ids.numbered`, with what the file says of its vertices."""
+    """As `groute_py.graph.ids.numbered`, with the file's own statements about its vertices."""
     span = dialect.vertices
     if span is None and dialect.vertex_count is not None:
         least = int(min(tails.min(), heads.min())) if len(tails) else 1

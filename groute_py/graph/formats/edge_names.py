@@ -12,7 +12,7 @@ from groute_py.kernels.cpu.names import hash_names, interleaved, number_names, p
 
 FIRST_ROOM = 1 << 16
 SEED = np.uint64(secrets.randbits(64))
-"""Of hashes: nobody can write a file whose names collide."""
+"""The random seed of hashes, so that nobody can write a file whose names collide."""
 
 
 class Texts(NamedTuple):
@@ -84,7 +84,7 @@ class Names:
         return self._letters[: self._ends[self.count]].tobytes()
 
     def _grow(self, size: int) -> None:
-        """Make room for a name of so many bytes."""
+        """Make room for a name of a given number of bytes."""
         used = int(self._ends[self.count])
         if used + size >= len(self._letters):
             self._letters = _longer(self._letters, used + size + 1)

@@ -1,4 +1,4 @@
-"""Whether the first row of an edge list is its titles, and what the columns are then."""
+"""Detection of titles in the first row of an edge list, and of the columns' roles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from groute_py.graph.titles import ends_in
 WORD = re.compile(r"[^\W\d]\w*([ _().:/-]+\w+)*[ )]*")
 NUMBER = re.compile(rb"[-+]?\.?\d.*")
 NO_TITLES = ("nan", "inf", "infinity", "null", "none", "na")
-"""What a third field may say in the place of a number."""
+"""Words that a third field may hold instead of a number."""
 TAB = b"\t"
 MOST_COMMENTS = 100
 """Lines above the first row in which titles are looked for."""

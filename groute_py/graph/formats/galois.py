@@ -40,7 +40,7 @@ def sniff(head: Head) -> bool:
 
 
 def size(head: Head) -> Size | None:
-    """What the header promises."""
+    """The size that the header states."""
     if len(head.text) < 32:
         return None
     return Size(*np.frombuffer(head.text[16:32], "<u8").tolist())

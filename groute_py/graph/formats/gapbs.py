@@ -47,7 +47,7 @@ def sniff(head: Head) -> bool:
 
 
 def size(head: Head) -> Size:
-    """What the header promises."""
+    """The size that the header states."""
     arcs, vertices = np.frombuffer(head.text[1:HEADER], "<i8").tolist()
     return Size(vertices, arcs)
 
@@ -85,7 +85,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
 
 def _is_wide(arrays: Arrays, directed: int, arc_count: int, vertex_count: int) -> bool:
-    """Whether neighbors have weights, from what is left behind the heads alone."""
+    """Whether neighbors have weights, from the number of bytes after the offsets."""
     plain = _size(directed, arc_count, vertex_count, 4) - arrays.position
     wide = _size(directed, arc_count, vertex_count, 8) - arrays.position
     left = arrays.left(wide)

@@ -35,7 +35,7 @@ from groute_py.graph.size import Size
 COUNT = re.compile(rb"\d{1,18}")
 SUFFIXES = (".graph", ".metis")
 FORMS = (0, 1, 10, 11, 100, 101, 110, 111)
-"""What the third number of the header may be."""
+"""The values that the third number of the header may have."""
 BLOCK = 1 << 14
 """Vertices whose lines are written at once."""
 
@@ -71,7 +71,7 @@ def sniff(head: Head) -> bool:
 
 
 def size(head: Head) -> Size | None:
-    """What the header promises; every edge is two arcs."""
+    """The size that the header states; every edge is two arcs."""
     lines = (line.split() for line in head.lines if line.lstrip()[:1] != b"%")
     counts = next(lines, [])[:2]
     if len(counts) < 2 or not all(map(COUNT.fullmatch, counts)):

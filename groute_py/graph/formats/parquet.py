@@ -174,7 +174,7 @@ def _has_half(name: str) -> bool:
 
 
 def _chosen(path: Path, file: Any, asked: Columns) -> Roles:
-    """What the columns are."""
+    """The roles of the columns."""
     types = library("pyarrow", "reading Parquet").types
     schema = file.schema_arrow
 

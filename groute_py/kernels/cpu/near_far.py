@@ -25,7 +25,7 @@ HEAD, NEAR_COUNT, FAR_COUNT, DIRTY_COUNT, RELAXATIONS, WINDOWS, OVERFLOWED, CURS
 
 @njit(cache=True, nogil=True)
 def does_not_fit(base: Any, weight: Any, nothing: Any) -> Any:
-    """The sum is out of the type's range. (Numba may take it that integer sums never wrap.)"""
+    """Whether base + weight overflows. (Numba may assume that integer sums never wrap.)"""
     return (weight > 0 and base > nothing - weight) or (weight < 0 and base < -nothing - weight)
 
 
@@ -33,7 +33,7 @@ def does_not_fit(base: Any, weight: Any, nothing: Any) -> Any:
 def floor_of_far(
     distances: Any, flags: Any, far: Any, count: Any, threshold: Any, nothing: Any
 ) -> Any:
-    """Drop what was relaxed from near meanwhile; return (what is left, its smallest distance)."""
+    """Drop entries that near has relaxed; return (number left, their smallest distance)."""
     kept, one = np.uint64(0), np.uint64(1)
     floor = nothing
     for i in range(count):

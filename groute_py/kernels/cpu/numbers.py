@@ -113,7 +113,7 @@ def _scaled(mantissa: np.uint64, exponent: np.int64) -> float:
 
 @njit(cache=True, nogil=True)
 def _product(a: float, b: float) -> tuple[float, float]:
-    """The product of two numbers as a float64 and what is missing from it, exactly."""
+    """The exact product of two numbers as the sum of two float64."""
     product = a * b
     high_a, high_b = a * SPLITTER, b * SPLITTER
     high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 SHORT = 32
-"""Up to so many arcs a row is sorted by insertion, in place and without memory."""
+"""Rows up to this many arcs are sorted by insertion, in place."""
 
 
 @njit(cache=True, nogil=True)
