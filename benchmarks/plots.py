@@ -26,11 +26,15 @@ RESULTS = Path(__file__).parent / "results"
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 PEERS = "peers.json"
+SCIPY = "cuda-1-2026-11-27-scipy.json"
 SCALING = "cuda-1+2+4-2026-11-26-824c247.json"
 
 OURS = "groute-py"
 SCALED = ("rmat:25", "road:4900x4900")
 """The graphs that `SCALING` has on one, two and four GPUs."""
+
+NAMES = {"NY": "USA-road-d.NY"}
+"""What `PEERS` calls a case, where that is another name."""
 
 LEFT_OUT = "groute-py, with tree"
 """Rows of `PEERS` that the chart leaves out, because it compares distances only."""
@@ -61,39 +65,41 @@ Record = dict[str, Any]
 def main(context: click.Context, results: Path, output: Path) -> None:
     """Draw every chart of the documents as an SVG file."""
     try:
-        for name, (source, draw) in CHARTS.items():
-            click.echo(save(draw, results / source, output / name))
+        for name, (sources, draw) in CHARTS.items():
+            click.echo(save(draw, [results / source for source in sources], output / name))
     except GrouteError as error:
         click.echo(f"benchmarks.plots: {error}", err=True)
         context.exit(error.exit_code)
 
 
-def save(draw: Callable[[Record], Figure], source: Path, target: Path) -> Path:
-    """Draw a file of raw numbers; the path of the SVG file.
+def save(draw: Callable[..., Figure], sources: list[Path], target: Path) -> Path:
+    """Draw files of raw numbers; the path of the SVG file.
 
     Raises:
         InputError: the file cannot be read, or a record lacks a value.
     """
     try:
-        content = json.loads(source.read_text(encoding="utf-8"))
+        contents = [json.loads(source.read_text(encoding="utf-8")) for source in sources]
         with mpl.rc_context(STYLE):
-            figure = draw(content)
+            figure = draw(*contents)
             target.parent.mkdir(parents=True, exist_ok=True)
             figure.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
     except OSError as problem:
         raise InputError(f"{problem.filename}: {problem.strerror}") from problem
     except (KeyError, IndexError, TypeError, ValueError) as problem:
         reason = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
-        raise InputError(f"{source} is not what {target.name} is drawn from: {reason}") from problem
+        files = " and ".join(map(str, sources))
+        raise InputError(f"{files}: not what {target.name} is drawn from: {reason}") from problem
     return target
 
 
-def draw_peers(content: Record) -> Figure:
+def draw_peers(content: Record, with_scipy: Record) -> Figure:
     """One panel a graph, one bar a program; the axis of milliseconds is logarithmic."""
     rows = [row for row in content["rows"] if row["program"] != LEFT_OUT]
-    times = {(row["graph"], row["program"]): positive(row["median_ms"]) for row in rows}
-    if not times:
+    if not rows:
         raise ValueError("no rows")
+    rows += scipy_rows(with_scipy["records"])
+    times = {(row["graph"], row["program"]): positive(row["median_ms"]) for row in rows}
     graphs = list(dict.fromkeys(graph for graph, _ in times))
     slowest = {p: max(t for (_, q), t in times.items() if q == p) for _, p in times}
     programs = sorted(slowest, key=lambda name: (not name.startswith(OURS), slowest[name]))
@@ -107,6 +113,18 @@ def draw_peers(content: Record) -> Figure:
     panels[0].set_xlim(min(times.values()) / 2, 5 * max(times.values()))
     figure.supxlabel("solve time in ms, logarithmic; shorter is better", fontsize=8.5)
     return figure
+
+
+def scipy_rows(records: list[Record]) -> list[Record]:
+    """What records of `benchmarks` say of SciPy, as rows of `PEERS`."""
+    return [
+        {
+            "graph": NAMES.get(record["case"], record["case"]),
+            "program": "SciPy (1 thread)",
+            "median_ms": 1000 * record["peers"]["scipy"]["median"],
+        }
+        for record in records
+    ]
 
 
 def _peers_of(panel: Axes, values: list[float | None], programs: list[str]) -> None:
@@ -130,7 +148,7 @@ def _color(program: str) -> str:
     """Blue for this project, orange for programs on CPU threads, gray for other GPU programs."""
     if program.startswith(OURS):
         return BLUE if program == OURS else LIGHT_BLUE
-    return ORANGE if "threads" in program else GRAY
+    return ORANGE if "thread" in program else GRAY
 
 
 def draw_scaling(content: Record) -> Figure:
@@ -195,17 +213,19 @@ def positive(value: Any) -> float:
 
 
 def shown(value: float) -> str:
-    """Milliseconds with three significant digits.
+    """Milliseconds with three significant digits, or more in front of the point.
 
-    >>> [shown(value) for value in (0.976, 2.6, 13.685, 49, 301.82)]
-    ['0.976', '2.60', '13.7', '49.0', '302']
+    >>> [shown(value) for value in (0.976, 2.6, 13.685, 49, 301.82, 7620.6)]
+    ['0.976', '2.60', '13.7', '49.0', '302', '7,621']
     """
+    if value >= 1000:
+        return f"{value:,.0f}"
     return f"{value:#.3g}".removesuffix(".")
 
 
-CHARTS: dict[str, tuple[str, Callable[[Record], Figure]]] = {
-    "peers.svg": (PEERS, draw_peers),
-    "scaling.svg": (SCALING, draw_scaling),
+CHARTS: dict[str, tuple[list[str], Callable[..., Figure]]] = {
+    "peers.svg": ([PEERS, SCIPY], draw_peers),
+    "scaling.svg": ([SCALING], draw_scaling),
 }
 """The file of each chart, the raw numbers it is drawn from, and the function that draws it."""
 

@@ -22,6 +22,9 @@ PEERS = {
 }
 
 
+SCIPY = {"records": [{"case": "small", "peers": {"scipy": {"median": 0.25}}}]}
+
+
 @pytest.fixture(autouse=True)
 def plots(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(ROOT))
@@ -43,6 +46,7 @@ def scaling() -> dict[str, Any]:
 
 def draw(plots: Any, folder: Path, peers: Any, scaled: Any) -> Result:
     (folder / plots.PEERS).write_text(json.dumps(peers))
+    (folder / plots.SCIPY).write_text(json.dumps(SCIPY))
     (folder / plots.SCALING).write_text(json.dumps(scaled))
     words = ["--results", str(folder), "--output", str(folder / "out")]
     return CliRunner().invoke(plots.main, words)
@@ -57,8 +61,8 @@ def test_charts_show_the_values(plots: Any, tmp_path: Path) -> None:
     done = draw(plots, tmp_path, PEERS, scaling())
     assert done.exit_code == 0, done.output
     peers = texts(tmp_path / "out" / "peers.svg")
-    assert {"small", "large", "groute-py", "Other", "0.500", "12.3", "40.0"} <= set(peers)
-    assert peers.count("no result") == 1  # Other on large
+    assert {"small", "large", "groute-py", "Other", "0.500", "12.3", "40.0", "250"} <= set(peers)
+    assert peers.count("no result") == 2  # Other and SciPy on large
     scaled = texts(tmp_path / "out" / "scaling.svg")
     assert scaled.count("2.00×") == 2  # distances, of either graph
     assert scaled.count("1.80×") == 2  # 2.25 s over 1.25 s
@@ -80,7 +84,7 @@ def test_same_numbers_give_the_same_file(plots: Any, tmp_path: Path) -> None:
         ({"rows": [{"graph": "g", "program": "p", "median_ms": "2"}]}, "'2' is not a time"),
         ({"rows": []}, "no rows"),
         ({}, "no 'rows'"),
-        ([], "peers.json is not what peers.svg is drawn from"),
+        ([], "not what peers.svg is drawn from"),
     ],
 )
 def test_a_malformed_record_is_one_error(plots: Any, tmp_path: Path, peers: Any, says: str) -> None:

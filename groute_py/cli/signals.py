@@ -66,9 +66,9 @@ def first_heard() -> GrouteError | None:
 
 
 def be_done() -> None:
-    """Drop what is to come: the alarm, and a signal that was put off. New ones are heard as before.
+    """Cancel the alarm and deferred signals; new signals are still handled.
 
-    They would come into what Python does at its end, or when it has undone its handlers.
+    Otherwise they could arrive during Python's shutdown, or after it has removed the handlers.
     """
     global _done
     _done = True
@@ -76,9 +76,9 @@ def be_done() -> None:
 
 
 def be_deaf() -> None:
-    """Ignore all signals from now on: the end has begun.
+    """Ignore all signals, because the process is ending.
 
-    The SIGTERM that Open MPI's mpirun sends after an abort is no second reason.
+    Open MPI's mpirun sends SIGTERM after an abort; that must not be reported as a second error.
     """
     _stop_alarm()
     heard = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
@@ -87,9 +87,9 @@ def be_deaf() -> None:
 
 
 def raise_dropped(dropped: sys.UnraisableHookArgs) -> None:
-    """Raise again, a little later, what a handler has raised in vain; to be `sys.unraisablehook`.
+    """Raise a handler's dropped error again, a little later; to be `sys.unraisablehook`.
 
-    Native code that calls Python, as Numba's compiler does, drops what is raised there.
+    Native code that calls Python, such as Numba's compiler, drops errors that are raised there.
     """
     error = dropped.exc_value
     if isinstance(error, GrouteError) and error.by_signal:

@@ -41,7 +41,7 @@ LARGEST_FLOAT = 1e38
 """What kernels take as a float is no more."""
 
 OUTER_SHARE = 64
-"""Of so many arcs one relaxed in a turn is much: those that lead far are left to be pulled then."""
+"""A step with 1 / OUTER_SHARE of all arcs defers those that lead far; they are pulled later."""
 
 OUTER_REACH = 32.0
 """Δ over a width: half as far beyond their window arcs may lead and be relaxed all the same, a

@@ -1,9 +1,8 @@
-"""Predecessors on a GPU: recorded as distances improve, or claimed afterwards by tight arcs.
+"""Predecessors on a GPU: recorded during relaxation, or assigned afterwards by tight arcs.
 
-Ranks that are linked claim afterwards if one of them lacks a record. Among them every arc lies
-where its head is, and a tight arc that rises claims it there, once mirrors have their owners'
-distances. Only level arcs, along which those claim that have been claimed, need to be told of
-mirrored vertices.
+Linked ranks assign them afterwards if one rank lacks a record. Each arc lies on the owner of its
+head, so a tight arc that rises claims its head there, after mirrors have got their owners'
+distances. Only along level arcs a rank must know which mirrored vertices have been claimed.
 """
 
 from __future__ import annotations
@@ -89,9 +88,9 @@ class Claims(Dealt):
             self._onward = bool(self._read_control()["level"])
 
     def _news_of_mirrored(self) -> list[tuple[int, Buffer]]:
-        """Which owned vertices have been claimed, for the peers that have arcs of them.
+        """Messages to the peers that hold out-arcs of claimed vertices of this rank.
 
-        These are claims on their mirrors; whose the predecessor is does not matter there.
+        They are claims on the mirrors; the predecessor itself does not matter there.
         """
         if self._team is None or not self._listed:
             return []

@@ -1,6 +1,7 @@
-"""A share as it lies on a GPU: its graph, the arrays that kernels work on, and the kernels.
+"""A share on a GPU: its graph, the working arrays and the kernels.
 
-What a method needs for itself comes before the worklists, which take what is left and may be short.
+A method's own arrays are allocated before the worklists, which take the remaining memory and may be
+short.
 """
 
 from __future__ import annotations

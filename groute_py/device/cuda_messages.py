@@ -1,6 +1,6 @@
-"""Messages of a GPU: what improved or was claimed, on the way to those who need to know, and back.
+"""Messages of a GPU in rounds: improvements and claims to and from the owners of vertices.
 
-They stay on the device where the MPI library takes them there, else they leave and arrive through
+They stay in device memory if the MPI library is CUDA-aware; otherwise they are copied through
 page-locked host memory.
 """
 

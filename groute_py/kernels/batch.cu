@@ -1,8 +1,8 @@
 // Many sources, one block each: near–far Δ-stepping (see near_far.cu) within a block, with block barriers only. Hundreds
 // of sources are in flight, which hides latency. A block takes the next source when it has finished one.
 //
-// A vertex is in near at most once, and far is a set of bits, so nothing can overflow. The bits lie
-// in shared memory where they fit.
+// A vertex is in near at most once, and far is a bitmap, so nothing can overflow. The bitmaps are in shared memory if they
+// fit.
 #pragma once
 
 #define CREW blockDim.x  // few sources get more threads each: 256 to 1024
@@ -29,9 +29,9 @@ struct DistantMarks {
 template <class Marks>
 struct Source {
     Distance* distance;
-    Marks marks;       // near's, then far's
-    u32 words;         // of each
-    u32* next;         // near, for the level to come
+    Marks marks;       // bitmap of near, then of far
+    u32 words;         // of each bitmap
+    u32* next;         // near list of the next level
     u32* next_count;
     Distance threshold;
 
@@ -72,7 +72,7 @@ __device__ __forceinline__ Distance least_of_block(Distance mine, Distance* shar
 
 __device__ __forceinline__ Distance beyond(Distance distance, Distance delta) {
     Distance sum = plus(distance, delta);
-    return sum <= distance ? NOTHING : sum;  // also where rounding takes all of delta
+    return sum <= distance ? NOTHING : sum;  // overflow, or delta is lost in rounding
 }
 
 struct Row {
@@ -111,7 +111,7 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
     return least;
 }
 
-// List who is in far, which is empty then.
+// Moves all vertices from far to the list.
 template <class Marks>
 __device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pending,
                                          u32* pending_count) {
@@ -125,7 +125,7 @@ __device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pendi
     }
 }
 
-// Take what is pending below the new threshold into near; returns the least distance that stays.
+// Moves listed vertices below the new threshold to near; returns the least distance that stays in far.
 template <class Marks>
 __device__ __forceinline__ Distance split_far(const Source<Marks>& source, const u32* pending,
                                               u32 count, Distance before) {
@@ -133,7 +133,7 @@ __device__ __forceinline__ Distance split_far(const Source<Marks>& source, const
     for (u32 i = threadIdx.x; i < count; i += CREW) {
         u32 vertex = pending[i];
         Distance distance = current(source.distance + vertex);
-        if (distance < before) continue;  // relaxed since
+        if (distance < before) continue;  // has been relaxed meanwhile
         if (distance < source.threshold) {
             source.mark_near(vertex);
             source.next[atomicAdd(source.next_count, 1)] = vertex;
@@ -145,7 +145,7 @@ __device__ __forceinline__ Distance split_far(const Source<Marks>& source, const
     return least;
 }
 
-// Solve for one source after the other. lists: 2 · vertices, this block's.
+// Solves for one source after another. lists: 2 · vertices, of this block.
 template <class Marks>
 __device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices,
                                               Distance delta, const u32* sources, u32 count,
@@ -174,9 +174,9 @@ __device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* 
         __syncthreads();
         if (threadIdx.x == 0) __stcg(source.distance + sources[job], (Distance)0);
         source.threshold = delta;
-        Distance least = NOTHING;  // this thread's, of what is in far
+        Distance least = NOTHING;  // least distance that this thread put into far
         __syncthreads();
-        for (u32 level = 0;; level++) {  // sizes: its own, the next one's, and one set to none
+        for (u32 level = 0;; level++) {  // sizes rotate: this level's, the next one's, one that is cleared
             u32 size = sizes[level % 3];
             u32* near = lists + (u64)(level % 2) * vertices;
             source.next = lists + (u64)((level + 1) % 2) * vertices;
@@ -193,7 +193,7 @@ __device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* 
                 __syncthreads();
                 continue;
             }
-            // marks first: who is improved from here on is listed again
+            // clear the bits first, so that vertices that improve from here on are listed again
             for (u32 i = threadIdx.x; i < size; i += CREW) {
                 source.unmark_near(near[i]);
             }

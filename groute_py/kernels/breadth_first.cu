@@ -1,18 +1,18 @@
 // Direction-optimizing breadth-first search of a whole graph: a persistent cooperative kernel with one grid barrier a
 // level. Beamer, Asanovic and Patterson, "Direction-optimizing breadth-first search" (SC 2012).
 //
-// * Top down, while the frontier is small: the arcs of the frontier's vertices are handed out to warps,
-//   and who sets a head's bit in `seen` first is its parent. The frontier is a list of parts of rows,
-//   PART arcs each, so that no warp is alone with a hub.
-// * Bottom up, while it is large: every vertex that has not been seen looks through its incoming arcs
-//   for a tail in the frontier, and stops at the first. The frontier is a bitmap then; a warp owns whole
-//   words of it, so nothing is atomic, and most vertices look at a few arcs only.
+// * Top down, while the frontier is small: warps take the arcs of the frontier's vertices. The tail that sets a head's
+//   bit in `seen` first is its parent. The frontier is a list of row chunks of PART arcs, so that several warps share
+//   the row of a hub.
+// * Bottom up, while it is large: each unseen vertex searches its in-arcs for a tail in the frontier, and stops at the
+//   first. The frontier is a bitmap then. A warp owns whole words of it, so no atomics are needed, and most vertices
+//   read only a few arcs.
 //
-// A parent is one level above its child, so parents are a tree whoever wins.
+// A parent is one level above its child, so parents form a tree, whichever thread wins.
 
 #define TOP_DOWN_SHARE 15   // bottom up when the frontier has more than 1/15 of the arcs not yet seen ...
 #define BOTTOM_UP_SHARE 24  // ... and top down again when it has less than 1/24 of the vertices
-#define LOOKS 8             // incoming arcs that a lane looks through by itself
+#define LOOKS 8             // in-arcs that a lane reads before its warp helps
 #define NO_PARENT 0xffffffffu
 
 // Mirrored in device/alone/bfs_cuda.py, like Progress.
@@ -115,7 +115,7 @@ __device__ __forceinline__ bool in_frontier(const u32* frontier, u32 vertex) {
     return __ldcg(&frontier[vertex >> 5]) >> (vertex & 31) & 1;
 }
 
-// A lane's own look through the first arcs of its row; `begin` moves on.
+// One lane searches the first arcs of its row; `begin` moves on.
 __device__ __forceinline__ u32 look_alone(const Search& search, const u32* frontier, Offset& begin,
                                           Offset end, u64& looked) {
     for (int looks = 0; looks < LOOKS && begin < end; looks += 4) {
@@ -134,7 +134,7 @@ __device__ __forceinline__ u32 look_alone(const Search& search, const u32* front
     return NO_PARENT;
 }
 
-// The whole warp looks through what is left of one row.
+// The whole warp searches the rest of one row.
 __device__ __forceinline__ u32 look_together(const Search& search, const u32* frontier, Offset begin,
                                              Offset end, u64& looked) {
     for (Offset base = begin; base < end; base += 32 * ARCS) {
@@ -192,7 +192,7 @@ __device__ void bottom_up(const Share& share, const Search& search, Distance* ho
     found.report(progress, (level + 1) % 3);
 }
 
-// The bitmap, which is clear, of a listed frontier.
+// Converts a listed frontier to a bitmap, which is clear before.
 __device__ void mark_listed(const Search& search, u32 level, u32 count) {
     for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         uint2 part = __ldcg(&search.parts[level % 2][i]);
@@ -200,7 +200,7 @@ __device__ void mark_listed(const Search& search, u32 level, u32 count) {
     }
 }
 
-// The list of a frontier that is a bitmap; both bitmaps are clear afterwards.
+// Converts a frontier from a bitmap to a list; both bitmaps are clear afterwards.
 __device__ void list_marked(const Share& share, const Search& search, Progress* progress, u32 level) {
     const u32 words = (share.own + 31) / 32;
     for (u32 word = grid_warp(); word < words; word += grid_warps()) {
@@ -275,7 +275,7 @@ search_levels(const __grid_constant__ Share share, const __grid_constant__ Searc
         meet(control, block);
     }
     atomicAdd(&progress->looked, looked);
-    meet(control, block);  // all have read what changes now
+    meet(control, block);  // all have read the words that change next
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         progress->level = level;
         progress->bottom_up = up;
@@ -283,7 +283,7 @@ search_levels(const __grid_constant__ Share share, const __grid_constant__ Searc
     }
 }
 
-// Lists a frontier in near, whose window ends at `threshold`: near-far relaxation goes on from there.
+// Lists the frontier in near, whose window ends at `threshold`, for near-far relaxation to continue from.
 extern "C" __global__ void hand_over(const __grid_constant__ Search search, const __grid_constant__ Work work,
                                      Control* control, const Progress* progress, Distance threshold) {
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, level = progress->level;

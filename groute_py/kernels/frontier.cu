@@ -6,14 +6,13 @@
 // * Evaluate. L is the least distance of an open vertex, and D the least of distance + weight over all
 //   arcs from an open vertex to one that is not closed. Rows are sorted by weight, so the first such
 //   arc of a row decides, and the arcs before it lead to closed vertices for good.
-// * Settle. An open vertex is closed and relaxed if no path by way of another open vertex can reach it
-//   on a shorter way: CRITERION & 1 (OUT) its distance is at most D; CRITERION & 2 (IN) its distance is
-//   at most L + its lightest incoming arc; in any case its distance is L. CRITERION 0 is ExtractMin.
+// * Settle. An open vertex is closed and relaxed if no path through another open vertex can be shorter: with
+//   CRITERION & 1 (OUT) if its distance is at most D; with CRITERION & 2 (IN) if its distance is at most L + its lightest
+//   in-arc; always if its distance is L. CRITERION 0 is ExtractMin.
 //
-// With few open vertices, as on roads, a round is latency and nothing else. Then one block works alone: its
-// lists and counters lie in shared memory, its barrier is that of a block, and what it reads may lie in
-// L1, because nobody else writes. With more than it has room for it ends, and the host goes on with the
-// grid, which meets as in grid.cuh.
+// With few open vertices, as on road networks, the time of a round is latency. One block works by itself then: its lists
+// and counters are in shared memory, it uses block barriers, and it may read through L1, because no other block writes.
+// When its lists are full it ends, and the host continues with the whole grid and the barrier of grid.cuh.
 
 #define CLOSED 1u
 #define ROOM 4096  // open vertices that fit in the shared memory of a block
@@ -41,7 +40,7 @@ struct Rounds {
     Tally tally;
 };
 
-// The grid's: lists and counters in global memory, read where all multiprocessors see them.
+// Place of the grid: lists and counters in global memory, read from L2.
 struct Together {
     const Frontier& frontier;
     Rounds* rounds;
@@ -60,7 +59,7 @@ struct Room {
     u32 open[2][ROOM];
 };
 
-// A block's: what finds no place in its lists is listed where the grid looks for it.
+// Place of one block: lists and counters in shared memory; entries without room go to the global lists.
 struct Alone {
     const Frontier& frontier;
     Room& room;
@@ -75,7 +74,7 @@ struct Alone {
     __device__ __forceinline__ void gather() { __syncthreads(); }
 };
 
-// A sum of two distances that are not negative; NOTHING where it does not fit.
+// The sum of two distances that are not negative; NOTHING if it overflows.
 __device__ __forceinline__ Distance sum(Distance a, Distance b) {
     Distance value = plus(a, b);
     return value < a ? NOTHING : value;
@@ -163,8 +162,8 @@ struct Round {
         return NOTHING;
     }
 
-    // Relaxes the rows of vertices that have just been closed, one a lane. Who brings the first distance
-    // to a vertex opens it.
+    // Relaxes the rows of vertices that have just been closed, one a lane. The thread that gives a vertex its first
+    // distance opens it.
     __device__ __forceinline__ void relax(u64 round, u32 vertex, Distance distance, bool wanted,
                                           u32* next_count) {
         Offset begin = 0;
@@ -263,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) take_rounds_together
     Round<Together> taken{share, frontier, distances, place, criterion, cutoff, 0, 0, false};
     round = take_rounds(taken, place, round, round + max_rounds, limit, few, ~0u);
     taken.report(rounds);
-    place.gather();  // all have read what changes now
+    place.gather();  // all have read the words that change next
     if (blockIdx.x == 0 && threadIdx.x == 0) rounds->rounds = round;
 }
 

@@ -51,8 +51,8 @@ struct Heap {
         table[entry.vertex] = known;
     }
 
-    // Insert a vertex or bring it nearer, if that is still news. Lane k has the entry k steps above
-    // the place; those above the vertex that are farther move down by one.
+    // Inserts a vertex or decreases its key, if the distance still improves it. Lane k holds the entry k levels above the
+    // place; farther entries on that path move down by one level.
     __device__ __forceinline__ void lower(const Entry& entry) {
         Known known = table[entry.vertex];
         if (entry.distance >= known.distance) return;
@@ -75,7 +75,7 @@ struct Heap {
     }
 };
 
-// The last entry on its way from the root, which has left, to where it belongs.
+// Sifts the last entry down from the root, which has been removed.
 struct Sinking {
     Entry last, child;  // `child` is this lane's, of the hole
     u32 hole;
@@ -86,8 +86,8 @@ struct Sinking {
         look(heap);
     }
 
-    // One step: the least child moves up, if it is nearer, and those of its place are asked for.
-    // Whether it was.
+    // One level: the least child moves up if it is nearer, and the loads of its children are issued. Returns whether it
+    // was nearer.
     __device__ __forceinline__ bool step(const Heap& heap) {
         Distance least = least_of_warp(child.distance);
         if (least >= last.distance) return false;
@@ -127,7 +127,7 @@ __device__ __forceinline__ void begin_source(Heap& heap, u32 vertices, u32 sourc
     __syncwarp();
 }
 
-// The nearest vertex leaves, and brings the heads of its arcs nearer.
+// Removes the nearest vertex and relaxes its arcs.
 __device__ __forceinline__ void settle_one(Heap& heap, const Offset* offsets, const Arc* arcs,
                                            u32* overflowed) {
     Entry top = *heap.at(0);

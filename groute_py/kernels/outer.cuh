@@ -40,7 +40,7 @@ struct Pull {
     u32 found = 0;             // number of far vertices that are in no list
     bool lost = false;         // a sum did not fit in the distance type
 
-    // Pulls for the vertices at `beyond` or more that have in-arcs, 32 at a time; long rows are cut into chunks in items_out.
+    // Pulls for the vertices at `beyond` or more that have in-arcs, 32 at a time; cuts long rows into chunks (items_out).
     __device__ __forceinline__ void rows() {
         const Share& share = rank.share;
         const u32 each = HELD / 32 - 1, stretch = 32 * grid_warps();

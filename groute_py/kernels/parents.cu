@@ -1,4 +1,4 @@
-// The predecessors of many rows of distances, one block a row, from the arcs that come in.
+// The predecessors of many rows of distances from in-arcs, one block a row.
 //
 // An arc is tight where it makes the distance of its head. A tight arc that rises may be taken at
 // once; a level one (of weight 0, or lost in rounding) only from a vertex that has its predecessor
@@ -52,7 +52,7 @@ extern "C" __global__ void find_parents(const Offset* offsets, const Arc* arcs, 
                              plus(distance[v], arc.weight) == distance[v];
                 if (level && parent[arc.head] >= 0) {
                     parent[v] = (int)arc.head;
-                    left = 1;  // whoever is open may go on from here
+                    left = 1;  // open vertices may get a predecessor in the next pass
                     break;
                 }
             }

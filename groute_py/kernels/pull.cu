@@ -1,14 +1,13 @@
-// Bellman-Ford by min-plus products: distance = min(distance, Aᵀ ⊗ distance) in (min, +), until a round changes nothing.
-// A has one of three storages.
+// Bellman-Ford by min-plus products: distance = min(distance, Aᵀ ⊗ distance) in (min, +), until a round changes
+// nothing. A has one of three storages.
 //
 // * CSR: the incoming arcs of a vertex are a row. `lanes` lanes of a warp take a row together.
 // * ELL: every vertex has equally many slots, slot by slot, so that the loads of a warp are coalesced.
 // * Dense: the transposed matrix. A block stages the distances in shared memory once a round, and keeps as many of its
 //   rows there as fit, for all rounds.
 //
-// A vertex is written by nobody but the lane that computes it. Distances that have already fallen in the
-// same round may be used: they only get there sooner. Without a reachable negative cycle it ends within
-// n rounds.
+// Only the lane that computes a vertex writes it. Distances that have already fallen in the same round may be used; that
+// only speeds up convergence. Without a reachable negative cycle the method ends within n rounds.
 
 // Mirrored in device/alone/pull_cuda.py, like Rounds.
 struct Incoming {
@@ -27,7 +26,7 @@ struct Sweep {
     u32 overflowed;
 };
 
-// base + weight, NOTHING where that does not fit.
+// base + weight; NOTHING, and `overflowed`, if that overflows.
 __device__ __forceinline__ Distance step(Distance base, Distance weight, bool& overflowed) {
     if (base == NOTHING || weight == NOTHING) return NOTHING;
     Distance value = plus(base, weight);
@@ -44,7 +43,7 @@ __device__ __forceinline__ Distance least_of(Distance value, u32 lanes) {
     return value;
 }
 
-// Takes what a round has found for a vertex.
+// Stores the result of a round for a vertex.
 struct Take {
     Distance* distances;
     Distance cutoff;
@@ -157,7 +156,7 @@ __device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distanc
     }
     add_up(&sweep->relaxations, relaxed);
     if (overflowed && cutoff == NOTHING) sweep->overflowed = 1;
-    meet(control, block);  // all have read what changes now
+    meet(control, block);  // all have read the words that change next
     if (blockIdx.x == 0 && threadIdx.x == 0) sweep->rounds = round;
 }
 
@@ -190,7 +189,7 @@ extern "C" __global__ void fill_matrix(const __grid_constant__ Incoming in, Dist
             atomic_min(&matrix[(u64)vertex * own + in.arcs[i].head], in.arcs[i].weight);
 }
 
-// Deals the rows out to slots; what is left is NOTHING before.
+// Copies the rows to slots; all slots are NOTHING before.
 extern "C" __global__ void fill_slots(const __grid_constant__ Incoming in, Arc* slots, u32 own) {
     for (u32 vertex = blockIdx.x * blockDim.x + threadIdx.x; vertex < own; vertex += gridDim.x * blockDim.x) {
         const Offset begin = in.offsets[vertex], end = in.offsets[vertex + 1];

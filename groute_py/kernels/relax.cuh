@@ -50,7 +50,7 @@ struct Relax {
         const u32 left = now.items_in_count, count = left + cut, warps = grid_warps();
         const u32 each = places_at_once(count, SHARES_OF_PARTS, 1, AHEAD), rounds = (count + each * warps - 1) / (each * warps);
         hand_out(now.items_taken, rounds * warps, 1, 1, [&](u32 ticket) {
-            // consecutive chunks belong to one row and go to different warps: with sorted rows the first ones have more work
+            // consecutive chunks are of one row and go to different warps: in sorted rows the first have more work
             u32 index = ticket / warps * each * warps + ticket % warps + lane() * warps;
             Ready ready = {};
             const Item* item = index < left ? &now.items_in[index] : &now.items_out[index - left];

@@ -65,7 +65,7 @@ __device__ __forceinline__ u32 bin_of(Wide distance) {
     return exponent + (distance < 0 ? EXPONENTS : 0);
 }
 
-// A distance in the graph as it was before Johnson's potentials, none of which is above 0.
+// A distance in the original graph, without Johnson's potentials, none of which is above 0.
 __device__ __forceinline__ Wide lifted(Wide distance, Wide at_vertex, Wide at_source, u32* unfit) {
     Wide sum = distance + at_vertex;
 #if DISTANCE < 2

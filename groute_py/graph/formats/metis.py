@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.arc_lines import INTEGER
-from groute_py.graph.arcs import Arcs
+from groute_py.graph.arcs import INT32, Arcs
 from groute_py.graph.atomic import replacing
 from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
@@ -123,6 +123,8 @@ def _header(path: Path, rows: NumberRows) -> Header:
     if form not in FORMS:
         raise FormatError(path, f"expected a format of three digits 0 or 1, got {form}", line=line)
     weights = numbers[3] if len(numbers) > 3 else 1
+    if weights > INT32.max:
+        raise FormatError(path, f"promises {weights:,} weights for each vertex", line=line)
     skipped = form // 100 + (weights if form // 10 % 10 else 0)
     return Header(numbers[0], numbers[1], skipped, form % 10 == 1)
 
