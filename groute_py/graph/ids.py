@@ -135,17 +135,21 @@ def check_given_ids(ids: NDArray[Any]) -> None:
 
 
 def check_characters(names: NDArray[np.str_]) -> None:
-    """Raise `ValueError` for names with what is no character: half of one, or beyond Unicode."""
+    """Raise `ValueError` for names with a null, half a character, or one beyond Unicode."""
     if names.dtype != names.dtype.newbyteorder("="):
         raise ValueError("its names are of another byte order")
     width = names.dtype.itemsize // 4
     for start in range(0, len(names) if width else 0, NAMES_AT_ONCE):
         part = np.ascontiguousarray(names[start : start + NAMES_AT_ONCE])
-        codes = part.view(np.uint32)
+        codes = part.view(np.uint32).reshape(len(part), width)
         wrong = (codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))
         if wrong.any():
             vertex = start + int(wrong.argmax()) // width
             raise ValueError(f"the name of vertex {vertex} has what is no character of Unicode")
+        within = (codes[:, :-1] == 0) & (codes[:, 1:] != 0)  # zeros at the end are padding
+        if within.any():
+            vertex = start + int(within.any(axis=1).argmax())
+            raise ValueError(f"the name of vertex {vertex} has a null character")
 
 
 def fits_table(span: int, count: int) -> bool:
