@@ -1,0 +1,112 @@
+"""Eight bytes of a text at a time: comparison, hashing, and search for the end of a field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+NOTHING, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
+HALF = np.uint64(32)
+LOWER_HALF = np.uint64(0xFFFFFFFF)
+MIX = np.uint64(0xFF51AFD7ED558CCD)
+EACH = np.uint64(0x0101010101010101)
+"""A byte times this is that byte eight times."""
+HIGH_BITS = np.uint64(0x8080808080808080)
+LAST_BYTE = np.uint64(56)
+
+
+@njit(cache=True, nogil=True)
+def word(text: NDArray[np.uint8], p: np.uint64) -> np.uint64:
+    """The eight bytes from `p` on, the first one lowest; the compiler makes one load of this."""
+    low = (
+        np.uint64(text[p])
+        | np.uint64(text[p + np.uint64(1)]) << np.uint64(8)
+        | np.uint64(text[p + np.uint64(2)]) << np.uint64(16)
+        | np.uint64(text[p + np.uint64(3)]) << np.uint64(24)
+    )
+    high = (
+        np.uint64(text[p + np.uint64(4)])
+        | np.uint64(text[p + np.uint64(5)]) << np.uint64(8)
+        | np.uint64(text[p + np.uint64(6)]) << np.uint64(16)
+        | np.uint64(text[p + np.uint64(7)]) << np.uint64(24)
+    )
+    return low | high << HALF
+
+
+@njit(cache=True, nogil=True)
+def first_below(text: NDArray[np.uint8], p: np.uint64, limit: Any, other: Any) -> np.uint64:
+    """The first place from `p` on of a byte that is less than `limit`, at most 128, or `other`.
+
+    There must be one, for instance the newline at the end of a text.
+
+    A byte less `limit` borrows into its highest bit where it is less. A borrow also goes on into
+    the bytes above it, so only the lowest of the bits that are found is sure (Warren, Hacker's
+    Delight, 2nd ed., section 6-1).
+    """
+    limits, others = np.uint64(limit) * EACH, np.uint64(other) * EACH
+    while p + EIGHT <= np.uint64(len(text)):
+        here = word(text, p)
+        same = here ^ others
+        found = ((here - limits) & ~here | (same - EACH) & ~same) & HIGH_BITS
+        if found != NOTHING:
+            below = (found - ONE) & ~found
+            return p + ((below & EACH) * EACH >> LAST_BYTE) - ONE
+        p += EIGHT
+    while text[p] >= limit and text[p] != other:
+        p += ONE
+    return p
+
+
+@njit(cache=True, nogil=True)
+def are_equal(
+    a: NDArray[np.uint8], p: np.uint64, b: NDArray[np.uint8], q: np.uint64, size: np.uint64
+) -> bool:
+    """Whether the bytes from `p` on in one text are those from `q` on in the other."""
+    k = NOTHING
+    if size < EIGHT:
+        while k < size and a[p + k] == b[q + k]:
+            k += ONE
+        return bool(k == size)
+    last = size - EIGHT  # the last eight bytes may overlap those before
+    while k < last:
+        if word(a, p + k) != word(b, q + k):
+            return False
+        k += EIGHT
+    return bool(word(a, p + last) == word(b, q + last))
+
+
+@njit(cache=True, nogil=True)
+def hash_of(text: NDArray[np.uint8], p: np.uint64, size: np.uint64, seed: np.uint64) -> np.uint64:
+    """A hash of 32 bits of the `size` bytes from `p` on.
+
+    Each step multiplies the halves of a word by each other, after `seed` has gone into both. A
+    product by a constant would leave a change of the highest bit alone, so that anybody could write
+    names that collide.
+
+    Args:
+        text: uint8.
+        p: the place of the first byte.
+        size: the number of bytes.
+        seed: any number, unknown to whoever writes the names.
+    """
+    code = seed
+    if size < EIGHT:
+        last = NOTHING
+        for k in range(size):
+            last = last << EIGHT | np.uint64(text[p + k])
+    else:
+        k = NOTHING
+        while k + EIGHT < size:
+            code = _mixed(code ^ word(text, p + k))
+            k += EIGHT
+        last = word(text, p + size - EIGHT)
+    code = _mixed(code ^ last) + size * MIX
+    return (code ^ code >> HALF) * MIX >> HALF
+
+
+@njit(cache=True, nogil=True)
+def _mixed(code: np.uint64) -> np.uint64:
+    return (code & LOWER_HALF) * (code >> HALF) + (code ^ code >> HALF) * MIX
