@@ -125,6 +125,25 @@ def test_usual_lines_need_no_care(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert seen == [b"from,to,km\n"]
 
 
+def test_decimals_end_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in later blocks; integers that float64 does not hold are kept where all are integers."""
+    monkeypatch.setattr("groute_py.graph.compression.CHUNK", 900)
+    rows = ["from,to,km", *(f"a,b{k},{k}" for k in range(300))]
+    for last, kind in (("5", np.int32), (str(2**60 + 1), np.int64), ("0.1", np.float64)):
+        text = "\n".join([*rows, f"a,b,{last}", *rows[1:], ""])
+        (tmp_path / "g.csv").write_text(text)
+        graph = read_graph(tmp_path / "g.csv", cache=False)
+        assert graph.weights.dtype == kind
+        assert graph.weights.tolist() == [*range(300), kind(last), *range(300)]
+
+
+def test_titles_in_a_later_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.graph.compression.CHUNK", 40)
+    comments = "# a line of comments\n" * 9
+    (tmp_path / "g.csv").write_text(f"{comments}from,to,km\n" + "a,b,5\n" * 30)
+    assert read_graph(tmp_path / "g.csv", cache=False).arc_count == 30
+
+
 @pytest.mark.parametrize(
     ("row", "says"),
     [

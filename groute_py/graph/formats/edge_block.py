@@ -29,11 +29,9 @@ class Block(NamedTuple):
 
 
 def narrowed(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Weights as int32 where they are integers that fit."""
-    if numbers.dtype.kind == "f":
-        return numbers
+    """A copy of weights, as int32 where they are integers that fit."""
     fit = INT32.min <= numbers.min(initial=0) and numbers.max(initial=0) <= INT32.max
-    return numbers.astype(np.int32) if fit else numbers
+    return numbers.astype(np.int32 if numbers.dtype.kind == "i" and fit else numbers.dtype)
 
 
 def joined(numbers: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -51,9 +51,10 @@ class Names:
         numbers = np.empty(len(texts.names), np.int32)
         done = 0
         while done < len(numbers):
-            done, self._used, self.count, _ = number_names(
+            done, used, self.count, _ = number_names(
                 *texts, done, self._slots, self._letters, self._used, self.count, numbers
             )
+            self._used = int(used)
             if done < len(numbers):
                 self._grow(int(texts.names[done, SIZE]))
         return numbers

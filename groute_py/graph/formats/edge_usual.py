@@ -115,10 +115,11 @@ class UsualLines:
         )
         if stop == start:
             return None
-        values = {role: numbers[:count, k] for k, role in enumerate(self._numbers)}
+        values = {role: narrowed(numbers[:count, k]) for k, role in enumerate(self._numbers)}
         block = Block(
             Texts(letters, texts[:count, :2].reshape(-1, 3)),
-            *(narrowed(values[role]) if role in values else None for role in NUMBER_ROLES),
+            values.get("weight"),
+            values.get("back"),
             None,
         )
         if "direction" in self._texts:

@@ -46,7 +46,7 @@ def number_names(
     used: int,
     count: int,
     numbers: NDArray[np.int32],
-) -> tuple[int, int, int, int]:
+) -> tuple[int, np.int64, int, int]:
     """Number names; new ones get the numbers that follow.
 
     Where names are many, time is latency of memory. So what some names will need is loaded for all

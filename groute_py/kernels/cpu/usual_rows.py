@@ -23,8 +23,8 @@ ABOVE_QUOTE = 35
 """All bytes that end a field are below this, besides the separator."""
 TWO = np.uint64(2)
 ANY, TEXT, NAME, INTEGER, NUMBER = 0, 1, 2, 3, 4
-"""What a field may be: anything, that is not read; anything; not empty; digits, maybe with a minus;
-a number."""
+"""Kinds of fields: one to skip, which may be anything; one to read, likewise; one that is not
+empty; an integer with a minus or none in front; a number."""
 MOST_DIGITS = np.uint64(400)
 """Of an id that is an integer."""
 
@@ -41,7 +41,7 @@ def scan_rows(
     seed: np.uint64,
     texts: NDArray[np.uint32],
     numbers: NDArray[Any],
-) -> tuple[int, int, int]:
+) -> tuple[np.int64, int, np.int64]:
     """Read rows until the end of the text or a line that is not usual.
 
     Args:
@@ -60,35 +60,32 @@ def scan_rows(
         Position, lines taken and rows filled. The text is done where the position is its length.
     """
     at, stop = np.uint64(start), np.uint64(len(text))
-    lines = row = 0
+    lines, row = 0, NOTHING
     while at < stop:
         end = at
         if text[at] != NEWLINE:
-            if _begins_oddly(text, at, separator, marks):
-                break
-            end = _row(
-                text, at, separator, kinds, columns, decimals, seed, texts[row], numbers[row]
-            )
+            end = NOWHERE
+            if not _begins_oddly(text, at, separator, marks):
+                end = _row(text, at, separator, kinds, columns, decimals, seed, row, texts, numbers)
             if end == NOWHERE:
                 break
-            row += 1
+            row += ONE
         at = end + ONE
         lines += 1
-    return np.int64(at), lines, row
+    return np.int64(at), lines, np.int64(row)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _begins_oddly(text: NDArray[np.uint8], at: np.uint64, separator: int, marks: bool) -> bool:
     """Whether a line begins with a blank, a byte order mark, or maybe as a comment."""
     first = text[at]
-    if first == 0xEF and text[at + ONE] == 0xBB and text[at + TWO] == 0xBF:
-        return True
-    if _is_blank(first) and first != separator:
-        return True
-    return bool(marks and first in (HASH_MARK, PERCENT, SLASH))
+    has_mark = first == 0xEF and text[at + ONE] == 0xBB and text[at + TWO] == 0xBF
+    has_blank = _is_blank(first) and first != separator
+    is_marked = marks and first in (HASH_MARK, PERCENT, SLASH)
+    return bool(has_mark or has_blank or is_marked)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _row(
     text: NDArray[np.uint8],
     p: np.uint64,
@@ -97,36 +94,35 @@ def _row(
     columns: NDArray[np.uint64],
     decimals: bool,
     seed: np.uint64,
+    row: np.uint64,
     texts: NDArray[np.uint32],
     numbers: NDArray[Any],
 ) -> np.uint64:
     """Read the fields of a line; where it ends, or `NOWHERE` if it is not usual."""
-    for field in range(len(kinds)):
-        if field > 0:
-            if text[p] != separator:
-                return NOWHERE
-            p += ONE
+    is_usual, field = True, 0
+    while is_usual and field < len(kinds):
         start, stop, p = _field(text, p, separator)
         kind, column = kinds[field], columns[field]
-        if p == NOWHERE or (start == stop and kind > TEXT):
-            return NOWHERE
-        if kind == NUMBER:
+        is_usual = p != NOWHERE and (start < stop or kind <= TEXT)
+        if is_usual and kind == NUMBER:
             whole, end = integer(text, start)
             if end == stop:
-                numbers[column] = whole
+                numbers[row, column] = whole
             elif decimals and end != NOWHERE and is_fraction(text[end]):
-                numbers[column], end = decimal(text, start)
-            if end != stop:
-                return NOWHERE
-        elif kind != ANY:
-            if kind == INTEGER and not _is_integer(text, start, stop):
-                return NOWHERE
-            texts[column, START], texts[column, SIZE] = start, stop - start
-            texts[column, HASH] = hash_of(text, start, stop - start, seed)
-    return p if text[p] == NEWLINE else NOWHERE
+                numbers[row, column], end = decimal(text, start)
+            is_usual = end == stop
+        elif is_usual and kind != ANY:
+            texts[row, column, START], texts[row, column, SIZE] = start, stop - start
+            texts[row, column, HASH] = hash_of(text, start, stop - start, seed)
+            is_usual = kind != INTEGER or _is_integer(text, start, stop)
+        field += 1
+        if is_usual and field < len(kinds):
+            is_usual = text[p] == separator
+            p += ONE
+    return p if is_usual and text[p] == NEWLINE else NOWHERE
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _field(
     text: NDArray[np.uint8], p: np.uint64, separator: int
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
@@ -137,31 +133,35 @@ def _field(
     quoted = text[p] == QUOTE
     start = p + ONE if quoted else p
     p = first_below(text, start, ABOVE_QUOTE, separator)
-    while text[p] not in (NEWLINE, RETURN, QUOTE) and (quoted or text[p] != separator):
+    while not _ends_field(text[p]) and (quoted or text[p] != separator):
         p = first_below(text, p + ONE, ABOVE_QUOTE, separator)
     stop = p
-    if quoted:
-        if text[p] != QUOTE:
-            return start, stop, NOWHERE
+    is_usual = not quoted or text[p] == QUOTE
+    if quoted and is_usual:
         p += ONE
-    else:
-        while start < stop and _is_blank(text[start]):
-            start += ONE
-        while start < stop and _is_blank(text[stop - ONE]):
-            stop -= ONE
-    if text[p] == RETURN and text[p + ONE] == NEWLINE:
+    while not quoted and start < stop and _is_blank(text[start]):
+        start += ONE
+    while not quoted and start < stop and _is_blank(text[stop - ONE]):
+        stop -= ONE
+    if is_usual and text[p] == RETURN and text[p + ONE] == NEWLINE:
         p += ONE
-    return start, stop, p if text[p] == separator or text[p] == NEWLINE else NOWHERE
+    is_usual &= text[p] == separator or text[p] == NEWLINE
+    return start, stop, p if is_usual else NOWHERE
+
+
+@njit(cache=True, nogil=True)
+def _ends_field(letter: Any) -> bool:
+    """Whether a byte ends a field, or is out of place in it, also within quotes."""
+    return bool(letter in (NEWLINE, RETURN, QUOTE))
 
 
 @njit(cache=True, nogil=True)
 def _is_integer(text: NDArray[np.uint8], start: np.uint64, stop: np.uint64) -> bool:
     p = start + ONE if text[start] == MINUS else start
-    if not NOTHING < stop - p <= MOST_DIGITS:
-        return False
+    fits = NOTHING < stop - p <= MOST_DIGITS
     while p < stop and ZERO <= text[p] <= NINE:
         p += ONE
-    return bool(p == stop)
+    return bool(fits and p == stop)
 
 
 @njit(cache=True, nogil=True)

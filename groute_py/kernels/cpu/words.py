@@ -1,4 +1,8 @@
-"""Eight bytes of a text at a time: comparison, hashing, and search for the end of a field."""
+"""Eight bytes of a text at a time: comparison, hashing, and search for the end of a field.
+
+These functions are inlined, and have one return each, so that Numba counts no references to the
+texts: that costs more than the work on a short field.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-NOTHING, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
+NOTHING, ONE, EIGHT, NINE = np.uint64(0), np.uint64(1), np.uint64(8), np.uint64(9)
 HALF = np.uint64(32)
 LOWER_HALF = np.uint64(0xFFFFFFFF)
 MIX = np.uint64(0xFF51AFD7ED558CCD)
@@ -18,7 +22,7 @@ HIGH_BITS = np.uint64(0x8080808080808080)
 LAST_BYTE = np.uint64(56)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def word(text: NDArray[np.uint8], p: np.uint64) -> np.uint64:
     """The eight bytes from `p` on, the first one lowest; the compiler makes one load of this."""
     low = (
@@ -36,7 +40,7 @@ def word(text: NDArray[np.uint8], p: np.uint64) -> np.uint64:
     return low | high << HALF
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def first_below(text: NDArray[np.uint8], p: np.uint64, limit: Any, other: Any) -> np.uint64:
     """The first place from `p` on of a byte that is less than `limit`, at most 128, or `other`.
 
@@ -47,38 +51,38 @@ def first_below(text: NDArray[np.uint8], p: np.uint64, limit: Any, other: Any) -
     Delight, 2nd ed., section 6-1).
     """
     limits, others = np.uint64(limit) * EACH, np.uint64(other) * EACH
-    while p + EIGHT <= np.uint64(len(text)):
+    found, stop = NOTHING, np.uint64(len(text))
+    while found == NOTHING and p + EIGHT <= stop:
         here = word(text, p)
         same = here ^ others
         found = ((here - limits) & ~here | (same - EACH) & ~same) & HIGH_BITS
-        if found != NOTHING:
-            below = (found - ONE) & ~found
-            return p + ((below & EACH) * EACH >> LAST_BYTE) - ONE
         p += EIGHT
+    if found != NOTHING:
+        below = (found - ONE) & ~found  # ends with a bit of the byte that is found
+        p += ((below & EACH) * EACH >> LAST_BYTE) - NINE
     while text[p] >= limit and text[p] != other:
         p += ONE
     return p
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def are_equal(
     a: NDArray[np.uint8], p: np.uint64, b: NDArray[np.uint8], q: np.uint64, size: np.uint64
 ) -> bool:
     """Whether the bytes from `p` on in one text are those from `q` on in the other."""
     k = NOTHING
-    if size < EIGHT:
-        while k < size and a[p + k] == b[q + k]:
-            k += ONE
-        return bool(k == size)
-    last = size - EIGHT  # the last eight bytes may overlap those before
-    while k < last:
-        if word(a, p + k) != word(b, q + k):
-            return False
+    while k + EIGHT <= size and word(a, p + k) == word(b, q + k):
         k += EIGHT
-    return bool(word(a, p + last) == word(b, q + last))
+    if k > NOTHING and size < k + EIGHT:  # the last eight bytes overlap those before
+        k = size - EIGHT
+        if word(a, p + k) == word(b, q + k):
+            k = size
+    while k < size and a[p + k] == b[q + k]:
+        k += ONE
+    return bool(k == size)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def hash_of(text: NDArray[np.uint8], p: np.uint64, size: np.uint64, seed: np.uint64) -> np.uint64:
     """A hash of 32 bits of the `size` bytes from `p` on.
 
@@ -92,21 +96,23 @@ def hash_of(text: NDArray[np.uint8], p: np.uint64, size: np.uint64, seed: np.uin
         size: the number of bytes.
         seed: any number, unknown to whoever writes the names.
     """
-    code = seed
+    code, last, k = seed, NOTHING, NOTHING
     if size < EIGHT:
-        last = NOTHING
-        for k in range(size):
+        while k < size:
             last = last << EIGHT | np.uint64(text[p + k])
+            k += ONE
     else:
-        k = NOTHING
         while k + EIGHT < size:
             code = _mixed(code ^ word(text, p + k))
             k += EIGHT
         last = word(text, p + size - EIGHT)
     code = _mixed(code ^ last) + size * MIX
-    return (code ^ code >> HALF) * MIX >> HALF
+    mixed: np.uint64 = (code ^ code >> HALF) * MIX
+    return mixed >> HALF
 
 
 @njit(cache=True, nogil=True)
 def _mixed(code: np.uint64) -> np.uint64:
-    return (code & LOWER_HALF) * (code >> HALF) + (code ^ code >> HALF) * MIX
+    """Both halves multiplied by each other, and all of it by a constant, added."""
+    product: np.uint64 = (code & LOWER_HALF) * (code >> HALF)
+    return product + (code ^ code >> HALF) * MIX
