@@ -17,7 +17,7 @@ class Block(NamedTuple):
 
     Attributes:
         ends: the tail and the head of each row, one after another.
-        weights: int64 or float64, shape (rows,), or None.
+        weights: int32, int64 or float64, as `narrowed` gives them, shape (rows,), or None.
         back: of arcs back, likewise.
         ways: int8, shape (rows,), or None.
     """
@@ -28,10 +28,13 @@ class Block(NamedTuple):
     ways: NDArray[np.int8] | None
 
 
+def narrowed(numbers: NDArray[Any]) -> NDArray[Any]:
+    """A copy of weights, as int32 where they are integers that fit."""
+    fit = INT32.min <= numbers.min(initial=0) and numbers.max(initial=0) <= INT32.max
+    return numbers.astype(np.int32 if numbers.dtype.kind == "i" and fit else numbers.dtype)
+
+
 def joined(numbers: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Weights of all blocks, int32, int64 or float64, whichever is the first that holds them."""
-    whole: NDArray[Any] = np.concatenate([np.zeros(0, np.int64), *numbers])
-    if whole.dtype.kind == "f":
-        return whole
-    narrow = INT32.min <= whole.min(initial=0) and whole.max(initial=0) <= INT32.max
-    return whole.astype(np.int32) if narrow else whole
+    whole: NDArray[Any] = np.concatenate([np.zeros(0, np.int32), *numbers])
+    return whole

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.directions import problem_of
-from groute_py.graph.formats.edge_block import Block
+from groute_py.graph.formats.edge_block import Block, narrowed
 from groute_py.graph.formats.edge_dialect import (
     COMMENTS,
     FOREIGN_COMMENT,
@@ -49,13 +49,11 @@ class CarefulLines(ArcLines):
                 if "direction" in places:
                     ways.append(self._way(fields[places["direction"]]))
             self.line += 1
-        letters = np.frombuffer(b"".join(ends), np.uint8)
-        texts = Texts.of(letters, np.cumsum([0, *map(len, ends)]).astype(np.int64))
         weights, back = (
             _array(numbers[role]) if role in numbers else None for role in ("weight", "back")
         )
         there = np.array(ways, np.int8) if "direction" in places else None
-        return Block(texts, weights, back, there)
+        return Block(Texts.of(ends), weights, back, there)
 
     def _row(self, line: bytes) -> list[bytes]:
         """The fields of a line; none for one that is no row."""
@@ -92,7 +90,7 @@ class CarefulLines(ArcLines):
 
 def _array(numbers: list[int | float]) -> NDArray[Any]:
     decimal = any(isinstance(number, float) for number in numbers)
-    return np.array(numbers, np.float64 if decimal else np.int64)
+    return narrowed(np.array(numbers, np.float64 if decimal else np.int64))
 
 
 def is_skipped_comment(line: bytes, fields: list[bytes], number: int, dialect: Dialect) -> bool:

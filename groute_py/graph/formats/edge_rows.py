@@ -1,7 +1,7 @@
 """Rows of edge lists that the compiled loop does not read: names, quotes, and columns by title.
 
-Blocks of whole lines are read by PyArrow where that is there and the lines are usual
-(`edge_arrow`), else line by line here. Both give the same rows and number names alike: in the order
+Threads read blocks of whole lines, where there is a separator and the lines are usual
+(`edge_usual`). The others are read line by line (`edge_careful`). Names are numbered in the order
 in which they come, the tail of a row before its head.
 """
 
@@ -18,17 +18,14 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError
 from groute_py.graph.arcs import INT64
-from groute_py.graph.formats.edge_arrow import ArrowReader, Parts
 from groute_py.graph.formats.edge_block import joined
 from groute_py.graph.formats.edge_careful import CarefulLines
 from groute_py.graph.formats.edge_dialect import Dialect
 from groute_py.graph.formats.edge_names import Names
+from groute_py.graph.formats.edge_usual import Part, UsualLines
 from groute_py.graph.lines import Progress, shown, whole_lines
 from groute_py.graph.memory import check_name_lengths
 from groute_py.graph.threads import thread_count
-
-LARGE_BLOCK = 1 << 24
-"""Bytes of text that PyArrow reads at a time."""
 
 
 class Rows(NamedTuple):
@@ -89,29 +86,29 @@ def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
         FormatError: with the line and what was expected there.
     """
     lines, total, text_bytes = CarefulLines(path, dialect), path.stat().st_size, 0
-    arrow, names = ArrowReader.of(dialect), Names()
+    names = Names()
     numbers: list[tuple[Any, Any, Any]] = []
     ends: list[NDArray[np.int32]] = []
-    for text, done, parts in _parted(path, dialect, arrow):
+    for text, done, parts in _parted(path, dialect):
         text_bytes += len(text)
-        for span, block in parts:
+        for span, count, block in parts:
             if block is None:
                 block = lines.block(text[span.start : span.stop])
             else:
-                lines.line += text.count(b"\n", span.start, span.stop)
-            ends.append(names.numbers(block.ends).reshape(-1, 2))
+                lines.line += count
+            ends.append(names.numbers(block.ends))
             numbers.append(block[1:])
         if progress:
             progress(done, total)
-    none, roles = np.zeros((0, 2), np.int32), dialect.places
-    pairs = np.concatenate([none, *ends])
+    none, roles = np.zeros(0, np.int32), dialect.places
+    tails, heads = (np.concatenate([none, *(block[end::2] for block in ends)]) for end in (0, 1))
     weights, back, ways = zip(*numbers, strict=True) if numbers else ((), (), ())
     return Rows(
         names.text(),
         names.count,
-        pairs[:, 0].copy(),
-        pairs[:, 1].copy(),
-        joined(weights) if "weight" in roles else np.ones(len(pairs), np.int32),
+        tails,
+        heads,
+        joined(weights) if "weight" in roles else np.ones(len(tails), np.int32),
         joined(back) if "back" in roles else None,
         np.concatenate([np.zeros(0, np.int8), *ways]) if "direction" in roles else None,
         lines.comments,
@@ -119,43 +116,29 @@ def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
     )
 
 
-def _parted(
-    path: Path, dialect: Dialect, arrow: ArrowReader | None
-) -> Iterator[tuple[bytes, int, Parts]]:
-    """The text in blocks, with the file's bytes done, and what PyArrow has read of each."""
-    if arrow is None:
+def _parted(path: Path, dialect: Dialect) -> Iterator[tuple[bytes, int, list[Part]]]:
+    """The text in blocks, with the file's bytes done, and the parts of each."""
+    if not dialect.separator:
         for text, done in whole_lines(path):
-            yield text, done, [(range(len(text)), None)]
+            yield text, done, [Part(range(len(text)), 0, None)]
         return
-    threads, skipped = thread_count(), max(dialect.skipped, default=0)
-    under_way: deque[tuple[bytes, int, Future[Parts]]] = deque()
+    usual, threads, skipped = UsualLines(dialect), thread_count(), max(dialect.skipped, default=0)
+    under_way: deque[tuple[bytes, int, Future[list[Part]]]] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        for text, done in _large_blocks(path):
-            under_way.append((text, done, pool.submit(arrow.parts, text, _end_of(text, skipped))))
-            skipped = 0
-            while len(under_way) > threads:
+        for text, done in whole_lines(path):
+            start, skipped = _behind(text, skipped)
+            under_way.append((text, done, pool.submit(usual.parts, text, start)))
+            while len(under_way) > 2 * threads:
                 first, at, coming = under_way.popleft()
                 yield first, at, coming.result()
         for first, at, coming in under_way:
             yield first, at, coming.result()
 
 
-def _end_of(text: bytes, lines: int) -> int:
-    """The byte where the line begins that follows so many."""
+def _behind(text: bytes, lines: int) -> tuple[int, int]:
+    """The byte behind so many lines of a text, and how many of them are in later texts."""
     end = 0
-    for _ in range(lines):
+    while lines and end < len(text):
         end = text.index(b"\n", end) + 1
-    return end
-
-
-def _large_blocks(path: Path) -> Iterator[tuple[bytes, int]]:
-    """As `whole_lines`, several together: a name that is in both is then looked up once."""
-    texts, size, done = list[bytes](), 0, 0
-    for text, done in whole_lines(path):
-        texts.append(text)
-        size += len(text)
-        if size >= LARGE_BLOCK:
-            yield b"".join(texts), done
-            texts, size = [], 0
-    if texts:
-        yield b"".join(texts), done
+        lines -= 1
+    return end, lines

@@ -1,7 +1,8 @@
 """Numbers for names: a hash table of byte strings that lie one after another.
 
-A slot holds the upper half of a name's hash and, in the lower half, its number from 1. Names are
-compared byte by byte where the halves agree, so that no two are taken for one.
+A slot of the table is two numbers: the hash of a name in the upper half and its number from 1 in
+the lower half, then the place of the name among the known names. Names are compared byte by byte
+where the hashes agree, so that no two are taken for one.
 """
 
 from __future__ import annotations
@@ -12,149 +13,99 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-PRIME = np.uint64(0x100000001B3)
-MIX = np.uint64(0xFF51AFD7ED558CCD)
-HALF = np.uint64(32)
-NUMBER = np.uint64(0xFFFFFFFF)
-NOTHING, ONE = np.uint64(0), np.uint64(1)
+from groute_py.kernels.cpu.words import HALF, LOWER_HALF, NOTHING, ONE, are_equal, hash_of
+
+START, SIZE, HASH = 0, 1, 2
+"""What the table of the names of a text says of each, uint32, shape (names, 3)."""
 NEWLINE = 10
 AHEAD = 64
 """Names whose memory is loaded together."""
 
 
 @njit(cache=True, nogil=True)
-def interleaved(
-    tails: NDArray[np.uint8],
-    tail_offsets: NDArray[Any],
-    heads: NDArray[np.uint8],
-    head_offsets: NDArray[Any],
-    letters: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-) -> None:
-    """Copy names one after another, each tail before its head.
+def hash_names(text: NDArray[np.uint8], seed: np.uint64, names: NDArray[np.uint32]) -> None:
+    """Fill in the hashes of names whose starts and sizes are known.
 
     Args:
-        tails: uint8, the tails one after another.
-        tail_offsets: int32, shape (rows + 1,), where each begins.
-        heads, head_offsets: likewise.
-        letters: uint8, to be filled; as long as tails and heads together.
-        offsets: int64, shape (2 * rows + 1,), to be filled.
+        text: uint8, holds the names.
+        seed: as for `groute_py.kernels.cpu.words.hash_of`.
+        names: uint32, shape (names, 3).
     """
-    end = NOTHING
-    offsets[0] = 0
-    for row in range(len(tail_offsets) - 1):
-        for place in range(np.uint64(tail_offsets[row]), np.uint64(tail_offsets[row + 1])):
-            letters[end] = tails[place]
-            end += ONE
-        offsets[2 * row + 1] = np.int64(end)
-        for place in range(np.uint64(head_offsets[row]), np.uint64(head_offsets[row + 1])):
-            letters[end] = heads[place]
-            end += ONE
-        offsets[2 * row + 2] = np.int64(end)
-
-
-@njit(cache=True, nogil=True)
-def hash_names(
-    text: NDArray[np.uint8], offsets: NDArray[Any], seed: np.uint64, hashes: NDArray[np.uint64]
-) -> None:
-    """Hash each name (FNV-1a from `seed`, and mixed), into `hashes`, shape (names,).
-
-    Args:
-        text: uint8, the names one after another.
-        offsets: int64, shape (names + 1,), where each begins.
-        seed: any number; unknown to who writes the names, so that nobody can make them collide.
-        hashes: uint64, shape (names,), to be filled.
-    """
-    for name in range(len(hashes)):
-        code = seed
-        for place in range(np.uint64(offsets[name]), np.uint64(offsets[name + 1])):
-            code = (code ^ np.uint64(text[place])) * PRIME
-        code = (code ^ (code >> HALF)) * MIX
-        hashes[name] = code ^ (code >> HALF)
+    for name in range(len(names)):
+        start, size = np.uint64(names[name, START]), np.uint64(names[name, SIZE])
+        names[name, HASH] = hash_of(text, start, size, seed)
 
 
 @njit(cache=True, nogil=True)
 def number_names(
-    letters: NDArray[np.uint8],
-    offsets: NDArray[Any],
-    hashes: NDArray[np.uint64],
-    start: int,
+    text: NDArray[np.uint8],
+    names: NDArray[np.uint32],
+    done: int,
     slots: NDArray[np.uint64],
     known: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    codes: NDArray[np.uint64],
+    used: int,
     count: int,
     numbers: NDArray[np.int32],
-) -> tuple[int, int, int]:
+) -> tuple[int, np.int64, int, int]:
     """Number names; new ones get the numbers that follow.
 
     Where names are many, time is latency of memory. So what some names will need is loaded for all
     of them before the first is looked up: these loads do not wait for each other.
 
     Args:
-        letters, offsets, hashes: as for `hash_names`.
-        start: so many are done.
-        slots: uint64, a power of two of them, at least twice as many as there will be names.
+        text: uint8, holds the names; none of them has a newline.
+        names: uint32, shape (names, 3).
+        done: how many of these names have their numbers.
+        slots: uint64, shape (a power of two, 2), 0 where they are free.
         known: uint8, the names so far, a newline behind each, and room for more.
-        ends: int64, where each of them ends, behind a 0, and room for more.
-        codes: uint64, their hashes, and room for more.
-        count: how many there are.
+        used: how many bytes these are.
+        count: how many names these are.
         numbers: int32, shape (names,), to be filled.
 
     Returns:
-        How many are done, the new count, and a sum that keeps the loads ahead from being left out.
-        Fewer than all are done where there is no room.
+        How many names are done, the new `used` and `count`, and a sum that keeps the loads ahead
+        from being left out. Fewer than all are done where there is no room.
     """
     mask, loaded = np.uint64(len(slots) - 1), 0
-    for name in range(start, len(hashes)):
-        if (name - start) % AHEAD == 0:
-            for later in range(name, min(name + AHEAD, len(hashes))):
-                slot = slots[hashes[later] & mask]
-                if slot != NOTHING:
-                    loaded += known[np.uint64(ends[(slot & NUMBER) - ONE])]
-        code, low = hashes[name], np.uint64(offsets[name])
-        size = np.uint64(offsets[name + 1]) - low
+    end = np.uint64(used)
+    for name in range(done, len(names)):
+        if (name - done) % AHEAD == 0:
+            for later in range(name, min(name + AHEAD, len(names))):
+                loaded += known[slots[np.uint64(names[later, HASH]) & mask, 1]]
+        start, size = np.uint64(names[name, START]), np.uint64(names[name, SIZE])
+        code = np.uint64(names[name, HASH])
         at = code & mask
         number: Any = -1
-        while slots[at] != NOTHING:
-            slot = slots[at]
-            if (slot ^ code) >> HALF == NOTHING:
-                other = (slot & NUMBER) - ONE
-                begin = np.uint64(ends[other])
-                if np.uint64(ends[other + ONE]) - begin == size + ONE:
-                    place = NOTHING
-                    while place < size and known[begin + place] == letters[low + place]:
-                        place += ONE
-                    if place == size:
-                        number = np.int64(other)
-                        break
+        while slots[at, 0] != NOTHING:
+            if slots[at, 0] >> HALF == code:
+                place = slots[at, 1]
+                is_as_long = place + size < end and known[place + size] == NEWLINE
+                if is_as_long and are_equal(known, place, text, start, size):
+                    number = np.int64(slots[at, 0] & LOWER_HALF) - 1
+                    break
             at = (at + ONE) & mask
         if number < 0:
-            used = np.uint64(ends[count])
-            if 2 * (count + 1) > len(slots) or count + 1 >= len(ends):
-                return name, count, loaded
-            if used + size >= np.uint64(len(known)):
-                return name, count, loaded
-            place = NOTHING
-            while place < size:
-                known[used + place] = letters[low + place]
-                place += ONE
+            if 2 * (count + 1) > len(slots) or end + size >= np.uint64(len(known)):
+                return name, np.int64(end), count, loaded
             number = count
             count += 1
-            known[used + size] = NEWLINE
-            ends[count] = np.int64(used + size + ONE)
-            codes[number] = code
-            slots[at] = ((code >> HALF) << HALF) | np.uint64(count)
+            slots[at, 0] = code << HALF | np.uint64(count)
+            slots[at, 1] = end
+            for k in range(size):
+                known[end + k] = text[start + k]
+            known[end + size] = NEWLINE
+            end += size + ONE
         numbers[name] = number
-    return len(hashes), count, loaded
+    return len(names), np.int64(end), count, loaded
 
 
 @njit(cache=True, nogil=True)
-def place_hashes(hashes: NDArray[np.uint64], slots: NDArray[np.uint64]) -> None:
-    """Fill a larger table with the names 0, 1, … of these hashes."""
-    mask = np.uint64(len(slots) - 1)
-    for number in range(len(hashes)):
-        at = hashes[number] & mask
-        while slots[at] != NOTHING:
-            at = (at + ONE) & mask
-        slots[at] = (hashes[number] >> HALF) << HALF | np.uint64(number + 1)
+def copy_slots(slots: NDArray[np.uint64], larger: NDArray[np.uint64]) -> None:
+    """Fill a larger table, all free, with what is in the slots of another."""
+    mask = np.uint64(len(larger) - 1)
+    for slot in range(len(slots)):
+        if slots[slot, 0] != NOTHING:
+            at = (slots[slot, 0] >> HALF) & mask
+            while larger[at, 0] != NOTHING:
+                at = (at + ONE) & mask
+            larger[at, 0], larger[at, 1] = slots[slot, 0], slots[slot, 1]

@@ -1,7 +1,8 @@
-"""Which lines of a text with a separator are so usual that any reader of CSV reads them alike.
+"""Rows of a text with a separator, read from lines that are usual.
 
-The others have a quote that is out of place, a blank or a mark of comments in front, another number
-of fields, an empty end, or a number that is not plainly one.
+`scan_rows` stops in front of any other line: one with a quote that is out of place or doubled, a
+blank or a mark of comments in front, another number of fields, an empty end, or a number that is
+not plainly one. The caller, who has all of Python to say what is wrong, takes that line.
 """
 
 from __future__ import annotations
@@ -12,165 +13,155 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from groute_py.kernels.cpu.names import HASH, SIZE, START
+from groute_py.kernels.cpu.numbers import NOWHERE, decimal, integer, is_fraction
+from groute_py.kernels.cpu.words import NOTHING, ONE, first_below, hash_of
+
 NEWLINE, RETURN, QUOTE, ZERO, NINE = 10, 13, 34, 48, 57
-MINUS, POINT, SLASH, HASH, PERCENT = 45, 46, 47, 35, 37
-EXPONENT = ord("e")
-NOTHING, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
-ANY, NAME, NUMBER, INTEGER = 0, 1, 2, 3
-"""What a field may be: anything; not empty; digits with a sign, a point and an exponent; digits."""
-DECIMALS, BLANKS, QUOTED_BLANKS = 1, 2, 4
-"""What there is in usual lines: decimals; blanks around fields, or within quotes around names."""
-LONGEST_INTEGER = np.uint64(18)
-"""Digits that surely fit in 64 bits."""
+MINUS, SLASH, HASH_MARK, PERCENT = 45, 47, 35, 37
+ABOVE_QUOTE = 35
+"""All bytes that end a field are below this, besides the separator."""
+TWO = np.uint64(2)
+ANY, TEXT, NAME, INTEGER, NUMBER = 0, 1, 2, 3, 4
+"""Kinds of fields: one to skip, which may be anything; one to read, likewise; one that is not
+empty; an integer with a minus or none in front; a number."""
 MOST_DIGITS = np.uint64(400)
 """Of an id that is an integer."""
 
 
 @njit(cache=True, nogil=True)
-def unusual_lines(
+def scan_rows(
     text: NDArray[np.uint8],
+    start: int,
     separator: int,
-    fields: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    columns: NDArray[np.uint64],
     marks: bool,
-    spans: NDArray[np.int64],
-) -> tuple[int, int]:
-    """Find the lines that need care.
+    decimals: bool,
+    seed: np.uint64,
+    texts: NDArray[np.uint32],
+    numbers: NDArray[Any],
+) -> tuple[np.int64, int, np.int64]:
+    """Read rows until the end of the text or a line that is not usual.
 
     Args:
         text: uint8, whole lines, the last byte a newline.
+        start: the first byte of a line.
         separator: the byte between fields.
-        fields: `ANY`, `NAME`, `NUMBER` or `INTEGER` for each field of a line, shape (width,).
+        kinds: `ANY`, `TEXT`, `NAME`, `INTEGER` or `NUMBER` for each field of a line.
+        columns: for each field the column of `texts`, or for a number of `numbers`.
         marks: whether a line that begins with ``#``, ``%`` or ``//`` may be a comment.
-        spans: shape (k, 2), filled with the first byte of each unusual line and of the next line.
-            If there are more than k the last goes to the end of the text.
+        decimals: whether numbers may be decimals (`numbers` is then float64).
+        seed: as for `groute_py.kernels.cpu.words.hash_of`.
+        texts: uint32, shape (rows, columns, 3): the start, the size and the hash of each field.
+        numbers: int64 or float64, shape (rows, columns).
 
     Returns:
-        How many spans are filled, and the flags of what there is in the other lines.
+        Position, lines taken and rows filled. The text is done where the position is its length.
     """
-    at, stop, found, flags = np.uint64(0), np.uint64(len(text)), 0, 0
+    at, stop = np.uint64(start), np.uint64(len(text))
+    lines, row = 0, NOTHING
     while at < stop:
-        end, what = _usual_line(text, at, separator, fields, marks)
-        if what < 0:
-            end = at
-            while text[end] != NEWLINE:
-                end += ONE
-            spans[found, 0], spans[found, 1] = np.int64(at), np.int64(end + ONE)
-            found += 1
-            if found == len(spans):
-                spans[found - 1, 1] = len(text)
-                return found, flags
-        else:
-            flags |= what
+        end = at
+        if text[at] != NEWLINE:
+            end = NOWHERE
+            if not _begins_oddly(text, at, separator, marks):
+                end = _row(text, at, separator, kinds, columns, decimals, seed, row, texts, numbers)
+            if end == NOWHERE:
+                break
+            row += ONE
         at = end + ONE
-    return found, flags
+        lines += 1
+    return np.int64(at), lines, np.int64(row)
 
 
-@njit(cache=True, nogil=True)
-def _usual_line(
-    text: NDArray[np.uint8], at: np.uint64, separator: int, fields: NDArray[np.uint8], marks: bool
-) -> tuple[np.uint64, int]:
-    """Where the line ends and its flags; flags below 0 for a line that is not usual."""
+@njit(cache=True, nogil=True, forceinline=True)
+def _begins_oddly(text: NDArray[np.uint8], at: np.uint64, separator: int, marks: bool) -> bool:
+    """Whether a line begins with a blank, a byte order mark, or maybe as a comment."""
     first = text[at]
-    if first == NEWLINE:
-        return at, 0
-    if first == 0xEF and text[at + ONE] == 0xBB and text[at + TWO] == 0xBF:  # a mark of UTF-8
-        return at, -1
-    if _is_blank(first) and first != separator:
-        return at, -1
-    if marks and first in (HASH, PERCENT, SLASH):
-        return at, -1
-    flags, p = 0, at
-    for k in range(len(fields)):
-        p, what = _field(text, p, separator, fields[k])
-        if what < 0:
-            return at, -1
-        flags |= what
-        if text[p] == RETURN and text[p + ONE] == NEWLINE:
-            p += ONE
-        if k + 1 < len(fields):
-            if text[p] != separator:
-                return at, -1
-            p += ONE
-    return p, flags if text[p] == NEWLINE else -1
+    has_mark = first == 0xEF and text[at + ONE] == 0xBB and text[at + TWO] == 0xBF
+    has_blank = _is_blank(first) and first != separator
+    is_marked = marks and first in (HASH_MARK, PERCENT, SLASH)
+    return bool(has_mark or has_blank or is_marked)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
+def _row(
+    text: NDArray[np.uint8],
+    p: np.uint64,
+    separator: int,
+    kinds: NDArray[np.uint8],
+    columns: NDArray[np.uint64],
+    decimals: bool,
+    seed: np.uint64,
+    row: np.uint64,
+    texts: NDArray[np.uint32],
+    numbers: NDArray[Any],
+) -> np.uint64:
+    """Read the fields of a line; where it ends, or `NOWHERE` if it is not usual."""
+    is_usual, field = True, 0
+    while is_usual and field < len(kinds):
+        start, stop, p = _field(text, p, separator)
+        kind, column = kinds[field], columns[field]
+        is_usual = p != NOWHERE and (start < stop or kind <= TEXT)
+        if is_usual and kind == NUMBER:
+            whole, end = integer(text, start)
+            if end == stop:
+                numbers[row, column] = whole
+            elif decimals and end != NOWHERE and is_fraction(text[end]):
+                numbers[row, column], end = decimal(text, start)
+            is_usual = end == stop
+        elif is_usual and kind != ANY:
+            texts[row, column, START], texts[row, column, SIZE] = start, stop - start
+            texts[row, column, HASH] = hash_of(text, start, stop - start, seed)
+            is_usual = kind != INTEGER or _is_integer(text, start, stop)
+        field += 1
+        if is_usual and field < len(kinds):
+            is_usual = text[p] == separator
+            p += ONE
+    return p if is_usual and text[p] == NEWLINE else NOWHERE
+
+
+@njit(cache=True, nogil=True, forceinline=True)
 def _field(
-    text: NDArray[np.uint8], p: np.uint64, separator: int, kind: int
-) -> tuple[np.uint64, int]:
-    """Behind a field, and its flags; flags below 0 for one that is not usual."""
+    text: NDArray[np.uint8], p: np.uint64, separator: int
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Where a field starts and stops without blanks and quotes, and the place behind it.
+
+    That place is of the separator or the newline, and `NOWHERE` for a field that is not usual.
+    """
     quoted = text[p] == QUOTE
     start = p + ONE if quoted else p
-    if quoted:
-        p = _closing_quote(text, start)
-        end = p
-        if text[p] != QUOTE:
-            return p, -1
+    p = first_below(text, start, ABOVE_QUOTE, separator)
+    while not _ends_field(text[p]) and (quoted or text[p] != separator):
+        p = first_below(text, p + ONE, ABOVE_QUOTE, separator)
+    stop = p
+    is_usual = not quoted or text[p] == QUOTE
+    if quoted and is_usual:
         p += ONE
-    else:
-        while text[p] != separator and text[p] != NEWLINE:
-            if text[p] == QUOTE or (text[p] == RETURN and text[p + ONE] != NEWLINE):
-                return p, -1
-            if text[p] == RETURN:
-                break
-            p += ONE
-        end = p
-    flags = 0
-    if start < end and (_is_blank(text[start]) or _is_blank(text[end - ONE])):
-        flags = QUOTED_BLANKS if quoted else BLANKS
-        while start < end and _is_blank(text[start]):
-            start += ONE
-        while start < end and _is_blank(text[end - ONE]):
-            end -= ONE
-    if kind != ANY and start == end:
-        return p, -1
-    if kind == NUMBER:
-        what = _number(text, start, end)
-        return p, flags | what if what >= 0 and flags != QUOTED_BLANKS else -1
-    if kind == INTEGER and not _is_integer(text, start, end):
-        return p, -1
-    return p, flags
+    while not quoted and start < stop and _is_blank(text[start]):
+        start += ONE
+    while not quoted and start < stop and _is_blank(text[stop - ONE]):
+        stop -= ONE
+    if is_usual and text[p] == RETURN and text[p + ONE] == NEWLINE:
+        p += ONE
+    is_usual &= text[p] == separator or text[p] == NEWLINE
+    return start, stop, p if is_usual else NOWHERE
 
 
 @njit(cache=True, nogil=True)
-def _closing_quote(text: NDArray[np.uint8], p: np.uint64) -> np.uint64:
-    """Where the quote is that closes a field; else where its line ends, or a return stands."""
-    while text[p] != NEWLINE and text[p] != RETURN:
-        if text[p] == QUOTE:
-            if text[p + ONE] != QUOTE:
-                return p
-            p += ONE
-        p += ONE
-    return p
+def _ends_field(letter: Any) -> bool:
+    """Whether a byte ends a field, or is out of place in it, also within quotes."""
+    return bool(letter in (NEWLINE, RETURN, QUOTE))
 
 
 @njit(cache=True, nogil=True)
-def _number(text: NDArray[np.uint8], start: np.uint64, end: np.uint64) -> int:
-    """`DECIMALS` or 0 for a number; below 0 for what may be none, or does not fit."""
-    decimal, p = False, start
-    while p < end:
-        letter = text[p]
-        if letter == POINT or letter | 32 == EXPONENT:
-            decimal = True
-        elif letter == MINUS:
-            if p > start and text[p - ONE] | 32 != EXPONENT:
-                return -1
-        elif not ZERO <= letter <= NINE:
-            return -1
-        p += ONE
-    if decimal:
-        return DECIMALS
-    return 0 if end - start <= LONGEST_INTEGER else -1
-
-
-@njit(cache=True, nogil=True)
-def _is_integer(text: NDArray[np.uint8], start: np.uint64, end: np.uint64) -> bool:
+def _is_integer(text: NDArray[np.uint8], start: np.uint64, stop: np.uint64) -> bool:
     p = start + ONE if text[start] == MINUS else start
-    if not NOTHING < end - p <= MOST_DIGITS:
-        return False
-    while p < end and ZERO <= text[p] <= NINE:
+    fits = NOTHING < stop - p <= MOST_DIGITS
+    while p < stop and ZERO <= text[p] <= NINE:
         p += ONE
-    return bool(p == end)
+    return bool(fits and p == stop)
 
 
 @njit(cache=True, nogil=True)

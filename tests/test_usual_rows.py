@@ -1,4 +1,4 @@
-"""Rows of edge lists read by PyArrow and line by line: one meaning, and one message."""
+"""Rows of edge lists read by the compiled loop and line by line: one meaning, and one message."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from groute_py import FormatError, read_graph
 from groute_py.graph.columns import BY_TITLE, Columns
-from groute_py.graph.formats import edge_arrow, edge_rows
-from groute_py.graph.formats.edge_arrow import ArrowReader
-
-pytest.importorskip("pyarrow")
+from groute_py.graph.formats import edge_usual
+from groute_py.graph.formats.edge_block import Block
+from groute_py.graph.formats.edge_careful import CarefulLines
+from groute_py.graph.formats.edge_usual import Part, UsualLines
 
 ODD = [
     *(
@@ -85,7 +85,7 @@ def test_one_meaning(
     path.write_bytes(text.encode())
     fast = outcome(path, TITLES[titles])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ArrowReader, "of", classmethod(lambda cls, dialect: None))
+        patch.setattr(UsualLines, "parts", lambda *args: [Part(range(len(args[1])), 0, None)])
         slow = outcome(path, TITLES[titles])
     assert fast == slow
 
@@ -101,30 +101,47 @@ def test_blocks(tmp_path: Path, separator: str, monkeypatch: pytest.MonkeyPatch)
     lines[7:7] = ["", " ".join(["# no row"])]
     (tmp_path / "g.csv").write_text("\n".join(lines) + "\n")
     graphs = [outcome(tmp_path / "g.csv", BY_TITLE)]
-    monkeypatch.setattr(edge_rows, "LARGE_BLOCK", 1000)
     monkeypatch.setattr("groute_py.graph.compression.CHUNK", 900)
     graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
-    monkeypatch.setattr(edge_arrow, "MOST_UNUSUAL", 1)
+    monkeypatch.setattr(edge_usual, "MOST_UNUSUAL", 1)
     graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
     assert graphs[0] == graphs[1] == graphs[2]
     expected = list(dict.fromkeys(name for row in rows for name in row[:2]))
     assert graphs[0][0] == expected
 
 
-def test_usual_lines_go_through_arrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usual_lines_need_no_care(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    read = ArrowReader._block
+    block = CarefulLines.block
 
-    def counted(self: ArrowReader, text: bytes, flags: int) -> Any:
-        block = read(self, text, flags)
-        seen.append((text.count(b"\n"), block is not None))
-        return block
+    def recorded(self: CarefulLines, text: bytes) -> Block:
+        seen.append(text)
+        return block(self, text)
 
-    monkeypatch.setattr(ArrowReader, "_block", counted)
-    text = 'from,to,km\n"a, b",c d,5\nc d, e ,6.5\n' + "x,y,7\r\n" * 50
-    (tmp_path / "g.csv").write_text(text)
-    assert read_graph(tmp_path / "g.csv").arc_count == 52
-    assert seen == [(52, True)]
+    monkeypatch.setattr(CarefulLines, "block", recorded)
+    usual = '"a, b",c d,5\nc d, e ,6.5\n\n' + "x,y,7\r\n" * 50 + '"\u00e9",x,-1e-3\n'
+    (tmp_path / "g.csv").write_bytes(("from,to,km\n" + usual).encode())
+    assert read_graph(tmp_path / "g.csv").arc_count == 53
+    assert seen == [b"from,to,km\n"]
+
+
+def test_decimals_end_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in later blocks; integers that float64 does not hold are kept where all are integers."""
+    monkeypatch.setattr("groute_py.graph.compression.CHUNK", 900)
+    rows = ["from,to,km", *(f"a,b{k},{k}" for k in range(300))]
+    for last, kind in (("5", np.int32), (str(2**60 + 1), np.int64), ("0.1", np.float64)):
+        text = "\n".join([*rows, f"a,b,{last}", *rows[1:], ""])
+        (tmp_path / "g.csv").write_text(text)
+        graph = read_graph(tmp_path / "g.csv", cache=False)
+        assert graph.weights.dtype == kind
+        assert graph.weights.tolist() == [*range(300), kind(last), *range(300)]
+
+
+def test_titles_in_a_later_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.graph.compression.CHUNK", 40)
+    comments = "# a line of comments\n" * 9
+    (tmp_path / "g.csv").write_text(f"{comments}from,to,km\n" + "a,b,5\n" * 30)
+    assert read_graph(tmp_path / "g.csv", cache=False).arc_count == 30
 
 
 @pytest.mark.parametrize(
