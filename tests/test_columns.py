@@ -145,6 +145,20 @@ TABLES: dict[str, tuple[Table, Arcs]] = {
         {"u": [1, 2, 3], "v": [2, 3, 4], "oneway": ["yes", "no", "-1"], "km": [5, 6, 7]},
         [(1, 2, 5), (2, 3, 6), (3, 2, 6), (4, 3, 7)],
     ),
+    "GTFS pathways": (
+        {"pathway_id": [1, 2], "from_stop_id": ["a", "b"], "to_stop_id": ["b", "c"],
+         "is_bidirectional": [1, 0], "traversal_time": [5, 6]},
+        [("a", "b", 5), ("b", "a", 5), ("b", "c", 6)],
+    ),
+    "GMNS links": (
+        {"link_id": [1, 2, 3], "from_node_id": [1, 2, 3], "to_node_id": [2, 3, 4],
+         "dir_flag": [1, 0, -1], "length": [5, 6, 7]},
+        [(1, 2, 5), (2, 3, 6), (3, 2, 6), (4, 3, 7)],
+    ),
+    "two ways": (
+        {"from": [1, 2], "to": [2, 3], "two_way": ["yes", "no"]},
+        [(1, 2, 1), (2, 1, 1), (2, 3, 1)],
+    ),
     "STRING": (
         {"protein1": ["p1", "p2"], "protein2": ["p2", "q"], "combined_score": [490, 800]},
         [("p1", "p2", 490), ("p2", "q", 800)],
@@ -201,6 +215,7 @@ def test_a_weight_for_each_way(read: Callable[..., Graph]) -> None:
         ({"b": [1], "source": [2], "km": [3]}, "tails and heads is not clear in b, source, km"),
         ({"from": [1], "to": [2], "x": [3], "y": [4]}, "which column holds weights is not clear"),
         ({"id": [1], "from": [2], "to": [3], "x": [4]}, "which column holds weights is not clear"),
+        ({"source": [1], "target": [2], "rating": [3], "time": [4]}, "weights is not clear"),
         ({"u": [1], "v": [2], "directed": [2]}, "expected 1 or true .* --undirected"),
         ({"u": [1], "v": [2], "direction": [5]}, "says '5'; expected 1, 0 .* --undirected"),
         ({"u": [1], "v": [2], "km": [3], "reverse_cost": [4]}, "weights are km.* --undirected"),
@@ -268,6 +283,18 @@ def test_marks_of_comments(tmp_path: Path, text: str, arcs: Arcs | None, comment
     assert arcs_by_id(graph) == arcs
     assert graph.reading is not None
     assert graph.reading.comments == comments
+
+
+@pytest.mark.parametrize("titles", ["person,friend", "id,name", "City\tCountry", "node other"])
+def test_titles_or_an_edge(tmp_path: Path, titles: str) -> None:
+    separator = titles.strip("abcdefghijklmnopqrstuvwxyzC")[:1]
+    (tmp_path / "g.txt").write_text(f"{titles}\nx{separator}y\ny{separator}z\n")
+    with pytest.raises(FormatError, match="may be titles or an edge") as caught:
+        read_graph(tmp_path / "g.txt")
+    assert caught.value.line == 1
+    tail, head = titles.split(separator)
+    graph = read_graph(tmp_path / "g.txt", tail=tail, head=head)
+    assert arcs_by_id(graph) == [("x", "y", 1), ("y", "z", 1)]
 
 
 def test_titles_in_a_comment_that_are_not_clear(tmp_path: Path) -> None:

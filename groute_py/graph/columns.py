@@ -24,6 +24,8 @@ from groute_py.graph.titles import (
 )
 
 CHOOSE_ENDS = "name them with --tail and --head (tail= and head= in Python)"
+MOMENTS = ("time", "times")
+"""Titles of weights, or of times of day where another column may hold weights."""
 CHOOSE_WEIGHT = "choose one with --weight (weight= in Python)"
 MOST_BY_PLACE = 3
 """Columns of a table whose first two are tails and heads whatever they are called."""
@@ -166,6 +168,8 @@ def _weight(
 ) -> Any:
     """The column of weights, or None where every arc weighs 1."""
     found = [title for title in rest if is_weight_title(title)]
+    if found and all(compact(title) in MOMENTS for title in found):  # or of when a row was written
+        found = [] if any(not _is_known(title) for title in rest) else found
     if len(found) > 1:  # words such as a time of day are no weights beside numbers
         found = [title for title in found if is_numeric(title)] or found
     if len(found) > 1:
@@ -182,6 +186,11 @@ def _weight(
             "`weight`, or leave out all but tails and heads for unit weights"
         )
     return None
+
+
+def _is_known(title: Any) -> bool:
+    """Whether a title says what is in the column."""
+    return is_weight_title(title) or is_other_title(title)
 
 
 def _directed(

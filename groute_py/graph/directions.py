@@ -46,19 +46,24 @@ ONE_WAY = _rule(YES, (*NO, ""), ("-1", "reverse"), "yes, no or -1")
 RULES = {
     "type": TYPE,
     "directed": DIRECTED,
-    "isdirected": DIRECTED,
-    "undirected": UNDIRECTED,
-    "isundirected": UNDIRECTED,
-    "bidirectional": UNDIRECTED,
-    "direction": DIRECTION,
-    "oneway": ONE_WAY,
+    **dict.fromkeys(("undirected", "bidirectional", "bidir", "twoway", "bothways"), UNDIRECTED),
+    **dict.fromkeys(("direction", "dir", "dirflag", "directionflag"), DIRECTION),
+    **dict.fromkeys(("oneway", "onewaystreet"), ONE_WAY),
 }
-"""By the title of the column: Gephi, GMNS, AequilibraE, OpenStreetMap."""
+"""By the title, without a leading ``is``: Gephi, GMNS, AequilibraE, OpenStreetMap, GTFS."""
+
+
+def known_rule(title: Any) -> Rule | None:
+    """The rule that a title names; whether the column follows it, `is_direction` says."""
+    plain = compact(title)
+    return RULES.get(plain) or RULES.get(plain.removeprefix("is"))
 
 
 def rule_of(title: Any) -> Rule:
     """The rule for a column that `is_direction` accepts."""
-    return RULES[compact(title)]
+    rule = known_rule(title)
+    assert rule is not None
+    return rule
 
 
 def is_direction(title: Any, others: Sequence[Any], values: Any) -> bool:
@@ -72,7 +77,7 @@ def is_direction(title: Any, others: Sequence[Any], values: Any) -> bool:
         others: titles of other columns.
         values: gives some or all values of a column by its title.
     """
-    rule = RULES.get(compact(title))
+    rule = known_rule(title)
     if rule is TYPE:
         return any(TYPE.way(value) is not None for value in values(title))
     if rule is ONE_WAY:

@@ -13,12 +13,11 @@ from groute_py.errors import GraphError, GrouteError, quote
 from groute_py.graph.array_like import host_array
 from groute_py.graph.columns import Columns, Roles, as_int64, roles_of
 from groute_py.graph.csr import Graph
-from groute_py.graph.directions import RULES, arcs_of_rows, ways_of
+from groute_py.graph.directions import arcs_of_rows, known_rule, ways_of
 from groute_py.graph.ids import numbered
 from groute_py.graph.memory import FEWEST_VERTICES, check_name_lengths
 from groute_py.graph.mirror import mirrored
 from groute_py.graph.reading import Reading
-from groute_py.graph.titles import compact
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 NAME = "edge table"
@@ -99,7 +98,7 @@ def _collected(table: Any, asked: Columns) -> tuple[Any, Roles]:
     """The columns of a LazyFrame that are read, and those whose values say whether they are."""
     schema = table.collect_schema()
     titles = list(schema.names())
-    telling = [title for title in titles if compact(title) in RULES]
+    telling = [title for title in titles if known_rule(title) is not None]
     values = table.select(telling).collect() if telling else {}
     roles = roles_of(
         titles, lambda title: schema[title].is_numeric(), lambda title: values[title], asked

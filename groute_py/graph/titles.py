@@ -52,6 +52,7 @@ OTHERS = frozenset((
     "kph", "mph", "mode", "modes", "count", "geometry", "geom", "wkt", "date", "year", "datetime",
     "timestamp", "ts", "unixts", "epoch", "start", "end", "departure", "arrival", "flag",
     "reversed", "directed", "undirected", "bidirectional", "direction", "dir", "oneway",
+    "isoneway", "onewaystreet", "twoway", "istwoway", "bothways", "bidir",
 ))  # fmt: skip
 """A word of which one is in the title of a column that holds neither ends nor weights."""
 THINGS = frozenset(["link", "edge", "arc", "way", "row"])
@@ -120,6 +121,11 @@ def weight_there(title: Any) -> str | None:
     """
     there = re.sub(r"(?i)^reverse[\W_]*", "", str(title))
     return compact(there) if there != str(title) and is_weight_title(there) else None
+
+
+def is_kind(title: Any) -> bool:
+    """Whether it says what vertices are, like ``person`` or ``City``, as names hardly do."""
+    return re.fullmatch(NOUN, compact(title)) is not None
 
 
 def is_other_title(title: Any) -> bool:

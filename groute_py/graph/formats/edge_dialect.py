@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from groute_py.errors import FormatError
 from groute_py.graph.arc_lines import DECIMAL
+from groute_py.graph.columns import CHOOSE_ENDS
 from groute_py.graph.formats.edge_fields import (
     Lines,
     Records,
@@ -26,13 +27,16 @@ from groute_py.graph.formats.edge_titles import (
 )
 from groute_py.graph.head import Head
 from groute_py.graph.lines import shown
+from groute_py.graph.titles import is_kind
 
 COMMENTS = b"#%"
 ROLES = ("tail", "head", "weight")
+ENDS = ROLES[:2]
 FOREIGN_COMMENT = b"//"
 NO_COMMENT = "a line that begins with // is no comment in an edge list; begin comments with #"
 VERTICES = re.compile(rb"# vertices (-?\d{1,18})\.\.(-?\d{1,18})\s*")
-IDS_ARE_NAMES = b"# ids are names\n"
+COMMENT_ON_NAMES = "# ids are names"
+IDS_ARE_NAMES = f"{COMMENT_ON_NAMES}\n".encode()
 """We write this where ids that look like integers are names."""
 TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1f]*")
 SAMPLE = 100
@@ -132,6 +136,7 @@ def dialect_of(head: Head) -> Dialect | None:
     named = IDS_ARE_NAMES.strip() in comments
     if not named:
         _check_typos(head, rows)
+        _check_titles(head, rows)
     return Dialect(
         separator,
         columns,
@@ -216,8 +221,20 @@ def _check_typos(head: Head, rows: Records) -> None:
     number, end = names[0]
     others = " as in the other lines" if is_rare else ""
     problem = f"expected an integer id{others}, got {shown(end)}"
-    hint = f"where ids are names, begin the file with `{IDS_ARE_NAMES.decode().strip()}`"
+    hint = f"where ids are names, begin the file with `{COMMENT_ON_NAMES}`"
     raise FormatError(head.path, f"{problem}; {hint}", line=number)
+
+
+def _check_titles(head: Head, rows: Records) -> None:
+    """Refuse a first row like ``person,friend`` above names: it may be titles or an edge."""
+    if not rows or len(rows[0][1]) != len(ENDS):
+        return
+    number, fields = rows[0]
+    words = [field.decode(errors="replace") for field in fields]
+    if any(map(is_kind, words)):
+        problem = f"{shown(b', '.join(fields))} may be titles or an edge"
+        hint = f"for titles {CHOOSE_ENDS}; for an edge begin the file with `{COMMENT_ON_NAMES}`"
+        raise FormatError(head.path, f"{problem}; {hint}", line=number)
 
 
 def _begins_like_a_number(field: bytes) -> bool:
