@@ -146,7 +146,7 @@ class NegativeCycleError(GrouteError):
             shown = [*shown[:20], f"… {len(shown) - 40} more …", *shown[-20:]]
         super().__init__(
             f"negative cycle of weight {weight}: {' → '.join(shown)}; "
-            "shortest paths are not defined for vertices behind it"
+            "shortest paths are not defined for vertices reachable from it"
         )
         self.cycle = cycle
         self.weight = weight
