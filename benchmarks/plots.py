@@ -140,12 +140,12 @@ def sizes_of(records: list[Record]) -> dict[str, tuple[str]]:
     >>> sizes_of([{"case": "g", "vertices": 264346, "arcs": 733846}])
     {'g': ('0.26 M vertices, 0.73 M arcs',)}
     """
-    return {
-        NAMES.get(record["case"], record["case"]): (
-            f"{millions(record['vertices'])} vertices, {millions(record['arcs'])} arcs",
-        )
-        for record in records
-    }
+    sizes = {}
+    for record in records:
+        case = str(record["case"])
+        size = f"{millions(record['vertices'])} vertices, {millions(record['arcs'])} arcs"
+        sizes[NAMES.get(case, case)] = (size,)
+    return sizes
 
 
 def millions(count: int) -> str:
