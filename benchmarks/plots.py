@@ -19,6 +19,7 @@ import click
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from groute_py.errors import GrouteError, InputError
 
@@ -40,6 +41,9 @@ LEFT_OUT = "groute-py, with tree"
 """Rows of `PEERS` that the chart leaves out, because it compares distances only."""
 
 BLUE, LIGHT_BLUE, GRAY, ORANGE = "#1f5fbf", "#8fb4e8", "#8a8a8a", "#d98c3f"
+KINDS = {"groute-py": BLUE, "other programs on the GPU": GRAY, "programs on the CPU": ORANGE}
+"""What each colour of the first chart stands for."""
+
 WIDTH_IN = 7.3  # 700 px at 96 px an inch
 
 STYLE = {
@@ -103,11 +107,14 @@ def draw_peers(content: Record, with_scipy: Record) -> Figure:
     graphs = list(dict.fromkeys(graph for graph, _ in times))
     slowest = {p: max(t for (_, q), t in times.items() if q == p) for _, p in times}
     programs = sorted(slowest, key=lambda name: (not name.startswith(OURS), slowest[name]))
-    figure = Figure(figsize=(WIDTH_IN, 0.75 + 0.26 * len(programs)), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 1.15 + 0.26 * len(programs)), layout="constrained")
+    sizes = sizes_of(with_scipy["records"])
     panels = figure.subplots(1, len(graphs), sharey=True, sharex=True, squeeze=False)[0]
     for panel, graph in zip(panels, graphs, strict=True):
         _peers_of(panel, [times.get((graph, program)) for program in programs], programs)
-        panel.set_title(graph, loc="left")
+        panel.set_title("\n".join((graph, *sizes.get(graph, ()))), loc="left")
+    handles = [Patch(color=color, label=kind) for kind, color in KINDS.items()]
+    figure.legend(handles=handles, loc="outside upper left", ncols=len(handles), frameon=False)
     panels[0].set_yticks(range(len(programs)), programs)
     panels[0].invert_yaxis()
     panels[0].set_xlim(min(times.values()) / 2, 5 * max(times.values()))
@@ -125,6 +132,29 @@ def scipy_rows(records: list[Record]) -> list[Record]:
         }
         for record in records
     ]
+
+
+def sizes_of(records: list[Record]) -> dict[str, tuple[str]]:
+    """The size of each graph that records of `benchmarks` describe, in words.
+
+    >>> sizes_of([{"case": "g", "vertices": 264346, "arcs": 733846}])
+    {'g': ('0.26 M vertices, 0.73 M arcs',)}
+    """
+    sizes = {}
+    for record in records:
+        case = str(record["case"])
+        size = f"{millions(record['vertices'])} vertices, {millions(record['arcs'])} arcs"
+        sizes[NAMES.get(case, case)] = (size,)
+    return sizes
+
+
+def millions(count: int) -> str:
+    """A count in millions, with two digits below 1 M and three above.
+
+    >>> [millions(count) for count in (264346, 4194304, 24010000, 134217728)]
+    ['0.26 M', '4.19 M', '24.0 M', '134 M']
+    """
+    return f"{count / 1e6:#.{3 if count >= 1e6 else 2}g}".removesuffix(".") + " M"
 
 
 def _peers_of(panel: Axes, values: list[float | None], programs: list[str]) -> None:

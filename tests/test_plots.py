@@ -22,7 +22,11 @@ PEERS = {
 }
 
 
-SCIPY = {"records": [{"case": "small", "peers": {"scipy": {"median": 0.25}}}]}
+SCIPY = {
+    "records": [
+        {"case": "small", "vertices": 250000, "arcs": 2500000, "peers": {"scipy": {"median": 0.25}}}
+    ]
+}
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +66,8 @@ def test_charts_show_the_values(plots: Any, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     peers = texts(tmp_path / "out" / "peers.svg")
     assert {"small", "large", "groute-py", "Other", "0.500", "12.3", "40.0", "250"} <= set(peers)
+    assert "0.25 M vertices, 2.50 M arcs" in peers  # of small
+    assert "programs on the CPU" in peers
     assert peers.count("no result") == 2  # Other and SciPy on large
     scaled = texts(tmp_path / "out" / "scaling.svg")
     assert scaled.count("2.00×") == 2  # distances, of either graph
