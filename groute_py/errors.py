@@ -100,7 +100,7 @@ class FormatError(InputError):
     """
 
     def __init__(self, path: str | Path, problem: str, *, line: int | None = None) -> None:
-        where = f"{path}:{line}" if line is not None else f"{path}"
+        where = printable(path if line is None else f"{path}:{line}")
         super().__init__(f"{where}: {problem}")
         self.path = Path(path)
         self.line = line

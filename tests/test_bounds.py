@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command import Run, as_json
 from graphs import graph_of, graphs, scipy_distances
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +20,16 @@ from groute_py.device.base import bound_within, unreached
 
 METHODS = ("delta-stepping", "bellman-ford", "heap-dijkstra", "csr-bellman-ford")
 TYPES = [np.dtype(kind) for kind in ("int32", "int64", "float32", "float64")]
+
+
+def test_an_integer_of_the_command_line(tmp_path: Path, run: Run) -> None:
+    """Beyond what float64 holds."""
+    (tmp_path / "g.txt").write_text("".join(f"a {k} {2**53 + k}\n" for k in range(4)))
+    solved = ("sssp", tmp_path / "g.txt", "-s", "a", "--device", "cpu", "--cutoff", 2**53 + 1)
+    assert as_json(run(*solved, "-o", tmp_path / "r.npz", "--json"))["reached"] == 3
+    done = run("verify", tmp_path / "g.txt", tmp_path / "r.npz", "--cutoff", 2**53 + 1)
+    assert done.exit_code == 0
+    assert run(*solved[:-1], "2x").exit_code == 2
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)

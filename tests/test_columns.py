@@ -155,6 +155,14 @@ TABLES: dict[str, tuple[Table, Arcs]] = {
          "dir_flag": [1, 0, -1], "length": [5, 6, 7]},
         [(1, 2, 5), (2, 3, 6), (3, 2, 6), (4, 3, 7)],
     ),
+    "weights of arcs back": (
+        {"a_node": [1, 2], "b_node": [2, 3], "cost": [4, 5], "rcost": [6, -1]},
+        [(1, 2, 4), (2, 1, 6), (2, 3, 5)],
+    ),
+    "letters": (
+        {"from": ["a", "b", "c"], "to": ["b", "c", "d"], "DIR": ["F", "B", "T"]},
+        [("a", "b", 1), ("b", "c", 1), ("c", "b", 1), ("d", "c", 1)],
+    ),
     "two ways": (
         {"from": [1, 2], "to": [2, 3], "two_way": ["yes", "no"]},
         [(1, 2, 1), (2, 1, 1), (2, 3, 1)],
@@ -285,9 +293,17 @@ def test_marks_of_comments(tmp_path: Path, text: str, arcs: Arcs | None, comment
     assert graph.reading.comments == comments
 
 
-@pytest.mark.parametrize("titles", ["person,friend", "id,name", "City\tCountry", "node other"])
-def test_titles_or_an_edge(tmp_path: Path, titles: str) -> None:
-    separator = titles.strip("abcdefghijklmnopqrstuvwxyzC")[:1]
+@pytest.mark.parametrize(
+    ("titles", "separator"),
+    [
+        ("person,friend", ","),
+        ("id,name", ","),
+        ("City\tCountry", "\t"),
+        ("node other", " "),
+        ("Person ID;Friend ID", ";"),
+    ],
+)
+def test_titles_or_an_edge(tmp_path: Path, titles: str, separator: str) -> None:
     (tmp_path / "g.txt").write_text(f"{titles}\nx{separator}y\ny{separator}z\n")
     with pytest.raises(FormatError, match="may be titles or an edge") as caught:
         read_graph(tmp_path / "g.txt")
@@ -313,6 +329,20 @@ def test_ids_with_a_point(tmp_path: Path, titles: str) -> None:
         read_graph(tmp_path / "g.csv")
     (tmp_path / "g.csv").write_text(f"# ids are names\n{titles}1.0,2.0,5\n")
     assert arcs_by_id(read_graph(tmp_path / "g.csv")) == [("1.0", "2.0", 5)]
+
+
+def test_titles_or_a_weighted_edge(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("fan,idol,score\nx,y,5\ny,z,6\n")
+    with pytest.raises(FormatError, match="may be titles or an edge"):
+        read_graph(tmp_path / "g.csv")
+    graph = read_graph(tmp_path / "g.csv", tail="fan", head="idol", weight="score")
+    assert arcs_by_id(graph) == [("x", "y", 5), ("y", "z", 6)]
+
+
+def test_directions_that_are_lists() -> None:
+    table = pd.DataFrame({"u": [1, 2], "v": [2, 3], "oneway": [True, [True, False]]})
+    with pytest.raises(GraphError, match="row 2: column oneway says"):
+        graph_from_table(table)
 
 
 @pytest.mark.parametrize("weight", ["3 km", "1,234"])

@@ -12,6 +12,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli import telemetry as telemetering
+from groute_py.cli.number import number
 from groute_py.cli.options import algorithm_option, cache_value, graph_argument, solve_options
 from groute_py.cli.signals import on_signal
 from groute_py.cli.watch import watched
@@ -35,7 +36,7 @@ GRACE_S = 1.0
 @graph_argument
 @algorithm_option
 @click.option("--delta", type=float, help="Δ of delta-stepping, in units of weight.  [automatic]")
-@click.option("--cutoff", type=float, help="Leave vertices that are farther unreached.")
+@click.option("--cutoff", type=number, help="Leave vertices that are farther unreached.")
 @click.option("--prepare", is_flag=True, help="On GPUs: load for longer, so that solves take less.")
 @solve_options
 def sssp(graph: str, **given: Any) -> None:

@@ -8,6 +8,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
+from groute_py.cli.number import number
 from groute_py.cli.options import (
     cache_options,
     cache_value,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.command()
 @graph_argument
 @click.argument("result")
-@click.option("--cutoff", type=float, help="The cutoff the result was computed with.")
+@click.option("--cutoff", type=number, help="The cutoff the result was computed with.")
 @click.option("--hops", is_flag=True, help="RESULT is of bfs: every arc counts 1.")
 @column_options
 @undirected_option
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 def verify(
     graph: str,
     result: str,
-    cutoff: float | None,
+    cutoff: int | float | None,
     hops: bool,
     undirected: bool,
     columns: Columns,

@@ -84,6 +84,8 @@ def _zip_opened(path: Path) -> Iterator[tuple[BinaryIO, zipfile.ZipFile, zipfile
             if members[0].flag_bits & 1:
                 raise FormatError(path, "its member is encrypted; unpack it")
             yield file, archive, members[0]
+    except FormatError:
+        raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         raise FormatError(path, f"damaged zip archive: {error}") from error
 

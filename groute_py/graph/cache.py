@@ -38,7 +38,10 @@ def folder_for(
         cache = path.stat().st_size >= (LARGE_COMPRESSED if compressed else LARGE_PLAIN)
     if isinstance(cache, bool):
         return _usual_folder() if cache else None
-    return Path(cache)
+    folder = Path(cache)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is no folder, so no copies of graphs can be kept there")
+    return folder
 
 
 def _usual_folder() -> Path | None:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 
@@ -208,7 +209,7 @@ def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
             yield piece, file.tell()
 
 
-def _decompressed(path: Path, file: BinaryIO, codec: Codec) -> Iterator[bytes]:
+def _decompressed(path: Path, file: BufferedReader, codec: Codec) -> Iterator[bytes]:
     """The streams of a compressed file, one after another; zeros may follow each."""
     data = file.read(CHUNK)
     while data:
@@ -229,6 +230,9 @@ def _decompressed(path: Path, file: BinaryIO, codec: Codec) -> Iterator[bytes]:
         data = stream.unused_data or file.read(CHUNK)
         while data and not (data := data.lstrip(b"\0")):
             data = file.read(CHUNK)
+        if data and codec.magic.match(data + file.peek(8)) is None:
+            problem = f"has bytes behind the end of the {codec.name} data that are none"
+            raise FormatError(path, problem)
 
 
 def packing(path: Path, file: BinaryIO) -> AbstractContextManager[IO[bytes]]:

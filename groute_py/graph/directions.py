@@ -41,12 +41,21 @@ SIGNS = Rule({}, "a weight below 0 for no arc")
 TYPE = _rule(("directed",), ("undirected",), (), "Directed or Undirected")
 DIRECTED = _rule(YES, NO, (), "1 or true for directed rows, 0 or false for others")
 UNDIRECTED = _rule(NO, YES, (), "1 or true for rows of both directions, 0 or false for others")
-DIRECTION = _rule(("1", "forward"), ("0", "both"), ("-1", "backward"), "1, 0 for both, or -1")
+DIRECTION = _rule(
+    ("1", "forward", "f", "ft"),
+    ("0", "both", "b"),
+    ("-1", "backward", "t", "tf"),
+    "1, 0 for both, or -1",
+)
 ONE_WAY = _rule(YES, (*NO, ""), ("-1", "reverse"), "yes, no or -1")
+UNDIRECTED_TITLES = (
+    *("undirected", "bidirectional", "bidirected", "bidir", "mutual", "symmetric"),
+    *("twoway", "bothways", "bothdirections"),
+)
 RULES = {
-    "type": TYPE,
+    **dict.fromkeys(("type", "edgetype"), TYPE),
     "directed": DIRECTED,
-    **dict.fromkeys(("undirected", "bidirectional", "bidir", "twoway", "bothways"), UNDIRECTED),
+    **dict.fromkeys(UNDIRECTED_TITLES, UNDIRECTED),
     **dict.fromkeys(("direction", "dir", "dirflag", "directionflag"), DIRECTION),
     **dict.fromkeys(("oneway", "onewaystreet"), ONE_WAY),
 }
@@ -91,8 +100,9 @@ def ways_of(values: Sequence[Any], title: Any, rule: Rule) -> NDArray[np.int8]:
     Raises:
         GraphError: with the number of the row, from 1, whose value says nothing.
     """
-    known = {value: rule.way(value) for value in dict.fromkeys(values)}
-    ways = [known[value] for value in values]
+    plain = [_plain(value) for value in values]
+    known = {value: rule.ways.get(value) for value in dict.fromkeys(plain)}
+    ways = [known[value] for value in plain]
     if None in ways:
         row = ways.index(None)
         raise GraphError(f"row {row + 1}: {problem_of(values[row], title, rule)}")

@@ -52,7 +52,8 @@ OTHERS = frozenset((
     "kph", "mph", "mode", "modes", "count", "geometry", "geom", "wkt", "date", "year", "datetime",
     "timestamp", "ts", "unixts", "epoch", "start", "end", "departure", "arrival", "flag",
     "reversed", "directed", "undirected", "bidirectional", "direction", "dir", "oneway",
-    "isoneway", "onewaystreet", "twoway", "istwoway", "bothways", "bidir",
+    "isoneway", "onewaystreet", "twoway", "istwoway", "bothways", "bothdirections",
+    "bidir", "bidirected", "mutual", "symmetric",
 ))  # fmt: skip
 """A word of which one is in the title of a column that holds neither ends nor weights."""
 THINGS = frozenset(["link", "edge", "arc", "way", "row"])
@@ -116,16 +117,16 @@ def is_weight_title(title: Any) -> bool:
 def weight_there(title: Any) -> str | None:
     """Of a title such as ``reverse_cost`` that of the weights of arcs there, as `compact` has it.
 
-    >>> weight_there("reverse_cost"), weight_there("reversed")
-    ('cost', None)
+    >>> [weight_there(title) for title in ("reverse_cost", "rcost", "km_back", "reversed")]
+    ['cost', 'cost', 'km', None]
     """
-    there = re.sub(r"(?i)^reverse[\W_]*", "", str(title))
+    there = re.sub(r"(?i)^(reverse[\W_]*|r(?=cost))|[\W_]+(reversed?|back)$", "", str(title))
     return compact(there) if there != str(title) and is_weight_title(there) else None
 
 
 def is_kind(title: Any) -> bool:
     """Whether it says what vertices are, like ``person`` or ``City``, as names hardly do."""
-    return re.fullmatch(NOUN, compact(title)) is not None
+    return re.fullmatch(f"{NOUN}+", compact(title)) is not None
 
 
 def is_other_title(title: Any) -> bool:

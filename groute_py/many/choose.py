@@ -91,6 +91,7 @@ def choose(
 
     Raises:
         InputError: the method that is asked for cannot do this; says why.
+        SetupError: it needs a GPU, and there is none.
     """
     device = request.device
     if device == "auto":
@@ -115,10 +116,13 @@ def choose(
 
 def _device(request: Request, facts: Facts, count: int, ranks: int) -> str:
     """A GPU where there is one, but what the CPU has done before a GPU is ready stays there."""
+    problem = gpu_problem()
+    if request.algorithm == "single" and problem is not None:
+        raise SetupError(f"single is a method for GPUs, and none can be used: {problem}")
+    if problem is not None:
+        return "cpu"
     if request.algorithm == "single":
         return "cuda"
-    if gpu_problem() is not None:
-        return "cpu"
     seconds = estimates(facts, count, None)
     on_cpu = seconds.get(request.algorithm, min(seconds.values()))
     return "cpu" if ranks == 1 and on_cpu < READY_S else "cuda"

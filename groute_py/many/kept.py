@@ -274,7 +274,7 @@ class KeptRows:
         changed = [name for name in run if known.get(name) != run[name]]
         if changed:
             raise InputError(
-                f"{self._folder} is of a run with another {' and '.join(changed)}; leave out "
+                f"{self._folder} is of a run with other {' and '.join(changed)}; leave out "
                 "--resume to begin anew"
             )
         self._check_files()

@@ -18,6 +18,8 @@ from groute_py.graph.formats.edge_fields import (
     separator_of,
 )
 from groute_py.graph.formats.edge_titles import (
+    NO_TITLES,
+    WORD,
     Titled,
     are_titles,
     described,
@@ -27,7 +29,7 @@ from groute_py.graph.formats.edge_titles import (
 )
 from groute_py.graph.head import Head
 from groute_py.graph.lines import shown
-from groute_py.graph.titles import is_kind
+from groute_py.graph.titles import is_kind, is_other_title
 
 COMMENTS = b"#%"
 ROLES = ("tail", "head", "weight")
@@ -39,6 +41,8 @@ COMMENT_ON_NAMES = "# ids are names"
 IDS_ARE_NAMES = f"{COMMENT_ON_NAMES}\n".encode()
 """We write this where ids that look like integers are names."""
 TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1f]*")
+UNSURE = ("start", "end", "departure", "arrival")
+"""Titles that are names of vertices as well."""
 SAMPLE = 100
 RARE = 10
 """One of so many ids may be a mistake."""
@@ -226,12 +230,26 @@ def _check_typos(head: Head, rows: Records) -> None:
 
 
 def _check_titles(head: Head, rows: Records) -> None:
-    """Refuse a first row like ``person,friend`` above names: it may be titles or an edge."""
-    if not rows or len(rows[0][1]) != len(ENDS):
+    """Refuse a first row above names that may be titles or an edge: ``person,friend``.
+
+    So may be ``fan,idol,score`` above rows that end with a number.
+    """
+    if not rows:
         return
     number, fields = rows[0]
     words = [field.decode(errors="replace") for field in fields]
-    if any(map(is_kind, words)):
+    above_numbers = len(rows) > 1 and all(DECIMAL.fullmatch(row[-1]) for _, row in rows[1:])
+    is_word = WORD.fullmatch(words[-1]) is not None and words[-1].lower() not in NO_TITLES
+    may_be_titles = (
+        any(
+            is_kind(word) or is_other_title(word)
+            for word in words
+            if not re.search(r"\d", word) and word not in UNSURE
+        )
+        if len(fields) == len(ENDS)
+        else above_numbers and is_word
+    )
+    if may_be_titles:
         problem = f"{shown(b', '.join(fields))} may be titles or an edge"
         hint = f"for titles {CHOOSE_ENDS}; for an edge begin the file with `{COMMENT_ON_NAMES}`"
         raise FormatError(head.path, f"{problem}; {hint}", line=number)
