@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays_in_files import header, npy
 from conftest import Job
 from one_error import Bad, check
 
@@ -20,17 +19,6 @@ from groute_py.api import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.graph.formats import native
 from groute_py.result import load
-
-
-def npy(values: Any) -> bytes:
-    file = io.BytesIO()
-    np.lib.format.write_array(file, np.asarray(values))
-    return file.getvalue()
-
-
-def header(shape: str, descr: str = "<i8") -> bytes:
-    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
-    return b"\x93NUMPY\1\0" + struct.pack("<H", 118) + text.ljust(117) + b"\n"
 
 
 def csr(fields: bytes | dict[str, Any], ids: Any = None, offsets: bytes | None = None) -> bytes:

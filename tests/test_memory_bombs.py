@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import struct
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from arrays_in_files import header, npy
 
 from groute_py import FormatError, read_graph
 
@@ -24,17 +23,6 @@ LIMIT = 600 << 20
 """Bytes of addresses that a command may take beyond what is there once all is imported."""
 
 MEGABYTE = 1 << 20
-
-
-def npy(values: Any) -> bytes:
-    file = io.BytesIO()
-    np.lib.format.write_array(file, np.asarray(values))
-    return file.getvalue()
-
-
-def header(shape: str, descr: str = "<i8") -> bytes:
-    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
-    return b"\x93NUMPY\1\0" + struct.pack("<H", 118) + text.ljust(117) + b"\n"
 
 
 def archive(
