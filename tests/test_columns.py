@@ -339,6 +339,12 @@ def test_titles_or_a_weighted_edge(tmp_path: Path) -> None:
     assert arcs_by_id(graph) == [("x", "y", 5), ("y", "z", 6)]
 
 
+@pytest.mark.parametrize("ends", [[1, None], [1.0, np.nan], ["a", None]])
+def test_a_row_without_an_end(ends: list[Any]) -> None:
+    with pytest.raises(GraphError, match="row 2 has no vertex in column 'from'"):
+        graph_from_table(pd.DataFrame({"from": ends, "to": ["b", "c"]}))
+
+
 def test_directions_that_are_lists() -> None:
     table = pd.DataFrame({"u": [1, 2], "v": [2, 3], "oneway": [True, [True, False]]})
     with pytest.raises(GraphError, match="row 2: column oneway says"):

@@ -75,7 +75,7 @@ class TestTables:
             ({"a": [1], "b": [2]}, {"weight": "km"}, "no column 'km'"),
             ({"a": [-1], "b": [2]}, {"renumber": False}, "vertex -1 is below 0"),
             ({"a": [0.5], "b": [2.0]}, {}, "integer or a string"),
-            ({"a": ["x", None], "b": ["y", "z"]}, {}, "integer or a string"),
+            ({"a": ["x", None], "b": ["y", "z"]}, {}, "integer or a string|row 2 has no vertex"),
             ({"a": ["x"], "b": [1]}, {}, "must be alike"),
             ({"a": [0], "b": [1], "w": [float("nan")]}, {}, "must be finite"),
             ({"a": [0], "b": [1], "w": ["far"]}, {}, "weights must be"),

@@ -161,6 +161,9 @@ def _ends(table: Any, name: Any) -> NDArray[Any]:
         return as_int64(column, f"a vertex of column {quote(name)}")
     if not column.size:
         return column.astype(np.int64)
+    empty = [row for row, value in enumerate(column.tolist()) if value is None or value != value]
+    if empty:
+        raise GraphError(f"row {empty[0] + 1} has no vertex in column {quote(name)}")
     if column.dtype.kind in "OT":
         _check_lengths(column.tolist())
     words = np.array(column.tolist()) if column.dtype.kind in "OT" else column
