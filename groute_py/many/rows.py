@@ -28,7 +28,7 @@ class SourceRows:
     Attributes:
         sources: int64, shape (k,), vertex indices.
         distances: shape (k, n), in the types and units of `groute_py.Result`.
-        predecessors: int64 or int32, shape (k, n), −1 if there is none; None if not asked for.
+        predecessors: int32, shape (k, n), −1 if there is none; None if not asked for.
         statistics: how the rows were computed: ``algorithm``, ``reason``, ``device``.
     """
 
