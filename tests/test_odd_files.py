@@ -6,6 +6,8 @@ import bz2
 import gzip
 import lzma
 import os
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +185,31 @@ def test_a_banner_that_is_out_of_place(tmp_path: Path, above: str) -> None:
     (tmp_path / "m.mtx").write_text(above + banner + "3 3 2\n2 1 10\n3 2 5\n")
     arcs = [(1, 2, 10), (2, 1, 10), (2, 3, 5), (3, 2, 5)]
     assert arcs_by_id(read_graph(tmp_path / "m.mtx")) == arcs
+
+
+MANY = 20_000
+LONG_WINDED = {
+    "digits": b"9" * MANY + b"x",
+    "a weight": b"1 2 " + b"9" * MANY + b"x\n",
+    "words": b"a" + b"_b" * MANY + b"!,b\n1,2\n",
+    "blanks": b"a" + b" " * MANY + b"!,b\n1,2\n",
+    "a title of nouns": b"from,to," + b"osmid" * MANY + b"x\n1,2,3\n",
+    "nouns for an end": b"osmid" * 30 + b"x,b,c,d\n1,2,3,4\n",
+    "brackets": b"from,to," + b"(" * MANY + b",km\n1,2,3,4\n",
+    "separators": b"a," + b"_" * MANY + b"back,c\nx,y,z\n",
+    "comments of DOT": b"/**/" * MANY + b"x",
+    "comments of GML": b"# a\n" * MANY + b"x [",
+    "comments of Pajek": b"% a\n" * MANY + b"x",
+    "markup": b"<a> " * MANY + b"x",
+    "quotes": b'"a"' * MANY + b",b\n1,2\n",
+}
+
+
+@pytest.mark.parametrize("name", LONG_WINDED)
+def test_patterns_take_no_longer_than_they_must(tmp_path: Path, name: str) -> None:
+    """A pattern that can fit in many ways would try them all where it fits in none."""
+    (tmp_path / "g.csv").write_bytes(LONG_WINDED[name])
+    start = time.process_time()
+    with suppress(FormatError):
+        read_graph(tmp_path / "g.csv", cache=False)
+    assert time.process_time() - start < 20

@@ -28,7 +28,7 @@ from groute_py.kernels.cpu.scan import NO_LETTER, kinds_of, scan_arcs
 SHORTEST_ARC = len("1 2\n")
 BLANKS = b" \t\r"
 INTEGER = re.compile(rb"[+-]?\d{1,400}")
-DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+DECIMAL = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 class _Terms(NamedTuple):

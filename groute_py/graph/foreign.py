@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from groute_py.graph.head import Head
 
-COMMENTS = rb"(?:\s|//[^\n]*(?:\n|$)|/\*.*?\*/|#[^\n]*(?:\n|$))*"
+# Repetitions are possessive (*+): a file that almost fits would else be tried in all ways.
+COMMENTS = rb"(?:\s|//[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/|#[^\n]*(?:\n|$))*+"
 
 
 class Foreign(NamedTuple):
@@ -29,12 +30,12 @@ FOREIGN = (
     Foreign("GEXF", re.compile(rb"\s*<(?:[^>]*>\s*<)*?gexf\b", re.I), "read_gexf({path})"),
     Foreign(
         "GML",
-        re.compile(rb"(?:\s|#[^\n]*\n|(?:creator|version|comment)\b[^\n]*\n)*graph\s*\[", re.I),
+        re.compile(rb"(?:\s|#[^\n]*\n|(?:creator|version|comment)\b[^\n]*\n)*+graph\s*\[", re.I),
         "read_gml({path})",
     ),
     Foreign(
         "Pajek",
-        re.compile(rb"(?:\s|%[^\n]*\n)*\*(?:vertices|network|(?:arcs|edges)(?:list)?)\b", re.I),
+        re.compile(rb"(?:\s|%[^\n]*\n)*+\*(?:vertices|network|(?:arcs|edges)(?:list)?)\b", re.I),
         "read_pajek({path})",
     ),
     Foreign(

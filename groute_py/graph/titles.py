@@ -56,13 +56,15 @@ OTHERS = frozenset((
     "bidir", "bidirected", "mutual", "symmetric",
 ))  # fmt: skip
 """A word of which one is in the title of a column that holds neither ends nor weights."""
+LONGEST = 200
+"""Letters of a title that are looked at; some patterns take the square of them."""
 THINGS = frozenset(["link", "edge", "arc", "way", "row"])
 """Whole titles of such columns."""
 
 
 @lru_cache(maxsize=1024)
 def _words(title: str) -> tuple[str, ...]:
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", title)
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", title[:LONGEST])
     return tuple(re.findall(r"[^\W\d_]+", parted.lower()))
 
 
@@ -72,7 +74,8 @@ def compact(title: Any) -> str:
     >>> compact(":START_ID(Person)"), compact("From Node-Id")
     ('startid', 'fromnodeid')
     """
-    return re.sub(r"[\W_]+", "", re.sub(r"\(.*?\)|\[.*?\]", "", str(title))).lower()
+    words = re.sub(r"\(.*?\)|\[.*?\]", "", str(title)[:LONGEST])
+    return re.sub(r"[\W_]+", "", words).lower()
 
 
 def ends_in(titles: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -95,7 +98,7 @@ def _ends_of(title: str) -> frozenset[tuple[Any, ...]]:
     found = set()
     for pair, needs_noun in [(p, False) for p in PAIRS] + [(p, True) for p in MARKS]:
         for word, end in zip(pair, ("tail", "head"), strict=True):
-            fit = re.fullmatch(f"({NOUN}*){word}({NOUN}*)", title)
+            fit = re.fullmatch(f"({NOUN}{{0,3}}){word}({NOUN}{{0,3}})", title)
             if fit and (fit[1] or fit[2] or not needs_noun):
                 found.add((pair, fit[1], fit[2], end))
     return frozenset(found)
@@ -120,13 +123,15 @@ def weight_there(title: Any) -> str | None:
     >>> [weight_there(title) for title in ("reverse_cost", "rcost", "km_back", "reversed")]
     ['cost', 'cost', 'km', None]
     """
-    there = re.sub(r"(?i)^(reverse[\W_]*|r(?=cost))|[\W_]+(reversed?|back)$", "", str(title))
-    return compact(there) if there != str(title) and is_weight_title(there) else None
+    there = re.sub(
+        r"(?i)^(reverse[\W_]*|r(?=cost))|[\W_]+(reversed?|back)$", "", str(title)[:LONGEST]
+    )
+    return compact(there) if there != str(title)[:LONGEST] and is_weight_title(there) else None
 
 
 def is_kind(title: Any) -> bool:
     """Whether it says what vertices are, like ``person`` or ``City``, as names hardly do."""
-    return re.fullmatch(f"{NOUN}+", compact(title)) is not None
+    return re.fullmatch(f"{NOUN}{{1,3}}", compact(title)) is not None
 
 
 def is_other_title(title: Any) -> bool:

@@ -20,7 +20,7 @@ from groute_py.graph.formats.edge_fields import (
 from groute_py.graph.head import Head
 from groute_py.graph.titles import ends_in
 
-WORD = re.compile(r"[^\W\d]\w*([ _().:/-]+\w+)*[ )]*")
+WORD = re.compile(r"[^\W\d](?:[\w ().:/-]*\w)?[ )]*")
 NUMBER = re.compile(rb"[-+]?\.?\d.*")
 NO_TITLES = ("nan", "inf", "infinity", "null", "none", "na")
 """Words that a third field may hold instead of a number."""
