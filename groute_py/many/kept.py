@@ -274,8 +274,8 @@ class KeptRows:
         changed = [name for name in run if known.get(name) != run[name]]
         if changed:
             raise InputError(
-                f"{self._folder} is of a run with other {' and '.join(changed)}; leave out "
-                "--resume to begin anew"
+                f"{self._folder} belongs to a run in which {', '.join(changed)} differed; leave "
+                "out --resume to begin anew"
             )
         self._check_files()
 
