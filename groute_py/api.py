@@ -87,7 +87,8 @@ def sssp(
         algorithm: ``auto`` or the name of a method, which ``groute-py algorithms`` lists.
         delta: Δ for delta-stepping, in units of weight; None for automatic.
         device: ``auto``, ``cpu`` or ``cuda``.
-        partition: ``arcs`` or ``vertices``: the parts have about equally many of these.
+        partition: ``arcs`` or ``vertices``: the parts have about equally many of these;
+            ``first``: the first rank has all.
         predecessors: also find the shortest-path tree.
         cutoff: leave vertices farther than this unreached, in units of weight.
         time_limit_s: stop with `TimeLimitError` after this many seconds.

@@ -37,17 +37,32 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "G
 @click.command()
 @graph_argument
 @click.option(
-    "--sources", default="all", show_default=True, help="FILE.ss, @FILE, ID,ID,… or random:N."
+    "--sources",
+    default="all",
+    show_default=True,
+    help="The sources: all, ID,ID,…, @FILE, FILE.ss or random:N.",
 )
 @click.option(
-    "--algorithm", default="auto", show_default=True, help="floyd, heap, batch or single."
+    "--algorithm", default="auto", show_default=True, help="auto, floyd, heap, batch or single."
 )
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
-@click.option("--paths", is_flag=True, help="Find predecessors too.")
-@click.option("--reduce", "what", default="none", show_default=True, help="sum, max or histogram.")
+@click.option("--paths", is_flag=True, help="Find the predecessors too.")
+@click.option(
+    "--reduce",
+    "what",
+    default="none",
+    show_default=True,
+    help="Instead of rows: none, sum, max or histogram.",
+)
 @click.option("-o", "--output", help="Save all rows: .npy .npz .zarr.")
-@click.option("--resume", is_flag=True, help="Go on with what an unfinished run has left.")
-@click.option("--memory-limit", metavar="SIZE", help="Of the GPU, such as 20G.  [what is free]")
+@click.option(
+    "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
+)
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    help="Take so much of the GPU's memory, such as 20G.  [all that is free]",
+)
 @column_options
 @undirected_option
 @cache_options

@@ -16,7 +16,7 @@ from groute_py.cli.sssp import run
     "--cutoff",
     type=click.IntRange(0, 2**62),
     metavar="ARCS",
-    help="Leave what is farther unreached.",
+    help="Leave vertices that are farther unreached.",
 )
 @solve_options
 def bfs(graph: str, **given: Any) -> None:

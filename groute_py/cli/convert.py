@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @column_options
 @undirected_option
 @click.option(
-    "--sort-rows", is_flag=True, help="Each row by weight, as frontier Dijkstra wants it."
+    "--sort-rows", is_flag=True, help="Sort each row by weight, as frontier-dijkstra wants it."
 )
 def convert(source: str, target: str, undirected: bool, columns: Columns, sort_rows: bool) -> None:
     """Read FROM, whatever it holds, and write TO in the format of its suffix.

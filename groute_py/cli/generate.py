@@ -12,8 +12,12 @@ from groute_py.cli.alone import on_rank_0
 
 @click.command()
 @click.argument("spec")
-@click.option("-o", "--output", required=True, help="The file; its suffix says the format.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Another seed, another graph.")
+@click.option(
+    "-o", "--output", required=True, help="The file to write; its suffix chooses the format."
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="The seed of the random numbers."
+)
 def generate(spec: str, output: str, seed: int) -> None:
     """Write the generated graph SPEC to a file.
 

@@ -27,7 +27,9 @@ MOST_PARTS = 1 << 16
 @click.command()
 @graph_argument
 @click.option(
-    "--parts", type=click.IntRange(1, MOST_PARTS), help="Show the cut into so many parts."
+    "--parts",
+    type=click.IntRange(1, MOST_PARTS),
+    help="Show the sizes of so many parts, and the arcs between them.",
 )
 @column_options
 @undirected_option

@@ -20,16 +20,16 @@ _command = click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSE
 
 @click.group()
 def launch() -> None:
-    r"""Start a command on several ranks: print what would start it, or start it with --submit.
+    """Start a command on several ranks: print what would start it, or start it with --submit.
 
     \b
         groute-py launch mpirun --gpus-per-node 4 -- sssp usa.gr
         groute-py launch slurm --nodes 2 --time 00:10:00 -- sssp usa.gr -o usa.npz
-    """
+    """  # noqa: D301 - \b is click's
 
 
 @launch.command()
-@click.option("--hosts", help="Names, with commas between.  [this machine]")
+@click.option("--hosts", help="Names of the hosts, separated by commas.  [this machine]")
 @click.option("--gpus-per-node", type=_positive, help="One rank a GPU.  [--ntasks-per-node]")
 @click.option("--ntasks-per-node", type=_positive, help="Ranks a host.  [--gpus-per-node]")
 @click.option("--submit", is_flag=True, help="Start it instead of printing it.")
@@ -66,7 +66,7 @@ def mpirun(
 
 
 @launch.command()
-@click.option("--nodes", type=_positive, default=1, show_default=True, help="How many.")
+@click.option("--nodes", type=_positive, default=1, show_default=True, help="The number of nodes.")
 @click.option(
     "--gpus-per-node",
     type=click.IntRange(min=0),
@@ -75,14 +75,20 @@ def mpirun(
     help="One rank a GPU; 0 for the CPU.",
 )
 @click.option("--ntasks-per-node", type=_positive, help="Ranks a node.  [--gpus-per-node]")
-@click.option("--time", default="01:00:00", show_default=True, help="The limit, as Slurm's.")
-@click.option("--account", help="Whom to charge.  [the site's default]")
-@click.option("--partition", help="Where to run.  [the site's default]")
-@click.option("--modules", default="", help="Load these modules, with blanks between.")
+@click.option(
+    "--time", default="01:00:00", show_default=True, help="The time limit, as Slurm writes it."
+)
+@click.option("--account", help="The account to charge.  [the site's default]")
+@click.option("--partition", help="The partition to run in.  [the site's default]")
+@click.option("--modules", default="", help="Load these modules, separated by blanks.")
 @click.option("--venv", metavar="FOLDER", help="Activate this virtual environment.")
 @click.option("--container", metavar="IMAGE", help="Run within this Apptainer image.")
-@click.option("--mpi", metavar="TYPE", help="Of srun: pmix, pmi2, …; or mpirun.  [this MPI's]")
-@click.option("--each", metavar="FILE", help="An array: a task for each line, which replaces {}.")
+@click.option("--mpi", metavar="TYPE", help="srun's --mpi: pmix, pmi2, …; or mpirun.  [this MPI's]")
+@click.option(
+    "--each",
+    metavar="FILE",
+    help="Submit an array with a task for each line of FILE, which replaces {}.",
+)
 @click.option("--at-once", type=_positive, metavar="N", help="At most N tasks at a time.")
 @click.option("--requeue", is_flag=True, help="Slurm may start it again after a lost node.")
 @click.option("--submit", is_flag=True, help="Give it to sbatch and print the job's number.")

@@ -104,28 +104,60 @@ json_option = click.option(
 
 SOLVE_OPTIONS = (
     click.option(
-        "-s", "--source", metavar="ID", help="Source, by the file's id.  [first with arcs]"
+        "-s",
+        "--source",
+        metavar="ID",
+        help="The source, by its id in the file.  [the first with arcs]",
     ),
     click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda."),
-    click.option("--partition", default="arcs", show_default=True, help="Parts of equal what."),
     click.option(
-        "--mode", default="auto", show_default=True, help="Exchange: auto, fused, rounds."
+        "--partition",
+        default="arcs",
+        show_default=True,
+        help="The parts have equally many arcs, or vertices; first: all on rank 0.",
     ),
-    click.option("--order", default="auto", show_default=True, help="none, bfs, rcm or hilbert."),
-    click.option("--coordinates", metavar="FILE", help="For hilbert.  [the .co beside GRAPH]"),
-    click.option("--no-predecessors", is_flag=True, help="Distances only."),
-    click.option("-o", "--output", help="Save the result: .npz .npy .csv .txt .parquet .sol."),
-    click.option("--output-format", metavar="NAME", help="In this form, whatever the suffix."),
+    click.option(
+        "--mode",
+        default="auto",
+        show_default=True,
+        help="How GPUs exchange: auto, fused or rounds.",
+    ),
+    click.option(
+        "--order",
+        default="auto",
+        show_default=True,
+        help="The order of vertices: auto, none, bfs, rcm or hilbert.",
+    ),
+    click.option(
+        "--coordinates",
+        metavar="FILE",
+        help="Coordinates of the vertices for hilbert.  [the .co beside GRAPH]",
+    ),
+    click.option("--no-predecessors", is_flag=True, help="Find distances only."),
+    click.option(
+        "-o",
+        "--output",
+        help="Save the result; its suffix chooses the form: .npz .npy .csv .txt .parquet .sol.",
+    ),
+    click.option("--output-format", metavar="NAME", help="Save in this form, whatever the suffix."),
     click.option(
         *("-t", "--target", "targets"),
         metavar="ID",
         multiple=True,
-        help="Print the path to ID, and stop there; several.",
+        help="Print the path to ID and stop once it is known; may be repeated.",
     ),
-    click.option("--verify", "check", is_flag=True, help="Check the optimality certificate."),
-    click.option("-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so often."),
-    click.option("--time-limit", type=float, metavar="SECONDS", help="Give up after so long."),
-    click.option("--telemetry", metavar="FILE", help="Write what the GPUs did, as .csv."),
+    click.option(
+        "--verify", "check", is_flag=True, help="Check the answer by the optimality certificate."
+    ),
+    click.option(
+        "-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so many times."
+    ),
+    click.option(
+        "--time-limit", type=float, metavar="SECONDS", help="Give up after so many seconds."
+    ),
+    click.option(
+        "--telemetry", metavar="FILE", help="Sample the use of the GPUs into FILE (.csv)."
+    ),
     column_options,
     undirected_option,
     cache_options,

@@ -29,15 +29,21 @@ MOST_GIGABYTES = 1e9
 
 @click.command()
 @graph_argument
-@click.option("--gpus", type=click.IntRange(min=1), default=1, show_default=True, help="How many.")
+@click.option(
+    "--gpus", type=click.IntRange(min=1), default=1, show_default=True, help="The number of GPUs."
+)
 @click.option(
     "--gpu-memory",
     type=click.FloatRange(min=0, min_open=True),
     metavar="GB",
-    help="Free on each.  [what NVML says]",
+    help="Free memory of each GPU.  [what NVML says]",
 )
 @click.option(
-    "--bits", type=click.Choice(["32", "64"]), default="32", show_default=True, help="Of distances."
+    "--bits",
+    type=click.Choice(["32", "64"]),
+    default="32",
+    show_default=True,
+    help="The bits of a distance.",
 )
 @column_options
 @undirected_option

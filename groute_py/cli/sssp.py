@@ -35,9 +35,13 @@ GRACE_S = 1.0
 @click.command()
 @graph_argument
 @algorithm_option
-@click.option("--delta", type=float, help="Δ of delta-stepping, in units of weight.  [automatic]")
+@click.option(
+    "--delta", type=float, help="Δ of delta-stepping, in units of weight.  [chosen by the graph]"
+)
 @click.option("--cutoff", type=number, help="Leave vertices that are farther unreached.")
-@click.option("--prepare", is_flag=True, help="On GPUs: load for longer, so that solves take less.")
+@click.option(
+    "--prepare", is_flag=True, help="On GPUs: spend time on loading so that each solve takes less."
+)
 @solve_options
 def sssp(graph: str, **given: Any) -> None:
     """Shortest paths from one source to every vertex of GRAPH.
