@@ -46,11 +46,11 @@ test-slow: $(VENV)/$(MPI),test.stamp
 # What fills a GPU's memory runs alone, afterwards.
 test-gpu: $(if $(filter none,$(VENV)),,$(VENV)/$(MPI),test,$(CUDA).stamp)
 	$(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python) -m pytest -m gpu -n auto --maxprocesses 12 \
-	    --dist loadfile tests --ignore tests/test_full_gpu.py $(ARGS)
-	$(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python) -m pytest -m gpu tests/test_full_gpu.py $(ARGS)
+	    --dist loadfile tests --ignore tests/gpu/test_full_gpu.py $(ARGS)
+	$(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python) -m pytest -m gpu tests/gpu/test_full_gpu.py $(ARGS)
 
 models: $(VENV)/$(MPI),test.stamp
-	$(BIN)/python tests/model_checks.py
+	$(BIN)/python tests/models/checks.py
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff check

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from command import Run, run_command
-from graphs import graph_of
 from hypothesis import HealthCheck, settings
+from support.command import Run, run_command
+from support.graphs import graph_of
+from support.places import ROOT
+from support.processes import Job, run_groute, run_script
+from support.skips import EMULATED, needs_gpu
 
 from groute_py import write_graph
-from groute_py.device.choose import gpu_problem
-from groute_py.launch.mpirun import command, plan
 from groute_py.settings import settings as own_settings
 
 settings.register_profile(
@@ -28,16 +29,11 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-NO_GPU = gpu_problem()
-
-EMULATED = "emulated_cupy" in sys.modules
-"""Whether GPUs are emulated, where everything but the smallest graphs takes long."""
-
-collect_ignore_glob = ["[!t]*.py"]
-"""Helpers are imported by tests; searched for doctests, emulated_gpu.py would replace CuPy."""
+collect_ignore_glob = ["*/[!t]*.py"]
+"""Helpers are imported by tests; searched for doctests, the emulation would replace CuPy."""
 
 if not any(map(find_spec, ("compression", "backports"))):
-    collect_ignore_glob.append("test_fuzz.py")  # it packs files by zstd, which is missing here
+    collect_ignore_glob.append("*/test_fuzz.py")  # it packs files by zstd, which is missing here
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
@@ -47,20 +43,15 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 def pytest_collection_finish() -> None:
     """Refuse to run where collecting has replaced CuPy, since tests of the GPU would not use it."""
-    if ("emulated_cupy" in sys.modules) != EMULATED:
+    if ("support.emulation.cupy" in sys.modules) != EMULATED:
         raise pytest.UsageError(
-            "collecting the tests imported emulated_cupy, so GPU tests would run in emulation; "
-            "emulate on purpose with -p emulated_gpu, or keep the import out of collected files"
+            "collecting the tests imported support.emulation.cupy, so GPU tests would run in "
+            "emulation; emulate on purpose with -p support.emulation.plugin, or keep the import "
+            "out of collected files"
         )
 
 
-DEVICES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=[pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU))],
-    ),
-]
+DEVICES = ["cpu", pytest.param("cuda", marks=needs_gpu)]
 
 
 @pytest.fixture(params=DEVICES)
@@ -81,7 +72,7 @@ def on_device(device: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """Real graphs with known answers: GROUTE_PY_TEST_DATA, or shared/data beside the checkout."""
-    beside = Path(__file__).parents[2] / "shared" / "data"
+    beside = ROOT.parent / "shared" / "data"
     folder = Path(os.environ.get("GROUTE_PY_TEST_DATA", beside))
     if not folder.is_dir():
         pytest.skip(f"no real graphs at {folder}; set GROUTE_PY_TEST_DATA")
@@ -94,52 +85,16 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["GROUTE_PY_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
-Job = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
 @pytest.fixture
 def groute() -> Job:
     """Run ``groute-py ARGS`` on ``ranks`` ranks; returns the completed process."""
-
-    def run(
-        *args: object, ranks: int = 1, timeout: float = 120, **environ: str
-    ) -> subprocess.CompletedProcess[str]:
-        words = [str(arg) for arg in args]
-        if ranks == 1:
-            command = [sys.executable, "-m", "groute_py", *words]
-        else:
-            command = [sys.executable, "-m", "groute_py.launch", "-n", str(ranks), "--", *words]
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            env={**os.environ, **environ},
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-
-    return run
+    return run_groute
 
 
 @pytest.fixture
 def script(tmp_path: Path) -> Job:
     """Run a plain Python script with arguments on ``ranks`` ranks under mpirun."""
-
-    def run(text: str, ranks: int, *args: object) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "script.py").write_text(text)
-        words = command(plan(ranks, []))
-        words[words.index("-m") :] = [str(tmp_path / "script.py"), *map(str, args)]
-        return subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return run
+    return partial(run_script, tmp_path)
 
 
 @pytest.fixture

@@ -5,5 +5,5 @@ worker process with limited memory reads it (`worker`, `readers`). Reading has t
 that keeps its own rules (`invariants`), or in one error of groute-py, within the time limit, and
 may write to its own folder alone (`watch`). Whatever else happens is a fault; it is minimised
 (`minimise`) and saved. Faults that were found are kept in ``tests/corpus`` and replayed by
-``tests/test_corpus.py``.
+``tests/formats/test_corpus.py``.
 """

@@ -17,7 +17,7 @@
  *    messages, which may be late anyway. To receive and merge is one step of `Wire`: the rank looks
  *    at neither in between.
  *  - Ranks are at most one vote apart, so two buffers of ballots stand for all votes.
- *  - Counts do not overflow: they are exact in float64 up to 2^53 (tests/test_termination.py).
+ *  - Counts do not overflow: they are exact in float64 up to 2^53 (tests/unit/test_termination.py).
  *
  * Properties
  *  - assert early: a rank concludes "quiet" only if no work and no message up to the goal is left.

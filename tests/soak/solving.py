@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
-from local_ranks import on_ranks
 from numpy.typing import NDArray
+from support.local_ranks import on_ranks
 
 import groute_py
 from groute_py import Graph, SourceRows, csgraph

@@ -1,0 +1,162 @@
+"""A folder OUT.partial that is not of a run: it is refused, and nothing in it changes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.graphs import random_graph
+from support.kept_rows import every, job_of, kept, listing
+from support.local_ranks import on_ranks
+from support.one_error import Bad, check
+from support.processes import Job as Command
+
+from groute_py import Graph, InputError
+from groute_py.cli.apsp import _save
+from groute_py.comm.solo import SoloChannel
+from groute_py.many import kept as many_kept
+from groute_py.many.apsp import deliver
+from groute_py.many.folder import SIGNATURE
+from groute_py.many.kept import check_output
+
+RECORD = json.dumps({"graph": "0", "sources": "0", "algorithm": "heap", "paths": False})
+
+
+@pytest.fixture
+def graph() -> Graph:
+    return random_graph(20, 60, seed=3, greatest=9)
+
+
+def _link(path: Path) -> None:
+    real = path.parent / "real"
+    real.mkdir()
+    (real / "keep").write_text("mine")
+    (real / "run.json").write_text(RECORD)
+    path.symlink_to(real)
+
+
+def _dangling(path: Path) -> None:
+    path.symlink_to(path.parent / "nowhere")
+
+
+def _with(**files: str) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        path.mkdir()
+        for name, text in files.items():
+            (path / name.replace("_", ".")).write_text(text)
+
+    return make
+
+
+def _linked_rows(path: Path) -> None:
+    _with(run_json=RECORD)(path)
+    (path.parent / "mine").write_text("mine")
+    (path / "rows").symlink_to(path.parent / "mine")
+
+
+def _hard_link(path: Path) -> None:
+    _with(run_json=RECORD)(path)
+    (path.parent / "mine").write_text("mine")
+    os.link(path.parent / "mine", path / "rows")
+
+
+def _of_another_user(path: Path) -> None:
+    _with(run_json=RECORD, lock=SIGNATURE.decode())(path)
+    os.chown(path, 12345, 12345)
+
+
+FOREIGN: dict[str, tuple[Callable[[Path], None], str]] = {
+    "link": (_link, "is a link, which is not followed"),
+    "dangling link": (_dangling, "is a link, which is not followed"),
+    "plain folder": (_with(keep="mine"), "holds keep, which is no file of a run"),
+    "empty folder": (_with(), "is not of a run"),
+    "names of ours": (_with(rows="mine", distances_npy="mine", lock=""), "is not of a run"),
+    "another record": (_with(run_json="{}"), "is not of a run"),
+    "a deep record": (_with(run_json="[" * 60_000), "is not of a run"),
+    "more than a run": (_with(run_json=RECORD, keep="mine"), "holds keep"),
+    "linked rows": (_linked_rows, "holds rows"),
+    "hard link": (_hard_link, "holds rows"),
+    "another user": (_of_another_user, "belongs to another user"),
+}
+
+
+def state_of(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """All below a folder: what it is, and its content."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        plain = path.is_file() and not path.is_symlink()
+        found[str(path)] = (status.st_mode, path.read_bytes() if plain else b"")
+    return found
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_it_is_refused(tmp_path: Path, graph: Graph, kind: str, *, resume: bool) -> None:
+    make, says = FOREIGN[kind]
+    if kind == "another user" and os.geteuid() != 0:
+        pytest.skip("only root gives folders away")
+    make(tmp_path / "out.npy.partial")
+    before = state_of(tmp_path)
+    with pytest.raises(InputError, match=rf"out.npy.partial: .*{says}"):
+        check_output(tmp_path / "out.npy", predecessors=False)
+    with pytest.raises(InputError, match=rf"out.npy.partial: .*{says}.*name another --output"):
+        kept(tmp_path / "out.npy", job_of(graph), resume=resume)
+    assert state_of(tmp_path) == before
+
+
+def test_on_two_ranks(tmp_path: Path, graph: Graph) -> None:
+    _link(tmp_path / "out.npy.partial")
+    before, job = state_of(tmp_path), job_of(graph)
+    with pytest.raises(InputError, match="is a link"):
+        on_ranks(2, lambda channel: _save(channel, job, tmp_path / "out.npy", False, None))
+    assert state_of(tmp_path) == before
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("kind", ["link", "plain folder"])
+def test_the_command_on_two_ranks(tmp_path: Path, groute: Command, kind: str) -> None:
+    make, says = FOREIGN[kind]
+    make(tmp_path / "o.npy.partial")
+    before = state_of(tmp_path)
+    done = groute("apsp", "road:5x5", "-o", tmp_path / "o.npy", ranks=2)
+    check(Bad("", 2, says), done.returncode, done.stdout, done.stderr)
+    assert state_of(tmp_path) == before
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".zarr"])
+def test_a_folder_that_is_replaced_meanwhile(tmp_path: Path, graph: Graph, suffix: str) -> None:
+    """Rows go on into the folder that was opened; whatever has taken its name stays."""
+    if suffix == ".zarr":
+        pytest.importorskip("zarr")
+    job, path = job_of(graph), tmp_path / f"out{suffix}"
+    rows = kept(path, job)
+    folder = tmp_path / f"out{suffix}.partial"
+    folder.rename(tmp_path / "moved")
+    _link(folder)
+    before = state_of(tmp_path / "real")
+    deliver(SoloChannel(), job, rows.missing, rows)
+    with pytest.raises(many_kept.RunError, match="another run has begun"):
+        rows.finish()
+    rows.close()
+    assert folder.is_symlink()
+    assert state_of(tmp_path / "real") == before
+    found = np.load(tmp_path / "moved" / "distances.npy")
+    np.testing.assert_array_equal(found, every(graph))
+
+
+def test_what_a_lost_run_left_is_taken_over(tmp_path: Path, graph: Graph) -> None:
+    """One that ended before its record was written, and one of a release that signed no lock."""
+    job, path = job_of(graph), tmp_path / "out.npy"
+    for leaves in (_with(lock=SIGNATURE.decode(), rows=""), _with(lock="", run_json=RECORD)):
+        leaves(tmp_path / "out.npy.partial")
+        rows = kept(path, job)
+        deliver(SoloChannel(), job, rows.missing, rows)
+        rows.finish()
+        rows.close()
+        assert listing(tmp_path) == ["out.npy"]
+        path.unlink()

@@ -1,0 +1,184 @@
+"""The tests of GPUs' devices in emulation: of one, of several, and of their exchange."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+from support.emulation.cpp import LIBRARIES
+from support.places import ROOT, TESTS
+from support.skips import needs_compiler
+
+LONGEST_S = 900
+"""That the tests of a file may take."""
+
+Runs = dict[str, Future[subprocess.CompletedProcess[str]]]
+"""By file."""
+
+SELECTED = {
+    "python/test_solvers.py": ("(distances_and_tree or TestShapes) and not nothing_but", 60),
+    "python/test_methods.py": ("TestShapes", 50),
+    "gpu/test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
+    "gpu/test_recording.py": ("", 36),
+    "gpu/test_dealt.py": ("", 71),
+    "gpu/test_numbered.py": ("", 5),
+    "gpu/test_together.py": ("", 38),
+    "gpu/test_thin_turns.py": ("", 21),
+    "gpu/test_growing_windows.py": ("not share_a_byte or int32", 24),
+    "gpu/test_outer.py": ("", 109),
+    "gpu/test_busy_gpu.py": ("", 4),
+    "gpu/test_first_run.py": ("rehearsed or compiled", 16),
+    "gpu/test_launching.py": ("", 3),
+    "gpu/test_many_memory.py": ("", 1),
+    "python/test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),
+    "python/test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 16),
+    "python/test_summary.py": ("", 11),
+}
+"""All but what takes a GPU long, which would take minutes here; and how many tests that are."""
+
+LONG = {
+    *("gpu/test_dealt.py", "gpu/test_full_gpu.py", "gpu/test_outer.py", "gpu/test_recording.py"),
+    *("python/test_solvers.py", "gpu/test_together.py"),
+}
+"""Files that take a minute or more."""
+
+WITH_SEVERAL = {"gpu/test_dealt.py", "gpu/test_numbered.py", "gpu/test_together.py"}
+"""On four GPUs, the others on one."""
+
+BLOCKS = {
+    "gpu/test_growing_windows.py": 2,
+    "gpu/test_outer.py": 2,
+    "gpu/test_recording.py": 2,
+    "gpu/test_thin_turns.py": 2,
+    "gpu/test_together.py": 3,
+}
+"""In each persistent kernel, the others with one."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What one process has compiled the others take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(LIBRARIES, str(tmp_path_factory.mktemp("libraries")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def running(request: pytest.FixtureRequest, libraries: None) -> Iterator[Runs]:
+    """The files whose tests were asked for, as many at a time as there are cores."""
+    asked = {item.name for item in request.session.items}
+    files = [file for file in SELECTED if f"test_in_emulation[{file}]" in asked]
+    pool = ThreadPoolExecutor(os.cpu_count())
+    yield {file: pool.submit(in_emulation, file) for file in files}
+    pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.timeout(1800)
+@needs_compiler
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(f, marks=[pytest.mark.slow] if f in LONG else []) for f in SELECTED],
+)
+def test_in_emulation(file: str, running: Runs) -> None:
+    done = running[file].result()
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    said = re.search(r"(\d+) passed", done.stdout)
+    assert said is not None, done.stdout[-1000:]
+    assert int(said[1]) >= SELECTED[file][1]
+
+
+def in_emulation(file: str) -> subprocess.CompletedProcess[str]:
+    plugins = ["-p", "support.emulation.plugin", "-p", "no:cacheprovider"]
+    words = ["-m", "pytest", "-q", *plugins, "-m", "gpu"]
+    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    gpus = "4" if file in WITH_SEVERAL else "1"
+    blocks = str(BLOCKS.get(file, 1))
+    emulated = {"EMULATED_GPUS": gpus, "EMULATED_BLOCKS": blocks}
+    return subprocess.run(
+        [sys.executable, *words, "-m", "gpu", "-k", SELECTED[file][0], str(TESTS / file)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | emulated,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_S,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@needs_compiler
+def test_what_sanitizers_watch() -> None:
+    words = ["thick", "delta-stepping", "batch"]
+    program = (
+        "from support.emulation import plugin\n"
+        "from gpu import each_kernel\n"
+        f"each_kernel.main({words})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=TESTS,
+        env=os.environ | {"EMULATED_BLOCKS": "2"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    assert done.stdout.count(" is right\n") == 10
+
+
+@pytest.mark.timeout(1800)
+@needs_compiler
+@pytest.mark.parametrize(
+    ("thick", "hosts"),
+    [
+        ("", ""),
+        *(pytest.param(*c, marks=pytest.mark.slow) for c in (("1", ""), ("", "2"), ("1", "2"))),
+    ],
+)
+def test_exchange(thick: str, hosts: str) -> None:
+    exchange({"EMULATED_THICK": thick, "GROUTE_PY_HOSTS": hosts})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@needs_compiler
+@pytest.mark.parametrize("thick", ["", "1", "roomy"])
+def test_exchange_in_growing_windows(thick: str) -> None:
+    exchange({"EMULATED_THICK": thick, "EMULATED_GROWTH": "1"})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@needs_compiler
+@pytest.mark.parametrize("thick", ["", "1", "roomy"])
+def test_exchange_where_outer_arcs_are_pulled(thick: str) -> None:
+    exchange({"EMULATED_THICK": thick, "EMULATED_OUTER": "1"})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@needs_compiler
+def test_exchange_by_short_rings() -> None:
+    exchange({"EMULATED_LAPS": "1"})
+
+
+def exchange(settings: dict[str, str]) -> None:
+    """Seven graphs on emulated GPUs, whose kernels have three blocks each."""
+    given = {name: value for name, value in settings.items() if value}
+    expected = "hierarchical" if settings.get("GROUTE_PY_HOSTS") else "fused"
+    done = subprocess.run(
+        [sys.executable, "-m", "emulation.exchange_in_emulation", expected, "7"],
+        cwd=TESTS,
+        env=os.environ | {"EMULATED_GPUS": "4", "EMULATED_BLOCKS": "3"} | given,
+        capture_output=True,
+        text=True,
+    )
+    said = re.fullmatch(r"7 graphs right, shown after (\d+) turns\n", done.stdout)
+    assert said is not None, done.stdout + done.stderr[-2000:]
+    # where hosts meet between runs, each begins with what has come from others
+    full = given.get("EMULATED_THICK") == "1"
+    assert (int(said[1]) > 0) == (full or "GROUTE_PY_HOSTS" in given)

@@ -1,0 +1,209 @@
+"""What kernels for many sources compute, without a GPU."""
+
+from __future__ import annotations
+
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from support.emulation.cpp import Emulated, arcs_of, as_cpp, emulated, in_cpp
+from support.graphs import graph_of, graphs, random_graph, scipy_distances
+from support.skips import needs_compiler
+
+from groute_py import Graph, Result, verify
+from groute_py.device import layout
+from groute_py.device.base import unreached
+from groute_py.kernels.source import BLOCK, SOLVE, options
+from groute_py.result import public_distances
+
+pytestmark = needs_compiler
+
+TILE, SQUARE, NONE_SPARED = 128, 256, 0xFFFFFFFF
+
+PATROL, BRANCHES = 64, 32
+
+
+@pytest.mark.parametrize("name", ["int32", "int64", "float64"])
+def test_structs_are_mirrored(name: str, tmp_path: Path) -> None:
+    """Field by field, as the compiler lays them out."""
+    kind = np.dtype(name)
+    mirrored = {
+        "Share": layout.SHARE,
+        "Work": layout.WORK,
+        "Peers": layout.PEERS,
+        "Mailbox": layout.MAILBOX,
+        "Traffic": layout.TRAFFIC,
+        "Orders": layout.ORDERS,
+        "Exchange": layout.EXCHANGE,
+        "Control": layout.control_type(kind),
+    }
+    checks = [
+        f"static_assert(offsetof({struct}, {field}) == {layout.offset_of(words, field)});"
+        for struct, words in mirrored.items()
+        for field in words.names or ()
+        if field != "padding"
+    ]
+    checks += [f"static_assert(sizeof({s}) == {w.itemsize});" for s, w in mirrored.items()]
+    source = tmp_path / "structs.cpp"
+    source.write_text("\n".join(["#include <cstddef>", as_cpp(SOLVE), *checks]))
+    flags = [*options(kind, wide_offsets=False, mode="hierarchical"), "-fsyntax-only", "-w"]
+    subprocess.run(["g++", *flags, str(source)], check=True)
+
+
+@pytest.mark.parametrize("barrier", ["", "__syncthreads();"])
+def test_what_lacks_a_barrier_goes_wrong(barrier: str) -> None:
+    """In emulation too: a warp may go on and write what others have not read."""
+    kernel = """
+extern "C" __global__ void look(unsigned* seen) {
+    __shared__ unsigned word;
+    if (threadIdx.x == 0) word = 0;
+    __syncthreads();
+    seen[threadIdx.x] = word;
+    BARRIER
+    __syncwarp();
+    if (threadIdx.x == 0) word = 1;
+}"""
+    run, seen = Emulated(in_cpp(kernel.replace("BARRIER", barrier))), np.zeros((8, 256), np.uint32)
+    for row in seen:
+        run("look", (1,), 256, row)
+    assert seen.any() == (barrier == "")
+
+
+def heap_rows(graph: Graph, sources: Any, name: str) -> Any:
+    """Distances by the heaps of two blocks."""
+    run, kind, count = emulated(name), np.dtype(name), graph.vertex_count
+    rows = np.full((len(sources), count), 7, kind)
+    lines = -(-(count + BRANCHES - 1) // BRANCHES)
+    warps = 2 * PATROL // 32
+    entries, table = (np.zeros(2 * warps * n, kind) for n in (BRANCHES * lines, count))
+    counter, overflowed = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+    wanted = np.array(sources, np.uint32)
+    inputs = *arcs_of(graph, kind), count, wanted, len(wanted)
+    run("heap", (2,), PATROL, *inputs, rows, entries, table, counter, overflowed)
+    assert not overflowed
+    return public_distances(rows)
+
+
+def batch_rows(graph: Graph, sources: Any, name: str, delta: int, *, nearby: bool) -> Any:
+    """Distances by two small blocks, with their marks in shared or in global memory."""
+    run, kind, count = emulated(name), np.dtype(name), graph.vertex_count
+    rows = np.full((len(sources), count), 7, kind)
+    lists, marks = np.zeros(4 * count, np.uint32), np.zeros(4 * (count // 32 + 1), np.uint32)
+    counter, overflowed = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+    wanted = np.array(sources, np.uint32)
+    inputs = *arcs_of(graph, kind), count, delta, wanted, len(wanted)
+    where = 0 if nearby else marks
+    run("batch", (2,), 64, *inputs, rows, lists, where, counter, overflowed)
+    assert not overflowed
+    return public_distances(rows)
+
+
+@pytest.mark.parametrize("name", ["int32", "int64"])
+@pytest.mark.parametrize("delta", [1, 40, 5000])
+@pytest.mark.parametrize("nearby", [True, False])
+def test_batches(name: str, delta: int, nearby: bool) -> None:
+    rays = [(0, v, v % 50) for v in range(400)]  # a row that the whole block shares
+    random = np.random.default_rng(1).integers(0, (400, 400, 90), (900, 3)).tolist()
+    graph = graph_of(400, rays + random)
+    sources = [0, 399, 7, 7, 30]
+    rows = batch_rows(graph, sources, name, delta, nearby=nearby)
+    for row, source in zip(rows, sources, strict=True):
+        np.testing.assert_array_equal(row, scipy_distances(graph, source))
+
+
+@settings(max_examples=60)
+@given(graph=graphs())
+def test_heaps_of_small_graphs(graph: Graph) -> None:
+    sources = range(graph.vertex_count)
+    rows = heap_rows(graph, sources, "int32")
+    for source in sources:
+        np.testing.assert_array_equal(rows[source], scipy_distances(graph, source))
+
+
+@pytest.mark.parametrize("name", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize(("count", "arcs"), [(400, 2400), (150, 6000)])
+def test_heaps(name: str, count: int, arcs: int) -> None:
+    dtype = name if name.startswith("float") else "int32"
+    graph = random_graph(count, arcs, seed=count, greatest=1000, dtype=dtype)
+    sources = [0, 5, 5, count - 1, 17, 120, 3, 2, 8]
+    rows = heap_rows(graph, sources, name)
+    for row, source in zip(rows, sources, strict=True):
+        np.testing.assert_array_equal(row, scipy_distances(graph, source))
+
+
+def test_a_heap_three_levels_deep() -> None:
+    """A hub opens 1,500 vertices, and each that leaves brings others nearer from where they are."""
+    random = np.random.default_rng(3)
+    count = 1501
+    arcs = [(0, v, int(w)) for v, w in enumerate(random.integers(500, 1000, count)) if v]
+    arcs += [(u, v, w) for u, v, w in random.integers(1, (count, count, 300), (4000, 3)).tolist()]
+    graph = graph_of(count, arcs)
+    np.testing.assert_array_equal(heap_rows(graph, [0], "int32")[0], scipy_distances(graph, 0))
+
+
+def matrix_with_trees(graph: Graph, name: str) -> tuple[Any, Any]:
+    """Distances and predecessors as `CudaFloyd` has them done."""
+    run, kind, count = emulated(name), np.dtype(name), graph.vertex_count
+    tiles = -(-count // TILE)
+    pitch = tiles * TILE
+    matrix, stages = np.zeros((pitch, pitch), kind), np.zeros((pitch, pitch), np.uint16)
+    run("floyd_begin", (pitch,), BLOCK, matrix, pitch, *arcs_of(graph, kind), 0, count)
+    for tile in range(tiles):
+        own = slice(tile * TILE, (tile + 1) * TILE)
+        panel, pivot = matrix[:, own].copy(), matrix[own]
+        closed, corner = panel[own], matrix[own, own]
+        run("floyd_close", (1,), SQUARE, corner, pitch, closed, TILE)
+        for rows, middle, spared, noted in [
+            (pivot, closed, NONE_SPARED, stages[own]),
+            (matrix, panel, tile, stages),
+        ]:
+            tall = len(rows) // TILE - (spared != NONE_SPARED)
+            inputs = rows, pitch, middle, TILE, pivot, TILE, spared
+            run("floyd_through_noting", (tiles, tall), SQUARE, *inputs, noted, tile + 1)
+    inner, middles = np.zeros((pitch, TILE), np.uint8), np.full((pitch, pitch), 99, np.uint8)
+    run("floyd_inner", (tiles,), SQUARE, matrix, pitch, stages, inner)
+    turned = np.ascontiguousarray(matrix.T)
+    inputs = matrix, pitch, stages, inner, turned, 0, pitch
+    run("floyd_middles", (count,), SQUARE, *inputs, middles)
+    assert (middles[stages > 0] < TILE).all()
+    every = np.arange(count, dtype=np.uint32)
+    rows, parents = np.zeros((count, count), kind), np.zeros((count, count), np.int32)
+    run("floyd_rows", (count,), BLOCK, matrix, pitch, every, rows, count)
+    run("floyd_parents", (count,), BLOCK, stages, middles, pitch, every, rows, parents, count)
+    return rows, parents
+
+
+def check_trees(graph: Graph, name: str) -> None:
+    rows, parents = matrix_with_trees(graph, name)
+    for source in range(graph.vertex_count):
+        wanted = scipy_distances(graph, source)
+        reached = rows[source] != unreached(rows.dtype)
+        np.testing.assert_array_equal(np.where(reached, rows[source], wanted.max()), wanted)
+        verify(graph, Result(source, wanted, parents[source].astype(np.int64)))
+
+
+def zero_path(count: int) -> list[tuple[int, int, int]]:
+    order = np.random.default_rng(7).permutation(count).tolist()
+    return [(u, v, 0) for u, v in pairwise(order)]
+
+
+def few_weights(count: int) -> list[tuple[int, int, int]]:
+    arcs = np.random.default_rng(8).integers(0, (count, count, 3), (2 * count, 3))
+    return [(u, v, w // 2) for u, v, w in arcs.tolist()]
+
+
+@pytest.mark.parametrize("name", ["int32", "int64"])
+@pytest.mark.parametrize("arcs", [zero_path, few_weights])
+def test_trees_of_matrices_with_cycles_of_zero(name: str, arcs: Any) -> None:
+    """A wrong choice of middle vertices falls into these, however rarely into others."""
+    there = arcs(200)
+    check_trees(graph_of(200, there + [(v, u, w) for u, v, w in there]), name)
+
+
+@pytest.mark.parametrize(("count", "arcs", "greatest"), [(1, 0, 1), (140, 560, 2), (260, 1000, 99)])
+def test_trees_of_matrices(count: int, arcs: int, greatest: int) -> None:
+    check_trees(random_graph(count, arcs, seed=count, greatest=greatest), "int32")

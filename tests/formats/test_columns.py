@@ -1,0 +1,534 @@
+"""What the columns of a table mean: the same in CSV, Parquet, pandas, Polars, Arrow and dicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from support.graphs import arcs_by_id
+
+import groute_py
+from groute_py import FormatError, Graph, GraphError, InputError, read_graph
+from groute_py.cli.main import commands
+from groute_py.graph.columns import Columns
+from groute_py.graph.from_networkx import graph_from_networkx, weight_of
+from groute_py.graph.from_table import graph_from_table, table_graph
+
+Table = dict[str, list[Any]]
+Arcs = list[tuple[Any, Any, Any]]
+
+
+def csv(table: Table, folder: Path, suffix: str = ".csv", separator: str = ",") -> Path:
+    pd.DataFrame(table).to_csv(folder / f"g{suffix}", index=False, sep=separator)
+    return folder / f"g{suffix}"
+
+
+def parquet(table: Table, folder: Path) -> Path:
+    pq.write_table(pa.table(table), folder / "g.parquet")
+    return folder / "g.parquet"
+
+
+def from_file(write: Callable[..., Path], *more: str) -> Callable[..., Graph]:
+    def read(table: Table, folder: Path, **named: Any) -> Graph:
+        named["undirected"] = not named.pop("directed", True)
+        return read_graph(write(table, folder, *more), cache=False, **named)
+
+    return read
+
+
+def of_form(form: Callable[[Table], Any]) -> Callable[..., Graph]:
+    return lambda table, folder, **named: graph_from_table(form(table), **named)
+
+
+def polars(name: str) -> Callable[[Table], Any]:
+    return lambda table: getattr(pytest.importorskip("polars"), name)(table)
+
+
+SOURCES = {
+    "csv": from_file(csv),
+    "tabs": from_file(csv, ".tsv", "\t"),
+    "semicolons": from_file(csv, ".txt", ";"),
+    "parquet": from_file(parquet),
+    "pandas": of_form(pd.DataFrame),
+    "arrow": of_form(pa.table),
+    "dict": of_form(dict),
+    "polars": of_form(polars("DataFrame")),
+    "lazy polars": of_form(polars("LazyFrame")),
+}
+
+
+@pytest.fixture(params=SOURCES)
+def read(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Graph]:
+    source = SOURCES[request.param]
+    return lambda table, **named: source(table, tmp_path, **named)
+
+
+TABLES: dict[str, tuple[Table, Arcs]] = {
+    "GMNS": (
+        {
+            "link_id": [1, 2, 3],
+            "from_node_id": [10, 20, 10],
+            "to_node_id": [20, 30, 30],
+            "directed": [1, 0, 1],
+            "length": [0.5, 0.7, 2.5],
+            "free_speed": [60, 50, 80],
+        },
+        [(10, 20, 0.5), (10, 30, 2.5), (20, 30, 0.7), (30, 20, 0.7)],
+    ),
+    "booleans": (
+        {"from": [1, 2], "to": [2, 3], "directed": [True, False]},
+        [(1, 2, 1), (2, 3, 1), (3, 2, 1)],
+    ),
+    "AequilibraE": (
+        {
+            "link_id": [7, 8, 9],
+            "a_node": [1, 2, 3],
+            "b_node": [2, 3, 4],
+            "direction": [1, 0, -1],
+            "distance": [120.5, 80.25, 9.0],
+            "modes": ["c", "c", "ct"],
+        },
+        [(1, 2, 120.5), (2, 3, 80.25), (3, 2, 80.25), (4, 3, 9.0)],
+    ),
+    "pgRouting": (
+        {
+            "id": [1, 2, 3, 4],
+            "source": [5, 6, 7, 8],
+            "target": [6, 7, 8, 5],
+            "cost": [2.5, 1.5, -1.0, -1.0],
+            "reverse_cost": [3.5, -1.0, 4.0, -2.0],
+        },
+        [(5, 6, 2.5), (6, 5, 3.5), (6, 7, 1.5), (8, 7, 4.0)],
+    ),
+    "Gephi": (
+        {
+            "Source": ["a", "b"],
+            "Target": ["b", "c"],
+            "Type": ["Directed", "Undirected"],
+            "Id": [0, 1],
+            "Label": ["x", "y"],
+            "Weight": [2.0, 3.5],
+        },
+        [("a", "b", 2.0), ("b", "c", 3.5), ("c", "b", 3.5)],
+    ),
+    "GTFS": (
+        {
+            "from_stop_id": ["S1", "S2"],
+            "to_stop_id": ["S2", "S3"],
+            "transfer_type": [2, 2],
+            "min_transfer_time": [120, 60],
+        },
+        [("S1", "S2", 120), ("S2", "S3", 60)],
+    ),
+    "OSMnx": (
+        {
+            "osmid": [55, 56],
+            "oneway": [True, False],
+            "reversed": [False, False],
+            "length": [12.5, 20.0],
+            "key": [0, 0],
+            "v": [102, 103],
+            "u": [101, 102],
+        },
+        [(101, 102, 12.5), (102, 103, 20.0)],
+    ),
+    "OpenStreetMap": (
+        {"u": [1, 2, 3], "v": [2, 3, 4], "oneway": ["yes", "no", "-1"], "km": [5, 6, 7]},
+        [(1, 2, 5), (2, 3, 6), (3, 2, 6), (4, 3, 7)],
+    ),
+    "GTFS pathways": (
+        {"pathway_id": [1, 2], "from_stop_id": ["a", "b"], "to_stop_id": ["b", "c"],
+         "is_bidirectional": [1, 0], "traversal_time": [5, 6]},
+        [("a", "b", 5), ("b", "a", 5), ("b", "c", 6)],
+    ),
+    "GMNS links": (
+        {"link_id": [1, 2, 3], "from_node_id": [1, 2, 3], "to_node_id": [2, 3, 4],
+         "dir_flag": [1, 0, -1], "length": [5, 6, 7]},
+        [(1, 2, 5), (2, 3, 6), (3, 2, 6), (4, 3, 7)],
+    ),
+    "weights of arcs back": (
+        {"a_node": [1, 2], "b_node": [2, 3], "cost": [4, 5], "rcost": [6, -1]},
+        [(1, 2, 4), (2, 1, 6), (2, 3, 5)],
+    ),
+    "letters": (
+        {"from": ["a", "b", "c"], "to": ["b", "c", "d"], "DIR": ["F", "B", "T"]},
+        [("a", "b", 1), ("b", "c", 1), ("c", "b", 1), ("d", "c", 1)],
+    ),
+    "two ways": (
+        {"from": [1, 2], "to": [2, 3], "two_way": ["yes", "no"]},
+        [(1, 2, 1), (2, 1, 1), (2, 3, 1)],
+    ),
+    "STRING": (
+        {"protein1": ["p1", "p2"], "protein2": ["p2", "q"], "combined_score": [490, 800]},
+        [("p1", "p2", 490), ("p2", "q", 800)],
+    ),
+    "Neo4j": (
+        {":START_ID(City)": ["a", "b"], "weight:int": [3, 4], ":END_ID(City)": ["b", "c"],
+         ":TYPE": ["ROAD", "ROAD"]},
+        [("a", "b", 3), ("b", "c", 4)],
+    ),
+    "ids alone": (
+        {"link_id": [1, 2], "from_node_id": [10, 20], "to_node_id": [20, 30]},
+        [(10, 20, 1), (20, 30, 1)],
+    ),
+    "a key alone": ({"source": [3, 4], "target": [4, 5], "key": [0, 7]}, [(3, 4, 1), (4, 5, 1)]),
+    "capitals": ({"NODE_TO": [2], "Node_From": [1], "Travel_Time": [9]}, [(1, 2, 9)]),
+    "travel times of two ways": (
+        {"a_node": [1, 2], "b_node": [2, 3], "direction": [0, -1],
+         "travel_time_ab": [4, 5], "travel_time_ba": [6, 7]},
+        [],
+    ),
+    "a loop": ({"u": [1, 1], "v": [1, 2], "directed": [0, 0]}, [(1, 1, 1), (1, 2, 1), (2, 1, 1)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name, (_, arcs) in TABLES.items() if arcs])
+def test_known_titles(read: Callable[..., Graph], name: str) -> None:
+    table, arcs = TABLES[name]
+    graph = read(table)
+    assert arcs_by_id(graph) == arcs
+    assert graph.vertex_count == len({*table_ends(table, graph)})
+
+
+def table_ends(table: Table, graph: Graph) -> list[Any]:
+    assert graph.reading is not None
+    columns = graph.reading.columns
+    return [*table[columns["tail"]], *table[columns["head"]]]
+
+
+def test_a_weight_for_each_way(read: Callable[..., Graph]) -> None:
+    table, _ = TABLES["travel times of two ways"]
+    with pytest.raises(InputError, match="weights may be travel_time_ab or travel_time_ba"):
+        read(table)
+    assert arcs_by_id(read(table, weight="travel_time_ab")) == [(1, 2, 4), (2, 1, 6), (3, 2, 7)]
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"u": [1], "v": [2], "length": [3], "travel_time": [4]}, "length or travel_time"),
+        ({"from": [1], "to": [2], "weight": [3], "cost": [4]}, "weights may be weight or cost"),
+        ({"u": [1], "v": [2], "source": [3], "target": [4]}, "tails and heads may be u and v, or"),
+        ({"link_id": [1], "x": [2], "y": [3]}, "tails and heads is not clear in link_id, x, y"),
+        ({"a": [1], "b": [2], "c": [3], "km": [4]}, "tails and heads is not clear in a, b, c, km"),
+        ({"b": [1], "source": [2], "km": [3]}, "tails and heads is not clear in b, source, km"),
+        ({"from": [1], "to": [2], "x": [3], "y": [4]}, "which column holds weights is not clear"),
+        ({"id": [1], "from": [2], "to": [3], "x": [4]}, "which column holds weights is not clear"),
+        ({"source": [1], "target": [2], "rating": [3], "time": [4]}, "weights is not clear"),
+        ({"u": [1], "v": [2], "directed": [2]}, "expected 1 or true .* --undirected"),
+        ({"u": [1], "v": [2], "direction": [5]}, "says '5'; expected 1, 0 .* --undirected"),
+        ({"u": [1], "v": [2], "km": [3], "reverse_cost": [4]}, "weights are km.* --undirected"),
+        ({"u": [1], "v": [2], "directed": [1], "oneway": [0]}, "both say .* --undirected"),
+        (
+            {"Source": ["a"] * 2, "Target": ["b", "c"], "Type": ["Directed", "Mutual"]},
+            "column Type says 'Mutual'; expected Directed or Undirected.* --undirected",
+        ),
+    ],
+)
+def test_what_cannot_be_known(read: Callable[..., Graph], table: Table, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read(table)
+
+
+def test_options_choose(read: Callable[..., Graph]) -> None:
+    table = {"id": [5, 6], "p": [1, 2], "q": [2, 3], "length": [3, 4], "time": [7, 8]}
+    named = {"tail": "q", "head": "p", "weight": "time"}
+    assert arcs_by_id(read(table, **named)) == [(2, 1, 7), (3, 2, 8)]
+    assert read(table, **named).reading.columns == named
+    with pytest.raises(InputError, match="no column 'speed'; it has"):
+        read(table, tail="q", head="p", weight="speed")
+    with pytest.raises(InputError, match="cannot hold both"):
+        read(table, tail="q", head="q")
+    with pytest.raises(InputError, match="cannot hold weights and"):
+        read(table, tail="q", head="p", weight="p")
+
+
+def test_undirected_passes_over_directions(read: Callable[..., Graph]) -> None:
+    table = {"u": [1, 2], "v": [2, 3], "km": [4, 5], "direction": ["?", "1"]}
+    arcs = [(1, 2, 4), (2, 1, 4), (2, 3, 5), (3, 2, 5)]
+    assert arcs_by_id(read(table, directed=False)) == arcs
+
+
+def test_the_same_vertices(read: Callable[..., Graph]) -> None:
+    """Ids from 1 have no vertex 0, and ids with gaps no vertices between."""
+    graph = read({"from": [1, 2], "to": [2, 3], "km": [4, 5]})
+    assert (graph.vertex_count, graph.first_id, graph.ids) == (3, 1, None)
+    graph = read({"from": [-7, 20], "to": [20, 10**12], "km": [4, 5]})
+    assert graph.ids is not None
+    assert (graph.vertex_count, graph.ids.tolist()) == (3, [-7, 20, 10**12])
+
+
+@pytest.mark.parametrize(
+    ("text", "arcs", "comments"),
+    [
+        ("from,to,km\nA,#B,4\n#B,C,5\n", [("#B", "C", 5), ("A", "#B", 4)], 0),
+        ("# roads\nfrom,to,km\nA,%B,4\n%B,C,5\n# end\n", [("%B", "C", 5), ("A", "%B", 4)], 2),
+        ("from\tto\n#B\tC\nC\tD\n", [("#B", "C", 1), ("C", "D", 1)], 0),
+        ("km;from;to\n4;x;y\n#5;y;x\n", None, 0),
+        ("A,B,4\n#B,C,5\n", [("A", "B", 4)], 1),
+        ("from to\nA B\n#B C\n", [("A", "B", 1)], 1),
+        ("from,to,km\n1,2,4\n# a, b\n2,3,5\n", [(1, 2, 4), (2, 3, 5)], 1),
+        ("1 2 3\n" + "# more\n 2 3 4\n\n" * 3, [(1, 2, 3)] + [(2, 3, 4)] * 3, 3),
+    ],
+)
+def test_marks_of_comments(tmp_path: Path, text: str, arcs: Arcs | None, comments: int) -> None:
+    """Below titles with separators such a row is a row, and else it is counted."""
+    (tmp_path / "g.txt").write_text(text)
+    if arcs is None:
+        with pytest.raises(FormatError, match="expected a finite number as weight, got '#5'"):
+            read_graph(tmp_path / "g.txt")
+        return
+    graph = read_graph(tmp_path / "g.txt")
+    assert arcs_by_id(graph) == arcs
+    assert graph.reading is not None
+    assert graph.reading.comments == comments
+
+
+@pytest.mark.parametrize(
+    ("titles", "separator"),
+    [
+        ("person,friend", ","),
+        ("id,name", ","),
+        ("City\tCountry", "\t"),
+        ("node other", " "),
+        ("Person ID;Friend ID", ";"),
+    ],
+)
+def test_titles_or_an_edge(tmp_path: Path, titles: str, separator: str) -> None:
+    (tmp_path / "g.txt").write_text(f"{titles}\nx{separator}y\ny{separator}z\n")
+    with pytest.raises(FormatError, match="may be titles or an edge") as caught:
+        read_graph(tmp_path / "g.txt")
+    assert caught.value.line == 1
+    tail, head = titles.split(separator)
+    graph = read_graph(tmp_path / "g.txt", tail=tail, head=head)
+    assert arcs_by_id(graph) == [("x", "y", 1), ("y", "z", 1)]
+
+
+def test_titles_in_a_comment_that_are_not_clear(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("# roads\n# from,to,km,minutes\n5,6,1,2\n")
+    with pytest.raises(FormatError, match="weights may be km or minutes") as caught:
+        read_graph(tmp_path / "g.csv")
+    assert caught.value.line == 2
+    assert read_graph(tmp_path / "g.csv", weight="minutes").weights.tolist() == [2]
+
+
+@pytest.mark.parametrize("titles", ["", "from,to,km\n"])
+def test_ids_with_a_point(tmp_path: Path, titles: str) -> None:
+    """As a table writes integers among which some are missing."""
+    (tmp_path / "g.csv").write_text(f"{titles}1.0,2.0,5\n2.0,3.0,6\n")
+    with pytest.raises(FormatError, match=r"expected an integer id, got '1\.0'; where"):
+        read_graph(tmp_path / "g.csv")
+    (tmp_path / "g.csv").write_text(f"# ids are names\n{titles}1.0,2.0,5\n")
+    assert arcs_by_id(read_graph(tmp_path / "g.csv")) == [("1.0", "2.0", 5)]
+
+
+def test_titles_or_a_weighted_edge(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("fan,idol,score\nx,y,5\ny,z,6\n")
+    with pytest.raises(FormatError, match="may be titles or an edge"):
+        read_graph(tmp_path / "g.csv")
+    graph = read_graph(tmp_path / "g.csv", tail="fan", head="idol", weight="score")
+    assert arcs_by_id(graph) == [("x", "y", 5), ("y", "z", 6)]
+
+
+@pytest.mark.parametrize("ends", [[1, None], [1.0, np.nan], ["a", None]])
+def test_a_row_without_an_end(ends: list[Any]) -> None:
+    with pytest.raises(GraphError, match="row 2 has no vertex in column 'from'"):
+        graph_from_table(pd.DataFrame({"from": ends, "to": ["b", "c"]}))
+
+
+def test_directions_that_are_lists() -> None:
+    table = pd.DataFrame({"u": [1, 2], "v": [2, 3], "oneway": [True, [True, False]]})
+    with pytest.raises(GraphError, match="row 2: column oneway says"):
+        graph_from_table(table)
+
+
+@pytest.mark.parametrize("weight", ["3 km", "1,234"])
+def test_weights_of_a_table_that_are_words(weight: str) -> None:
+    with pytest.raises(GraphError, match=f"column 'km' holds '{weight}'"):
+        graph_from_table({"from": [1], "to": [2], "km": [weight]})
+
+
+def test_a_type_that_numpy_lacks() -> None:
+    polars = pytest.importorskip("polars")
+    table = {"from": [1], "to": [2], "km": polars.Series([10**20], dtype=polars.Int128)}
+    with pytest.raises(GraphError, match="column 'km' cannot be read"):
+        graph_from_table(polars.DataFrame(table))
+
+
+@pytest.mark.parametrize("row", ["#B,C", "#B,C,5,6", "#5,6,7"])
+def test_rows_that_are_neither(tmp_path: Path, row: str) -> None:
+    ends = "1,2" if row == "#5,6,7" else "A,B"
+    (tmp_path / "g.csv").write_text(f"from,to,km\n{ends},4\n{row}\n")
+    with pytest.raises(FormatError) as caught:
+        read_graph(tmp_path / "g.csv")
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "arcs"),
+    [
+        ("node1 node2\nnode2 node3\n", [("node1", "node2", 1), ("node2", "node3", 1)]),
+        ("node1 node2\nnode3 node4\n", [("node1", "node2", 1), ("node3", "node4", 1)]),
+        ("a_node b_node\nx y\n", [("x", "y", 1)]),
+        ("from,to\nto,x\n", [("from", "to", 1), ("to", "x", 1)]),
+        ("target,source\n5,1\n", [(1, 5, 1)]),
+        ("from to km\n1 2 3\n", [(1, 2, 3)]),
+        ('"from","to","street, side","km"\n1,2,"a, b",3\n', [(1, 2, 3)]),
+        (
+            "source\ttarget\tLabel\tweight\na\tb\t\t3\nb\tc\tx y\t4\n",
+            [("a", "b", 3), ("b", "c", 4)],
+        ),
+        ("id;von;source;target;km\n;;1;2;3\n;;;;\n4;x;2;3;1.5\n", [(1, 2, 3.0), (2, 3, 1.5)]),
+        ("# from,km,to\n5,2,6\n6,1,7\n", [(5, 6, 2), (6, 7, 1)]),
+        ("%from;km;to\n# of 2026\nx;2;y\n#z;1;y\n", [("x", "y", 2)]),
+        ("# Nodes: 3\r\n# ToNodeId\tFromNodeId\r\n1\t2\r\n2\t3\r\n", [(2, 1, 1), (3, 2, 1)]),
+        ("# from here to there\n1 2 3\n", [(1, 2, 3)]),
+        ("# from node to node\n1 2 3\n", [(1, 2, 3)]),
+    ],
+)
+def test_rows_of_titles(tmp_path: Path, text: str, arcs: Arcs) -> None:
+    (tmp_path / "g.txt").write_text(text)
+    assert arcs_by_id(read_graph(tmp_path / "g.txt")) == arcs
+
+
+class TestNetworkX:
+    """The attribute that holds weights."""
+
+    @staticmethod
+    def graph(**attributes: Any) -> Any:
+        return nx.DiGraph([("a", "b", attributes), ("b", "c", {})])
+
+    @pytest.mark.parametrize("name", ["weight", "length", "distance", "cost", "travel_time"])
+    def test_the_one_that_there_is(self, name: str) -> None:
+        result = groute_py.sssp(self.graph(**{name: 7}), 0, device="cpu")
+        assert result is not None
+        assert result.distances.tolist() == [0, 7, 8]  # an edge without it counts 1
+
+    def test_weight_comes_first(self) -> None:
+        assert weight_of(self.graph(length=4, weight=9, cost=3)) == "weight"
+
+    def test_two_candidates(self) -> None:
+        with pytest.raises(GraphError, match="length or travel_time; choose one with weight="):
+            groute_py.sssp(self.graph(travel_time=4, length=9), 0, device="cpu")
+        result = groute_py.bfs(self.graph(cost=4, length=9), 0, weight="cost", device="cpu")
+        assert result is not None
+        rows = groute_py.apsp(self.graph(cost=4, length=9), weight="cost", device="cpu")
+        assert rows is not None
+        assert rows.distances[0].tolist() == [0, 4, 5]
+
+    def test_none_of_that_name(self) -> None:
+        with pytest.raises(GraphError, match="'km'; attributes there are: 'cost', 'lanes'"):
+            groute_py.sssp(self.graph(cost=4, lanes=2), 0, weight="km", device="cpu")
+        with pytest.raises(GraphError, match="attributes there are: none"):
+            groute_py.sssp(self.graph(), 0, weight="km", device="cpu")
+
+    def test_columns_are_none_of_its(self) -> None:
+        with pytest.raises(InputError, match=r"a NetworkX graph has no columns by name.* tail 'u'"):
+            groute_py.sssp(self.graph(), 0, tail="u", device="cpu")
+
+    def test_the_backend_keeps_the_rule_of_networkx(self) -> None:
+        graph = self.graph(length=7)
+        ours = nx.single_source_dijkstra_path_length(graph, "a", backend="groute")
+        assert ours == nx.single_source_dijkstra_path_length(graph, "a") == {"a": 0, "b": 1, "c": 2}
+        assert graph_from_networkx(graph).weights.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("graph", ["road:3x3", ([0, 0], [], []), "g.gr"])
+def test_graphs_without_columns(tmp_path: Path, graph: Any) -> None:
+    if graph == "g.gr":
+        graph = tmp_path / graph
+        graph.write_text("p sp 2 1\na 1 2 5\n")
+    with pytest.raises(InputError, match="has no columns by name; leave out weight 'km'"):
+        groute_py.sssp(graph, 0, weight="km", device="cpu")
+
+
+def test_a_file_without_titles(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("1,2,3\n")
+    with pytest.raises(InputError, match="no row of titles with 'km', so no column can be named"):
+        read_graph(tmp_path / "g.csv", weight="km")
+
+
+ROADS = "u,v,key,length,travel_time\n1,2,0,5,50\n2,3,0,6,40\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    monkeypatch.chdir(tmp_path)
+    Path("g.csv").write_text(ROADS)
+
+    def invoke(*words: str) -> Any:
+        done = CliRunner().invoke(commands, words)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    return invoke
+
+
+def test_every_command(run: Callable[..., Any]) -> None:
+    length, time = ["--weight", "length"], ["--weight", "travel_time"]
+    for words, farthest in ((length, 11), (time, 90)):
+        found = json.loads(run("sssp", "g.csv", "-s", "1", "--device", "cpu", "--json", *words))
+        assert found["greatest_distance"] == farthest
+        run("sssp", "g.csv", "-s", "1", "--device", "cpu", "-o", "r.npz", *words)
+        assert json.loads(run("verify", "g.csv", "r.npz", "--json", *words))["verified"]
+        command = ["apsp", "g.csv", "--reduce", "max", "--device", "cpu", "--json"]
+        assert json.loads(run(*command, *words))["greatest_distance"] == farthest
+        run("convert", "g.csv", "g.csr", *words)
+        assert int(read_graph("g.csr").weights.sum()) == farthest
+    command = ["bfs", "g.csv", "-s", "3", "--tail", "v", "--head", "u", "--device", "cpu", "--json"]
+    assert json.loads(run(*command, *length))["greatest_distance"] == 2
+    with pytest.raises(InputError, match="weights may be length or travel_time"):
+        run("info", "g.csv")
+
+
+def test_a_copy_of_other_columns_is_not_believed(run: Callable[..., Any]) -> None:
+    for weight, total in (("length", 11), ("travel_time", 90)) * 2:
+        assert int(read_graph("g.csv", cache="kept", weight=weight).weights.sum()) == total
+    assert len(list(Path("kept").iterdir())) == 2
+    plan = ["plan", "g.csv", "--cache", "kept", "--gpu-memory", "9", "--json"]
+    assert json.loads(run(*plan, "--weight", "length"))["arcs"] == 2
+    with pytest.raises(InputError):
+        run(*plan)
+
+
+def test_info_says_what_was_read(run: Callable[..., Any]) -> None:
+    Path("g.csv").write_text(f"# of a town\n{ROADS}")
+    command = ["info", "g.csv", "--cache", "kept", "--weight", "length"]
+    for _ in range(2):  # the second time from the copy
+        found = json.loads(run(*command, "--json"))
+        assert found["columns"] == {"tail": "u", "head": "v", "weight": "length"}
+        assert found["comments_skipped"] == 1
+    assert "tail u, head v, weight length" in run(*command)
+    Path("h.csv").write_text("from,to\n1,2\n")
+    assert "tail from, head to, every arc weighs 1" in run("info", "h.csv")
+
+
+def test_convert_counts_comments(run: Callable[..., Any]) -> None:
+    Path("h.csv").write_text("# one\n1,2,3\n#4,5,6\n")
+    done = CliRunner().invoke(commands, ["convert", "h.csv", "h.csr"])
+    assert "2 lines of comments were skipped in h.csv" in done.output
+
+
+def test_an_empty_name_is_refused() -> None:
+    done = CliRunner().invoke(commands, ["info", "road:3x3", "--weight", ""])
+    assert done.exit_code == 2
+    assert "names no column" in done.output
+
+
+def test_integers_that_pandas_made_floats() -> None:
+    frame = pd.DataFrame({"u": [1, 2], "v": [2, 3], "directed": [1.0, 0.0]})
+    assert arcs_by_id(graph_from_table(frame)) == [(1, 2, 1), (2, 3, 1), (3, 2, 1)]
+    frame = pd.DataFrame({"u": [1, 2], "v": [2, 3], "cost": [1.0, np.nan], "reverse_cost": [2, 3]})
+    with pytest.raises(GraphError, match="must be finite"):
+        table_graph(frame, Columns())

@@ -1,0 +1,240 @@
+"""Archives of one file, text in UTF-16, and formats of graphs that others read."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from support.graphs import arcs_by_id
+
+from groute_py import FormatError, Graph, read_graph, write_graph
+from groute_py.graph import archives
+
+TEXT = b"from,to,km\nK\xc3\xb6ln,Bonn,5\nBonn,Ulm,6\n"
+ARCS = [("Bonn", "Ulm", 6), ("Köln", "Bonn", 5)]
+
+
+def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def tarred(members: dict[str, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=form) as archive:
+        folder = tarfile.TarInfo("town")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return file.getvalue()
+
+
+LONG = "ö" * 150 + ".csv"
+PACKED = {
+    "zip": lambda text: zipped({"town/": b"", "town/g.csv": text, "__MACOSX/._g.csv": b"x"}),
+    "zip stored": lambda text: zipped({"g.csv": text}, zipfile.ZIP_STORED),
+    "tar": lambda text: tarred({"town/g.csv": text}),
+    "tar.gz": lambda text: gzip.compress(tarred({LONG: text, "._g.csv": b"x"})),
+    "gnu tar.xz": lambda text: lzma.compress(tarred({LONG: text}, tarfile.GNU_FORMAT)),
+    "ustar.bz2": lambda text: bz2.compress(tarred({"g.csv": text}, tarfile.USTAR_FORMAT)),
+    "UTF-16": lambda text: text.decode().encode("utf-16"),
+    "UTF-16 of large ends": lambda text: b"\xfe\xff" + text.decode().encode("utf-16-be"),
+    "UTF-32": lambda text: text.decode().encode("utf-32"),
+    "zip of UTF-16": lambda text: zipped({"g.txt": text.decode().encode("utf-16")}),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_what_is_alone_is_read(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "g").write_bytes(PACKED[kind](TEXT))
+    assert arcs_by_id(read_graph(tmp_path / "g")) == ARCS
+    assert arcs_by_id(read_graph(tmp_path / "g", cache=tmp_path / "kept")) == ARCS
+
+
+LONG_METIS = "ö" * 150 + ".graph"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        zipped({"town/g.graph": b"3 2\n2\n1 3\n2\n"}),
+        gzip.compress(tarred({"town/g.graph": b"3 2\n2\n1 3\n2\n"})),
+        tarred({LONG_METIS: b"3 2\n2\n1 3\n2\n"}, tarfile.PAX_FORMAT),
+        tarred({LONG_METIS: b"3 2\n2\n1 3\n2\n"}, tarfile.GNU_FORMAT),
+        tarred({"g" * 90 + "/" + "h" * 90 + ".graph": b"3 2\n2\n1 3\n2\n"}, tarfile.USTAR_FORMAT),
+    ],
+    ids=["zip", "tar.gz", "pax", "gnu", "ustar"],
+)
+def test_the_name_of_a_member_tells_its_format(tmp_path: Path, content: bytes) -> None:
+    """Without its suffix this METIS file would be an edge list."""
+    (tmp_path / "g").write_bytes(content)
+    graph = read_graph(tmp_path / "g")
+    assert (graph.offsets.tolist(), graph.heads.tolist()) == ([0, 1, 3, 4], [1, 0, 2, 1])
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_large_contents(tmp_path: Path, kind: str) -> None:
+    """More than a piece, also of UTF-16, of which a piece may end within a letter."""
+    rows = b"".join(b"%d\t%d\t\xc3\xb6\n" % (k, k + 1) for k in range(150_000))
+    (tmp_path / "g").write_bytes(PACKED[kind](b"from\tto\tName\n" + rows))
+    graph = read_graph(tmp_path / "g")
+    assert (graph.vertex_count, graph.arc_count) == (150_001, 150_000)
+    assert graph.heads[-1] == 150_000
+
+
+def test_arrays_of_numpy_are_no_archive(tmp_path: Path) -> None:
+    graph = Graph.from_arrays([0, 1, 1], [1], [5])
+    write_graph(graph, tmp_path / "g.npz")
+    (tmp_path / "other").write_bytes((tmp_path / "g.npz").read_bytes())
+    assert read_graph(tmp_path / "g.npz").weights.tolist() == [5]
+    with pytest.raises(FormatError):
+        read_graph(tmp_path / "other.npz")
+
+
+SEVERAL = {"nodes.csv": b"id\n1\n", "edges.csv": TEXT}
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred, lambda m: gzip.compress(tarred(m))])
+def test_several_members_are_listed(tmp_path: Path, pack: Any) -> None:
+    (tmp_path / "g").write_bytes(pack(SEVERAL))
+    with pytest.raises(
+        FormatError, match=r"one is read: 'nodes\.csv', 'edges\.csv'; unpack it"
+    ) as e:
+        read_graph(tmp_path / "g")
+    assert "damaged" not in str(e.value)
+    (tmp_path / "g").write_bytes(pack({f"{k}\x1b{'x' * 500}": b"" for k in range(30)}))
+    with pytest.raises(FormatError, match=r"… \(30 in all\)") as caught:
+        read_graph(tmp_path / "g")
+    assert len(str(caught.value)) < 1200 + len(str(tmp_path))
+    assert "\x1b" not in str(caught.value)
+    (tmp_path / "g").write_bytes(pack({}) if pack is not zipped else zipped({"town/": b""}))
+    with pytest.raises(FormatError, match="archive without files"):
+        read_graph(tmp_path / "g")
+
+
+def encrypted() -> bytes:
+    content = bytearray(zipped({"g.csv": TEXT}))
+    for place in (6, content.index(b"PK\x01\x02") + 8):
+        content[place] |= 1
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""}), "is an Excel workbook"),
+        (zipped({"g.csv": TEXT}, zipfile.ZIP_LZMA), "neither stored nor deflated"),
+        (encrypted(), "its member is encrypted"),
+        (zipped({"g.csv": TEXT * 9})[:60], "damaged zip archive"),
+        (zipped({"g.csv": TEXT}, 0).replace(b"Ulm", b"ulm"), "damaged zip archive: Bad CRC-32"),
+        (tarred({"g.csv": TEXT * 99})[:1600], "damaged tar archive: ends within a member"),
+        (
+            gzip.compress(tarred({"g.csv": TEXT + b"a,b,7\n" * 999}))[:-9],
+            "truncated: the gzip data",
+        ),
+        (b"\xff\xfea\0b", "damaged UTF-16"),
+        (b"\xff\xfe\0\xd8a\0", "damaged UTF-16"),
+    ],
+)
+def test_damaged(tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "g").write_bytes(content)
+    with pytest.raises(FormatError, match=says):
+        read_graph(tmp_path / "g")
+
+
+def test_a_member_of_zeros_takes_no_memory(tmp_path: Path) -> None:
+    content = bytes(1 << 20)
+    with (
+        gzip.open(tmp_path / "g.tar.gz", "wb", 1) as packed,
+        tarfile.open(fileobj=packed, mode="w|") as archive,
+    ):
+        member = tarfile.TarInfo("zeros")
+        member.size = 1 << 26
+        archive.addfile(member, io.BytesIO(content * 64))
+    sizes = [len(piece) for piece, _ in archives.tar_member(tmp_path, read(tmp_path / "g.tar.gz"))]
+    assert max(sizes) <= archives.PIECE
+    assert sum(sizes) == 1 << 26
+
+
+def read(path: Path) -> Any:
+    with gzip.open(path, "rb") as file:
+        while piece := file.read(archives.PIECE):
+            yield piece, 0
+
+
+NETWORK = nx.DiGraph([("a", "b", {"weight": 5}), ("b", "c", {"weight": 6})])
+FOREIGN: dict[str, Any] = {
+    "GraphML": lambda path: nx.write_graphml_xml(NETWORK, path),
+    "GEXF": lambda path: nx.write_gexf(NETWORK, path),
+    "GML": lambda path: nx.write_gml(NETWORK, path),
+    "Pajek": lambda path: nx.write_pajek(NETWORK, path),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("suffix", ["", ".csv", ".gz"])
+def test_what_networkx_reads(tmp_path: Path, name: str, suffix: str) -> None:
+    """The call that the message names reads the file."""
+    path = tmp_path / f"g{suffix}"
+    FOREIGN[name](str(path))
+    with pytest.raises(FormatError, match=f"is {name}, which groute-py does not read") as caught:
+        read_graph(path)
+    call = str(caught.value).partition("groute_py.sssp(networkx.")[2].rpartition(", source)")[0]
+    reader, _, rest = call.partition("(")
+    assert rest == f"{str(path)!r})"
+    network = getattr(nx, reader)(str(path))
+    assert sorted(network.nodes) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("digraph { a -> b; }", "DOT"),
+        ("graph{a--b}", "DOT"),
+        ('// made by hand\nstrict digraph "my graph" {\n a -> b\n}\n', "DOT"),
+        ("/* a */ digraph g\n{ a -> b [weight=5]; }", "DOT"),
+        ("graph [ node [ id 1 ] ]", "GML"),
+        ('Creator "x"\nVersion 1\ngraph\n[\n]\n', "GML"),
+        ('<?xml version="1.0"?>\n<!-- x -->\n<graphml xmlns="y"></graphml>', "GraphML"),
+        ('\ufeff<?xml version="1.0"?><gexf version="1.3"></gexf>', "GEXF"),
+        ("% x\n*Vertices 2\n1 a\n2 b\n*Arcs\n1 2 5\n", "Pajek"),
+        ('{"directed": true, "nodes": [], "links": []}', "JSON"),
+        ("<html><body>404</body></html>", "XML or HTML"),
+        ('<?xml version="1.0"?><osm></osm>', "XML or HTML"),
+    ],
+)
+def test_foreign_formats_by_name(tmp_path: Path, text: str, name: str) -> None:
+    (tmp_path / "g").write_text(text)
+    with pytest.raises(FormatError, match=f"is {name}"):
+        read_graph(tmp_path / "g")
+
+
+@pytest.mark.parametrize(
+    "text", ["graph paper 5\npaper graph 6\n", "digraph,graph,5\ngraph,a,6\n", "strict a 5\n"]
+)
+def test_names_like_those_formats(tmp_path: Path, text: str) -> None:
+    (tmp_path / "g").write_text(text)
+    assert read_graph(tmp_path / "g").arc_count == len(text.splitlines())
+
+
+def test_weights_of_a_file_in_utf_16(tmp_path: Path) -> None:
+    """As Excel saves "Unicode text": tabs, and lines that end with CR LF."""
+    text = "Source\tTarget\tWeight\r\nA\tB\t5\r\nB\tC\t6\r\n"
+    (tmp_path / "g.txt").write_bytes(text.encode("utf-16"))
+    graph = read_graph(tmp_path / "g.txt")
+    assert np.array_equal(graph.weights, [5, 6])

@@ -1,0 +1,110 @@
+"""Every method of a GPU on small graphs, all answers verified; for a tool that watches memory.
+
+compute-sanitizer --tool memcheck --error-exitcode 9 python tests/gpu/each_kernel.py
+compute-sanitizer --tool racecheck --error-exitcode 9 python tests/gpu/each_kernel.py thick bfs
+compute-sanitizer --tool initcheck --error-exitcode 9 python tests/gpu/each_kernel.py
+compute-sanitizer --tool synccheck --error-exitcode 9 python tests/gpu/each_kernel.py
+
+Names of methods (of ``groute-py algorithms`` and of ``apsp --algorithm``) leave out the others.
+With ``thick`` the kernels take every turn as on large graphs, with ``growing`` windows grow, with
+``outer`` outer arcs are pulled. CuPy's pool is not used, so that whatever lies beside an array is
+nobody's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import cupy as cp
+import numpy as np
+from support import as_large
+from support.graphs import random_graph, scipy_distances
+
+from groute_py import Graph, Result, apsp, bfs, generate, sssp, verify
+from groute_py.algorithms.choose import algorithms
+from groute_py.many.choose import METHODS
+
+SINGLE = [name for name, method in algorithms().items() if "cuda" in method.devices]
+
+
+def graphs() -> Iterator[Graph]:
+    """A road graph, one with hubs, parallel arcs and loops, floats, 64 bits."""
+    yield generate("road:30x20")
+    yield generate("rmat:8,16")
+    yield random_graph(300, 2000, 3, 2)
+    whole = random_graph(300, 2000, 4, 1000)
+    yield Graph(whole.offsets, whole.heads, (whole.weights * 0.37).astype(np.float32))
+    yield random_graph(300, 2000, 5, 2**31 - 2)
+
+
+def check_single(name: str, graph: Graph, source: int) -> None:
+    """One source, with and without predecessors, and a target."""
+    if name == "bfs":
+        unit = graph.with_unit_weights()
+        verify(unit, some(bfs(graph, source, device="cuda")))
+        np.testing.assert_array_equal(
+            some(bfs(graph, source, device="cuda", predecessors=False)).distances,
+            scipy_distances(unit, source),
+        )
+        return
+    solved = some(sssp(graph, source, algorithm=name, device="cuda"))
+    verify(graph, solved)
+    far = int(np.argmax(np.where(solved.reached, solved.distances, -1)))
+    for goal in ((), (far,)):
+        again = some(
+            sssp(graph, source, algorithm=name, device="cuda", predecessors=False, targets=goal)
+        )
+        where = list(goal) or slice(None)
+        np.testing.assert_array_equal(again.distances[where], solved.distances[where])
+
+
+def check_many(name: str, graph: Graph) -> None:
+    """Rows from a few sources, with their trees where there are any."""
+    sources = np.arange(0, graph.vertex_count, 37)
+    trees = name != "floyd" or graph.weights.dtype.kind != "f"
+    rows = apsp(graph, sources=sources, algorithm=name, device="cuda", predecessors=trees)
+    assert rows is not None
+    for row, source in enumerate(sources.tolist()):
+        if rows.predecessors is None:
+            found, right = rows.distances[row], scipy_distances(graph, source)
+            np.testing.assert_allclose(found, right, rtol=1e-5)
+            continue
+        tree = rows.predecessors[row].astype(np.int64)
+        verify(graph, Result(source, rows.distances[row], tree))
+
+
+def some(result: Result | None) -> Result:
+    assert result is not None
+    return result
+
+
+def main(words: list[str]) -> None:
+    if "thick" in words:
+        as_large.take_thick_turns()
+        words.remove("thick")
+    if "growing" in words:
+        as_large.grow_windows()
+        words.remove("growing")
+    if "outer" in words:
+        as_large.pull_outer_arcs()
+        words.remove("outer")
+    if unknown := {*words} - {*SINGLE, *METHODS}:
+        sys.exit(
+            f"there is no method {', '.join(unknown)}; there are {', '.join([*SINGLE, *METHODS])}"
+        )
+    cp.cuda.set_allocator(None)
+    for number, graph in enumerate(graphs()):
+        source = int(np.argmax(np.diff(graph.offsets)))
+        for name in SINGLE:
+            if name in (words or SINGLE) and not (name == "ell-bellman-ford" and number == 1):
+                check_single(name, graph, source)
+                print(f"graph {number}: {name} is right", flush=True)
+        for name in METHODS:
+            if name in (words or METHODS):
+                check_many(name, graph)
+                print(f"graph {number}: {name} for many sources is right", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,102 @@
+"""What the first run compiles counts as compiling, not as upload."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.processes import Job
+from support.skips import EMULATED, needs_gpu
+
+from groute_py.device.base import ModeName, Terms
+from groute_py.kernels.source import MODES, options
+from groute_py.partition.share import Share
+
+pytestmark = needs_gpu
+
+KINDS = {
+    "delta-stepping": ("cuda", "CudaDevice", {}),
+    "bfs": ("alone.bfs_cuda", "BreadthFirstCuda", {}),
+    "frontier-dijkstra": ("alone.frontier_cuda", "FrontierCuda", {"criterion": "out"}),
+    "csr-bellman-ford": ("alone.pull_cuda", "CsrCuda", {}),
+    "ell-bellman-ford": ("alone.pull_cuda", "EllCuda", {}),
+    "dense-bellman-ford": ("alone.pull_cuda", "DenseCuda", {}),
+}
+
+
+@pytest.mark.parametrize("method", list(KINDS))
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that a share goes through when it is loaded, with one that keeps nothing behind."""
+    from importlib import import_module
+
+    from groute_py.device import cuda_loaded
+
+    module, name, choices = KINDS[method]
+    kind = getattr(import_module(f"groute_py.device.{module}"), name)
+    loaded: list[Terms] = []
+    load = kind.load
+
+    def counting(device: Any, share: Share, terms: Terms) -> None:
+        loaded.append(terms)
+        load(device, share, terms)
+
+    monkeypatch.setattr(kind, "load", counting)
+    monkeypatch.setattr(cuda_loaded, "_REHEARSED", set())
+    device = kind(0, direct=False, **choices)
+    for arcs in (7, 1 << 31):
+        terms = Terms(np.dtype(dtype), 1, "alone", arcs)
+        for _ in range(2):
+            device.rehearse(terms)
+        assert loaded == [terms]
+        assert device._graph == device._arrays == {}
+        loaded.clear()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_share_finds_its_kernels_compiled(
+    mode: ModeName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those for its mode, and for offsets into as many arcs as any rank has."""
+    from groute_py.device import cuda_loaded, cuda_module
+    from groute_py.device.cuda import CudaDevice
+
+    compiled: list[tuple[str, ...]] = []
+
+    class RawModule:
+        def __init__(self, *, options: tuple[str, ...], **_: Any) -> None:
+            compiled.append(options)
+
+        def get_function(self, _: str) -> Any:
+            return SimpleNamespace(kernel=SimpleNamespace(ptr=0))
+
+    monkeypatch.setattr(cuda_loaded, "_REHEARSED", set())
+    monkeypatch.setattr(cuda_module, "cp", SimpleNamespace(RawModule=RawModule))
+    monkeypatch.setattr(cuda_module, "module", cache(cuda_module.module.__wrapped__))
+    monkeypatch.setattr(
+        cuda_loaded.driver, "occupancyMaxActiveBlocksPerMultiprocessor", lambda *_: 1
+    )
+    device, kind = CudaDevice(0, direct=False), np.dtype(np.int32)
+    for arcs in (7, 1 << 31):
+        terms = Terms(kind, 2, mode, arcs)
+        device.rehearse(terms)
+        assert compiled == [options(kind, wide_offsets=arcs > 7, mode=mode)]
+        device.load(cuda_loaded.smallest(kind), terms)
+        assert len(compiled) == 1
+        device.let_go()
+        compiled.clear()
+
+
+@pytest.mark.skipif(EMULATED, reason="in a process of its own, which emulates nothing")
+@pytest.mark.parametrize("method", ["frontier-dijkstra", "csr-bellman-ford"])
+def test_upload_is_short(method: str, groute: Job, tmp_path: Path) -> None:
+    words = ["sssp", "road:60x60", "-s", "7", "--algorithm", method, "--device", "cuda", "--json"]
+    done = groute(*words, CUPY_CACHE_DIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    seconds = json.loads(done.stdout)["seconds"]
+    assert seconds["upload"] < min(0.5, seconds["compile"])

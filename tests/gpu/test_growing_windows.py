@@ -1,0 +1,154 @@
+"""Windows that grow, as on large dense graphs: on one GPU; on several in exchange_on_gpus.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support import as_large
+from support.skips import needs_gpu
+
+from groute_py import Graph, generate, sssp, verify
+from groute_py.comm.solo import SoloChannel
+from groute_py.device.base import Windows, alike
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
+from groute_py.verification import reference_distances
+
+pytestmark = needs_gpu
+
+TYPES = ("int32", "int64", "float32", "float64")
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Windows]:
+    """What solves begin with."""
+    from groute_py.device.cuda import CudaDevice
+
+    as_large.grow_windows(monkeypatch.setattr)
+    start, seen = CudaDevice.start, []
+
+    def note(self: Any, source: Any, windows: Windows, cutoff: float, **words: Any) -> None:
+        seen.append(windows)
+        start(self, source, windows, cutoff, **words)
+        assert bool(self._work["hints"][0]) == (windows.first < windows.widest)
+        assert self._work["far_few"][0] == 1
+
+    monkeypatch.setattr(CudaDevice, "start", note)
+    return seen
+
+
+def graph_of(weights: str) -> Graph:
+    """An R-MAT graph; distances of 64-bit weights need all 64."""
+    graph = generate("rmat:9,12", seed=4)
+    scale = 1 << 40 if weights == "int64" else 1
+    return Graph(graph.offsets, graph.heads, graph.weights.astype(weights) * scale)
+
+
+@pytest.mark.parametrize("predecessors", [True, False])
+@pytest.mark.parametrize("weights", TYPES)
+def test_answers_are_right(begun: list[Windows], weights: str, predecessors: bool) -> None:
+    graph = graph_of(weights)
+    source = int(np.argmax(np.diff(graph.offsets)))
+    result = sssp(graph, source, device="cuda", predecessors=predecessors)
+    np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
+    verify(graph, result)
+    assert all(windows.first < windows.widest for windows in begun)
+    assert begun
+
+
+@pytest.mark.usefixtures("begun")
+@pytest.mark.parametrize("weights", TYPES)
+@pytest.mark.parametrize("fold", [1, 2, 3])
+def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.device import cuda
+
+    graph = graph_of(weights)
+    monkeypatch.setattr(cuda, "fold_of", lambda own, _: fold if own == graph.vertex_count else 0)
+    for source in (int(np.argmax(np.diff(graph.offsets))), 7):
+        result = sssp(graph, source, device="cuda")
+        np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
+        verify(graph, result)
+
+
+@pytest.mark.parametrize(
+    ("own", "fold"), [(0, 0), (16 << 20, 0), (17 << 20, 1), (64 << 20, 2), (1 << 31, 3)]
+)
+def test_hints_fit_in_a_third_of_l2(own: int, fold: int) -> None:
+    from groute_py.device.cuda import fold_of
+
+    assert fold_of(own, 48 << 20) == fold
+
+
+@pytest.mark.usefixtures("begun")
+def test_with_and_without_predecessors_by_turns() -> None:
+    """Far is another list with them, and hints stay from one solve to the next."""
+    graph = graph_of("int32")
+    with Session(
+        Whole(graph), SoloChannel(), Options(device="cuda", predecessors=False)
+    ) as session:
+        for source in (0, 5, 9, 17):
+            session._options = replace(session._options, predecessors=source % 2 == 1)
+            result = session.solve(source)
+            np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
+            verify(graph, result)
+
+
+def test_zero_weights_and_a_source_far_from_all(begun: list[Windows]) -> None:
+    graph = graph_of("int32")
+    count = graph.vertex_count
+    heads = np.append(graph.heads, 0).astype(np.int32)
+    weights = np.append(np.where(graph.weights < 90, 0, graph.weights), 10**6).astype(np.int32)
+    long_way = Graph(np.append(graph.offsets, len(heads)), heads, weights)
+    result = sssp(long_way, count, device="cuda")
+    np.testing.assert_array_equal(result.distances, reference_distances(long_way, count))
+    verify(long_way, result)
+    assert begun[0].first < begun[0].widest
+
+
+def test_a_width_that_is_asked_for_stays(begun: list[Windows]) -> None:
+    sssp(graph_of("int32"), 0, device="cuda", delta=50)
+    assert begun == [alike(50)]
+
+
+@pytest.mark.usefixtures("begun")
+@pytest.mark.parametrize(
+    ("weights", "delta"), [("float32", 1e-6), ("float32", 1e-50), ("float64", 1e-15)]
+)
+def test_a_width_that_sums_swallow(weights: str, delta: float) -> None:
+    """Each window holds where it begins, and nothing is looked for twice."""
+    graph = graph_of(weights)
+    tenths = Graph(graph.offsets, graph.heads, (graph.weights * 1.1).astype(weights))
+    result = sssp(tenths, 0, device="cuda", delta=delta, predecessors=False)
+    np.testing.assert_array_equal(result.distances, reference_distances(tenths, 0))
+
+
+def test_patience_widens_no_window(begun: list[Windows], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A smaller Δ can be wider than the window that is open; what lies between is far."""
+    from groute_py.device import cuda, patience
+
+    monkeypatch.setattr(patience, "PASSES", 0.1)  # so that it ends once
+    monkeypatch.setattr(cuda, "SLICE_TURNS_ALONE", 1)
+    path, weight = 200, 1000  # and ten vertices farther out, each with one behind it
+    out = np.arange(path + 1, path + 11)
+    tails = np.concatenate([np.arange(path), np.zeros(10, np.int64), out])
+    heads = np.concatenate([np.arange(1, path + 1), out, out + 10]).astype(np.int32)
+    weights = np.repeat([0, weight, 1], [path, 10, 10]).astype(np.int32)
+    order = np.argsort(tails, kind="stable")
+    offsets = np.append(0, np.cumsum(np.bincount(tails, minlength=path + 21)))
+    graph = Graph(offsets, heads[order], weights[order])
+    result = sssp(graph, 0, device="cuda", algorithm="delta-stepping", predecessors=False)
+    assert begun[0].first < weight < begun[0].widest / patience.NARROWING
+    np.testing.assert_array_equal(result.distances, reference_distances(graph, 0))
+
+
+def test_no_wider_than_a_step_towards_targets(begun: list[Windows]) -> None:
+    graph = graph_of("int32")
+    sssp(graph, 0, device="cuda")
+    result = sssp(graph, 0, device="cuda", targets=[graph.vertex_count // 2])
+    assert begun[1].widest < begun[0].widest
+    right = reference_distances(graph, 0)
+    assert result.distances[graph.vertex_count // 2] == right[graph.vertex_count // 2]

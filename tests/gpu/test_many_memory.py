@@ -1,0 +1,57 @@
+"""Many sources, and matrices, on a GPU that has little memory."""
+
+from __future__ import annotations
+
+import gc
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.graphs import random_graph, scipy_distances
+from support.skips import needs_gpu
+
+from groute_py import InputError, Result, apsp, verify
+
+pytestmark = needs_gpu
+
+GRAPH = random_graph(300, 600, seed=1, greatest=1000)
+
+
+@pytest.mark.parametrize("method", ["heap", "batch"])
+def test_fewer_sources_at_once(method: str) -> None:
+    gc.collect()
+    sources = np.array([5, 299, 0, 5])
+    more: dict[str, Any] = {"predecessors": True, "memory_limit": 37_000}
+    rows = apsp(GRAPH, sources=sources, algorithm=method, device="cuda", **more)
+    assert rows is not None
+    assert rows.predecessors is not None
+    for source, row, parents in zip(sources, rows.distances, rows.predecessors, strict=True):
+        np.testing.assert_array_equal(row, scipy_distances(GRAPH, int(source)))
+        verify(GRAPH, Result(int(source), row, parents.astype(np.int64)))
+    said = re.search(r"(\d+) times \d+ sources under way", rows.statistics["device"])
+    assert said is not None
+    assert 1 <= int(said[1]) < 8
+
+
+@pytest.mark.parametrize(("method", "at_once"), [("heap", 2), ("batch", 1)])
+def test_not_even_one_block(method: str, at_once: int) -> None:
+    problem = rf"{at_once} sources? at once, .* {method} takes, do not fit .* each needs [\d,]+"
+    with pytest.raises(InputError, match=problem):
+        apsp(GRAPH, sources=[0], algorithm=method, device="cuda", memory_limit=2_000)
+
+
+def test_a_matrix_has_room_for_the_arcs_turned_round() -> None:
+    from groute_py.device.cuda_floyd import CudaFloyd
+    from groute_py.device.cuda_floyd_steps import Steps
+
+    graph: Any = SimpleNamespace(type=np.dtype(np.int32), vertex_count=100, arc_count=400)
+    bare = Steps(graph, None).matrix_bytes
+    graph.incoming_bytes, graph.free_bytes = 1000, bare + 999
+    assert CudaFloyd.fits(graph, predecessors=False)
+    assert not CudaFloyd.fits(graph, predecessors=True)
+    graph.free_bytes = bare + 1000
+    assert CudaFloyd.fits(graph, predecessors=True)
+    graph.arc_count, graph.incoming_bytes, graph.free_bytes = 10_000, 1 << 40, 1 << 30
+    assert CudaFloyd.fits(graph, predecessors=True)  # by stages: it does not look at arcs

@@ -1,0 +1,96 @@
+"""Linked ranks number vertices by degree before arcs are dealt out: when, and when not.
+
+That arcs lie right by such numbers is seen in test_dealt.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from support import as_large
+from support.local_ranks import on_ranks
+from support.skips import needs_linked_gpus
+from support.solving import checked
+
+from groute_py import Result, generate
+from groute_py.comm import team
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
+
+pytestmark = needs_linked_gpus
+
+
+@pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
+def test_without_room_for_numbers_all_keep_theirs(
+    full: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from groute_py.device.cuda_dealt import Dealt
+
+    as_large.pull_outer_arcs(monkeypatch.setattr)
+    spare = Dealt._spare
+
+    def tried(self: Any) -> int:
+        return 0 if self._gpu.id in full and self._team is None else spare(self)
+
+    monkeypatch.setattr(Dealt, "_spare", tried)
+    graph = generate("rmat:8,12")
+
+    def work(channel: Any) -> tuple[Result | None, bool]:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with Session(whole, channel, Options(device="cuda", order="none", mode="fused")) as session:
+            device: Any = session._device
+            assert device._pulls
+            return session.solve(3), device._order is None
+
+    results, without = zip(*on_ranks(3, work), strict=True)
+    assert all(without)
+    checked(graph, 3, results[0])
+
+
+def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU they are made while the host goes on: here not before it waits for its stream."""
+    from cupy.cuda import Stream  # which is emulated
+
+    from groute_py.device import cuda_numbered
+
+    as_large.pull_outer_arcs(monkeypatch.setattr)
+    number, due, synchronize = cuda_numbered._number, threading.local(), Stream.synchronize
+    late = list[int]()
+
+    def number_later(offsets: Any, numbers: Any) -> None:
+        numbers.fill(0)
+        due.work = lambda: number(offsets, numbers)
+
+    def catch_up(stream: Any) -> None:
+        synchronize(stream)
+        if work := vars(due).pop("work", None):
+            work()
+            late.append(1)
+
+    monkeypatch.setattr(cuda_numbered, "_number", number_later)
+    monkeypatch.setattr(Stream, "synchronize", catch_up)
+    graph = generate("rmat:8,12")
+
+    def work(channel: Any) -> Result | None:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with Session(whole, channel, Options(device="cuda", order="none", mode="fused")) as session:
+            return session.solve(3)
+
+    checked(graph, 3, on_ranks(3, work)[0])
+    assert len(late) == 3
+
+
+def test_teams_of_several_hosts_number_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    as_large.pull_outer_arcs(monkeypatch.setattr)
+    monkeypatch.setattr(team, "host_name", lambda rank, size: f"node{2 * rank // size}")
+
+    def work(channel: Any) -> tuple[str, bool]:
+        whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
+        with Session(whole, channel, Options(device="cuda", order="none")) as session:
+            device: Any = session._device
+            return session._mode.name, device._order is None
+
+    assert on_ranks(4, work) == [("hierarchical", True)] * 4

@@ -1,0 +1,410 @@
+"""Rows in files: complete or to be gone on with, whatever ends the run."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.graphs import random_graph
+from support.kept_rows import every, job_of, kept, listing
+from support.local_ranks import on_ranks
+
+from groute_py import Graph, InputError, Result, RunError, verify, write_graph
+from groute_py.cli.apsp import _save
+from groute_py.comm.solo import SoloChannel
+from groute_py.engine import agree
+from groute_py.errors import InterruptedRun, TimeLimitError, signalled
+from groute_py.many import apsp
+from groute_py.many import kept as many_kept
+from groute_py.many.apsp import deliver
+from groute_py.many.folder import RunFolder
+from groute_py.many.kept import KeptRows, check_output
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def graph() -> Graph:
+    return random_graph(40, 120, seed=3, greatest=9)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.mpi
+def test_a_file_of_all_rows(groute: Command, tmp_path: Path, graph: Graph, ranks: int) -> None:
+    write_graph(graph, tmp_path / "it.csr")
+    (tmp_path / "out.npz").write_text("an older one")
+    done = groute(
+        "apsp", tmp_path / "it.csr", "-o", tmp_path / "out.npz", "--paths", "--json",
+        "--device", "cpu", ranks=ranks,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["solved_now"] == 40
+    rows = np.load(tmp_path / "out.npz")
+    np.testing.assert_array_equal(rows["distances"], every(graph))
+    for source in rows["sources"]:
+        tree = rows["predecessors"][source].astype(np.int64)
+        verify(graph, Result(int(source), rows["distances"][source], tree))
+    assert listing(tmp_path) == ["it.csr", "out.npz"]
+
+
+def test_npy_by_a_problem_file(groute: Command, tmp_path: Path, graph: Graph) -> None:
+    write_graph(graph, tmp_path / "it.gr")
+    (tmp_path / "some.ss").write_text("p aux sp ss 2\ns 40\ns 3\n")
+    done = groute(
+        "apsp", tmp_path / "it.gr", "--sources", tmp_path / "some.ss", "--device", "cpu",
+        "-o", tmp_path / "out.npy",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), every(graph)[[39, 2]])
+
+
+def test_zarr(tmp_path: Path, graph: Graph) -> None:
+    zarr = pytest.importorskip("zarr")
+    job, path = job_of(graph, predecessors=True), tmp_path / "out.zarr"
+    rows = kept(path, job)
+    deliver(SoloChannel(), job, rows.missing, rows)
+    rows.finish()
+    np.testing.assert_array_equal(zarr.open_group(str(path))["distances"][:], every(graph))
+    assert listing(tmp_path) == ["out.zarr"]
+
+
+class Interrupting:
+    """Hands rows on, and fails when it has so many blocks."""
+
+    def __init__(self, rows: KeptRows, blocks: int, failure: BaseException) -> None:
+        self.rows, self.blocks, self.failure = rows, blocks, failure
+        self.positions: list[int] = []
+
+    def take(self, positions: Any, block: Any) -> None:
+        if self.blocks == 0:
+            raise self.failure
+        self.blocks -= 1
+        self.positions += positions.tolist()
+        self.rows.take(positions, block)
+
+
+def test_a_finished_row_is_not_computed_twice(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("groute_py.device.cpu_rows.BLOCK_BYTES", 1)
+    job, path = job_of(graph, algorithm="heap"), tmp_path / "out.npy"
+    first = Interrupting(kept(path, job), 3, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        deliver(SoloChannel(), job, first.rows.missing, first)
+    first.rows.close()
+    assert not path.exists()
+    second = Interrupting(kept(path, job, resume=True), 1000, KeyboardInterrupt())
+    deliver(SoloChannel(), job, second.rows.missing, second)
+    second.rows.finish()
+    assert first.positions
+    assert sorted(first.positions + second.positions) == list(range(40))
+    np.testing.assert_array_equal(np.load(path), every(graph))
+
+
+@pytest.mark.parametrize("what", ["rows", "distances.npy", "run.json", "short", "empty"])
+def test_a_damaged_run_is_not_gone_on_with(tmp_path: Path, graph: Graph, what: str) -> None:
+    path = tmp_path / "out.npy"
+    kept(path, job_of(graph)).close()
+    folder = tmp_path / "out.npy.partial"
+    if what == "short":
+        os.truncate(folder / "distances.npy", 1000)
+    elif what == "empty":
+        (folder / "run.json").write_text("[1]")
+    else:
+        (folder / what).unlink()
+    says = "no unfinished run" if what == "run.json" else "is damaged"
+    with pytest.raises(InputError, match=f"{says}.*leave out --resume"):
+        kept(path, job_of(graph), resume=True)
+
+
+def test_what_a_finished_run_has_left_behind(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, path = job_of(graph), tmp_path / "out.npy"
+    rows = kept(path, job)
+    deliver(SoloChannel(), job, rows.missing, rows)
+    monkeypatch.setattr(RunFolder, "remove", lambda _: None)
+    rows.finish()
+    rows.close()
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="is complete"):
+        kept(path, job, resume=True)
+    np.testing.assert_array_equal(np.load(path), every(graph))
+
+
+def test_a_signal_before_the_first_row_leaves_nothing(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(many_kept, "_reserve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kept(tmp_path / "out.npy", job_of(graph))
+    assert listing(tmp_path) == []
+
+
+def test_what_changed_is_noticed(tmp_path: Path, graph: Graph) -> None:
+    path = tmp_path / "out.npy"
+    kept(path, job_of(graph)).close()
+    other = random_graph(40, 120, seed=4, greatest=9)
+    with pytest.raises(InputError, match=r"run in which graph differed; leave out --resume"):
+        kept(path, job_of(other), resume=True)
+    with pytest.raises(InputError, match="run in which algorithm differed"):
+        kept(path, job_of(graph, algorithm="floyd"), resume=True)
+    (tmp_path / "out.npy.partial" / "run.json").write_text("{")
+    with pytest.raises(InputError, match="damaged"):
+        kept(path, job_of(graph), resume=True)
+    with pytest.raises(InputError, match="no unfinished run"):
+        kept(tmp_path / "new.npy", job_of(graph), resume=True)
+
+
+def test_a_full_disk(tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, path = job_of(graph), tmp_path / "out.npy"
+    rows = kept(path, job)
+
+    def full(*_: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as change:
+        change.setattr(many_kept.os, "pwrite", full)
+        with pytest.raises(RunError, match=r"No space left .* --resume"):
+            deliver(SoloChannel(), job, rows.missing, rows)
+    rows.close()
+    rows = kept(path, job, resume=True)
+    deliver(SoloChannel(), job, rows.missing, rows)
+    rows.finish()
+    np.testing.assert_array_equal(np.load(path), every(graph))
+
+
+def test_a_disk_that_cannot_be_reserved(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(many_kept.os, "posix_fallocate", full)
+    with pytest.raises(RunError, match="No space left on device; nothing was written"):
+        kept(tmp_path / "out.npy", job_of(graph))
+    assert listing(tmp_path) == []
+
+
+def test_a_disk_that_reserves_nothing(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some file systems cannot; then the file only has its length."""
+
+    def cannot(*_: Any) -> None:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    monkeypatch.setattr(many_kept.os, "posix_fallocate", cannot)
+    job, path = job_of(graph), tmp_path / "out.npy"
+    rows = kept(path, job)
+    deliver(SoloChannel(), job, rows.missing, rows)
+    rows.finish()
+    np.testing.assert_array_equal(np.load(path), every(graph))
+
+
+def test_a_disk_with_too_little_room(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        many_kept.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000})()
+    )
+    with pytest.raises(RunError, match=r"take 12,800 bytes .* 1,000 are free"):
+        kept(tmp_path / "out.npy", job_of(graph))
+    assert listing(tmp_path) == []
+
+
+def test_wrong_outputs(tmp_path: Path) -> None:
+    for name, paths, problem in [
+        ("out.txt", False, "unknown suffix"),
+        ("out.npy", True, "one array"),
+        ("none/out.npy", False, "does not exist"),
+    ]:
+        with pytest.raises(InputError, match=problem):
+            check_output(tmp_path / name, predecessors=paths)
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.npz"])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_link_and_a_mode_stay(
+    tmp_path: Path, graph: Graph, name: str, elsewhere: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "far").mkdir()
+    real, out = tmp_path / "far" / name, tmp_path / name
+    real.write_text("old")
+    real.chmod(0o640)
+    out.symlink_to(real)
+    replace = Path.replace
+
+    def other_disk(self: Path, target: Path) -> Path:
+        if elsewhere and self.parent != target.parent:
+            raise OSError(errno.EXDEV, "another disk")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", other_disk)
+    _save(SoloChannel(), job_of(graph), out, False, None)
+    assert out.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    found = np.load(out)
+    assert (found if name == "out.npy" else found["distances"]).shape == (40, graph.vertex_count)
+    assert listing(tmp_path) == sorted(["far", name])
+    assert listing(tmp_path / "far") == [name]
+
+
+def test_a_kill_in_the_middle(tmp_path: Path) -> None:
+    """SIGTERM keeps what is complete, says so, and the next run goes on from there."""
+    out = tmp_path / "out.npy"
+    words = ["apsp", "road:120x120", "-o", str(out), "--device", "cpu", "--algorithm", "batch"]
+    command = [sys.executable, "-m", "groute_py", *words, "--sources", "random:400"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        journal, end = tmp_path / "out.npy.partial" / "rows", time.monotonic() + 60
+        while time.monotonic() < end and running.poll() is None:
+            if journal.exists() and any(journal.read_bytes()):
+                break
+            time.sleep(0.01)
+        running.send_signal(signal.SIGTERM)
+        said = running.communicate(timeout=30)[1]
+    assert running.returncode == 130, said
+    finished = sum(journal.read_bytes())
+    assert f"{finished} of 400 rows are complete" in said
+    assert 0 < finished < 400
+    assert not out.exists()
+    done = subprocess.run(
+        [*command, "--resume", "--json"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["solved_now"] == 400 - finished
+    assert np.load(out).shape == (400, 14400)
+    assert listing(tmp_path) == ["out.npy"]
+
+
+def test_what_interrupted_ranks_say(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rank 0 has counted the rows; the others know that they are kept."""
+
+    def interrupted(*_: Any) -> str:
+        raise signalled(InterruptedRun("interrupted; nothing was written"))
+
+    monkeypatch.setattr("groute_py.many.apsp.deliver", interrupted)
+
+    def work(channel: Any) -> str:
+        with pytest.raises(InterruptedRun) as caught:
+            _save(channel, job_of(graph), tmp_path / "out.npy", False, None)
+        assert caught.value.by_signal
+        return str(caught.value)
+
+    first, other = on_ranks(2, work)
+    assert "0 of 40 rows are complete in" in first
+    assert "complete rows are kept in" in other
+    assert first.endswith("out.npy.partial; go on with --resume")
+
+
+def test_an_interrupt_of_another_rank_at_the_end(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is gone by then, and the file whole."""
+    out = tmp_path / "out.npy"
+
+    def on_root(channel: Any, action: Any, on_root: Any = agree.on_root) -> Any:
+        found = on_root(channel, action)
+        if out.exists() and channel.rank == 1:
+            raise signalled(InterruptedRun("interrupted; nothing was written"))
+        return found
+
+    monkeypatch.setattr("groute_py.engine.agree.on_root", on_root)
+
+    def work(channel: Any) -> str:
+        if channel.rank == 0:
+            _save(channel, job_of(graph), out, False, None)
+            return ""
+        with pytest.raises(InterruptedRun) as caught:
+            _save(channel, job_of(graph), out, False, None)
+        return str(caught.value)
+
+    _, other = on_ranks(2, work)
+    assert other == f"interrupted; all rows are in {out}"
+    assert np.load(out).shape == (40, 40)
+    assert not out.with_name("out.npy.partial").exists()
+
+
+def test_an_interrupt_between_rows_closes_the_solver(graph: Graph) -> None:
+    """Left to the end of Python, it finds a half of what it needs gone, and says so on stderr."""
+    closed = []
+
+    class Watched(apsp.Solving):
+        def blocks(self, sources: Any) -> Any:
+            try:
+                yield from super().blocks(sources)
+            finally:
+                closed.append(True)
+
+    class Interrupted:
+        def take(self, *_: Any) -> None:
+            raise signalled(InterruptedRun("interrupted"))
+
+    job, rows = job_of(graph), np.arange(40)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(apsp, "Solving", Watched)
+        with pytest.raises(InterruptedRun) as caught:
+            deliver(SoloChannel(), job, rows, Interrupted())
+        assert closed  # though the traceback keeps its frames
+        assert caught.tb is not None
+
+
+def test_an_interrupt_while_the_file_is_made(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: KeptRows) -> None:
+        raise signalled(TimeLimitError("the time limit is near; nothing was written"))
+
+    monkeypatch.setattr(KeptRows, "finish", interrupted)
+    with pytest.raises(TimeLimitError) as caught:
+        _save(SoloChannel(), job_of(graph), tmp_path / "out.npz", False, None)
+    assert str(caught.value).startswith("the time limit is near; 40 of 40 rows are complete in")
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_negative_cycle(groute: Command, tmp_path: Path, ranks: int) -> None:
+    (tmp_path / "it.gr").write_text("p sp 3 3\na 1 2 4\na 2 3 -3\na 3 2 1\n")
+    out = tmp_path / "out.npy"
+    done = groute("apsp", tmp_path / "it.gr", "-o", out, "--device", "cpu", ranks=ranks)
+    assert done.returncode == 4
+    assert "negative cycle of weight -2" in done.stderr
+    assert listing(tmp_path) == ["it.gr"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--sources", "9"], "9"),
+        (["--sources", "0,x"], "x"),
+        (["--sources", "random:5"], "5 sources cannot be drawn from 4"),
+        (["--sources", ","], "names no source"),
+        (["--reduce", "mean"], "none, sum, max, histogram"),
+        (["--reduce", "sum", "-o", "out.npy"], "drop it, or --output"),
+        (["--resume"], "--resume goes on with an --output"),
+        (["--memory-limit", "much"], "write it as 20G"),
+        (["-o", "out.doc"], "unknown suffix"),
+        (["--algorithm", "dijkstra"], "floyd, heap, batch"),
+    ],
+)
+def test_bad_input(groute: Command, tmp_path: Path, words: list[str], problem: str) -> None:
+    (tmp_path / "it.el").write_text("0 1 3\n1 2 3\n2 3 1\n")
+    done = groute("apsp", tmp_path / "it.el", *words)
+    assert done.returncode == 2
+    assert problem in done.stderr

@@ -1,0 +1,166 @@
+"""The folder in which rows wait until they are a file: whose it is, and how it goes."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.graphs import random_graph
+from support.kept_rows import every, job_of, kept, listing
+
+from groute_py import Graph, InputError, RunError
+from groute_py.cli.apsp import _save
+from groute_py.comm.solo import SoloChannel
+from groute_py.errors import InterruptedRun, signalled
+from groute_py.graph import lock
+from groute_py.many import folder as many_folder
+from groute_py.many.apsp import deliver
+
+
+@pytest.fixture
+def graph() -> Graph:
+    return random_graph(40, 120, seed=3, greatest=9)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_two_runs_of_one_output(tmp_path: Path, graph: Graph, suffix: str, *, resume: bool) -> None:
+    """The second is refused at once, and the first loses nothing."""
+    job, path = job_of(graph), tmp_path / f"out{suffix}"
+    first = kept(path, job)
+    with pytest.raises(InputError, match=f"another run is working on .*out{suffix}"):
+        kept(path, job, resume=resume)
+    deliver(SoloChannel(), job, first.missing, first)
+    first.finish()
+    found = np.load(path)
+    np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
+    assert listing(tmp_path) == [f"out{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_two_runs_of_one_output_without_locks(
+    tmp_path: Path, graph: Graph, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The later one begins anew; the earlier does not pass the later one's rows off as its own."""
+
+    def flock(_file: int, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(lock.fcntl, "flock", flock)
+    job, path = job_of(graph), tmp_path / f"out{suffix}"
+    earlier = kept(path, job)
+    later = kept(path, job)
+    deliver(SoloChannel(), job, earlier.missing, earlier)
+    with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
+        earlier.finish()
+    assert listing(tmp_path) == [f"out{suffix}.partial"]
+    deliver(SoloChannel(), job, later.missing, later)
+    later.finish()
+    found = np.load(path)
+    np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
+    assert listing(tmp_path) == [f"out{suffix}"]
+
+
+def test_a_run_after_one_that_was_lost(tmp_path: Path, graph: Graph) -> None:
+    """Nobody holds the folder of a process that is gone."""
+    job, path = job_of(graph), tmp_path / "out.npy"
+    lost = kept(path, job)
+    deliver(SoloChannel(), job, lost.missing[:9], lost)
+    lost.close()
+    resumed = kept(path, job, resume=True)
+    assert len(resumed.missing) == len(job.sources) - 9
+    resumed.close()
+    (tmp_path / "out.npy.partial" / "run.json").write_text("[" * 60_000)
+    with pytest.raises(InputError, match=r"run.json is damaged"):
+        kept(path, job, resume=True)
+    anew = kept(path, job)
+    assert len(anew.missing) == len(job.sources)
+    anew.close()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_file_in_place_of_the_folder(tmp_path: Path, graph: Graph, *, resume: bool) -> None:
+    (tmp_path / "out.npy.partial").write_text("mine")
+    with pytest.raises(InputError, match=r"out.npy.partial: cannot be used: .*; remove it"):
+        kept(tmp_path / "out.npy", job_of(graph), resume=resume)
+    assert (tmp_path / "out.npy.partial").read_text() == "mine"
+
+
+def test_an_interrupt_while_the_folder_goes(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_name: str, _folder: int) -> None:
+        raise signalled(InterruptedRun("interrupted by SIGTERM; nothing was written"))
+
+    monkeypatch.setattr(many_folder, "_remove", interrupted)
+    with pytest.raises(InterruptedRun) as caught:
+        _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
+    assert str(caught.value) == f"interrupted; all rows are in {tmp_path}/out.npy"
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), every(graph))
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_a_run_that_begins_while_the_folder_goes(
+    tmp_path: Path, graph: Graph, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused as long as there is anything that the first one still removes."""
+    job, path = job_of(graph), tmp_path / f"out{suffix}"
+    remove, tries = many_folder._remove, 0
+
+    def removed(left: str, folder: int) -> None:
+        nonlocal tries
+        tries += 1
+        with pytest.raises(InputError, match="another run is working on"):
+            kept(path, job)
+        remove(left, folder)
+
+    first = kept(path, job)
+    deliver(SoloChannel(), job, first.missing, first)
+    monkeypatch.setattr(many_folder, "_remove", removed)
+    first.finish()
+    assert tries == (2 if suffix == ".npy" else 3)
+    monkeypatch.undo()
+    assert listing(tmp_path) == [f"out{suffix}"]
+    second = kept(path, job)
+    deliver(SoloChannel(), job, second.missing, second)
+    second.finish()
+    assert listing(tmp_path) == [f"out{suffix}"]
+
+
+def test_nothing_is_open_that_is_removed(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On NFS what is open cannot be removed, and its folder neither."""
+    remove = many_folder._remove
+
+    def removed(left: str, folder: int) -> None:
+        opened = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+        assert str(tmp_path / "out.npz.partial" / left) not in opened
+        remove(left, folder)
+
+    monkeypatch.setattr(many_folder, "_remove", removed)
+    job = job_of(graph, predecessors=True)
+    rows = kept(tmp_path / "out.npz", job)
+    deliver(SoloChannel(), job, rows.missing, rows)
+    rows.finish()
+    assert listing(tmp_path) == ["out.npz"]
+
+
+def test_a_run_that_fails_lets_go(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the same process may go on with it."""
+
+    def failing(*_: Any) -> str:
+        raise RunError("no")
+
+    monkeypatch.setattr("groute_py.many.apsp.deliver", failing)
+    with pytest.raises(RunError):
+        _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
+    monkeypatch.undo()
+    done = _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", True, None)
+    assert done["solved_now"] == 40

@@ -1,0 +1,164 @@
+"""The public names, and that importing them costs nothing."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from support.places import ROOT
+
+import groute_py
+from groute_py import errors
+
+FACE = [
+    "FormatError",
+    "Graph",
+    "GraphError",
+    "GrouteError",
+    "InputError",
+    "NegativeCycleError",
+    "Result",
+    "RunError",
+    "SetupError",
+    "SourceRows",
+    "TimeLimitError",
+    "UNREACHED",
+    "VerificationError",
+    "apsp",
+    "bfs",
+    "generate",
+    "read_graph",
+    "sssp",
+    "verify",
+    "write_graph",
+]
+
+HEAVY = ["numpy", "numba", "mpi4py", "cupy", "scipy", "rich", "click", "networkx"]
+
+
+def test_the_list_of_names() -> None:
+    """Change this list only together with CHANGELOG.md."""
+    assert sorted(groute_py.__all__) == FACE
+
+
+@pytest.mark.parametrize("name", FACE)
+def test_every_name_is_there_and_documented(name: str) -> None:
+    value = getattr(groute_py, name)
+    assert name in dir(groute_py)
+    if name != "UNREACHED":
+        assert inspect.getdoc(value)
+        assert value is getattr(import_module(value.__module__), name)
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="module 'groute_py' has no attribute 'dfs'"):
+        groute_py.dfs  # noqa: B018
+
+
+def test_arguments_of_sssp() -> None:
+    parameters = inspect.signature(groute_py.sssp).parameters
+    plain = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert plain == ["graph", "source"]
+    assert {
+        "algorithm": "auto",
+        "delta": None,
+        "device": "auto",
+        "predecessors": True,
+        "cutoff": None,
+        "comm": None,
+    }.items() <= {p.name: p.default for p in parameters.values()}.items()
+
+
+def test_the_version() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|rc\d+)?", groute_py.__version__)
+
+
+def test_the_citation_has_the_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [groute_py.__version__]
+
+
+def test_the_version_stands_in_one_place() -> None:
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert groute_py.__version__ not in re.findall(r'"([^"]*)"', settings)
+
+
+def loaded_by(code: str) -> list[str]:
+    """Which heavy packages a fresh interpreter has loaded after some code."""
+    ask = f"{code}\nimport json, sys; print(json.dumps([m for m in {HEAVY} if m in sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    names: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return names
+
+
+@pytest.mark.parametrize(
+    ("code", "loads"),
+    [
+        ("import groute_py", []),
+        ("import groute_py; groute_py.__version__, dir(groute_py)", []),
+        ("from groute_py import GrouteError, InputError", []),
+        ("from groute_py import Graph, Result", ["numpy"]),
+        ("import groute_py.environment, groute_py.settings, groute_py.launch.mpirun", []),
+    ],
+)
+def test_what_an_import_loads(code: str, loads: list[str]) -> None:
+    assert loaded_by(code) == loads
+
+
+def test_one_rank_never_loads_mpi() -> None:
+    code = "import groute_py; groute_py.sssp('road:5x5', 0, device='cpu')"
+    assert set(loaded_by(code)) <= {"numpy", "numba", "scipy"}
+
+
+class TestErrors:
+    """The tree that errors.py draws."""
+
+    def kinds(self) -> list[type[errors.GrouteError]]:
+        members = vars(errors).values()
+        return [m for m in members if isinstance(m, type) and issubclass(m, errors.GrouteError)]
+
+    def test_codes_are_documented(self) -> None:
+        assert {kind.exit_code for kind in self.kinds()} < errors.EXIT_CODES.keys()
+
+    def test_the_drawn_tree_is_the_real_one(self) -> None:
+        for kind in self.kinds():
+            if kind is errors.GrouteError:
+                continue
+            line = next(x for x in str(errors.__doc__).splitlines() if f"─ {kind.__name__}" in x)
+            assert re.search(rf"\b{kind.exit_code}\b", line), line
+
+    def test_wrong_input_is_a_value_error(self) -> None:
+        with pytest.raises(ValueError, match="no such file"):
+            groute_py.read_graph("/absent.gr")
+
+    def test_they_travel(self) -> None:
+        import pickle
+
+        negative = errors.NegativeCycleError([1, 2, 1], -3, ids=[2, 3, 2])
+        negative.on_all_ranks = True
+        formed = errors.FormatError("a.gr", "is odd", line=3)
+        for error in (negative, formed, errors.RunError("late")):
+            again = pickle.loads(pickle.dumps(error))
+            assert type(again) is type(error)
+            assert str(again) == str(error)
+            assert vars(again) == vars(error)
+
+    def test_a_long_cycle_is_shortened(self) -> None:
+        error = errors.NegativeCycleError([*range(100), 0], -1)
+        assert "… 61 more …" in str(error)
+        assert len(error.cycle) == 101
+
+
+def test_commands_leave_the_names_alone() -> None:
+    """No module of the package hides a public function of the same name."""
+    code = "import groute_py.cli.main, groute_py; print(callable(groute_py.verify))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+    modules = {path.stem for path in Path(str(groute_py.__file__)).parent.glob("*.py")}
+    assert not modules & set(groute_py.__all__)

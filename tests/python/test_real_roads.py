@@ -1,0 +1,205 @@
+"""Road and traffic networks whose distances are known from elsewhere.
+
+Skipped where the data folder is missing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.graphs import scipy_distances
+from support.known_answers import Answer, check, from_arcs
+from support.local_ranks import on_ranks
+from support.solving import solve
+
+from groute_py import Graph, Result, read_graph, verify
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.pieces import read_pieces
+from groute_py.engine.supply.shared import SharedFile
+from groute_py.engine.supply.whole import Whole
+from groute_py.result import load
+
+NEW_YORK = [
+    Answer(
+        1,
+        186686642878,
+        1440081,
+        "f89d445456a47c5557b9d98f84e550f3b9f5781f146b6b7abb2d39e56fd14902",
+    ),
+    Answer(
+        190295,
+        93968918454,
+        922331,
+        "1058541edf2cb88c863d667185821ebc9dac20c00c2429ce29c7574cc001d0f5",
+    ),
+    Answer(
+        239826,
+        138309285986,
+        1246742,
+        "832305f6a24a9feff7951ec72ea7cc7ff470c28b1301ffae0bc8503390af2034",
+    ),
+]
+ROME = Answer(
+    1, 116006476, 69102, "df111f44dd5bd8761098f00e8af2d8dac930933556f898d1b3c6e0b9e3f2662d"
+)
+
+
+@pytest.fixture(scope="session")
+def new_york(data_folder: Path) -> Path:
+    return data_folder / "dimacs9" / "USA-road-d.NY.gr.gz"
+
+
+@pytest.fixture(scope="session")
+def new_york_text(new_york: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("plain") / "USA-road-d.NY.gr"
+    path.write_bytes(gzip.decompress(new_york.read_bytes()))
+    return path
+
+
+@pytest.fixture(scope="session")
+def new_york_graph(new_york: Path) -> Graph:
+    return read_graph(new_york)
+
+
+class TestNewYork:
+    """264,346 vertices and 733,846 arcs, with parallel ones."""
+
+    @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+    def test_three_sources(self, device: str, ranks: int, new_york_graph: Graph) -> None:
+        def work(channel: Any) -> list[Any]:
+            whole = Whole(new_york_graph if channel.rank == 0 else None)
+            session = Session(whole, channel, Options(device=device))
+            return [session.solve(answer.source - 1) for answer in NEW_YORK]
+
+        results = on_ranks(ranks, work)[0]
+        for result, answer in zip(results, NEW_YORK, strict=True):
+            check(result.distances, answer)
+            verify(new_york_graph, result)
+
+    @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+    def test_in_pieces(self, ranks: int, new_york_graph: Graph, new_york_text: Path) -> None:
+        """Of a text that every rank reads a part of."""
+
+        def work(channel: Any) -> Result | None:
+            pieces = read_pieces(SharedFile(new_york_text, native=False), channel)
+            assert pieces is not None
+            return Session(pieces, channel, Options(device="cpu")).solve(answer.source - 1)
+
+        answer = NEW_YORK[0]
+        result = on_ranks(ranks, work)[0]
+        assert result is not None
+        check(result.distances, answer)
+        verify(new_york_graph, result)
+
+    def test_bellman_ford(self, device: str, new_york_graph: Graph) -> None:
+        answer = NEW_YORK[1]
+        result = solve(
+            new_york_graph, answer.source - 1, 2, algorithm="bellman-ford", device=device
+        )
+        check(result.distances, answer)
+        verify(new_york_graph, result)
+
+    @pytest.mark.mpi
+    def test_under_mpirun(self, device: str, new_york: Path, tmp_path: Path, groute: Any) -> None:
+        answer, output = NEW_YORK[0], tmp_path / "out.npz"
+        done = groute("sssp", new_york, "--device", device, "-o", output, "--verify", ranks=4)
+        assert done.returncode == 0, done.stderr
+        check(load(output).distances, answer)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_rome(device: str, ranks: int, data_folder: Path) -> None:
+    graph = read_graph(data_folder / "dimacs9" / "rome99.gr")
+    result = solve(graph, ROME.source - 1, ranks, patience=1, device=device)
+    check(result.distances, ROME)
+    verify(graph, result)
+
+
+# Road topologies of the PACE challenge: `p tw n m`, then one undirected edge a line.
+
+TOPOLOGIES = {
+    ("FLA", "unit"): Answer(
+        1,
+        1206725808,
+        1920,
+        "543e48fedcfb9a358a1adb517d22c036a9aa68e7af8a06a0531d2a7d0b0d2a2d",
+    ),
+    ("NW", "unit"): Answer(
+        1,
+        1288891301,
+        1959,
+        "b431fdf5cb61572fa3d7a81a8c1a1d424d52142f7fe16d58ba83c498f6f8a31a",
+    ),
+    ("FLA", "hash"): Answer(
+        1,
+        5837469451641,
+        9301054,
+        "179123d18adbf204afe3fed42ad5a2d019e6defbf1852011d7c56366400d08c2",
+    ),
+    ("NW", "hash"): Answer(
+        1,
+        6100016075328,
+        9315947,
+        "b11beae2d8709f96c0cfab4adb1da08351687b0e89d3313d81f216f5aff8b8fe",
+    ),
+}
+
+
+def unit_weights(u: Any, v: Any) -> Any:
+    return np.ones(len(u), dtype=np.int32)
+
+
+def hash_weights(u: Any, v: Any) -> Any:
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    return (1 + (low * 2654435761 + high * 40503) % 2**32 % 10000).astype(np.int32)
+
+
+WEIGHTS: dict[str, Callable[[Any, Any], Any]] = {"unit": unit_weights, "hash": hash_weights}
+
+
+def read_topology(path: Path, weigh: Callable[[Any, Any], Any]) -> Graph:
+    with lzma.open(path, "rt") as file:
+        _, _, count, edges = file.readline().split()
+        u, v = np.fromstring(file.read(), dtype=np.int64, sep=" ").reshape(-1, 2).T
+    assert len(u) == int(edges)
+    weights = weigh(u, v)
+    tails, heads = np.concatenate([u, v]) - 1, np.concatenate([v, u]) - 1
+    return from_arcs(int(count), tails, heads, np.concatenate([weights, weights]))
+
+
+@pytest.mark.parametrize(("name", "weights"), TOPOLOGIES)
+def test_topologies(device: str, name: str, weights: str, data_folder: Path) -> None:
+    path = data_folder / "roads-topology" / f"{name}.gr.xz"
+    graph, answer = read_topology(path, WEIGHTS[weights]), TOPOLOGIES[name, weights]
+    for ranks in (1, 3):
+        result = solve(graph, answer.source - 1, ranks, device=device)
+        check(result.distances, answer)
+    verify(graph, result)
+
+
+# Traffic networks: `init term capacity length free_flow_time …` after the metadata.
+
+TRAFFIC = {"SiouxFalls": (345, 23), "ChicagoSketch": (43356.75, 103.54)}
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("name", TRAFFIC)
+def test_traffic(device: str, ranks: int, name: str, data_folder: Path) -> None:
+    text = (data_folder / "tntp" / f"{name}_net.tntp").read_text()
+    head, _, body = text.partition("<END OF METADATA>")
+    count = int(head.partition("<NUMBER OF NODES>")[2].split()[0])
+    rows = [line.split()[:5] for line in body.splitlines() if line.rstrip().endswith(";")]
+    table = np.array(rows[1:], dtype=np.float64)
+    ends = table[:, :2].astype(np.int64) - 1
+    graph = from_arcs(count, ends[:, 0], ends[:, 1], table[:, 4])
+    result = solve(graph, 0, ranks, device=device)
+    assert (result.distances.sum(), result.distances.max()) == pytest.approx(TRAFFIC[name])
+    np.testing.assert_allclose(result.distances, scipy_distances(graph, 0), rtol=1e-12)
+    verify(graph, result)

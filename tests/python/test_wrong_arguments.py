@@ -1,0 +1,203 @@
+"""Arguments of the wrong kind from Python: one clear error, on every rank, and nobody waits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.local_ranks import LocalChannel, on_ranks
+
+import groute_py
+from groute_py import GrouteError, InputError, RunError, csgraph
+from groute_py.engine.agree import on_all, on_root
+from groute_py.graph.from_networkx import graph_from_networkx
+from groute_py.graph.from_table import graph_from_table
+
+CALLS: dict[str, tuple[str, str]] = {
+    "cutoff": ("sssp(G, 0, cutoff='5')", "cutoff must be a number, not '5'"),
+    "great cutoff": ("sssp(G, 0, cutoff=10**400)", "cutoff is out of range"),
+    "no cutoff": ("sssp(G, 0, cutoff=True)", "cutoff must be a number, not True"),
+    "time limit": ("sssp(G, 0, time_limit_s='5')", "time limit must be a number, not '5'"),
+    "delta": ("sssp(G, 0, delta=[2])", r"delta must be a number, not \[2\]"),
+    "algorithm": ("sssp(G, 0, algorithm=['bfs'])", r"algorithm \['bfs'\] is unknown; choose"),
+    "order": ("sssp(G, 0, order=3)", "order 3 is unknown; choose one of auto"),
+    "mode": ("sssp(G, 0, mode={})", "mode {} is unknown; choose one of auto"),
+    "partition": ("sssp(G, 0, partition=None)", "partition None is unknown; choose one of arcs"),
+    "device": ("bfs(G, 0, device=b'cpu')", "device b'cpu' is unknown; choose one of auto"),
+    "rows": ("apsp(G, algorithm=1)", "algorithm 1 is unknown; choose one of auto, floyd"),
+    "memory": ("apsp(G, memory_limit='x')", "memory limit must be a number, not 'x'"),
+    "part of a byte": ("apsp(G, memory_limit=0.5)", "memory limit must be an integer, not 0.5"),
+    "several": (
+        "sssp(G, 0, cutoff=np.array([3, 4]))",
+        "cutoff must be a number, not array",
+    ),
+    "complex delta": ("sssp(G, 0, delta=1j)", "delta must be a number, not 1j"),
+    "NumPy's": ("sssp(G, 0, cutoff=np.complex128(3 + 4j))", r"cutoff must be .*, not \(3\+4j\)"),
+    "NumPy's text": ("sssp(G, 0, delta=np.str_('3'))", "delta must be a number, not '3'"),
+    "text in an array": ("sssp(G, 0, cutoff=np.array('3'))", "cutoff must be a number, not '3'"),
+    "NumPy's truth": ("sssp(G, 0, cutoff=np.True_)", "cutoff must be a number, not True"),
+    "NaN": ("sssp(G, 0, cutoff=float('nan'))", "cutoff must be a number, not NaN"),
+    "part of a vertex": ("sssp(G, 1.0)", r"source 1.0, targets \(\): an integer and a sequence"),
+    "one target": ("sssp(G, 0, targets=2)", "source 0, targets 2: an integer and a sequence"),
+    "text of targets": ("bfs(G, 0, targets='12')", "targets '12': an integer and a sequence of"),
+    "neither": ("sssp(G)", "give either a source or sources"),
+    "both": ("sssp(G, 0, sources=[0])", "give either a source or sources"),
+    "of one": ("sssp(G, sources=[0], delta=3)", "delta: for one source, not for several"),
+    "sources": ("apsp(G, sources=[[1], [2, 3]])", "not an array of numbers: .*inhomogeneous"),
+    "words": ("apsp(G, sources='ab')", "sources must be integers"),
+    "offsets": ("sssp(([0, 1, [2]], [1], [1]), 0)", "not an array of numbers: .*inhomogeneous"),
+    "null": ("sssp('a\\0b', 0)", "is no name of a file: there is a null character in it"),
+    "targets of several": ("sssp(G, sources=[0], targets=5)", "source 0, targets 5: an integer"),
+    "coordinates": ("sssp(G, 0, coordinates=3)", "coordinates must be a path, not 3"),
+    "long name": ("sssp('a' * 300 + '.gr', 0)", "cannot be read: File name too long"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_on_one_rank(name: str) -> None:
+    call, says = CALLS[name]
+    names = {name: getattr(groute_py, name) for name in ("sssp", "bfs", "apsp")}
+    graph = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
+    with pytest.raises(InputError, match=says):
+        eval(call, {**names, "G": graph, "np": np})
+
+
+OTHER_CALLS = {
+    "path to text": ("R.path_to('2')", "vertex must be an integer, the index of a vertex, not '2'"),
+    "path to a float": ("R.path_to(1.0)", "vertex must be an integer, .*, not 1.0"),
+    "path to none": ("R.path_to(None)", "vertex must be an integer, .*, not None"),
+    "row to text": ("S.path(0, '1')", "target must be an integer, .*, not '1'"),
+    "row from a float": ("S.path(0.0, 1)", "source must be an integer, .*, not 0.0"),
+    "list": ("graph_from_table([1, 2])", "a list is no edge table; give a pandas"),
+    "nothing": (
+        "graph_from_table(None)",
+        "a NoneType is no edge table; give a pandas",
+    ),
+    "no network": ("graph_from_networkx(3)", "a NetworkX graph is expected, not int"),
+    "no communicator": ("sssp(G, 0, comm=3)", "comm must be a communicator of mpi4py or None"),
+    "no result": ("verify(G, None)", "result must be a Result, as sssp returns it, not NoneType"),
+    "several rows": ("verify(G, S)", "result must be a Result, .*, not SourceRows"),
+    "no graph": ("verify('x.gr', R)", "graph must be a Graph, as read_graph returns it, not str"),
+    "no spec": ("generate(3)", "spec must be a text such as 'road:1000x1000', not int"),
+    "no seed": ("generate('road:3x3', seed='x')", "seed must be an integer, not str"),
+    "no path": ("read_graph(3)", "path must be a path, not 3"),
+    "bytes": ("read_graph(b'x')", "path must be a path, not b'x'"),
+    "no path to write": ("write_graph(G, None)", "path must be a path, not None"),
+    "nothing to write": ("write_graph(None, 'x.csr')", "graph must be a Graph, not NoneType"),
+    "no path to save": ("R.save(3)", "path must be a path, not 3"),
+    "no place": ("R.to_frame(3)", "coordinates must be a path, not 3"),
+    "csgraph, a float": ("csgraph.dijkstra(A, indices=1.0)", "indices must be integers, not 1.0"),
+    "csgraph, floats": ("csgraph.johnson(A, indices=[0.5])", r"indices must be .*, not \[0.5\]"),
+    "csgraph, text": ("csgraph.bellman_ford(A, indices='1')", "indices must be integers, not '1'"),
+    "csgraph, ragged": ("csgraph.dijkstra(A, indices=[[0], [1, 2]])", "indices is not an array of"),
+    "csgraph, huge": ("csgraph.dijkstra(A, indices=2**70)", "indices must be integers, not 1180"),
+    "csgraph, path": ("csgraph.shortest_path(A, indices=1.0)", "indices must be integers"),
+    "csgraph, limit": ("csgraph.dijkstra(A, limit='x')", "limit must be a number, not 'x'"),
+    "csgraph, rows": ("csgraph.dijkstra([[1], [2, 3]])", "csgraph is not an array of numbers"),
+    "csgraph, start": ("csgraph.breadth_first_order(A, 1.0)", "i_start must be an integer, .*1.0"),
+    "csgraph, starts": ("csgraph.breadth_first_order(A, [0, 1])", "i_start must be an integer"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CALLS)
+def test_of_other_functions(name: str) -> None:
+    call, says = OTHER_CALLS[name]
+    graph = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
+    names = {name: getattr(groute_py, name) for name in groute_py.__all__} | {
+        "G": graph,
+        "R": groute_py.sssp(graph, 0, device="cpu"),
+        "S": groute_py.apsp(graph, predecessors=True, device="cpu"),
+        "A": np.array([[0, 1.0], [0, 0]]),
+        "csgraph": csgraph,
+        "graph_from_table": graph_from_table,
+        "graph_from_networkx": graph_from_networkx,
+    }
+    with pytest.raises(InputError, match=says):
+        eval(call, names)
+
+
+SCRIPT = """
+import json, sys
+import numpy as np
+from mpi4py import MPI
+import groute_py
+from groute_py import apsp, bfs, sssp
+G = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
+rank = MPI.COMM_WORLD.rank
+kinds = []
+for calls in json.loads(sys.argv[1]):
+    try:
+        eval(calls[min(rank, len(calls) - 1)])
+        kinds.append("nothing")
+    except Exception as error:
+        kinds.append(type(error).__name__)
+everybody = MPI.COMM_WORLD.gather(kinds)
+if everybody:
+    print(json.dumps(everybody))
+"""
+
+
+@pytest.mark.mpi
+def test_on_two_ranks(script: Any) -> None:
+    calls = [[call] for call, _ in CALLS.values()]
+    done = script(SCRIPT, 2, json.dumps(calls))
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(done.stdout)
+    assert first == second
+    assert set(first) == {"InputError", "GraphError", "FormatError"}
+
+
+@pytest.mark.mpi
+def test_on_one_of_two_ranks(script: Any) -> None:
+    """Whatever is wrong with the call of rank 1, or other than with that of rank 0."""
+    wrong = [
+        "sssp(G, 0, time_limit_s='x')",
+        "sssp(G, 0, cutoff=np.array([3, 4]))",
+        "sssp(G)",
+        "sssp(G, 'x')",
+        "sssp(G, 0, targets=['x'])",
+        "sssp(G, sources=[0])",
+        "sssp(G, 1)",
+        "sssp(G, 0, targets=[1])",
+        "sssp(G, 0, predecessors=False)",
+        "bfs(G, 0)",
+        "apsp(G)",
+        "apsp(G, algorithm='x')",
+    ]
+    done = script(SCRIPT, 2, json.dumps([["sssp(G, 0)", call] for call in wrong]))
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(done.stdout)
+    assert first == second == ["InputError"] * len(wrong)
+
+
+@pytest.mark.parametrize("together", [on_root, on_all])
+def test_an_error_that_is_none_of_ours(
+    together: Callable[[LocalChannel, Callable[[], int]], int],
+) -> None:
+    """It is raised as it is where it happened, and as one of ours elsewhere."""
+
+    def work(channel: LocalChannel) -> BaseException:
+        def fail() -> int:
+            return 1 // channel.rank if together is on_all or channel.rank == 0 else 5
+
+        with pytest.raises((ZeroDivisionError, GrouteError)) as raised:
+            together(channel, fail)
+        return raised.value
+
+    first, *others = on_ranks(3, work)
+    assert type(first) is ZeroDivisionError
+    for error in others:
+        assert type(error) is RunError
+        assert error.on_all_ranks
+        assert str(error).startswith("rank 0 failed: ZeroDivisionError: ")
+
+
+def test_numbers_of_every_kind() -> None:
+    graph = groute_py.Graph.from_arrays([0, 1, 2, 2], [1, 2], [1, 5])
+    for cutoff in (3, 3.5, np.int8(3), np.float32(3), np.float64("inf"), np.array(4.0)):
+        found = groute_py.sssp(graph, 0, cutoff=cutoff, device="cpu")
+        assert found is not None
+        assert found.reached.sum() == (2 if np.isfinite(float(cutoff)) else 3)

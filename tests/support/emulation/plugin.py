@@ -1,0 +1,27 @@
+"""A plugin for pytest: the tests of GPUs run in emulation, where there is none.
+
+PYTHONPATH=tests python -m pytest -p support.emulation.plugin -m gpu tests/python/test_solvers.py
+
+EMULATED_GPUS says how many there are, EMULATED_BLOCKS how many blocks the persistent kernel has.
+With EMULATED_THICK=1 turns are thick as on large graphs, and inboxes are small beside what a turn
+finds, which is shown to peers then; with EMULATED_THICK=roomy they are not. With EMULATED_GROWTH=1
+windows grow, with EMULATED_OUTER=1 outer arcs are pulled as well, with EMULATED_LAPS=1 express
+rings are short.
+"""
+
+import os
+
+from support import as_large
+from support.emulation.cupy import install
+
+install(int(os.environ.get("EMULATED_GPUS", "1")), int(os.environ.get("EMULATED_BLOCKS", "1")))
+if os.environ.get("EMULATED_THICK"):
+    as_large.take_thick_turns()
+    if os.environ["EMULATED_THICK"] != "roomy":
+        as_large.fill_inboxes()
+if os.environ.get("EMULATED_GROWTH"):
+    as_large.grow_windows()
+if os.environ.get("EMULATED_OUTER"):
+    as_large.pull_outer_arcs()
+if os.environ.get("EMULATED_LAPS"):
+    as_large.shorten_express_rings()

@@ -1,0 +1,33 @@
+"""Runs of all pairs whose rows are kept in a folder until they are a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groute_py import Graph
+from groute_py.comm.solo import SoloChannel
+from groute_py.many.apsp import Job, prepare
+from groute_py.many.choose import Request
+from groute_py.many.kept import KeptRows, run_of
+from support.graphs import scipy_distances
+
+
+def job_of(graph: Graph, **wanted: Any) -> Job:
+    return prepare(SoloChannel(), lambda: (graph, None), Request(device="cpu", **wanted))
+
+
+def kept(path: Path, job: Job, *, resume: bool = False) -> KeptRows:
+    run = run_of(job.graph, job.sources, {"algorithm": job.request.algorithm})
+    paths = job.request.predecessors
+    return KeptRows(path, job.graph, job.sources, run, predecessors=paths, resume=resume)
+
+
+def every(graph: Graph) -> Any:
+    return np.array([scipy_distances(graph, source) for source in range(graph.vertex_count)])
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())

@@ -1,0 +1,46 @@
+"""Processes that tests start: Python programs, the command line, and scripts under mpirun."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from groute_py.launch.mpirun import command, plan
+
+Done = subprocess.CompletedProcess[str]
+Job = Callable[..., Done]
+
+
+def run(*words: object, timeout: float = 120, environ: Mapping[str, str] | None = None) -> Done:
+    """Run a program to its end, with these variables besides; nothing comes in."""
+    return subprocess.run(
+        [str(word) for word in words],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, **(environ or {})},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+def run_python(code: str, *words: object, **environ: str) -> Done:
+    """Run some lines of Python in a process of their own."""
+    return run(sys.executable, "-c", code, *words, environ=environ)
+
+
+def run_groute(*words: object, ranks: int = 1, timeout: float = 120, **environ: str) -> Done:
+    """Run ``groute-py WORDS`` on some ranks."""
+    launch = ["groute_py"] if ranks == 1 else ["groute_py.launch", "-n", ranks, "--"]
+    return run(sys.executable, "-m", *launch, *words, timeout=timeout, environ=environ)
+
+
+def run_script(folder: Path, text: str, ranks: int, *words: object) -> Done:
+    """Run a plain Python script, written to a folder, on some ranks under mpirun."""
+    path = folder / "script.py"
+    path.write_text(text)
+    launch = command(plan(ranks, []))
+    return run(*launch[: launch.index("-m")], path, *words)

@@ -1,0 +1,42 @@
+"""Solving on threads as ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from groute_py import Graph, Result, verify
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply.whole import Whole
+from support.graphs import scipy_distances
+from support.local_ranks import on_ranks
+
+
+def solve(
+    graph: Graph,
+    source: int,
+    ranks: int = 1,
+    patience: int = 0,
+    targets: Sequence[int] = (),
+    **options: Any,
+) -> Result:
+    """Solve on threads as ranks; rank 0's result."""
+
+    def work(channel: Any) -> Result | None:
+        whole = Whole(graph if channel.rank == 0 else None)
+        return Session(whole, channel, Options(**options)).solve(source, targets)
+
+    result = on_ranks(ranks, work, patience=patience, seed=source)[0]
+    assert result is not None
+    return result
+
+
+def checked(graph: Graph, source: int, result: Result | None) -> Result:
+    """Its distances and its tree."""
+    assert result is not None
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
+    verify(graph, result)
+    return result

@@ -1,0 +1,84 @@
+"""Estimates of methods for many sources: what an H100 was measured to take, and what is chosen."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from support.places import ROOT
+
+from groute_py import InputError
+from groute_py.graph.facts import Facts
+from groute_py.many import choose as many_choose
+from groute_py.many.choose import Request, choose
+from groute_py.many.estimates import Gpu, estimates
+
+H100 = Gpu(132, 75 * 10**9)
+
+MEASURED = ROOT / "benchmarks" / "results" / "many-costs-h100.jsonl"
+
+
+def facts(vertices: int, arcs: int, weights: str = "int32") -> Facts:
+    greatest = 1000 if weights == "int32" else 10**12
+    return Facts(vertices, arcs, np.dtype(weights), 1, greatest, greatest / 2, 0, 0, "it")
+
+
+def measured() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in MEASURED.read_text().splitlines()]
+
+
+def test_what_is_chosen_is_estimated_within_a_factor_of_two() -> None:
+    """And nothing that was measured beside it took less than two thirds of it."""
+    cases: dict[tuple[str, int], dict[str, float]] = {}
+    sizes = {}
+    for record in measured():
+        cases.setdefault((record["graph"], record["count"]), {})[record["method"]] = record["s"]
+        sizes[record["graph"]] = record["n"], record["m"]
+    checked = 0
+    for (graph, count), seconds in cases.items():
+        expected = estimates(facts(*sizes[graph]), count, H100)
+        chosen = min(expected, key=lambda name: expected[name])
+        if chosen not in seconds:
+            continue
+        assert 0.5 <= expected[chosen] / seconds[chosen] <= 2, (graph, count, chosen)
+        assert min(seconds.values()) >= seconds[chosen] / 1.5, (graph, count, seconds)
+        checked += 1
+    assert checked >= 80
+
+
+@pytest.mark.parametrize(
+    ("vertices", "arcs", "count", "method"),
+    [
+        (24_010_000, 59_529_730, 4, "single"),
+        (24_010_000, 59_529_730, 264, "batch"),
+        (264_346, 733_846, 8448, "batch"),
+        (2000, 1_000_000, 2000, "floyd"),
+    ],
+)
+def test_what_is_chosen(
+    vertices: int, arcs: int, count: int, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(many_choose, "gpu_problem", lambda: None)
+    monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: H100.free_bytes)
+    monkeypatch.setattr(many_choose, "own_figures", lambda *_: H100)
+    found = choose(Request(device="cuda"), facts(vertices, arcs), count)
+    assert found.algorithm == method
+    assert f"{method} " in found.reason
+
+
+def test_what_is_counted() -> None:
+    """Sources are shared by ranks, and rows take time to get where they are wanted."""
+    road = facts(10**6, 2_472_658)
+    alone, shared = (estimates(road, 1056, H100, ranks) for ranks in (1, 4))
+    assert alone["batch"] > 3 * shared["batch"]
+    assert alone["floyd"] == 4 * shared["floyd"]
+    to_memory = estimates(road, 1056, H100, 1, "memory")
+    to_file = estimates(road, 1056, H100, 1, "file")
+    assert alone["batch"] + 1 < to_memory["batch"] < to_file["batch"]
+
+
+def test_single_is_for_gpus() -> None:
+    with pytest.raises(InputError, match="single is a method for GPUs; on the CPU use batch"):
+        choose(Request("single", "cpu"), facts(100, 200), 5)

@@ -1,0 +1,352 @@
+"""Text that ranks read in pieces: the graph of a single reader, or the single reader itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import graphs
+from support.local_ranks import on_ranks
+from test_supply import kinds
+
+from groute_py import FormatError, Graph, generate, read_graph, verify, write_graph
+from groute_py.api import supply_of
+from groute_py.engine.options import Options
+from groute_py.engine.session import Session
+from groute_py.engine.supply import copy, owners, pieces
+from groute_py.engine.supply.mapped import Mapped
+from groute_py.engine.supply.pieces import Pieces, read_pieces
+from groute_py.engine.supply.shared import SharedFile
+from groute_py.engine.supply.whole import Whole
+from groute_py.graph import cache, lines
+from groute_py.graph.facts import facts_of
+from groute_py.graph.formats import native
+from groute_py.graph.own_files import replacing_copy
+from groute_py.result import load
+
+RANKS = [1, 2, 3, 4]
+
+
+def copy_beside(path: Path) -> Path:
+    return path.with_name("copies") / "g.csr"
+
+
+def gathered(path: Path, ranks: int) -> tuple[Graph, Any] | None:
+    """The graph that ranks have read together, and its facts; None where they leave it.
+
+    They leave a copy of it in `copy_beside`.
+    """
+
+    def work(channel: Any) -> Any:
+        pieces = read_pieces(SharedFile(path, native=False), channel, copy_beside(path))
+        if pieces is None:
+            return None
+        facts = pieces.facts(channel)
+        rows = pieces.spread(channel, Options()).rows
+        columns = [
+            channel.collect(column) for column in (np.diff(rows.offsets), *vars(rows).values())
+        ]
+        if channel.rank:
+            return None
+        degrees, _, heads, weights = map(np.concatenate, columns)
+        offsets = np.concatenate([[0], np.cumsum(degrees)])
+        numbering = pieces.numbering()
+        return Graph(offsets, heads, weights, numbering.first, facts.name, numbering.ids), facts
+
+    found: tuple[Graph, Any] | None = on_ranks(ranks, work)[0]
+    return found
+
+
+def check_same(path: Path, ranks: int) -> None:
+    found = gathered(path, ranks)
+    assert found is not None
+    graph, facts = found
+    whole = read_graph(path, cache=False)
+    expected = replace(whole, reading=None)  # only the copy says how it was read
+    for ours, theirs in zip(list(vars(graph).values()), list(vars(expected).values()), strict=True):
+        if isinstance(theirs, np.ndarray):
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(ours, theirs)
+        else:
+            assert ours == theirs
+    assert facts.mean == pytest.approx(facts_of(expected).mean)
+    assert vars(facts) | {"mean": 0} == vars(facts_of(expected)) | {"mean": 0}
+    alone = path.with_name("alone.csr")
+    native.write_copy(whole, alone, path, native.Source.of(path))
+    assert copy_beside(path).read_bytes() == alone.read_bytes()
+    assert list(copy_beside(path).parent.iterdir()) == [copy_beside(path)]
+
+
+@pytest.fixture(autouse=True)
+def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if files were large."""
+    monkeypatch.setattr(owners, "BLOCK", 7)
+    monkeypatch.setattr(owners, "CHUNK", 12)
+    monkeypatch.setattr(lines, "CHUNK", 64)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+@settings(max_examples=20)
+@given(data=st.data())
+def test_dimacs(
+    tmp_path_factory: pytest.TempPathFactory, dtype: str, ranks: int, data: st.DataObject
+) -> None:
+    graph = data.draw(graphs(dtype, least=-5))
+    path = tmp_path_factory.mktemp("there") / "g.gr"
+    write_graph(graph, path)
+    if graph.arc_count >= 8:
+        check_same(path, ranks)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@settings(max_examples=20)
+@given(
+    arcs=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=20),
+    first=st.sampled_from([0, 1, -7, 2**31 - 9, 2**40]),
+    heavy=st.sampled_from([3, 2**31, 0.5]),
+    at=st.integers(0, 19),
+)
+def test_edge_lists(
+    tmp_path_factory: pytest.TempPathFactory,
+    ranks: int,
+    arcs: list[tuple[int, int]],
+    first: int,
+    heavy: float,
+    at: int,
+) -> None:
+    """In any order, with gaps in the ids, and one weight that is of another type."""
+    path = tmp_path_factory.mktemp("there") / "g.wel"
+    weights = [heavy if k == at else k for k in range(len(arcs))]
+    text = (f"{u + first} {v + first} {w}\n" for (u, v), w in zip(arcs, weights, strict=True))
+    path.write_text("".join(text))
+    check_same(path, ranks)
+
+
+MORE = {
+    "two columns": "".join(f"{v} {7 * v % 40}\n" for v in range(40)),
+    "no last newline": "".join(f"{v},{7 * v % 40},1\n" for v in range(40)) + "1,2,3",
+    "DOS": "\r\n".join(f"{v};{7 * v % 40};1" for v in range(40)) + "\r\n",
+    "comments": "# SNAP\n" + "".join(f"{v}\t{v * v % 40}\n# {v}\n\n" for v in range(40)),
+    "titles": "source,target,weight\n" + "".join(f"{v},{7 * v % 40},1\n" for v in range(40)),
+    "mark": "\ufeff" + "".join(f"{v},{7 * v % 40},1\n" for v in range(40)),
+    "counts": "45 40\n" + "".join(f"{v} {7 * v % 40} 5\n" for v in range(40)),
+    "range": "# vertices -3..80\n" + "".join(f"{v} {7 * v % 40} 5\n" for v in range(40)),
+    "odd numbers": "".join(f"+{v} 00{7 * v % 40} 1e{v}\n" for v in range(40)),
+    "rows apart": "c hello\np sp 90 40\n" + "".join(f"a {90 - v} 3 {v}\n" for v in range(40)),
+}
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("what", MORE)
+def test_usual_text(what: str, ranks: int, tmp_path: Path) -> None:
+    path = tmp_path / ("g.gr" if "p sp" in MORE[what] else "g.txt")
+    path.write_bytes(MORE[what].encode())
+    check_same(path, ranks)
+
+
+ARCS = "".join(f"a {v} {v % 7 + 1} 5\n" for v in range(1, 41))
+UNUSUAL = {
+    "names": "".join(f"{v} {v % 7} 1\n" for v in range(40)) + "home 3 1\n",
+    "ids far apart": "".join(f"{v} {v % 7} 1\n" for v in range(40)) + "9000000 3 1\n",
+    "too few fields": "".join(f"{v} {v % 7} 1\n" for v in range(40)) + "5 3\n1 2 3\n",
+    "bad weight": "".join(f"{v} {v % 7} 1\n" for v in range(40)) + "5 3 x\n1 2 3\n",
+    "outside the range": "# vertices 0..30\n" + "".join(f"{v} {v % 7} 1\n" for v in range(40)),
+    "fewer arcs": "p sp 40 41\n" + ARCS,
+    "more arcs": "p sp 40 39\n" + ARCS,
+    "bad id": "p sp 39 40\n" + ARCS,
+    "second header": "p sp 40 40\n" + ARCS + "p sp 40 40\n",
+    "unknown letter": "p sp 40 40\n" + ARCS + "x 1 2 3\n" + ARCS,
+    "no header": ARCS,
+    "absurd": "p sp 99999999999 40\n" + ARCS,
+    "long line": "p sp 40 40\n" + ARCS + "c" * 2000 + "\n",
+    "no arcs": "p sp 40 0\n",
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("what", UNUSUAL)
+def test_unusual_text_is_left_to_rank_0(
+    what: str, ranks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "LONGEST_TEXT_LINE", 1000)
+    path = tmp_path / ("g.gr" if "a 1" in UNUSUAL[what] or "p sp" in UNUSUAL[what] else "g.txt")
+    path.write_text(UNUSUAL[what])
+    assert gathered(path, ranks) is None
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that counts as large."""
+    monkeypatch.setattr(cache, "LARGE_PLAIN", 1000)
+    write_graph(generate("road:30x30"), tmp_path / "g.gr")
+    return tmp_path / "g.gr"
+
+
+def test_which_files_are_read_in_pieces(large: Path) -> None:
+    assert kinds(large, cache=False) == kinds(str(large), ranks=3, cache=False) == {Pieces}
+    assert kinds(large, ranks=1, cache=False) == {Whole}
+    assert kinds(large, cache=large.parent / "kept") == {Pieces}
+    assert kinds(large, cache=False, whole=True) == {Whole}
+    assert kinds(large, cache=False, undirected=True) == {Whole}
+    write_graph(generate("road:30x30"), large.parent / "g.gr.gz")
+    write_graph(generate("road:30x30"), large.parent / "g.mtx")
+    write_graph(generate("road:5x5"), large.parent / "small.gr")
+    for name in ("g.gr.gz", "g.mtx", "small.gr"):
+        assert kinds(large.parent / name, cache=False) == {Whole}
+
+
+@pytest.mark.parametrize("where", ["folder", "draft", "rank 2"])
+def test_no_copy_where_it_cannot_be_written(
+    where: str, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = copy_beside(large)
+    if where == "folder":
+        wanted.parent.touch()
+    elif where == "draft":
+        monkeypatch.setattr(
+            copy, "replacing_copy", lambda path, source: replacing_copy(path / "not", source)
+        )
+    else:
+        write = copy._write
+        monkeypatch.setattr(
+            copy,
+            "_write",
+            lambda draft, arrays: (
+                "digests" not in arrays and arrays["heads"][0] < 1000 and write(draft, arrays)
+            ),
+        )
+    found = gathered(large, 3)
+    assert found is not None
+    assert not wanted.exists()
+    assert where == "folder" or list(wanted.parent.iterdir()) == []
+
+
+def test_the_next_run_maps_the_copy(large: Path) -> None:
+    kept = large.parent / "kept"
+
+    def work(channel: Any) -> Any:
+        kinds = []
+        for _ in range(2):
+            supply = supply_of(large, channel, cache=kept)
+            kinds.append(type(supply))
+            result = Session(supply, channel, Options(device="cpu")).solve(5)
+        return kinds, result
+
+    found = on_ranks(3, work)
+    assert all(kinds == [Pieces, Mapped] for kinds, _ in found)
+    verify(read_graph(large, cache=False), found[0][1])
+
+
+def test_a_mistake_is_named_by_file_and_line(large: Path) -> None:
+    with large.open("ab") as file:
+        file.write(b"a 1 2 x\n")
+    with pytest.raises(FormatError) as alone:
+        read_graph(large, cache=False)
+    assert f"{large}:" in str(alone.value)
+
+    def work(channel: Any) -> str:
+        with pytest.raises(FormatError) as error:
+            supply_of(large, channel, cache=False)
+        assert error.value.on_all_ranks
+        return str(error.value)
+
+    assert set(on_ranks(3, work)) == {str(alone.value)}
+
+
+@pytest.mark.parametrize("order", ["auto", "bfs"])
+@pytest.mark.parametrize("ranks", RANKS)
+def test_solved_from_pieces(large: Path, ranks: int, order: str) -> None:
+    graph = read_graph(large, cache=False)
+
+    def work(channel: Any) -> Any:
+        pieces = read_pieces(SharedFile(large, native=False), channel)
+        assert pieces is not None
+        options = Options(device="cpu", order=order)
+        return Session(pieces, channel, options).solve(5)
+
+    result = on_ranks(ranks, work)[0]
+    verify(graph, result)
+    assert result.statistics["order"] == ("bfs" if order == "bfs" else "none")
+    assert result.statistics["useless_relaxations"] >= 0
+
+
+def test_a_file_that_changes_between_the_pieces(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody takes anything of it; rank 0 reads it alone then, and sees that as well."""
+    read_one = pieces.read_piece
+
+    def read(path: Path, span: range, progress: Any) -> Any:
+        piece = read_one(path, span, progress)
+        if span.start > 0:
+            with open(path, "ab") as file:
+                file.write(b"a 1 2 3\n")
+        return piece
+
+    monkeypatch.setattr(pieces, "read_piece", read)
+
+    def work(channel: Any) -> bool:
+        return read_pieces(SharedFile(large, native=False), channel) is None
+
+    assert on_ranks(2, work) == [True, True]
+
+
+MEMORY = """
+import sys
+from pathlib import Path
+from groute_py.api import supply_of
+from groute_py.comm.connect import connect
+from groute_py.engine.options import Options
+from groute_py.graph import cache
+
+cache.LARGE_PLAIN = 1000
+
+def bytes_of(field):
+    status = Path("/proc/self/status").read_text()
+    return int(status.split(field + ":")[1].split()[0]) * 1024
+
+def spread(path):
+    supply = supply_of(path, channel, cache=False)
+    facts, rows = supply.facts(channel), supply.spread(channel, Options()).rows
+    return facts, rows, type(supply).__name__
+
+channel, (small, large) = connect(), sys.argv[1:]
+assert spread(small)[2] == "Pieces"  # what is compiled is there
+Path("/proc/self/clear_refs").write_text("5")  # the highest mark is set back
+before = bytes_of("VmRSS")
+facts, rows, kind = spread(large)
+assert kind == "Pieces"
+assert sum(channel.gather(len(rows.heads))) == facts.arc_count
+whole = 8 * facts.vertex_count + 8 * facts.arc_count
+peaks = channel.gather(bytes_of("VmHWM") - before)
+if channel.rank == 0:
+    assert max(peaks[1:]) < 0.9 * whole, (peaks, whole)
+"""
+
+
+@pytest.mark.mpi
+def test_no_rank_but_0_comes_near_the_whole_graph(tmp_path: Path, script: Any) -> None:
+    for name, spec in (("small", "road:30x30"), ("large", "road:2000x2000")):
+        write_graph(generate(spec), tmp_path / f"{name}.gr")
+    done = script(MEMORY, 4, tmp_path / "small.gr", tmp_path / "large.gr")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.mpi
+def test_under_mpirun(tmp_path: Path, groute: Any) -> None:
+    """A file that is large, with its arcs backwards."""
+    graph = generate("random:200000,2000000")
+    write_graph(graph, tmp_path / "forwards.gr")
+    text = (tmp_path / "forwards.gr").read_bytes().splitlines(keepends=True)
+    assert sum(map(len, text)) > cache.LARGE_PLAIN
+    (tmp_path / "g.gr").write_bytes(text[0] + b"".join(text[:0:-1]))
+    words = ("--no-cache", "--device", "cpu", "-s", 3)
+    done = groute("sssp", tmp_path / "g.gr", *words, "-o", tmp_path / "out.npz", ranks=3)
+    assert done.returncode == 0, done.stderr
+    verify(graph, load(tmp_path / "out.npz"))
