@@ -4,6 +4,8 @@
 #   make test        every feature once, in minutes
 #   make test-all    all tests this machine can run: test and test-slow
 #   make test-gpu    all tests that one GPU can run (VENV=none: by the interpreter at hand)
+#   make test-gpus   what needs two GPUs or four (VENV=none likewise)
+#   make coverage    what `make test` runs of the Python code, by package
 #   make models      verify the models of the protocols (needs spin and a C compiler)
 #   make check       lint, format, types, import floors
 #   make fuzz        mutated files of every format: ARGS="--seconds 3600"
@@ -21,9 +23,11 @@ MPI    ?= mpich
 CUDA   ?= cuda12
 ARGS   ?=
 BIN    := $(VENV)/bin
+GPU_STAMP  := $(if $(filter none,$(VENV)),,$(VENV)/$(MPI),test,$(CUDA).stamp)
+GPU_PYTHON := $(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python)
 SPREAD := -n auto --maxprocesses 8 --dist loadfile
 
-.PHONY: demo test test-all test-slow test-gpu models check fuzz soak bench bench-gpu clean
+.PHONY: demo test test-all test-slow test-gpu test-gpus coverage models check fuzz soak bench bench-gpu clean
 .NOTPARALLEL:     # two pips in one venv
 .DELETE_ON_ERROR: # half a venv
 
@@ -44,10 +48,13 @@ test-slow: $(VENV)/$(MPI),test.stamp
 	$(BIN)/pytest -m "(mpi and slow) or slurm or hosts" $(ARGS)
 
 # What fills a GPU's memory runs alone, afterwards.
-test-gpu: $(if $(filter none,$(VENV)),,$(VENV)/$(MPI),test,$(CUDA).stamp)
-	$(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python) -m pytest -m gpu -n auto --maxprocesses 12 \
-	    --dist loadfile tests --ignore tests/gpu/test_full_gpu.py $(ARGS)
-	$(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python) -m pytest -m gpu tests/gpu/test_full_gpu.py $(ARGS)
+test-gpu: $(GPU_STAMP)
+	$(GPU_PYTHON) -m pytest -m gpu -n auto --maxprocesses 12 --dist loadfile \
+	    tests --ignore tests/gpu/test_full_gpu.py $(ARGS)
+	$(GPU_PYTHON) -m pytest -m gpu tests/gpu/test_full_gpu.py $(ARGS)
+
+test-gpus: $(GPU_STAMP)
+	PYTHONPATH=tests $(GPU_PYTHON) tests/gpu/several.py
 
 models: $(VENV)/$(MPI),test.stamp
 	$(BIN)/python tests/models/checks.py

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from support.command import Run, run_command
 from support.graphs import graph_of
 from support.places import ROOT
-from support.processes import Job, run_groute, run_script
+from support.processes import Done, Job, run_groute, run_under_mpirun
 from support.skips import EMULATED, needs_gpu
 
 from groute_py import write_graph
@@ -94,7 +93,13 @@ def groute() -> Job:
 @pytest.fixture
 def script(tmp_path: Path) -> Job:
     """Run a plain Python script with arguments on ``ranks`` ranks under mpirun."""
-    return partial(run_script, tmp_path)
+
+    def run(text: str, ranks: int, *words: object) -> Done:
+        path = tmp_path / "script.py"
+        path.write_text(text)
+        return run_under_mpirun(path, ranks, *words)
+
+    return run
 
 
 @pytest.fixture

@@ -38,9 +38,14 @@ def run_groute(*words: object, ranks: int = 1, timeout: float = 120, **environ: 
     return run(sys.executable, "-m", *launch, *words, timeout=timeout, environ=environ)
 
 
-def run_script(folder: Path, text: str, ranks: int, *words: object) -> Done:
-    """Run a plain Python script, written to a folder, on some ranks under mpirun."""
-    path = folder / "script.py"
-    path.write_text(text)
+def run_under_mpirun(
+    path: Path,
+    ranks: int,
+    *words: object,
+    timeout: float = 120,
+    environ: Mapping[str, str] | None = None,
+) -> Done:
+    """Run a plain Python script on some ranks."""
     launch = command(plan(ranks, []))
-    return run(*launch[: launch.index("-m")], path, *words)
+    launch = launch[: launch.index("-m")]
+    return run(*launch, path, *words, timeout=timeout, environ=environ)
