@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.one_error import Bad, check, quick
+from support.commands_on_ranks import Ended, run_on_ranks
+from support.one_error import WITHIN_S, Bad, check, quick
 
 from groute_py.cli.main import main
 from groute_py.comm.awareness import mpi_library
@@ -247,15 +248,35 @@ def test_on_one_rank(
     assert sorted(inputs.rglob("*")) == before
 
 
+@pytest.fixture(scope="module")
+def on_two_ranks(
+    inputs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[dict[str, Ended], list[Path]]:
+    """How each ended, one after another on the ranks of one mpirun; and files that this left."""
+    before, output = sorted(inputs.rglob("*")), tmp_path_factory.mktemp("output")
+    lines = [words_of(bad, inputs, output / "out.npz") for bad in TABLE.values()]
+    ended = run_on_ranks(lines, 2, tmp_path_factory.mktemp("ranks"))
+    assert sorted(inputs.rglob("*")) == before
+    return dict(zip(TABLE, ended, strict=True)), sorted(output.iterdir())
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("name", TABLE)
-def test_on_two_ranks(name: str, inputs: Path, tmp_path: Path, groute: Any) -> None:
-    before = sorted(inputs.rglob("*"))
+def test_on_two_ranks(name: str, on_two_ranks: tuple[dict[str, Ended], list[Path]]) -> None:
+    ended, left = on_two_ranks
+    code, out, err, seconds = ended[name]
+    check(TABLE[name], code, out, err)
+    assert seconds < WITHIN_S
+    assert not left
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["missing file", "no command", "negative cycle", "NaN cutoff"])
+def test_under_mpirun(name: str, inputs: Path, tmp_path: Path, groute: Any) -> None:
     with quick():
         done = groute(*words_of(TABLE[name], inputs, tmp_path / "out.npz"), ranks=2)
     check(TABLE[name], done.returncode, done.stdout, done.stderr)
     assert not list(tmp_path.iterdir())
-    assert sorted(inputs.rglob("*")) == before
 
 
 def test_the_table_is_long_enough() -> None:
