@@ -15,6 +15,7 @@ from support.graphs import graph_of
 from support.places import ROOT
 from support.processes import Done, Job, run_groute, run_under_mpirun
 from support.skips import EMULATED, needs_gpu
+from support.slow import is_slow
 
 from groute_py import write_graph
 from groute_py.settings import settings as own_settings
@@ -38,6 +39,14 @@ if not any(map(find_spec, ("compression", "backports"))):
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Number bytes: packed ones hold the time, and workers side by side must agree on names."""
     return argname if isinstance(val, bytes) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what slow.txt lists."""
+    for item in items:
+        if is_slow(item.nodeid):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:
