@@ -3,6 +3,7 @@
 #   make demo        shortest paths on a generated road graph under four MPI ranks
 #   make test        every feature once, in minutes
 #   make test-all    all tests this machine can run: test and test-slow
+#   make test-least  the tests with the least version of each package that pyproject.toml allows
 #   make test-gpu    all tests that one GPU can run (VENV=none: by the interpreter at hand)
 #   make test-gpus   what needs two GPUs or four (VENV=none likewise)
 #   make coverage    what `make test` runs of the Python code, by package
@@ -25,9 +26,11 @@ ARGS   ?=
 BIN    := $(VENV)/bin
 GPU_STAMP  := $(if $(filter none,$(VENV)),,$(VENV)/$(MPI),test,$(CUDA).stamp)
 GPU_PYTHON := $(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python)
+PYTEST := $(BIN)/pytest
+MPI_FILES := $(shell grep -rlE 'mark\.mpi' tests --include='test_*.py')
 SPREAD := -n auto --maxprocesses 8 --dist loadfile
 
-.PHONY: demo test test-all test-slow test-gpu test-gpus coverage models check fuzz soak bench bench-gpu clean
+.PHONY: demo test test-all test-slow test-least test-gpu test-gpus coverage models check fuzz soak bench bench-gpu clean
 .NOTPARALLEL:     # two pips in one venv
 .DELETE_ON_ERROR: # half a venv
 
@@ -38,14 +41,22 @@ demo: $(VENV)/$(MPI).stamp
 
 # Files side by side first; what starts several ranks, which want the cores to themselves, afterwards.
 test: $(VENV)/$(MPI),test.stamp
-	$(BIN)/pytest $(SPREAD) -m "not (slow or mpi or slurm or hosts)" $(ARGS)
-	$(BIN)/pytest -m "mpi and not slow" $(ARGS)
+	$(PYTEST) $(SPREAD) -m "not (slow or mpi or slurm or hosts)" $(ARGS)
+	$(PYTEST) -m "mpi and not slow" $(MPI_FILES) $(ARGS)
 
 test-all: test test-slow
 
 test-slow: $(VENV)/$(MPI),test.stamp
-	$(BIN)/pytest $(SPREAD) -m "slow and not (mpi or slurm or hosts)" $(ARGS)
-	$(BIN)/pytest -m "(mpi and slow) or slurm or hosts" $(ARGS)
+	$(PYTEST) $(SPREAD) -m "slow and not (mpi or slurm or hosts)" $(ARGS)
+	$(PYTEST) -m "(mpi and slow) or slurm or hosts" tests $(ARGS)
+
+test-least: LEAST := $(VENV)-least/bin
+test-least: | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)-least
+	$(LEAST)/python -m pip install --quiet --disable-pip-version-check uv
+	$(LEAST)/uv pip install --quiet --python $(LEAST)/python --resolution lowest-direct \
+	    --editable '.[$(MPI),test]'
+	$(LEAST)/pytest $(SPREAD) -m "not (slow or mpi or slurm or hosts)" $(ARGS)
 
 # What fills a GPU's memory runs alone, afterwards.
 test-gpu: $(GPU_STAMP)
@@ -56,6 +67,13 @@ test-gpu: $(GPU_STAMP)
 test-gpus: $(GPU_STAMP)
 	PYTHONPATH=tests $(GPU_PYTHON) tests/gpu/several.py
 
+# Ranks and other processes count; functions that Numba compiles cannot be seen, and are left out.
+coverage: $(VENV)/$(MPI),test.stamp
+	rm -f .coverage .coverage.*
+	$(MAKE) test PYTEST="$(BIN)/coverage run -m pytest"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --format=markdown
+
 models: $(VENV)/$(MPI),test.stamp
 	$(BIN)/python tests/models/checks.py
 
@@ -64,6 +82,7 @@ check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/codespell
 
 fuzz: $(VENV)/$(MPI),test.stamp
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
@@ -78,7 +97,7 @@ bench-gpu: $(VENV)/$(MPI),test,$(CUDA).stamp
 	$(BIN)/python -m benchmarks --device cuda $(ARGS)
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf $(VENV) $(VENV)-least build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
 	    .import_linter_cache .hypothesis .coverage .coverage.*
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 

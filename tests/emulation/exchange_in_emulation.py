@@ -1,8 +1,10 @@
 """Small random graphs over emulated GPUs that exchange inside the kernel, each answer verified.
 
-EMULATED_GPUS=4 python tests/emulation/exchange_in_emulation.py fused 24
-EMULATED_GPUS=4 EMULATED_THICK=1 python tests/emulation/exchange_in_emulation.py fused 24
-EMULATED_GPUS=4 GROUTE_PY_HOSTS=2 python tests/emulation/exchange_in_emulation.py hierarchical 24
+In the folder tests:
+
+EMULATED_GPUS=4 python -m emulation.exchange_in_emulation fused 24
+EMULATED_GPUS=4 EMULATED_THICK=1 python -m emulation.exchange_in_emulation fused 24
+EMULATED_GPUS=4 GROUTE_PY_HOSTS=2 python -m emulation.exchange_in_emulation hierarchical 24
 """
 
 from __future__ import annotations

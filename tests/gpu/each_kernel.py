@@ -1,9 +1,11 @@
 """Every method of a GPU on small graphs, all answers verified; for a tool that watches memory.
 
-compute-sanitizer --tool memcheck --error-exitcode 9 python tests/gpu/each_kernel.py
-compute-sanitizer --tool racecheck --error-exitcode 9 python tests/gpu/each_kernel.py thick bfs
-compute-sanitizer --tool initcheck --error-exitcode 9 python tests/gpu/each_kernel.py
-compute-sanitizer --tool synccheck --error-exitcode 9 python tests/gpu/each_kernel.py
+In the folder tests:
+
+compute-sanitizer --tool memcheck --error-exitcode 9 python -m gpu.each_kernel
+compute-sanitizer --tool racecheck --error-exitcode 9 python -m gpu.each_kernel thick bfs
+compute-sanitizer --tool initcheck --error-exitcode 9 python -m gpu.each_kernel
+compute-sanitizer --tool synccheck --error-exitcode 9 python -m gpu.each_kernel
 
 Names of methods (of ``groute-py algorithms`` and of ``apsp --algorithm``) leave out the others.
 With ``thick`` the kernels take every turn as on large graphs, with ``growing`` windows grow, with

@@ -1,11 +1,13 @@
 """Many small random graphs over the GPUs of one host, each answer verified; run under mpirun.
 
-mpirun -n 4 python tests/gpu/exchange_on_gpus.py fused 200
-mpirun -n 4 python tests/gpu/exchange_on_gpus.py fused 200 sssp thick
-mpirun -n 4 python tests/gpu/exchange_on_gpus.py fused 200 sssp growing
-mpirun -n 4 python tests/gpu/exchange_on_gpus.py fused 200 sssp outer
-mpirun -n 4 python tests/gpu/exchange_on_gpus.py rounds 200 bfs
-GROUTE_PY_HOSTS=2 mpirun -n 4 python tests/gpu/exchange_on_gpus.py hierarchical 200
+In the folder tests:
+
+mpirun -n 4 python -m gpu.exchange_on_gpus fused 200
+mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp thick
+mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp growing
+mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp outer
+mpirun -n 4 python -m gpu.exchange_on_gpus rounds 200 bfs
+GROUTE_PY_HOSTS=2 mpirun -n 4 python -m gpu.exchange_on_gpus hierarchical 200
 
 With ``thick`` the kernels take every turn as on large graphs: thick, and often shown to peers, with
 ``roomy`` besides never. With

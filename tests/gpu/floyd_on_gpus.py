@@ -1,6 +1,8 @@
 """Floyd–Warshall over the GPUs of one host, all distances against SciPy; run under mpirun.
 
-mpirun -n 4 python tests/gpu/floyd_on_gpus.py
+In the folder tests:
+
+mpirun -n 4 python -m gpu.floyd_on_gpus
 """
 
 from __future__ import annotations

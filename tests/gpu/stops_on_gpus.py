@@ -1,7 +1,9 @@
 """Solves on the GPUs of one host that the time limit ends, and the solves after them; under mpirun.
 
-mpirun -n 2 python tests/gpu/stops_on_gpus.py road:2000x2000
-mpirun -n 4 python tests/gpu/stops_on_gpus.py road:600x600 15 shared
+In the folder tests:
+
+mpirun -n 2 python -m gpu.stops_on_gpus road:2000x2000
+mpirun -n 4 python -m gpu.stops_on_gpus road:600x600 15 shared
 
 With ``shared`` there may be more ranks than GPUs.
 Every rank has to leave each of them soon, with the same error; what it prints is how soon. A rank
