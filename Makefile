@@ -77,7 +77,7 @@ coverage: $(VENV)/$(MPI),test.stamp
 models: $(VENV)/$(MPI),test.stamp
 	$(BIN)/python tests/models/checks.py
 
-check: $(VENV)/dev.stamp
+check: $(VENV)/dev,test.stamp
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

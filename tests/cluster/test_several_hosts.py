@@ -14,16 +14,15 @@ import numpy as np
 import pytest
 from support.graphs import scipy_distances
 from support.several_hosts import NAMES, Hosts, running_hosts, why_not
+from support.skips import needs
 
 from groute_py import generate, verify, write_graph
 from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.result import load
 
-NO_HOSTS = why_not()
-
 pytestmark = [
     pytest.mark.hosts,
-    pytest.mark.skipif(NO_HOSTS is not None, reason=str(NO_HOSTS)),
+    needs(why_not()),
 ]
 
 SPEC = "rmat:10"

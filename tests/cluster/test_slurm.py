@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import scipy_distances
+from support.skips import needs
 from support.slurm_cluster import Cluster, running_cluster, why_not
 
 from groute_py import generate
@@ -20,11 +21,9 @@ from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.launch.slurm import TEMPLATE, Job, script
 from groute_py.result import load
 
-NO_SLURM = why_not()
-
 pytestmark = [
     pytest.mark.slurm,
-    pytest.mark.skipif(NO_SLURM is not None, reason=str(NO_SLURM)),
+    needs(why_not()),
 ]
 
 SPEC = "rmat:10"

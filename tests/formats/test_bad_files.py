@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.graphs import graph_of
+from support.processes import run_python
 
 from groute_py import FormatError, Graph, read_graph, write_graph
 from groute_py.graph import lines
@@ -235,6 +234,6 @@ except FormatError as error:
 more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 assert more < 400_000, more
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = run_python(code)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(name) == 1

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.processes import run_python
 
 from groute_py.networkx import backend
 from groute_py.networkx.graph import convert_from_nx, convert_to_nx
@@ -76,7 +77,8 @@ def test_the_info_loads_nothing() -> None:
     code = "import sys; before = set(sys.modules); import groute_py.networkx.info as info; " + (
         "info.get_info(); print({m.split('.')[0] for m in set(sys.modules) - before})"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
     loaded = done.stdout
     assert not re.search(r"numpy|numba|scipy|networkx'|mpi4py|cupy", loaded), loaded
 

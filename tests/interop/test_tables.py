@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from support.graphs import graph_of
+from support.processes import run_python
 
 import groute_py
 from groute_py import GraphError, InputError
@@ -236,7 +235,5 @@ class TestFrames:
             "import groute_py\n"
             "groute_py.sssp(([0, 0], [], []), 0, device='cpu').to_frame()"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False
-        )
+        done = run_python(code)
         assert "a DataFrame needs pandas" in done.stderr

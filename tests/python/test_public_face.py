@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from support.places import ROOT
+from support.processes import run_python
 
 import groute_py
 from groute_py import errors
@@ -92,7 +91,8 @@ def test_the_version_stands_in_one_place() -> None:
 def loaded_by(code: str) -> list[str]:
     """Which heavy packages a fresh interpreter has loaded after some code."""
     ask = f"{code}\nimport json, sys; print(json.dumps([m for m in {HEAVY} if m in sys.modules]))"
-    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    done = run_python(ask)
+    assert done.returncode == 0, done.stderr
     names: list[str] = json.loads(done.stdout.splitlines()[-1])
     return names
 
@@ -158,7 +158,7 @@ class TestErrors:
 def test_commands_leave_the_names_alone() -> None:
     """No module of the package hides a public function of the same name."""
     code = "import groute_py.cli.main, groute_py; print(callable(groute_py.verify))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_python(code)
     assert done.stdout == "True\n"
     modules = {path.stem for path in Path(str(groute_py.__file__)).parent.glob("*.py")}
     assert not modules & set(groute_py.__all__)

@@ -14,10 +14,13 @@ NO_GPU = gpu_problem()
 EMULATED = "support.emulation.cupy" in sys.modules
 """Whether GPUs are emulated, where everything but the smallest graphs takes long."""
 
-needs_gpu = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(NO_GPU is not None, reason=str(NO_GPU)),
-]
+
+def needs(problem: str | None) -> pytest.MarkDecorator:
+    """Skip for a reason, if there is one."""
+    return pytest.mark.skipif(problem is not None, reason=str(problem))
+
+
+needs_gpu = [pytest.mark.gpu, needs(NO_GPU)]
 
 needs_linked_gpus = [
     *needs_gpu,
@@ -25,8 +28,3 @@ needs_linked_gpus = [
 ]
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-
-
-def needs(tool: str | None) -> pytest.MarkDecorator:
-    """Skip with the reason, if there is one."""
-    return pytest.mark.skipif(tool is not None, reason=str(tool))

@@ -2,14 +2,13 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.processes import run_python
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import WEIGHT_TYPES, Graph
@@ -134,7 +133,7 @@ def test_lengths_that_differ():
 
 def test_importing_the_graph_loads_no_numba():
     code = "import sys, groute_py.graph.csr; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert run_python(code).returncode == 0
 
 
 @pytest.mark.parametrize("protocol", [None, 0, 2, 4, 5])

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.processes import run_python
 
 import groute_py.launch
 from groute_py.errors import SetupError
@@ -188,7 +189,7 @@ def test_the_exit_code_is_passed_on(tmp_path: Path) -> None:
         "import sys; from groute_py.launch.__main__ import main; "
         f"sys.executable = {str(tmp_path / 'python')!r}; sys.exit(main(['-n', '2', '--', 'info']))"
     )
-    assert subprocess.run([sys.executable, "-c", start], check=False).returncode == 7
+    assert run_python(start).returncode == 7
 
 
 @pytest.mark.mpi

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+from support.processes import run_python
 
 from groute_py.system import check_system
 
@@ -46,6 +44,6 @@ def test_nothing_else_is_imported_before() -> None:
         "for name in ('fcntl', 'resource', 'click', 'numpy'): sys.modules[name] = None\n"
         "from groute_py.__main__ import run\nrun()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = run_python(code)
     assert done.returncode == 2
     assert done.stderr == f"groute-py: {SAYS} (this is win32)\n"
