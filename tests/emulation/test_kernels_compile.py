@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,7 +12,8 @@ import pytest
 from groute_py.kernels import source
 from groute_py.kernels.source import MODES, PROGRAMS, SOLVE, Program, options, text_of
 
-nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
+pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
+from support.nvrtc import compiled, machine_code
 
 TYPES = ["int32", "int64", "float32", "float64"]
 OLDEST = "compute_80"
@@ -34,38 +33,6 @@ VARIANTS = [
     ),
 ]
 """Types, whether offsets are wide, modes, architectures."""
-
-
-class Compiled(NamedTuple):
-    """Whether it went well, what the compiler said, and the PTX."""
-
-    good: bool
-    log: str
-    ptx: str
-
-
-def compiled(text: str, choices: tuple[str, ...], architecture: str) -> Compiled:
-    def ask(call: Callable[..., Any], *arguments: Any) -> Any:
-        status, *rest = call(*arguments)
-        assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS, status
-        return rest[0] if rest else None
-
-    def text_of(size: Callable[..., Any], content: Callable[..., Any]) -> str:
-        # NVRTC writes into the bytes: one byte more, so that they are never a constant of Python's
-        buffer = bytes(ask(size, program) + 1)
-        ask(content, program, buffer)
-        return buffer.decode(errors="replace").rstrip("\0")
-
-    program = ask(nvrtc.nvrtcCreateProgram, text.encode(), b"joined.cu", 0, [], [])
-    try:
-        words = [word.encode() for word in (*choices, f"-arch={architecture}")]
-        (status,) = nvrtc.nvrtcCompileProgram(program, len(words), words)
-        good = status == nvrtc.nvrtcResult.NVRTC_SUCCESS
-        log = text_of(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
-        ptx = text_of(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX) if good else ""
-        return Compiled(good, log, ptx)
-    finally:
-        ask(nvrtc.nvrtcDestroyProgram, program)
 
 
 @pytest.mark.slow
@@ -167,3 +134,20 @@ def test_options_tell_all_variants_apart() -> None:
     which = product(TYPES, (False, True), MODES)
     variants = {options(np.dtype(n), wide_offsets=w, mode=mode) for n, w, mode in which}
     assert len(variants) == 2 * len(TYPES) * len(MODES)
+
+
+KERNEL = """
+extern "C" __global__ void twice(int* values, int count) {
+    int place = blockIdx.x * blockDim.x + threadIdx.x;
+    if (place < count) values[place] *= 2;
+}
+"""
+
+
+def test_names_and_lines_are_no_machine_code() -> None:
+    same = KERNEL.replace("place", "index").replace("{", "{\n\n", 1)
+    other = KERNEL.replace("*= 2", "*= 6")
+    codes = [machine_code(compiled(text, (), "sm_90").cubin) for text in (KERNEL, same, other)]
+    assert codes[0].keys() >= {".text.twice"}
+    assert codes[0] == codes[1]
+    assert codes[0][".text.twice"] != codes[2][".text.twice"]

@@ -1,0 +1,73 @@
+"""Kernels compiled by NVRTC, which needs neither a GPU nor a driver."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from cuda.bindings import nvrtc
+
+CODE = (".text.", ".nv.constant")
+"""How sections of an object begin that say what the GPU does; others hold names and lines."""
+
+
+class Compiled(NamedTuple):
+    """Whether it went well, what the compiler said, and the PTX, or for ``sm_`` the object."""
+
+    good: bool
+    log: str
+    ptx: str
+    cubin: bytes
+
+
+def compiled(text: str, choices: Sequence[str], architecture: str) -> Compiled:
+    """Compile a program for ``compute_90`` or the like, to PTX, or ``sm_90``, to machine code."""
+    program = _ask(nvrtc.nvrtcCreateProgram, text.encode(), b"joined.cu", 0, [], [])
+    try:
+        words = [word.encode() for word in (*choices, f"-arch={architecture}")]
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(words), words)
+        good = status == nvrtc.nvrtcResult.NVRTC_SUCCESS
+        log = _bytes_of(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
+        ptx = cubin = b""
+        if good and architecture.startswith("sm_"):
+            cubin = _bytes_of(program, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
+        elif good:
+            ptx = _bytes_of(program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
+        return Compiled(good, _text(log), _text(ptx), cubin)
+    finally:
+        _ask(nvrtc.nvrtcDestroyProgram, program)
+
+
+def machine_code(cubin: bytes) -> dict[str, bytes]:
+    """The sections of an object that say what the GPU does (`CODE`), by their names.
+
+    Source: the layout of 64-bit ELF files, System V ABI, chapter 4.
+    """
+    (table,) = struct.unpack_from("<Q", cubin, 0x28)
+    size, count, names_at = struct.unpack_from("<HHH", cubin, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQ", cubin, table + k * size) for k in range(count)]
+    names = sections[names_at][4]
+    code = dict[str, bytes]()
+    for at, _, _, _, start, length in sections:
+        name = cubin[names + at : cubin.index(b"\0", names + at)].decode()
+        if name.startswith(CODE):
+            code[name] = cubin[start : start + length]
+    return code
+
+
+def _ask(call: Callable[..., Any], *arguments: Any) -> Any:
+    status, *rest = call(*arguments)
+    assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS, status
+    return rest[0] if rest else None
+
+
+def _bytes_of(program: Any, size: Callable[..., Any], content: Callable[..., Any]) -> bytes:
+    # NVRTC writes into the bytes: one byte more, so that they are never a constant of Python's
+    buffer = bytes(_ask(size, program) + 1)
+    _ask(content, program, buffer)
+    return buffer[:-1]
+
+
+def _text(content: bytes) -> str:
+    return content.decode(errors="replace").rstrip("\0")
