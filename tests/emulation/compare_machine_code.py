@@ -87,13 +87,9 @@ def all_code(kernels: Path, pool: ProcessPoolExecutor) -> Code:
 
 
 def main(old: str, new: str | None = None) -> int:
-    with (
-        TemporaryDirectory() as before,
-        TemporaryDirectory() as after,
-        ProcessPoolExecutor() as pool,
-    ):
-        olds = all_code(kernels_of(old, Path(before)), pool)
-        news = all_code(kernels_of(new, Path(after)), pool)
+    with TemporaryDirectory() as folder, ProcessPoolExecutor() as pool:
+        olds = all_code(kernels_of(old, Path(folder) / "old"), pool)
+        news = all_code(kernels_of(new, Path(folder) / "new"), pool)
     differ = sorted(name for name in olds.keys() | news.keys() if olds.get(name) != news.get(name))
     print("\n".join(differ))
     print(f"{len(differ)} of {len(olds | news)} sections differ")
