@@ -29,7 +29,7 @@ MOST_PARTS = 1 << 16
 @click.option(
     "--parts",
     type=click.IntRange(1, MOST_PARTS),
-    help="Show the sizes of so many parts, and the arcs between them.",
+    help="Show how many arcs a cut into so many parts crosses, and how even the parts are.",
 )
 @column_options
 @undirected_option
