@@ -147,16 +147,10 @@ def test_exchange(thick: str, hosts: str) -> None:
 @pytest.mark.timeout(1800)
 @needs_compiler
 @pytest.mark.parametrize("thick", ["", "1", "roomy"])
-def test_exchange_in_growing_windows(thick: str) -> None:
-    exchange({"EMULATED_THICK": thick, "EMULATED_GROWTH": "1"})
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-@needs_compiler
-@pytest.mark.parametrize("thick", ["", "1", "roomy"])
-def test_exchange_where_outer_arcs_are_pulled(thick: str) -> None:
-    exchange({"EMULATED_THICK": thick, "EMULATED_OUTER": "1"})
+@pytest.mark.parametrize("way", ["EMULATED_GROWTH", "EMULATED_OUTER"])
+def test_exchange_as_on_large_graphs(way: str, thick: str) -> None:
+    """In windows that grow, and where outer arcs are pulled."""
+    exchange({"EMULATED_THICK": thick, way: "1"})
 
 
 @pytest.mark.slow

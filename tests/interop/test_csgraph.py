@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -16,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csgraph as theirs
 from support.foreign_scipy import OURS
+from support.processes import run_tests_of_others
 
 import groute_py
 from groute_py import csgraph as ours
@@ -26,25 +24,8 @@ from groute_py.csgraph.auto import _choice
 @pytest.mark.usefixtures("on_device")
 def test_scipys_own_tests_pass() -> None:
     """The file installed with SciPy, every test of it, and our functions are called."""
-    done = subprocess.run(
-        [
-            *(
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-p",
-                "support.foreign_scipy",
-                "-p",
-                "no:cacheprovider",
-            ),
-            *("-c", os.devnull, "--pyargs", "scipy.sparse.csgraph.tests.test_shortest_path"),
-        ],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
+    done = run_tests_of_others(
+        "support.foreign_scipy", "scipy.sparse.csgraph.tests.test_shortest_path"
     )
     print(done.stdout.splitlines()[-1])
     assert done.returncode == 0, done.stdout

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -15,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.processes import run_python
+from support.processes import run_python, run_tests_of_others
 
 from groute_py.networkx import backend
 from groute_py.networkx.graph import convert_from_nx, convert_to_nx
@@ -37,22 +34,11 @@ def _no_word_of_the_cache() -> Iterator[None]:
 @pytest.mark.usefixtures("on_device")
 def test_networkxs_own_tests_pass() -> None:
     """All of them, and they call every function that they have a test for."""
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "support.foreign_networkx"),
-            *("-p", "no:cacheprovider", "-c", os.devnull),
-            *("--pyargs", "networkx.algorithms.shortest_paths"),
-        ],
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(sys.path),
-            "NETWORKX_TEST_BACKEND": "groute",
-            "NETWORKX_FALLBACK_TO_NX": "True",
-        },
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
+    done = run_tests_of_others(
+        "support.foreign_networkx",
+        "networkx.algorithms.shortest_paths",
+        NETWORKX_TEST_BACKEND="groute",
+        NETWORKX_FALLBACK_TO_NX="True",
     )
     print(done.stdout.splitlines()[-1])
     assert done.returncode == 0, done.stdout

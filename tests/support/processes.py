@@ -32,6 +32,13 @@ def run_python(code: str, *words: object, **environ: str) -> Done:
     return run(sys.executable, "-c", code, *words, environ=environ)
 
 
+def run_tests_of_others(plugin: str, module: str, **environ: str) -> Done:
+    """Run the installed tests of another project, with a plugin of ours and no settings of ours."""
+    words = ["-m", "pytest", "-q", "-p", plugin, "-p", "no:cacheprovider", "-c", os.devnull]
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return run(sys.executable, *words, "--pyargs", module, timeout=240, environ=paths | environ)
+
+
 def run_groute(*words: object, ranks: int = 1, timeout: float = 120, **environ: str) -> Done:
     """Run ``groute-py WORDS`` on some ranks."""
     launch = ["groute_py"] if ranks == 1 else ["groute_py.launch", "-n", ranks, "--"]
