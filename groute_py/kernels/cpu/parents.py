@@ -1,4 +1,4 @@
-"""Predecessors of a row of exact distances, from the arcs that come in; as ``parents.cu``."""
+"""Predecessors of a row of exact distances, from the arcs that come in; as ``multi_source/parents.cu``."""
 
 from __future__ import annotations
 

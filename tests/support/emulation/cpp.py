@@ -94,7 +94,7 @@ def emulated(name: str) -> Emulated:
 
 
 def arcs_of(graph: Any, distance_type: np.dtype[Any]) -> tuple[Any, Any]:
-    """Offsets and arcs as kernels load them (``Arc`` in types.cuh)."""
+    """Offsets and arcs as kernels load them (``Arc`` in layout/types.cuh)."""
     width = distance_type.itemsize
     layout: np.dtype[Any] = np.dtype(
         {
