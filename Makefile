@@ -80,6 +80,7 @@ models: $(VENV)/$(MPI),test.stamp
 check: $(VENV)/dev,test.stamp
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	git ls-files '*.cu' '*.cuh' | xargs $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/codespell

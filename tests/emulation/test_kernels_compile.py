@@ -140,6 +140,13 @@ def test_a_file_compiles_by_itself(name: str) -> None:
     assert done.good, done.log
 
 
+def test_editors_have_the_same_options() -> None:
+    """`compile_flags.txt` is what clangd compiles each file with."""
+    flags = (Path(source.__file__).parent / "compile_flags.txt").read_text().split()
+    choices = options(np.dtype("int32"), wide_offsets=False, mode="hierarchical", pulls=True)
+    assert flags == ["-xcuda", choices[0], "-I.", *choices[1:]]
+
+
 def test_options_tell_all_variants_apart() -> None:
     which = product(TYPES, (False, True), MODES)
     variants = {options(np.dtype(n), wide_offsets=w, mode=mode) for n, w, mode in which}

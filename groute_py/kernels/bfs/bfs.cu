@@ -55,8 +55,8 @@ __device__ __forceinline__ void look_up_part(const Share& share, uint2 part, Off
     degree = (u32)min(end - begin, (Offset)PART);
 }
 
-__device__ void top_down(const Share& share, const Search& search, Distance* hops, Progress* progress,
-                         u32 level, u32 count, u64& looked) {
+__device__ void top_down(const Share& share, const Search& search, Distance* hops, Progress* progress, u32 level,
+                         u32 count, u64& looked) {
     const uint2* from = search.parts[level % 2];
     uint2* to = search.parts[(level + 1) % 2];
     u32* to_count = &progress->listed[(level + 1) % 3];
@@ -72,8 +72,7 @@ __device__ void top_down(const Share& share, const Search& search, Distance* hop
             look_up_part(share, part, begin, degree);
         }
         looked += degree;
-        expand<ARCS>(begin, degree,
-               [&](bool(&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
+        expand<ARCS>(begin, degree, [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
             u32 head[ARCS], word[ARCS];
 #pragma unroll
             for (int k = 0; k < ARCS; k++) head[k] = active[k] ? load(&share.arcs[index[k]]).head : 0;
@@ -102,8 +101,8 @@ __device__ __forceinline__ bool in_frontier(const u32* frontier, u32 vertex) {
 }
 
 // One lane searches the first arcs of its row; `begin` moves on.
-__device__ __forceinline__ u32 look_alone(const Search& search, const u32* frontier, Offset& begin,
-                                          Offset end, u64& looked) {
+__device__ __forceinline__ u32 look_alone(const Search& search, const u32* frontier, Offset& begin, Offset end,
+                                          u64& looked) {
     for (int looks = 0; looks < LOOKS && begin < end; looks += 4) {
         u32 tail[4];
         bool good[4];
@@ -121,8 +120,8 @@ __device__ __forceinline__ u32 look_alone(const Search& search, const u32* front
 }
 
 // The whole warp searches the rest of one row.
-__device__ __forceinline__ u32 look_together(const Search& search, const u32* frontier, Offset begin,
-                                             Offset end, u64& looked) {
+__device__ __forceinline__ u32 look_together(const Search& search, const u32* frontier, Offset begin, Offset end,
+                                             u64& looked) {
     for (Offset base = begin; base < end; base += 32 * ARCS) {
         u32 tail[ARCS], parent = NO_PARENT;
 #pragma unroll
@@ -140,8 +139,8 @@ __device__ __forceinline__ u32 look_together(const Search& search, const u32* fr
     return NO_PARENT;
 }
 
-__device__ void bottom_up(const Share& share, const Search& search, Distance* hops, Progress* progress,
-                          u32 level, u64& looked) {
+__device__ void bottom_up(const Share& share, const Search& search, Distance* hops, Progress* progress, u32 level,
+                          u64& looked) {
     const u32* frontier = search.frontier[level % 2];
     u32* next = search.frontier[(level + 1) % 2];
     const u32 words = (share.own + 31) / 32;
@@ -156,11 +155,10 @@ __device__ void bottom_up(const Share& share, const Search& search, Distance* ho
             end = __ldg(&search.incoming[vertex + 1]);
             parent = look_alone(search, frontier, begin, end, looked);
         }
-        for (u32 left = __ballot_sync(~0u, searching && parent == NO_PARENT && begin < end); left;
-             left &= left - 1) {
+        for (u32 left = __ballot_sync(~0u, searching && parent == NO_PARENT && begin < end); left; left &= left - 1) {
             u32 whose = __ffs(left) - 1;
-            u32 tail = look_together(search, frontier, __shfl_sync(~0u, begin, whose),
-                                     __shfl_sync(~0u, end, whose), looked);
+            u32 tail =
+                look_together(search, frontier, __shfl_sync(~0u, begin, whose), __shfl_sync(~0u, end, whose), looked);
             if (lane() == whose) parent = tail;
         }
         u32 reached = __ballot_sync(~0u, parent != NO_PARENT);
@@ -200,9 +198,8 @@ __device__ void list_marked(const Share& share, const Search& search, Progress* 
 }
 
 // Nothing is reached but the source; hops have been begun with.
-extern "C" __global__ void begin_search(const __grid_constant__ Share share,
-                                        const __grid_constant__ Search search, Progress* progress,
-                                        u32 source) {
+extern "C" __global__ void begin_search(const __grid_constant__ Share share, const __grid_constant__ Search search,
+                                        Progress* progress, u32 source) {
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
     for (u32 i = thread; i < share.own; i += stride) search.parent[i] = NO_PARENT;
     for (u32 i = thread; i < (share.own + 31) / 32; i += stride) {
@@ -225,8 +222,8 @@ extern "C" __global__ void begin_search(const __grid_constant__ Share share,
 // Searches until nothing is left, or the frontier lies at `last_level`. Top down it also ends there
 // with the frontier listed, for whoever goes on.
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
-search_levels(const __grid_constant__ Share share, const __grid_constant__ Search search, Distance* hops,
-              Control* control, Progress* progress, u32 last_level) {
+    search_levels(const __grid_constant__ Share share, const __grid_constant__ Search search, Distance* hops,
+                  Control* control, Progress* progress, u32 last_level) {
     __shared__ Attendance block;
     if (threadIdx.x == 0) block = attend(control);
     __syncthreads();
@@ -255,8 +252,10 @@ search_levels(const __grid_constant__ Share share, const __grid_constant__ Searc
             progress->listed[later] = progress->vertices[later] = 0;
             progress->arcs[later] = 0;
         }
-        if (up) bottom_up(share, search, hops, progress, level, looked);
-        else top_down(share, search, hops, progress, level, count, looked);
+        if (up)
+            bottom_up(share, search, hops, progress, level, looked);
+        else
+            top_down(share, search, hops, progress, level, count, looked);
         level++;
         meet(control, block);
     }

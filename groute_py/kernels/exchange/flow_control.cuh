@@ -7,7 +7,8 @@
 // Whether credits must be returned: 1 / UNTOLD of a ring has been taken since the last time.
 __device__ __forceinline__ bool is_due(u64 taken, u64 told, u32 capacity) {
     u32 express = ((u32)taken - (u32)told) & ((1u << EXPRESS_BITS) - 1);
-    return express >= EXPRESS / UNTOLD || (taken >> EXPRESS_BITS) - (told >> EXPRESS_BITS) >= max(capacity / UNTOLD, 1u);
+    return express >= EXPRESS / UNTOLD ||
+           (taken >> EXPRESS_BITS) - (told >> EXPRESS_BITS) >= max(capacity / UNTOLD, 1u);
 }
 
 // Lane p: publishes to peer p how far this rank has written and taken, after a fence for the writes of all blocks.

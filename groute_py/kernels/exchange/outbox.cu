@@ -4,8 +4,7 @@
 #include "sssp/worklists.cuh"
 
 // Merges `count` improvements of owned vertices; those that still improve go to the worklists.
-extern "C" __global__ void merge(const __grid_constant__ Work work, Control* control,
-                                 const Distance* distances,
+extern "C" __global__ void merge(const __grid_constant__ Work work, Control* control, const Distance* distances,
                                  const u32* vertices, u32 count) {
     u32 index = blockIdx.x * blockDim.x + threadIdx.x;
     Entry entry = {};
@@ -24,9 +23,8 @@ extern "C" __global__ void merge(const __grid_constant__ Work work, Control* con
 
 // Empties the dirty list into the outboxes. The box of owner p begins at halo_starts[p] and has room
 // for its whole halo, so it cannot overflow. `parents` is 0 for improvements, 1 for claims.
-extern "C" __global__ void fill_outboxes(const __grid_constant__ Share share,
-                                         const __grid_constant__ Work work, Control* control,
-                                         u32 parents) {
+extern "C" __global__ void fill_outboxes(const __grid_constant__ Share share, const __grid_constant__ Work work,
+                                         Control* control, u32 parents) {
     u32 count = control->dirty_count, stride = gridDim.x * blockDim.x;
     for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
         u32 vertex = work.dirty[i], place = vertex - share.rows, peer = owner(share, place);

@@ -12,13 +12,14 @@ __device__ __forceinline__ void tell_pace(const Peers& peers, u64 pace) {
     if (is_peer(peers, lane())) say(&peers.mailbox[lane()]->pace[peers.me], pace);
 }
 
-// Lane p: waits until the heavy step of peer p has ended, but at most 1 / PACE_SHARE of the time of this rank's step, or
-// until the run is to stop.
+// Lane p: waits until the heavy step of peer p has ended, but at most 1 / PACE_SHARE of the time of this rank's step,
+// or until the run is to stop.
 __device__ __forceinline__ void await_pace(const Peers& peers, const Desk& desk) {
     const Mailbox* mine = peers.mailbox[peers.me];
     const u64 ended = clock64(), most = (ended - desk.began) / PACE_SHARE;
     u32 p = lane();
     if (is_peer(peers, p) && desk.heard.pace[p] % 2)
-        while (anew(&mine->pace[p]) == desk.heard.pace[p] && clock64() - ended < most && !anew(&mine->stop)) {}
+        while (anew(&mine->pace[p]) == desk.heard.pace[p] && clock64() - ended < most && !anew(&mine->stop)) {
+        }
     __syncwarp();
 }

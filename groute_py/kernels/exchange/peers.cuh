@@ -1,11 +1,11 @@
 // Exchange between the GPUs of a host. Each rank's mailbox and inbox lie in its own memory and are mapped by all peers
 // (CUDA IPC), so a kernel writes improved distances directly into the memory of the ranks that continue from there.
 //
-// Edge cut. An arc lies on the rank that owns its *head* (incoming edge-cut; see exchange/redistribute.cu), so only the owner lowers a
-// distance. The out-arcs of a vertex may lie on all peers, and each of them has a *mirror* of the vertex (Gluon,
-// Dathathri et al., PLDI 2018). When a vertex comes into near, its owner pushes it to the peers that hold out-arcs of
-// it (`leads`). Most receivers lower their mirror; each relaxes its part of the row. So a vertex is pushed about once,
-// whatever its degree, and each rank lowers only the distances that it owns.
+// Edge cut. An arc lies on the rank that owns its *head* (incoming edge-cut; see exchange/redistribute.cu), so only the
+// owner lowers a distance. The out-arcs of a vertex may lie on all peers, and each of them has a *mirror* of the vertex
+// (Gluon, Dathathri et al., PLDI 2018). When a vertex comes into near, its owner pushes it to the peers that hold
+// out-arcs of it (`leads`). Most receivers lower their mirror; each relaxes its part of the row. So a vertex is pushed
+// about once, whatever its degree, and each rank lowers only the distances that it owns.
 //
 // Rings. An inbox has a ring for each sender. The sender writes entries and publishes how many it has written since
 // the start; the receiver takes them and returns credits, the number it has taken. Nobody waits for a full ring: the
@@ -25,8 +25,9 @@
 // * If all windows have one width, a rank may work some widths ahead, so that it waits less.
 //
 // Low-latency rings. In thin steps, with 32-bit distances, entries with short rows go through an *express* ring in the
-// peer's mailbox (exchange/ll_ring.cuh). They arrive before the step ends and before any counter is published. The leader block
-// of the receiver polls for them; it has no part of near. If the ring is full, the entry goes into the inbox.
+// peer's mailbox (exchange/ll_ring.cuh). They arrive before the step ends and before any counter is published. The
+// leader block of the receiver polls for them; it has no part of near. If the ring is full, the entry goes into the
+// inbox.
 //
 // Lockstep. After a heavy step (relaxation or split) a rank waits until the heavy steps of its peers have ended, and
 // merges their results into its next step. Work is evenly distributed, so it loses little time, and it does not relax
@@ -38,9 +39,7 @@
 #include "primitives/memory_order.cuh"
 
 // The number of dense pulls requested and their threshold in one word; the threshold is rounded up to a float.
-__device__ __forceinline__ u64 as_showing(u64 count, float below) {
-    return count << 32 | __float_as_uint(below);
-}
+__device__ __forceinline__ u64 as_showing(u64 count, float below) { return count << 32 | __float_as_uint(below); }
 
 // Credits in one word: entries taken from the inbox ring, and the lower bits of the words taken from the express ring.
 __device__ __forceinline__ u64 as_taken(u64 taken, u32 express) {
@@ -56,9 +55,8 @@ __device__ __forceinline__ bool waits(const Peers& peers, double floor, double l
     return floor > limit || (floor == limit && limit < peers.bound);
 }
 
-__device__ __forceinline__ bool is_peer(const Peers& peers, u32 p) {
-    return p < peers.count && p != peers.me;
-}
+__device__ __forceinline__ bool is_peer(const Peers& peers, u32 p) { return p < peers.count && p != peers.me; }
 
-// Stores a word in a peer's memory. A thread that acquires it also sees what was written before the writer's last fence.
+// Stores a word in a peer's memory. A thread that acquires it also sees what was written before the writer's last
+// fence.
 __device__ __forceinline__ void say(u64* place, u64 value) { *(volatile u64*)place = value; }

@@ -23,9 +23,9 @@ __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
     return NOTHING;
 }
 
-// Writes an entry to a peer's ring if there is room; otherwise requests a dense pull at the end of the step (`showing`).
-// One fence of the leader makes the writes of all blocks visible to peers, because fences are cumulative. Several
-// threads may store the same 1 to `showing`.
+// Writes an entry to a peer's ring if there is room; otherwise requests a dense pull at the end of the step
+// (`showing`). One fence of the leader makes the writes of all blocks visible to peers, because fences are cumulative.
+// Several threads may store the same 1 to `showing`.
 __device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, const Entry& entry) {
     if (index < rank.seen.orders.with[peer].room)
         store(&rank.peers.outbox[peer][index & (rank.peers.capacity - 1)], entry);

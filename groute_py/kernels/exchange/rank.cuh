@@ -12,5 +12,5 @@ struct Rank {
     Control* control;
     const Seen& seen;  // in shared memory: control words as of the start of the step
     Attendance& block;
-    Desk& desk;        // state of the leader block
+    Desk& desk;  // state of the leader block
 };

@@ -1,9 +1,9 @@
-// Redistribution of arcs among peers by head (incoming edge-cut): each arc moves to the owner of its head; see exchange/peers.cuh.
-// Arcs to vertices of other hosts stay. A warp takes a row and keeps the order of its arcs.
+// Redistribution of arcs among peers by head (incoming edge-cut): each arc moves to the owner of its head; see
+// exchange/peers.cuh. Arcs to vertices of other hosts stay. A warp takes a row and keeps the order of its arcs.
 
-#include "layout/redistribute.cuh"
-#include "layout/graph.cuh"
 #include "layout/exchange.cuh"
+#include "layout/graph.cuh"
+#include "layout/redistribute.cuh"
 #include "primitives/access.cuh"
 #include "primitives/vertices.cuh"
 #include "primitives/warp.cuh"

@@ -13,9 +13,9 @@
 #define PATIENCE (1u << 20)  // polls, about a second
 
 // Shutdown handshake: writes to all peers how this rank has ended, and waits for theirs if it ended quiet. Each peer
-// reads the same verdict or the stop flag, so either all ranks know that all are quiet, and whether some sum overflowed,
-// or none does. If the stop flag is set and a peer does not answer (its kernel has failed or does not run), the wait
-// ends after PATIENCE polls. The outcome of that peer is unknown then, and the job has to end.
+// reads the same verdict or the stop flag, so either all ranks know that all are quiet, and whether some sum
+// overflowed, or none does. If the stop flag is set and a peer does not answer (its kernel has failed or does not run),
+// the wait ends after PATIENCE polls. The outcome of that peer is unknown then, and the job has to end.
 __device__ __forceinline__ void take_leave(const Peers& peers, const Control* control, bool stopped, double floor) {
     const Mailbox* mine = peers.mailbox[peers.me];
     const u32 p = lane();
@@ -25,7 +25,8 @@ __device__ __forceinline__ void take_leave(const Peers& peers, const Control* co
     __syncwarp();  // all are told before one is waited for
     if (waits) {
         u32 patience = PATIENCE;
-        while (!(ending = acquire_from_peers(&mine->ended[p])) && (!anew(&mine->stop) || patience--)) {}
+        while (!(ending = acquire_from_peers(&mine->ended[p])) && (!anew(&mine->stop) || patience--)) {
+        }
     }
     const bool all_quiet = __all_sync(~0u, !waits || (ending & (QUIET | STOPPED)) == QUIET) && !stopped;
     const bool overflowed = __any_sync(~0u, ending & OVERFLOWED), unheard = __any_sync(~0u, waits && !ending);

@@ -23,15 +23,15 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
 
 // The work that a rank has left, apart from arrivals.
 struct Prospect {
-    u32 near;      // entries in near
-    u64 listed;    // work in near and in row chunks, in entries; see weight_of
-    bool pending;  // the overflow bitmap is not empty
-    double floor;  // smallest distance left to work on
+    u32 near;          // entries in near
+    u64 listed;        // work in near and in row chunks, in entries; see weight_of
+    bool pending;      // the overflow bitmap is not empty
+    double floor;      // smallest distance left to work on
     double threshold;  // distances pushed to peers lie below it
-    u32 far;       // entries of the far list, or vertices that are far
-    bool much;     // far is large, and need not be pulled first
-    double bound;  // pull bound, see sssp/pull_deferred.cuh; infinite if no arcs are deferred
-    double reach;  // width of windows after the bound; before it they have a quarter
+    u32 far;           // entries of the far list, or vertices that are far
+    bool much;         // far is large, and need not be pulled first
+    double bound;      // pull bound, see sssp/pull_deferred.cuh; infinite if no arcs are deferred
+    double reach;      // width of windows after the bound; before it they have a quarter
 };
 
 // Rank 0: when all ballots are complete, writes the verdict to all ranks and opens the next vote. The window moves when
@@ -43,8 +43,7 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Pros
     bool voter = p < peers.count;
     u64 parity = desk.heard.vote & 1;
     Ballot ballot = desk.heard.ballot[voter ? p : 0];
-    bool whole = ballot.floor >> 63 == parity && (ballot.sent & 1) == parity &&
-                 (ballot.received & 1) == parity;
+    bool whole = ballot.floor >> 63 == parity && (ballot.sent & 1) == parity && (ballot.received & 1) == parity;
     if (!__all_sync(~0u, !voter || whole)) return;
     double floor = INFINITE;
     if (voter) floor = __longlong_as_double((i64)(ballot.floor & ~(1ull << 63)));

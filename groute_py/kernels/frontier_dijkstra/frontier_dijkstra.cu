@@ -1,5 +1,5 @@
-// Dijkstra's algorithm for many vertices at once: Crauser, Mehlhorn, Meyer and Sanders, "A parallelization of Dijkstra's
-// shortest path algorithm" (MFCS 1998). D below is the threshold of their OUT criterion.
+// Dijkstra's algorithm for many vertices at once: Crauser, Mehlhorn, Meyer and Sanders, "A parallelization of
+// Dijkstra's shortest path algorithm" (MFCS 1998). D below is the threshold of their OUT criterion.
 //
 // A vertex is unopened, open (it has a distance) or closed (its distance is final). A round has two
 // steps, and the grid meets after each.
@@ -7,12 +7,13 @@
 //   arcs from an open vertex to one that is not closed. Rows are sorted by weight, so the first such
 //   arc of a row decides, and the arcs before it lead to closed vertices for good.
 // * Settle. An open vertex is closed and relaxed if no path through another open vertex can be shorter: with
-//   CRITERION & 1 (OUT) if its distance is at most D; with CRITERION & 2 (IN) if its distance is at most L + its lightest
-//   in-arc; always if its distance is L. CRITERION 0 is ExtractMin.
+//   CRITERION & 1 (OUT) if its distance is at most D; with CRITERION & 2 (IN) if its distance is at most L + its
+//   lightest in-arc; always if its distance is L. CRITERION 0 is ExtractMin.
 //
-// With few open vertices, as on road networks, the time of a round is latency. One block works by itself then: its lists
-// and counters are in shared memory, it uses block barriers, and it may read through L1, because no other block writes.
-// When its lists are full it ends, and the host continues with the whole grid and the barrier of primitives/grid_barrier.cuh.
+// With few open vertices, as on road networks, the time of a round is latency. One block works by itself then: its
+// lists and counters are in shared memory, it uses block barriers, and it may read through L1, because no other block
+// writes. When its lists are full it ends, and the host continues with the whole grid and the barrier of
+// primitives/grid_barrier.cuh.
 
 #include "layout/frontier_dijkstra.cuh"
 #include "primitives/access.cuh"
@@ -32,7 +33,10 @@ struct Together {
     __device__ __forceinline__ Tally& tally() { return rounds->tally; }
     __device__ __forceinline__ u32 listed(u64 round, u32 i) { return __ldcg(&frontier.open[round % 2][i]); }
     __device__ __forceinline__ void list(u64 round, u32 i, u32 vertex) { frontier.open[round % 2][i] = vertex; }
-    template <class T> __device__ __forceinline__ T look(const T* place) { return __ldcg(place); }
+    template <class T>
+    __device__ __forceinline__ T look(const T* place) {
+        return __ldcg(place);
+    }
     __device__ __forceinline__ void gather() { meet(control, block); }
 };
 
@@ -49,10 +53,15 @@ struct Alone {
     __device__ __forceinline__ Tally& tally() { return room.tally; }
     __device__ __forceinline__ u32 listed(u64 round, u32 i) { return room.open[round % 2][i]; }
     __device__ __forceinline__ void list(u64 round, u32 i, u32 vertex) {
-        if (i < ROOM) room.open[round % 2][i] = vertex;
-        else frontier.open[round % 2][i] = vertex;
+        if (i < ROOM)
+            room.open[round % 2][i] = vertex;
+        else
+            frontier.open[round % 2][i] = vertex;
     }
-    template <class T> __device__ __forceinline__ T look(const T* place) { return *place; }
+    template <class T>
+    __device__ __forceinline__ T look(const T* place) {
+        return *place;
+    }
     __device__ __forceinline__ void gather() { __syncthreads(); }
 };
 
@@ -146,8 +155,7 @@ struct Round {
 
     // Relaxes the rows of vertices that have just been closed, one a lane. The thread that gives a vertex its first
     // distance opens it.
-    __device__ __forceinline__ void relax(u64 round, u32 vertex, Distance distance, bool wanted,
-                                          u32* next_count) {
+    __device__ __forceinline__ void relax(u64 round, u32 vertex, Distance distance, bool wanted, u32* next_count) {
         Offset begin = 0;
         u32 degree = 0;
         if (wanted) {
@@ -155,8 +163,7 @@ struct Round {
             degree = (u32)(__ldg(&share.offsets[vertex + 1]) - begin);
         }
         relaxed += degree;
-        expand<ARCS>(begin, degree,
-               [&](bool(&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
+        expand<ARCS>(begin, degree, [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
             Arc arc[ARCS];
             Distance reach[ARCS], known[ARCS];
 #pragma unroll
@@ -190,8 +197,8 @@ struct Round {
 // Takes rounds until nothing is open up to `limit`, round `last` has come, or the open vertices are not
 // between `fewest` and `most`; returns the round that it would take next.
 template <class Place>
-__device__ __forceinline__ u64 take_rounds(Round<Place>& rounds, Place& place, u64 round, u64 last,
-                                           double limit, u32 fewest, u32 most) {
+__device__ __forceinline__ u64 take_rounds(Round<Place>& rounds, Place& place, u64 round, u64 last, double limit,
+                                           u32 fewest, u32 most) {
     while (round < last) {
         const u32 count = place.look(&place.tally().open_count[round % 3]);
         if (count == 0 || count < fewest || count > most) break;
@@ -206,10 +213,9 @@ __device__ __forceinline__ u64 take_rounds(Round<Place>& rounds, Place& place, u
     return round;
 }
 
-#define TAKE_PARAMETERS                                                                              \
-    const __grid_constant__ Share share, const __grid_constant__ Frontier frontier,                  \
-        Distance *distances, Control *control, Rounds *rounds, u32 criterion, Distance cutoff,       \
-        double limit, u32 max_rounds, u32 few
+#define TAKE_PARAMETERS                                                                                  \
+    const __grid_constant__ Share share, const __grid_constant__ Frontier frontier, Distance *distances, \
+        Control *control, Rounds *rounds, u32 criterion, Distance cutoff, double limit, u32 max_rounds, u32 few
 
 // One block, while no more than ROOM vertices are open.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) take_rounds_alone(TAKE_PARAMETERS) {
@@ -227,8 +233,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) take_rounds_alone(TA
     round = take_rounds(taken, place, round, last, limit, 0, ROOM);
     taken.report(rounds);
     count = min(room.tally.open_count[round % 3], (u32)ROOM);
-    for (u32 i = threadIdx.x; i < count; i += blockDim.x)
-        frontier.open[round % 2][i] = room.open[round % 2][i];
+    for (u32 i = threadIdx.x; i < count; i += blockDim.x) frontier.open[round % 2][i] = room.open[round % 2][i];
     if (threadIdx.x) return;
     rounds->tally = room.tally;
     rounds->rounds = round;
@@ -248,9 +253,8 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) take_rounds_together
     if (blockIdx.x == 0 && threadIdx.x == 0) rounds->rounds = round;
 }
 
-extern "C" __global__ void begin_rounds(const __grid_constant__ Share share,
-                                        const __grid_constant__ Frontier frontier, Rounds* rounds,
-                                        u32 source) {
+extern "C" __global__ void begin_rounds(const __grid_constant__ Share share, const __grid_constant__ Frontier frontier,
+                                        Rounds* rounds, u32 source) {
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
     for (u32 i = thread; i < share.own; i += stride) {
         frontier.closed[i] = 0;

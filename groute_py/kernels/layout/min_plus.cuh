@@ -15,6 +15,6 @@ struct Incoming {
 struct Sweep {
     u64 relaxations;
     u64 rounds;
-    u32 changed[3];   // by round: read, written, cleared
+    u32 changed[3];  // by round: read, written, cleared
     u32 overflowed;
 };

@@ -6,8 +6,8 @@
 // * Dense: the transposed matrix. A block stages the distances in shared memory once a round, and keeps as many of its
 //   rows there as fit, for all rounds.
 //
-// Only the lane that computes a vertex writes it. Distances that have already fallen in the same round may be used; that
-// only speeds up convergence. Without a reachable negative cycle the method ends within n rounds.
+// Only the lane that computes a vertex writes it. Distances that have already fallen in the same round may be used;
+// that only speeds up convergence. Without a reachable negative cycle the method ends within n rounds.
 
 #include "layout/min_plus.cuh"
 #include "primitives/access.cuh"
@@ -77,8 +77,7 @@ struct Ell {
 
     template <class Taking>
     __device__ __forceinline__ void round(Taking& take, u64& relaxed, bool& overflowed) {
-        for (u32 vertex = blockIdx.x * blockDim.x + threadIdx.x; vertex < own;
-             vertex += gridDim.x * blockDim.x) {
+        for (u32 vertex = blockIdx.x * blockDim.x + threadIdx.x; vertex < own; vertex += gridDim.x * blockDim.x) {
             Distance before = current(&take.distances[vertex]), best = NOTHING;
             for (u32 k = 0; k < in.width; k++) {
                 Arc arc = load(&in.slots[(u64)k * own + vertex]);
@@ -114,8 +113,7 @@ struct Dense {
             if (vertex >= own) break;
             const Distance* row = k < in.staged ? &shared[(u64)(k + 1) * own] : &in.matrix[vertex * own];
             Distance best = NOTHING;
-            for (u32 i = lane(); i < own; i += 32)
-                best = min(best, step(shared[i], row[i], overflowed));
+            for (u32 i = lane(); i < own; i += 32) best = min(best, step(shared[i], row[i], overflowed));
             best = least_of(best, 32);
             if (lane() == 0) {
                 take((u32)vertex, shared[vertex], best);
@@ -127,8 +125,8 @@ struct Dense {
 };
 
 template <class Storage>
-__device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distances, Control* control,
-                                             Sweep* sweep, Distance cutoff, u32 max_rounds) {
+__device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distances, Control* control, Sweep* sweep,
+                                             Distance cutoff, u32 max_rounds) {
     __shared__ Attendance block;
     if (threadIdx.x == 0) block = attend(control);
     __syncthreads();
@@ -149,9 +147,9 @@ __device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distanc
     if (blockIdx.x == 0 && threadIdx.x == 0) sweep->rounds = round;
 }
 
-#define PULL_PARAMETERS                                                                       \
-    const __grid_constant__ Incoming in, Distance *distances, Control *control, Sweep *sweep, \
-        Distance cutoff, u32 own, u32 max_rounds
+#define PULL_PARAMETERS                                                                                        \
+    const __grid_constant__ Incoming in, Distance *distances, Control *control, Sweep *sweep, Distance cutoff, \
+        u32 own, u32 max_rounds
 
 extern "C" __global__ void __launch_bounds__(BLOCK) pull_csr(PULL_PARAMETERS, u32 lanes) {
     Csr storage{in, own, lanes};

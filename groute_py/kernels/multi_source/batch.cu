@@ -1,8 +1,8 @@
-// Many sources, one block each: near–far Δ-stepping (see sssp/near_far.cu) within a block, with block barriers only. Hundreds
-// of sources are in flight, which hides latency. A block takes the next source when it has finished one.
+// Many sources, one block each: near–far Δ-stepping (see sssp/near_far.cu) within a block, with block barriers only.
+// Hundreds of sources are in flight, which hides latency. A block takes the next source when it has finished one.
 //
-// A vertex is in near at most once, and far is a bitmap, so nothing can overflow. The bitmaps are in shared memory if they
-// fit.
+// A vertex is in near at most once, and far is a bitmap, so nothing can overflow. The bitmaps are in shared memory if
+// they fit.
 
 #include "primitives/access.cuh"
 #include "primitives/arithmetic.cuh"
@@ -14,8 +14,8 @@
 #define LONG_ROWS 64     // such rows that can be queued
 extern __shared__ u32 shared_marks[];
 
-// A type for each place of the bits, because an atomic on a generic address (shared or global) is many times slower than
-// one on shared memory.
+// A type for each place of the bits, because an atomic on a generic address (shared or global) is many times slower
+// than one on shared memory.
 struct NearbyMarks {
     __device__ __forceinline__ u32* at(u32 word) const { return shared_marks + word; }
 };
@@ -29,18 +29,16 @@ struct DistantMarks {
 template <class Marks>
 struct Source {
     Distance* distance;
-    Marks marks;       // bitmap of near, then of far
-    u32 words;         // of each bitmap
-    u32* next;         // near list of the next level
+    Marks marks;  // bitmap of near, then of far
+    u32 words;    // of each bitmap
+    u32* next;    // near list of the next level
     u32* next_count;
     Distance threshold;
 
     // Adds a vertex to near; whether it was not there yet.
     __device__ __forceinline__ bool mark_near(u32 v) const { return set(v / 32, v); }
     __device__ __forceinline__ bool mark_far(u32 v) const { return set(words + v / 32, v); }
-    __device__ __forceinline__ void unmark_near(u32 v) const {
-        atomicAnd(marks.at(v / 32), ~(1u << (v % 32)));
-    }
+    __device__ __forceinline__ void unmark_near(u32 v) const { atomicAnd(marks.at(v / 32), ~(1u << (v % 32))); }
 
   private:
     __device__ __forceinline__ bool set(u32 word, u32 v) const {
@@ -86,8 +84,8 @@ __device__ __forceinline__ Row row_of(const Offset* offsets, u32 vertex) {
 
 // Relax arcs begin, begin + step, ... of a row; returns the least distance that went to far.
 template <class Marks>
-__device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Marks>& source,
-                                              const Row& row, u32 step, u32* overflowed) {
+__device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Marks>& source, const Row& row, u32 step,
+                                              u32* overflowed) {
     Distance distance = current(source.distance + row.vertex), least = NOTHING;
     for (Offset a = row.begin; a < row.end; a += AT_ONCE * step) {
         Arc arc[AT_ONCE];
@@ -113,8 +111,7 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
 
 // Moves all vertices from far to the list.
 template <class Marks>
-__device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pending,
-                                         u32* pending_count) {
+__device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pending, u32* pending_count) {
     for (u32 word = threadIdx.x; word < source.words; word += CREW) {
         volatile u32* place = source.marks.at(source.words + word);
         u32 bits = *place;
@@ -127,8 +124,8 @@ __device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pendi
 
 // Moves listed vertices below the new threshold to near; returns the least distance that stays in far.
 template <class Marks>
-__device__ __forceinline__ Distance split_far(const Source<Marks>& source, const u32* pending,
-                                              u32 count, Distance before) {
+__device__ __forceinline__ Distance split_far(const Source<Marks>& source, const u32* pending, u32 count,
+                                              Distance before) {
     Distance least = NOTHING;
     for (u32 i = threadIdx.x; i < count; i += CREW) {
         u32 vertex = pending[i];
@@ -147,10 +144,9 @@ __device__ __forceinline__ Distance split_far(const Source<Marks>& source, const
 
 // Solves for one source after another. lists: 2 · vertices, of this block.
 template <class Marks>
-__device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices,
-                                              Distance delta, const u32* sources, u32 count,
-                                              Distance* rows, u32* lists, Marks marks, u32* counter,
-                                              u32* overflowed) {
+__device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta,
+                                              const u32* sources, u32 count, Distance* rows, u32* lists, Marks marks,
+                                              u32* counter, u32* overflowed) {
     __shared__ u32 job, sizes[3], long_count, long_rows[LONG_ROWS];
     __shared__ Distance shared_least;
     Source<Marks> source;
@@ -229,14 +225,15 @@ __device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* 
 // marks: 2 · words for each block, or null where they fit in shared memory; lists: 2 · vertices for
 // each block; counter: the next source.
 extern "C" __global__ void __launch_bounds__(1024)
-    batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources,
-          u32 count, Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
+    batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources, u32 count,
+          Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
     u64 words = (vertices + 31) / 32;
     lists += 2ull * vertices * blockIdx.x;
     auto solve = [=](auto where) {
-        solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, where, counter,
-                      overflowed);
+        solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, where, counter, overflowed);
     };
-    if (marks) solve(DistantMarks{marks + 2 * words * blockIdx.x});
-    else solve(NearbyMarks{});
+    if (marks)
+        solve(DistantMarks{marks + 2 * words * blockIdx.x});
+    else
+        solve(NearbyMarks{});
 }

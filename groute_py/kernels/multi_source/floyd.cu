@@ -18,10 +18,10 @@
 #include "primitives/access.cuh"
 #include "primitives/arithmetic.cuh"
 
-#define STEP (TILE / VECTORS)               // from one of these vectors to the next
-#define PARTS (MIDDLES / WIDTH)             // vectors in a stage's piece of a row of to_middle
-#define LOADS (TILE * PARTS / SQUARE)       // of a thread, for either half of a stage
-#define SLANTED (TILE + WIDTH)              // so that a column is not all in one bank
+#define STEP (TILE / VECTORS)          // from one of these vectors to the next
+#define PARTS (MIDDLES / WIDTH)        // vectors in a stage's piece of a row of to_middle
+#define LOADS (TILE * PARTS / SQUARE)  // of a thread, for either half of a stage
+#define SLANTED (TILE + WIDTH)         // so that a column is not all in one bank
 
 // Of distances that are not negative: floats are ordered as their bits.
 __device__ __forceinline__ void atomic_max(Distance* place, Distance value) {
@@ -35,9 +35,7 @@ __device__ __forceinline__ void atomic_max(Distance* place, Distance value) {
 }
 
 // One instruction for int32 on compute capability 9.0 and later (VIADDMNMX).
-__device__ __forceinline__ Distance by_way(Distance to, Distance on, Distance known) {
-    return min(to + on, known);
-}
+__device__ __forceinline__ Distance by_way(Distance to, Distance on, Distance known) { return min(to + on, known); }
 
 // What a block has in shared memory: MIDDLES columns of to_middle, turned, and rows of onward.
 struct Stage {
@@ -49,8 +47,7 @@ struct Stage {
 struct Carried {
     Pack to[LOADS], on[LOADS];
 
-    __device__ __forceinline__ void fetch(const Distance* to_middle, u64 to_pitch,
-                                          const Distance* onward, u64 pitch) {
+    __device__ __forceinline__ void fetch(const Distance* to_middle, u64 to_pitch, const Distance* onward, u64 pitch) {
 #pragma unroll
         for (int n = 0; n < LOADS; n++) {
             u32 which = threadIdx.x + n * SQUARE;
@@ -89,8 +86,7 @@ __device__ __forceinline__ void pass_through(const Stage* stage, Distance known[
         for (int i = 0; i < SIDE; i++) {
 #pragma unroll
             for (int j = 0; j < SIDE; j++) {
-                known[i][j] = by_way(to[i / WIDTH].each[i % WIDTH], on[j / WIDTH].each[j % WIDTH],
-                                     known[i][j]);
+                known[i][j] = by_way(to[i / WIDTH].each[i % WIDTH], on[j / WIDTH].each[j % WIDTH], known[i][j]);
             }
         }
     }
@@ -125,9 +121,8 @@ struct Noted {
 // Grid: column tiles × row tiles. Row tiles from number `spared` on are one farther down. A block of
 // rows may be its own onward, since each result is written after all of its column tile was read.
 template <class Leave>
-__device__ __forceinline__ void go_through(Distance* matrix, u64 pitch, const Distance* to_middle,
-                                           u64 to_pitch, const Distance* onward, u32 middles,
-                                           u32 spared, const Leave& leave) {
+__device__ __forceinline__ void go_through(Distance* matrix, u64 pitch, const Distance* to_middle, u64 to_pitch,
+                                           const Distance* onward, u32 middles, u32 spared, const Leave& leave) {
     __shared__ alignas(16) Stage stages[2];
     u32 down = threadIdx.x / 16 * WIDTH, across = threadIdx.x % 16 * WIDTH;
     u64 row = (u64)(blockIdx.y + (blockIdx.y >= spared)) * TILE;
@@ -171,14 +166,14 @@ __device__ __forceinline__ void go_through(Distance* matrix, u64 pitch, const Di
 }
 
 extern "C" __global__ void __launch_bounds__(SQUARE, FLOYD_BLOCKS)
-    floyd_through(Distance* matrix, u64 pitch, const Distance* to_middle, u64 to_pitch,
-                  const Distance* onward, u32 middles, u32 spared) {
+    floyd_through(Distance* matrix, u64 pitch, const Distance* to_middle, u64 to_pitch, const Distance* onward,
+                  u32 middles, u32 spared) {
     go_through(matrix, pitch, to_middle, to_pitch, onward, middles, spared, Written{});
 }
 
 extern "C" __global__ void __launch_bounds__(SQUARE, FLOYD_BLOCKS)
-    floyd_through_noting(Distance* matrix, u64 pitch, const Distance* to_middle, u64 to_pitch,
-                         const Distance* onward, u32 middles, u32 spared, u16* stages, u32 stage) {
+    floyd_through_noting(Distance* matrix, u64 pitch, const Distance* to_middle, u64 to_pitch, const Distance* onward,
+                         u32 middles, u32 spared, u16* stages, u32 stage) {
     Noted noted = {matrix, stages, (u16)stage};
     go_through(matrix, pitch, to_middle, to_pitch, onward, middles, spared, noted);
 }
@@ -228,8 +223,8 @@ extern "C" __global__ void __launch_bounds__(SQUARE, 1)
 }
 
 // The rows of some vertices before the first step: arcs, 0 on the diagonal, else BEYOND. A block a row.
-extern "C" __global__ void floyd_begin(Distance* matrix, u64 pitch, const Offset* offsets,
-                                       const Arc* arcs, u32 first, u32 vertices) {
+extern "C" __global__ void floyd_begin(Distance* matrix, u64 pitch, const Offset* offsets, const Arc* arcs, u32 first,
+                                       u32 vertices) {
     u32 vertex = first + blockIdx.x;
     Distance* row = matrix + blockIdx.x * pitch;
     for (u64 v = threadIdx.x; v < pitch; v += blockDim.x) row[v] = BEYOND;
@@ -244,8 +239,8 @@ extern "C" __global__ void floyd_begin(Distance* matrix, u64 pitch, const Offset
 }
 
 // Some rows as they leave: without padding, unreached is NOTHING. A block a row.
-extern "C" __global__ void floyd_rows(const Distance* matrix, u64 pitch, const u32* which,
-                                      Distance* rows, u32 vertices) {
+extern "C" __global__ void floyd_rows(const Distance* matrix, u64 pitch, const u32* which, Distance* rows,
+                                      u32 vertices) {
     const Distance* from = matrix + which[blockIdx.x] * pitch;
     Distance* to = rows + (u64)blockIdx.x * vertices;
     for (u32 v = threadIdx.x; v < vertices; v += blockDim.x) {

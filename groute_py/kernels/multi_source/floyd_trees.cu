@@ -71,8 +71,8 @@ extern "C" __global__ void __launch_bounds__(SQUARE)
 }
 
 // What vertex k of the tile, number `middle`, is good for between i and j: see (a) and (b).
-__device__ __forceinline__ u32 inner_number(u32 i, u32 middle, u32 j, u32 stage, u64 pitch,
-                                            const u16* stages, const u8* inner) {
+__device__ __forceinline__ u32 inner_number(u32 i, u32 middle, u32 j, u32 stage, u64 pitch, const u16* stages,
+                                            const u8* inner) {
     if (middle == i || middle == j) return TILE;
     u32 k = middle % TILE, onward = stages[middle * pitch + j];
     if (i / TILE != middle / TILE) {
@@ -86,8 +86,8 @@ __device__ __forceinline__ u32 inner_number(u32 i, u32 middle, u32 j, u32 stage,
 // The middle vertex of each pair, as its number within the tile. turned: the columns from `first`
 // on, one after the other. A block a row, HANDS_OF_PAIR lanes a pair.
 extern "C" __global__ void __launch_bounds__(SQUARE)
-    floyd_middles(const Distance* matrix, u64 pitch, const u16* stages, const u8* inner,
-                  const Distance* turned, u32 first, u32 columns, u8* middles) {
+    floyd_middles(const Distance* matrix, u64 pitch, const u16* stages, const u8* inner, const Distance* turned,
+                  u32 first, u32 columns, u8* middles) {
     u32 i = blockIdx.x, hand = threadIdx.x % HANDS_OF_PAIR;
     u32 together = ((1u << HANDS_OF_PAIR) - 1) << (threadIdx.x % 32 - hand);
     for (u32 c = threadIdx.x / HANDS_OF_PAIR; c < columns; c += SQUARE / HANDS_OF_PAIR) {
@@ -115,9 +115,8 @@ extern "C" __global__ void __launch_bounds__(SQUARE)
 }
 
 // The predecessors in some rows that leave. A block a row.
-extern "C" __global__ void floyd_parents(const u16* stages, const u8* middles, u64 pitch,
-                                         const u32* which, const Distance* rows, int* parents,
-                                         u32 vertices) {
+extern "C" __global__ void floyd_parents(const u16* stages, const u8* middles, u64 pitch, const u32* which,
+                                         const Distance* rows, int* parents, u32 vertices) {
     u32 source = which[blockIdx.x];
     for (u32 v = threadIdx.x; v < vertices; v += blockDim.x) {
         u64 place = (u64)blockIdx.x * vertices + v;

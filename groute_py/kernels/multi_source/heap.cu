@@ -40,9 +40,7 @@ struct Heap {
     Known* table;
     u32 size, lane;
 
-    __device__ __forceinline__ Entry* at(u64 number) const {
-        return entries + number + BRANCHES - 1;
-    }
+    __device__ __forceinline__ Entry* at(u64 number) const { return entries + number + BRANCHES - 1; }
 
     // By one lane.
     __device__ __forceinline__ void put(u32 number, const Entry& entry) {
@@ -53,8 +51,8 @@ struct Heap {
         table[entry.vertex] = known;
     }
 
-    // Inserts a vertex or decreases its key, if the distance still improves it. Lane k holds the entry k levels above the
-    // place; farther entries on that path move down by one level.
+    // Inserts a vertex or decreases its key, if the distance still improves it. Lane k holds the entry k levels above
+    // the place; farther entries on that path move down by one level.
     __device__ __forceinline__ void lower(const Entry& entry) {
         Known known = table[entry.vertex];
         if (entry.distance >= known.distance) return;
@@ -130,8 +128,7 @@ __device__ __forceinline__ void begin_source(Heap& heap, u32 vertices, u32 sourc
 }
 
 // Removes the nearest vertex and relaxes its arcs.
-__device__ __forceinline__ void settle_one(Heap& heap, const Offset* offsets, const Arc* arcs,
-                                           u32* overflowed) {
+__device__ __forceinline__ void settle_one(Heap& heap, const Offset* offsets, const Arc* arcs, u32* overflowed) {
     Entry top = *heap.at(0);
     Offset arc_number = offsets[top.vertex] + heap.lane, end = offsets[top.vertex + 1];
     Sinking sinking;
@@ -172,8 +169,8 @@ __device__ __forceinline__ void settle_one(Heap& heap, const Offset* offsets, co
 // entries: whole lines for each warp, BRANCHES - 1 and the vertices; table: the vertices, for each
 // warp; counter: the next source.
 extern "C" __global__ void __launch_bounds__(PATROL)
-    heap(const Offset* offsets, const Arc* arcs, u32 vertices, const u32* sources, u32 count,
-         Distance* rows, Entry* entries, Known* table, u32* counter, u32* overflowed) {
+    heap(const Offset* offsets, const Arc* arcs, u32 vertices, const u32* sources, u32 count, Distance* rows,
+         Entry* entries, Known* table, u32* counter, u32* overflowed) {
     u64 number = ((u64)blockIdx.x * PATROL + threadIdx.x) / 32;
     u64 room = ((u64)vertices + 2 * BRANCHES - 2) / BRANCHES * BRANCHES;
     Heap heap;

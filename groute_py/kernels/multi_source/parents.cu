@@ -12,8 +12,8 @@
 #define OPEN -2
 
 // arcs are those of the reversed graph: their heads are tails.
-extern "C" __global__ void find_parents(const Offset* offsets, const Arc* arcs, u32 vertices,
-                                        const u32* sources, const Distance* rows, int* parents) {
+extern "C" __global__ void find_parents(const Offset* offsets, const Arc* arcs, u32 vertices, const u32* sources,
+                                        const Distance* rows, int* parents) {
     __shared__ int left;
     const Distance* distance = rows + (u64)blockIdx.x * vertices;
     volatile int* parent = parents + (u64)blockIdx.x * vertices;
@@ -50,8 +50,7 @@ extern "C" __global__ void find_parents(const Offset* offsets, const Arc* arcs, 
             if (parent[v] != OPEN) continue;
             for (Offset a = offsets[v]; a < offsets[v + 1]; a++) {
                 Arc arc = load(arcs + a);
-                bool level = distance[arc.head] == distance[v] &&
-                             plus(distance[v], arc.weight) == distance[v];
+                bool level = distance[arc.head] == distance[v] && plus(distance[v], arc.weight) == distance[v];
                 if (level && parent[arc.head] >= 0) {
                     parent[v] = (int)arc.head;
                     left = 1;  // open vertices may get a predecessor in the next pass

@@ -46,8 +46,8 @@ __device__ __forceinline__ void take(Partial& mine, Wide distance, u32 vertex) {
 __device__ __forceinline__ void join(Partial& mine, const Partial& other) {
     mine.low += other.low;
     mine.high += other.high;
-    bool farther = other.greatest > mine.greatest ||
-                   (other.greatest == mine.greatest && other.farthest < mine.farthest);
+    bool farther =
+        other.greatest > mine.greatest || (other.greatest == mine.greatest && other.farthest < mine.farthest);
     if (other.reached > 0 && (mine.reached == 0 || farther)) {
         mine.greatest = other.greatest;
         mine.farthest = other.farthest;
@@ -81,8 +81,8 @@ __device__ __forceinline__ Wide lifted(Wide distance, Wide at_vertex, Wide at_so
 // heights: the potentials of the vertices and, in source_heights, of the rows' sources; null if none.
 // partials: one for each part, row by row. histogram: BINS counts of all rows together, or null.
 extern "C" __global__ void __launch_bounds__(SUMMARY_BLOCK)
-    summarize_rows(const Distance* rows, u32 vertices, u32 part, const Wide* heights,
-                   const Wide* source_heights, Partial* partials, u64* histogram, u32* unfit) {
+    summarize_rows(const Distance* rows, u32 vertices, u32 part, const Wide* heights, const Wide* source_heights,
+                   Partial* partials, u64* histogram, u32* unfit) {
     __shared__ Partial found[SUMMARY_BLOCK];
     __shared__ u32 counts[BINS];
     const Distance* row = rows + (u64)blockIdx.y * vertices;

@@ -43,9 +43,8 @@ __device__ __forceinline__ Distance atomic_min(Distance* place, Distance value) 
     return value >= 0 ? __int_as_float(atomicMin((int*)place, __float_as_int(value)))
                       : __uint_as_float(atomicMax((u32*)place, __float_as_uint(value)));
 #else
-    return value >= 0
-               ? __longlong_as_double(atomicMin((i64*)place, __double_as_longlong(value)))
-               : __longlong_as_double((i64)atomicMax((u64*)place, (u64)__double_as_longlong(value)));
+    return value >= 0 ? __longlong_as_double(atomicMin((i64*)place, __double_as_longlong(value)))
+                      : __longlong_as_double((i64)atomicMax((u64*)place, (u64)__double_as_longlong(value)));
 #endif
 }
 

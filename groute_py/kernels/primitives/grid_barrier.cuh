@@ -1,6 +1,6 @@
 // A barrier across the blocks of a cooperative launch, about 1 us on an H200. The last block of the grid is the leader.
-// Its first warp runs three callbacks: `prepare`, now and then while blocks are still arriving; `conduct`, when all have
-// arrived and before they are released; `report`, after their release.
+// Its first warp runs three callbacks: `prepare`, now and then while blocks are still arriving; `conduct`, when all
+// have arrived and before they are released; `report`, after their release.
 #pragma once
 
 #include "layout/control.cuh"
@@ -8,7 +8,7 @@
 #include "primitives/warp.cuh"
 
 struct Attendance {  // of a block, in shared memory
-    u32 round;  // barriers passed so far
+    u32 round;       // barriers passed so far
 };
 
 // The current barrier round; to be called before any block waits.

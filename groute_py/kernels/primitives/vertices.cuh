@@ -10,8 +10,8 @@ __device__ __forceinline__ bool has_halo(const Share& share) { return HALO && sh
 // Whether an arc with that head leads to another rank's vertex.
 __device__ __forceinline__ bool leaves(const Share& share, u32 head) { return HALO && head >= share.own; }
 
-// The global number of a vertex that has a row. If the rank has renumbered its vertices (sssp/degree_order.cu) the offset from
-// `first` is the new number.
+// The global number of a vertex that has a row. If the rank has renumbered its vertices (sssp/degree_order.cu) the
+// offset from `first` is the new number.
 __device__ __forceinline__ u64 global_number(const Share& share, u32 vertex) {
     if (vertex < share.own) return share.first + vertex;
     u32 mirror = vertex - share.own;
@@ -23,8 +23,10 @@ __device__ __forceinline__ u32 owner(const Share& share, u32 place) {
     u32 low = 0, high = share.peers;
     while (high - low > 1) {
         u32 middle = (low + high) / 2;
-        if (share.halo_starts[middle] <= place) low = middle;
-        else high = middle;
+        if (share.halo_starts[middle] <= place)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }

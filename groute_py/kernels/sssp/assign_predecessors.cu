@@ -32,8 +32,8 @@ __device__ u32 rising_tail(const Share& share, const Work& work, u32 vertex) {
 
 #define LOOKED_THROUGH 16  // longest row that is searched
 
-// rising_tail without stored in-arcs: searches the out-arcs of the heads of this vertex's own arcs, if all these rows are
-// short. In an undirected graph with short rows these include all in-arcs from vertices of this rank.
+// rising_tail without stored in-arcs: searches the out-arcs of the heads of this vertex's own arcs, if all these rows
+// are short. In an undirected graph with short rows these include all in-arcs from vertices of this rank.
 __device__ u32 rising_tail_across(const Share& share, const Work& work, u32 vertex) {
     const Distance reached = work.distance[vertex];
     const Row row = row_of(share, vertex);
@@ -53,9 +53,8 @@ __device__ u32 rising_tail_across(const Share& share, const Work& work, u32 vert
 
 // Predecessors from records, which lie in the same place, unless something below a distance is left to relax. They
 // hold if no reached vertex but the source (its local number) is left out: a few records were overtaken by older ones.
-extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
-                                          const __grid_constant__ Work work, Control* control,
-                                          u32 source, double unless_below) {
+extern "C" __global__ void claim_recorded(const __grid_constant__ Share share, const __grid_constant__ Work work,
+                                          Control* control, u32 source, double unless_below) {
     if (control->floor < unless_below) return;
     u32 stride = gridDim.x * blockDim.x;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += stride) {
@@ -69,7 +68,8 @@ extern "C" __global__ void claim_recorded(const __grid_constant__ Share share,
     }
 }
 
-// Mirrors' distances as their owners have them: those of short rows may not have been lowered; see `rows` in sssp/relax.cuh.
+// Mirrors' distances as their owners have them: those of short rows may not have been lowered; see `rows` in
+// sssp/relax.cuh.
 extern "C" __global__ void refresh_mirrors(const __grid_constant__ Peers peers, const __grid_constant__ Work work) {
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
     for (u32 p = 0; p < peers.count; p++)
@@ -81,19 +81,20 @@ extern "C" __global__ void refresh_mirrors(const __grid_constant__ Peers peers, 
 __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 low, u32 high) {
     while (low < high) {
         u32 middle = low + (high - low + 1) / 2;
-        if (__ldg(&offsets[middle]) <= arc) low = middle;
-        else high = middle - 1;
+        if (__ldg(&offsets[middle]) <= arc)
+            low = middle;
+        else
+            high = middle - 1;
     }
     return low;
 }
 
 // One pass over all arcs, CHUNK_ARCS a block, evenly whatever the degrees.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control) {
+    claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control) {
     __shared__ u32 rows[2];
     Offset arcs = share.offsets[share.rows];
-    for (Offset begin = (Offset)blockIdx.x * CHUNK_ARCS; begin < arcs;
-         begin += (Offset)gridDim.x * CHUNK_ARCS) {
+    for (Offset begin = (Offset)blockIdx.x * CHUNK_ARCS; begin < arcs; begin += (Offset)gridDim.x * CHUNK_ARCS) {
         Offset end = min(begin + CHUNK_ARCS, arcs);
         __syncthreads();
         if (threadIdx.x < 2)
@@ -124,9 +125,8 @@ claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work w
 }
 
 // Lists every claimed vertex, and the source (local number, or all ones).
-extern "C" __global__ void list_claimed(const __grid_constant__ Share share,
-                                        const __grid_constant__ Work work, Control* control,
-                                        u32 source) {
+extern "C" __global__ void list_claimed(const __grid_constant__ Share share, const __grid_constant__ Work work,
+                                        Control* control, u32 source) {
     u32 rows = share.rows, stride = gridDim.x * blockDim.x, rounded = (rows + 31) & ~31u;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < rounded; v += stride) {
         bool claimed = v < rows && (work.parent[v] >= 0 || v == source);
@@ -163,9 +163,8 @@ struct ClaimOnward {
 
 // Claimed vertices `begin` to `end` of the list claim along their tight arcs.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-claim_onward(const __grid_constant__ Share share, const __grid_constant__ Work work,
-             Control* control, u32 source, u32 begin,
-             u32 end) {
+    claim_onward(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control, u32 source,
+                 u32 begin, u32 end) {
     ClaimOnward visit{share, work, control, source, 0, 0};
     u32 warps = gridDim.x * (blockDim.x >> 5);
     u32 warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
@@ -178,17 +177,17 @@ claim_onward(const __grid_constant__ Share share, const __grid_constant__ Work w
             first = share.offsets[visit.vertex];
             degree = (u32)(share.offsets[visit.vertex + 1] - first);
         }
-        expand<1>(first, degree, [&](const bool(&active)[1], const Offset(&index)[1],
-                                     const u32(&from)[1]) { visit(active[0], index[0], from[0]); });
+        expand<1>(first, degree, [&](const bool (&active)[1], const Offset(&index)[1], const u32(&from)[1]) {
+            visit(active[0], index[0], from[0]);
+        });
     }
 }
 
 // Takes peers' claims on owned vertices, and their word that vertices which are mirrored here have been claimed;
 // the first counts. With `onward` the claimed are listed.
-extern "C" __global__ void merge_claims(const __grid_constant__ Work work, Control* control,
-                                        const i64* parents,
-                                        const Distance* distances, const u32* vertices, u32 count,
-                                        u32 source, u32 onward) {
+extern "C" __global__ void merge_claims(const __grid_constant__ Work work, Control* control, const i64* parents,
+                                        const Distance* distances, const u32* vertices, u32 count, u32 source,
+                                        u32 onward) {
     u32 index = blockIdx.x * blockDim.x + threadIdx.x;
     bool won = false;
     u32 vertex = 0;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "exchange/push.cuh"
-#include "sssp/staging.cuh"
 #include "primitives/vertices.cuh"
 #include "sssp/min_out_weight.cuh"
+#include "sssp/staging.cuh"
 
 // Lists of a block. Entries that find no place go directly to the global lists. So do near entries with long rows: the
 // whole grid relaxes them in the next step, so that no block works by itself in the densest part of the graph.
@@ -26,8 +26,7 @@ struct BlockLists {
             ready.vertex = vertex_in(ready.vertex);
             add_near(near, ready);
             push(far, ready, FAR, LISTED, now.far);
-            if (has_halo(rank.share))
-                mark_dirty(rank.share, rank.work, rank.control, ready.vertex, remote);
+            if (has_halo(rank.share)) mark_dirty(rank.share, rank.work, rank.control, ready.vertex, remote);
         }
     }
 
@@ -38,8 +37,10 @@ struct BlockLists {
         u32 place = STAGED;
         if (!near || ready.degree <= HEAVY) place = atomicAdd(&staged.count[near ? level % 4 : LISTED], 1u);
         if (near && ready.degree > ROW) note_long();
-        if (place < STAGED) staged.list[near ? level % 2 : FAR].put(place, ready);
-        else spill_one(ready, near ? now.near_out : now.far);
+        if (place < STAGED)
+            staged.list[near ? level % 2 : FAR].put(place, ready);
+        else
+            spill_one(ready, near ? now.near_out : now.far);
         if (near) tell_one(rank, peers, entry_of(ready));
     }
 
@@ -83,8 +84,7 @@ struct BlockLists {
 
     // Appends an entry to a global list.
     __device__ __forceinline__ void spill(bool wanted, const Ready& ready, const List& list) {
-        if (__any_sync(~0u, wanted))
-            append(rank.work, rank.control, list, entry_of(ready), ready.tail, wanted);
+        if (__any_sync(~0u, wanted)) append(rank.work, rank.control, list, entry_of(ready), ready.tail, wanted);
     }
 
     __device__ __forceinline__ void spill_one(const Ready& ready, const List& list) {

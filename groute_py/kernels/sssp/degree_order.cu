@@ -1,5 +1,5 @@
-// Renumbering of vertices on one GPU: moves rows to a new order (peers do that during the redistribution, see exchange/redistribute.cu),
-// and restores the order of the share in answers.
+// Renumbering of vertices on one GPU: moves rows to a new order (peers do that during the redistribution, see
+// exchange/redistribute.cu), and restores the order of the share in answers.
 
 #include "layout/graph.cuh"
 #include "layout/worklists.cuh"

@@ -56,8 +56,7 @@ __device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) 
         }
     }
     if (begins == NEW_RUN) return;
-    for (u32 i = thread; i < local_count(share); i += stride)
-        work.distance[i] = i == source ? (Distance)0 : NOTHING;
+    for (u32 i = thread; i < local_count(share); i += stride) work.distance[i] = i == source ? (Distance)0 : NOTHING;
     for (u32 i = thread; i < share.own; i += stride) {
         if (work.record) work.record[i] = UNRECORDED;
         if (work.hints && i <= share.own >> work.fold) work.hints[i] = ALL_UNKNOWN;

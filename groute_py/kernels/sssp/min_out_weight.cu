@@ -1,4 +1,5 @@
-// Computes weight classes (grades); see sssp/min_out_weight.cuh. Rows ascend by weight, and in-rows and out-rows hold the same arcs.
+// Computes weight classes (grades); see sssp/min_out_weight.cuh. Rows ascend by weight, and in-rows and out-rows hold
+// the same arcs.
 
 #include "primitives/access.cuh"
 #include "primitives/warp.cuh"

@@ -11,13 +11,14 @@
 // step; a thick step relaxes them itself after a barrier. So peers that hold parts of one hub's row relax them in steps
 // that are taken in lockstep, if they are many.
 //
-// A step with many arcs may defer arcs that lead far beyond its window, and pull them later; see sssp/pull_deferred.cuh.
+// A step with many arcs may defer arcs that lead far beyond its window, and pull them later; see
+// sssp/pull_deferred.cuh.
 //
 // When near is empty, or when the window that peers share has moved, far is split by a new threshold; windows may grow
 // (groute_py/algorithms/delta_stepping.py). Invariant: a vertex whose distance is below the threshold has an entry for
-// that distance in near, or its bit in the overflow bitmap (`spilled`), or no arc to relax there (sssp/min_out_weight.cuh), or has
-// been relaxed from it; all other reached vertices are far. So entries can be processed in any order, with the same
-// final distances.
+// that distance in near, or its bit in the overflow bitmap (`spilled`), or no arc to relax there
+// (sssp/min_out_weight.cuh), or has been relaxed from it; all other reached vertices are far. So entries can be
+// processed in any order, with the same final distances.
 //
 // With peers, vertices that come into near are pushed at once, or pulled by the peers after the step, and a step begins
 // with the arrivals; see exchange/peers.cuh. A head in the halo is marked dirty, for messages through the host.
@@ -38,11 +39,12 @@
 
 // The main kernel. Without peers it works until nothing up to `limit` is left or `max_turns` steps are done; with peers
 // until all are quiet up to `peers.bound` or a host sets the stop flag. With `max_turns` 0 it only initialises.
-// `begins`, `source` and `first` (the width of the first window): see sssp/initialize.cuh. State between launches: see Control.
+// `begins`, `source` and `first` (the width of the first window): see sssp/initialize.cuh. State between launches: see
+// Control.
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
-relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
-      const __grid_constant__ Peers peers, Control* control, Distance delta, Distance cutoff,
-      double limit, u32 max_turns, u32 depth, u32 begins, u32 source, Distance first) {
+    relax(const __grid_constant__ Share share, const __grid_constant__ Work work, const __grid_constant__ Peers peers,
+          Control* control, Distance delta, Distance cutoff, double limit, u32 max_turns, u32 depth, u32 begins,
+          u32 source, Distance first) {
     __shared__ Staging staged;
     __shared__ Seen seen;
     __shared__ Desk desk;
@@ -88,7 +90,7 @@ relax(const __grid_constant__ Share share, const __grid_constant__ Work work,
         width = max(width, work.outer_reach / 4.0);
     };
     auto up_to = [&] { return seen.orders.limit; };  // the shared limit
-    auto open = [&](Distance from, bool much) {  // opens the window that begins at `from`
+    auto open = [&](Distance from, bool much) {      // opens the window that begins at `from`
         window = from;
         if (exchanging) {
             threshold = end_of(from, (double)delta);

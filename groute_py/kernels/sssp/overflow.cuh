@@ -1,7 +1,7 @@
 #pragma once
 
-#include "sssp/step.cuh"
 #include "primitives/arithmetic.cuh"
+#include "sssp/step.cuh"
 
 // Lists the vertices of the overflow bitmap in near, which is empty. Vertices that find no place set their bits again.
 __device__ void recover_spilled(const Share& share, const Work& work, Control* control, const Turn& now) {

@@ -1,6 +1,6 @@
-// Predecessors written during relaxation. An entry carries the tail of the arc that produced it. When the entry is taken
-// from its list and is not stale, its distance and tail are stored as one word (the record), without waiting. An older
-// record may overwrite a newer one; its distance reveals that.
+// Predecessors written during relaxation. An entry carries the tail of the arc that produced it. When the entry is
+// taken from its list and is not stale, its distance and tail are stored as one word (the record), without waiting. An
+// older record may overwrite a newer one; its distance reveals that.
 //
 // Why it is a tree, if no weight is negative. An improvement is strict, so a vertex takes each distance once, and the
 // entry of its last distance has one tail u. The arc u -> v is tight: its sum is the distance of v, and a later fall of

@@ -1,21 +1,23 @@
-// The pull phase for long ("outer") arcs. If hubs hold most arcs, most of their arcs lead to vertices that a shorter path
-// reaches, and relaxing all of them means reading nearly every arc of the graph.
+// The pull phase for long ("outer") arcs. If hubs hold most arcs, most of their arcs lead to vertices that a shorter
+// path reaches, and relaxing all of them means reading nearly every arc of the graph.
 //
-// Method: inner and outer short edges, and pull (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal, "Scalable single
-// source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017). Rows must ascend by weight.
+// Method: inner and outer short edges, and pull (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal, "Scalable
+// single source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017). Rows must ascend by
+// weight.
 // 1. A step with many arcs sets a *bound* a little beyond the end of its window. So does a pull that opens a narrow
 //    window, if grades are known (sssp/min_out_weight.cuh); its bound is the end of that window.
 // 2. Arcs that lead to the bound or beyond, the *outer* arcs, are deferred.
 // 3. When nothing is left before the bound, each vertex at or beyond it reads its in-arcs, lightest first, until one is
 //    too heavy to improve it.
 //
-// Why no improvement is lost. Let u have its final distance, before the bound and at least `base`, the start of the window
-// in which arcs were first deferred. An inner arc of u was relaxed when u was taken, or u was not listed because the arc
-// leads to a vertex that was no farther than u. An outer arc cannot improve a vertex before the bound. A vertex beyond
-// has read the arc, or stopped at an arc no heavier, with which not even a tail at `base` would improve it. Tails before
-// `base` have had all arcs relaxed or pulled. A tail that falls below `base` later (pushed by a peer, or still listed
-// when the window moves) is `late`, and the next pull counts from there. A tail beyond the bound that was taken early,
-// because a peer is ahead, has outer arcs only, which are covered by the same argument; the others are taken later.
+// Why no improvement is lost. Let u have its final distance, before the bound and at least `base`, the start of the
+// window in which arcs were first deferred. An inner arc of u was relaxed when u was taken, or u was not listed because
+// the arc leads to a vertex that was no farther than u. An outer arc cannot improve a vertex before the bound. A vertex
+// beyond has read the arc, or stopped at an arc no heavier, with which not even a tail at `base` would improve it.
+// Tails before `base` have had all arcs relaxed or pulled. A tail that falls below `base` later (pushed by a peer, or
+// still listed when the window moves) is `late`, and the next pull counts from there. A tail beyond the bound that was
+// taken early, because a peer is ahead, has outer arcs only, which are covered by the same argument; the others are
+// taken later.
 #pragma once
 
 #include "primitives/load_balance.cuh"
@@ -39,7 +41,8 @@ struct Pull {
     u32 found = 0;             // number of far vertices that are in no list
     bool lost = false;         // a sum did not fit in the distance type
 
-    // Pulls for the vertices at `beyond` or more that have in-arcs, 32 at a time; cuts long rows into chunks (items_out).
+    // Pulls for the vertices at `beyond` or more that have in-arcs, 32 at a time; cuts long rows into chunks
+    // (items_out).
     __device__ __forceinline__ void rows() {
         const Share& share = rank.share;
         const u32 each = HELD / 32 - 1, stretch = 32 * grid_warps();
@@ -112,8 +115,8 @@ struct Pull {
         u32 tail;
     };
 
-    // Lists a vertex a lane by its current distance, with the grade if that still is the distance `at`; all 32 lanes call
-    // it.
+    // Lists a vertex a lane by its current distance, with the grade if that still is the distance `at`; all 32 lanes
+    // call it.
     __device__ __forceinline__ void list(u32 vertex, u32 grade, Distance at, bool wanted) {
         __syncwarp();
         Distance distance = wanted ? current(&rank.work.distance[vertex]) : NOTHING;
@@ -137,8 +140,8 @@ struct Pull {
         return known == NOTHING || plus(from, arc.weight) < known;
     }
 
-    // Updates `best` by an arc whose tail has distance `at`. An overflow counts only if nothing else reaches the vertex. On
-    // one rank a tail beyond the bound does not count yet, because its arcs are relaxed later.
+    // Updates `best` by an arc whose tail has distance `at`. An overflow counts only if nothing else reaches the
+    // vertex. On one rank a tail beyond the bound does not count yet, because its arcs are relaxed later.
     __device__ __forceinline__ void look(const Arc& arc, Distance at, Best& best) {
         if (at == NOTHING) return;
         Distance sum = plus(at, arc.weight);
@@ -166,14 +169,14 @@ struct Pull {
             first = __shfl_sync(~0u, first, 0);
             Item item = {};
             item.vertex = __shfl_sync(~0u, ready.vertex, lane_with);
-            for (item.part = lane(); item.part < parts; item.part += 32)
-                now.items_out[first + item.part] = item;
+            for (item.part = lane(); item.part < parts; item.part += 32) now.items_out[first + item.part] = item;
         }
         if (is_long) ready.degree = 0;
         return is_long;
     }
 
-    // Pulls for a vertex a lane: first the lightest arcs, which give most improvements, then others that may still help.
+    // Pulls for a vertex a lane: first the lightest arcs, which give most improvements, then others that may still
+    // help.
     __device__ __forceinline__ void take(const Entry& entry, bool wanted) {
         Ready ready = {entry.distance, entry.vertex};
         if (wanted) {
@@ -252,30 +255,30 @@ struct Pull {
 
     __device__ __forceinline__ void others(const Ready& ready) {
         expand<ARCS>(ready.begin, ready.degree,
-               [&](bool(&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
-                   Arc arcs[ARCS];
-                   Distance at[ARCS], known[ARCS];
-                   u32 vertex[ARCS];
+                     [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
+                         Arc arcs[ARCS];
+                         Distance at[ARCS], known[ARCS];
+                         u32 vertex[ARCS];
 #pragma unroll
-                   for (int k = 0; k < ARCS; k++) {
-                       arcs[k] = {};
-                       if (active[k]) arcs[k] = bare(load(&rank.share.in_arcs[index[k]]));
-                       known[k] = __shfl_sync(~0u, ready.distance, source[k]);
-                       vertex[k] = __shfl_sync(~0u, ready.vertex, source[k]);
-                   }
+                         for (int k = 0; k < ARCS; k++) {
+                             arcs[k] = {};
+                             if (active[k]) arcs[k] = bare(load(&rank.share.in_arcs[index[k]]));
+                             known[k] = __shfl_sync(~0u, ready.distance, source[k]);
+                             vertex[k] = __shfl_sync(~0u, ready.vertex, source[k]);
+                         }
 #pragma unroll
-                   for (int k = 0; k < ARCS; k++) {
-                       active[k] = active[k] && may_help(arcs[k], known[k]);
-                       at[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : NOTHING;
-                       relaxed += active[k];
-                   }
+                         for (int k = 0; k < ARCS; k++) {
+                             active[k] = active[k] && may_help(arcs[k], known[k]);
+                             at[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : NOTHING;
+                             relaxed += active[k];
+                         }
 #pragma unroll
-                   for (int k = 0; k < ARCS; k++) {
-                       Best best = {known[k], NO_VERTEX};
-                       look(arcs[k], at[k], best);
-                       if (best.tail != NO_VERTEX) bring(vertex[k], best);
-                   }
-               });
+                         for (int k = 0; k < ARCS; k++) {
+                             Best best = {known[k], NO_VERTEX};
+                             look(arcs[k], at[k], best);
+                             if (best.tail != NO_VERTEX) bring(vertex[k], best);
+                         }
+                     });
     }
 
     __device__ __forceinline__ void bring(u32 vertex, const Best& best) {
@@ -308,10 +311,10 @@ struct Pull {
     }
 };
 
-// Pulls the outer arcs of the tails from `base` to `beyond`, where nothing is left to relax. Lists the vertices of the next
-// window, which ends at `end`, that have an arc to relax before the next bound. All threads of the grid call it.
-__device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distance base, Distance beyond,
-                     Distance end, Distance bound, Distance cutoff, u32 far_side, u32& relaxed) {
+// Pulls the outer arcs of the tails from `base` to `beyond`, where nothing is left to relax. Lists the vertices of the
+// next window, which ends at `end`, that have an arc to relax before the next bound. All threads of the grid call it.
+__device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distance base, Distance beyond, Distance end,
+                     Distance bound, Distance cutoff, u32 far_side, u32& relaxed) {
     const bool lists_far = !is_narrow(rank.work, beyond, end);
     Control* control = rank.control;
     Distance from = min(base, rank.seen.late);

@@ -24,9 +24,9 @@ struct Relax {
     Distance bound;  // arcs that lead there or beyond are deferred, see sssp/pull_deferred.cuh; NOTHING if none are
     u32& relaxed;
 
-    // Relaxes the rows of up to 32 entries, one a lane; all lanes call it. For an entry from a ring (`is_sent`) the mirror
-    // may still have a larger distance. If its row has at most LOOKED_AFTER arcs the mirror is left so: relaxing such a
-    // row twice, after a dense pull, takes less time than the atomic.
+    // Relaxes the rows of up to 32 entries, one a lane; all lanes call it. For an entry from a ring (`is_sent`) the
+    // mirror may still have a larger distance. If its row has at most LOOKED_AFTER arcs the mirror is left so: relaxing
+    // such a row twice, after a dense pull, takes less time than the atomic.
     __device__ __forceinline__ void rows(bool wanted, Ready ready, bool is_sent = false) {
         const bool mirrored = is_sent && ready.degree > LOOKED_AFTER;
         if (!is_sent || mirrored) wanted = wanted && fresh(ready, LOOKED_AFTER, is_sent);
@@ -39,26 +39,26 @@ struct Relax {
         cut_long(ready);
         relaxed += ready.degree;
         expand<ARCS>(ready.begin, ready.degree,
-               [&](bool(&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
-                   Arc arcs[ARCS];
-                   Distance base[ARCS];
+                     [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
+                         Arc arcs[ARCS];
+                         Distance base[ARCS];
 #pragma unroll
-                   for (int k = 0; k < ARCS; k++) {
-                       arcs[k] = {};
-                       if (active[k]) arcs[k] = load(&rank.share.arcs[index[k]]);
-                       base[k] = __shfl_sync(~0u, ready.distance, source[k]);
-                       if (leaves_outer()) active[k] = active[k] && !is_outer(base[k], arcs[k]);
-                   }
-                   arrive(active, arcs, base,
-                          [&](int k) { return __shfl_sync(~0u, ready.vertex, source[k]); });
-               });
+                         for (int k = 0; k < ARCS; k++) {
+                             arcs[k] = {};
+                             if (active[k]) arcs[k] = load(&rank.share.arcs[index[k]]);
+                             base[k] = __shfl_sync(~0u, ready.distance, source[k]);
+                             if (leaves_outer()) active[k] = active[k] && !is_outer(base[k], arcs[k]);
+                         }
+                         arrive(active, arcs, base, [&](int k) { return __shfl_sync(~0u, ready.vertex, source[k]); });
+                     });
     }
 
-    // Relaxes the row chunks that the last step has left, and `cut` of this step, in the order in which they were listed:
-    // the first have the smallest distances. A warp looks up several chunks together and drops stale ones.
+    // Relaxes the row chunks that the last step has left, and `cut` of this step, in the order in which they were
+    // listed: the first have the smallest distances. A warp looks up several chunks together and drops stale ones.
     __device__ __forceinline__ void items(u32 cut) {
         const u32 left = now.items_in_count, count = left + cut, warps = grid_warps();
-        const u32 each = places_at_once(count, SHARES_OF_PARTS, 1, AHEAD), rounds = (count + each * warps - 1) / (each * warps);
+        const u32 each = places_at_once(count, SHARES_OF_PARTS, 1, AHEAD),
+                  rounds = (count + each * warps - 1) / (each * warps);
         hand_out(now.items_taken, rounds * warps, 1, 1, [&](u32 ticket) {
             // consecutive chunks are of one row and go to different warps: in sorted rows the first have more work
             u32 index = ticket / warps * each * warps + ticket % warps + lane() * warps;
@@ -77,7 +77,8 @@ struct Relax {
         });
     }
 
-    // Lists the arrivals that still improve: dense pulls first, then entries from rings. All are near, as at the sender.
+    // Lists the arrivals that still improve: dense pulls first, then entries from rings. All are near, as at the
+    // sender.
     __device__ __forceinline__ void inbox() {
         const Peers& peers = rank.peers;
         for (u32 p = 0; p <= peers.count; p++) {  // and then all that was sent
@@ -107,9 +108,9 @@ struct Relax {
         return entry;
     }
 
-    // Lists the entries of express rings that still improve; all threads of the leader block call it, one thread a word.
-    // (EXPRESS is at most BLOCK for this reason: with a shorter ring two threads would read one word, and the second
-    // might read an older value and take a lap bit of two laps ago for the next one.)
+    // Lists the entries of express rings that still improve; all threads of the leader block call it, one thread a
+    // word. (EXPRESS is at most BLOCK for this reason: with a shorter ring two threads would read one word, and the
+    // second might read an older value and take a lap bit of two laps ago for the next one.)
     __device__ __forceinline__ void express() {
         const Peers& peers = rank.peers;
         Desk& desk = rank.desk;
@@ -168,8 +169,7 @@ struct Relax {
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
                 Distance* known = &rank.work.distance[vertex_in(entries[k].vertex)];
-                if (nearer[k])
-                    nearer[k] = entries[k].distance < atomic_min(known, entries[k].distance);
+                if (nearer[k]) nearer[k] = entries[k].distance < atomic_min(known, entries[k].distance);
                 if (nearer[k]) note_late(entries[k].distance);
             }
             Finds finds = {};
@@ -192,11 +192,10 @@ struct Relax {
         if (PULLS && distance < window) atomic_min(&rank.control->late, distance);
     }
 
-    __device__ __forceinline__ bool is_outer(Distance base, const Arc& arc) {
-        return plus(base, arc.weight) >= bound;
-    }
+    __device__ __forceinline__ bool is_outer(Distance base, const Arc& arc) { return plus(base, arc.weight) >= bound; }
 
-    // The number of arcs of a sorted row before the first outer one, by a 32-way search; all lanes call it with one row.
+    // The number of arcs of a sorted row before the first outer one, by a 32-way search; all lanes call it with one
+    // row.
     __device__ __forceinline__ u32 inner_count(Offset begin, u32 degree, Distance base) {
         u32 low = 0, high = degree;
         while (low < high) {
@@ -209,11 +208,11 @@ struct Relax {
         return high;
     }
 
-    // Relaxes arcs, ARCS a lane. Most do not improve their heads, so all distances are read before any atomic. All lanes
-    // call `tail_of(k)`.
+    // Relaxes arcs, ARCS a lane. Most do not improve their heads, so all distances are read before any atomic. All
+    // lanes call `tail_of(k)`.
     template <class Tail>
-    __device__ __forceinline__ void arrive(bool (&active)[ARCS], const Arc (&arcs)[ARCS],
-                                           const Distance (&base)[ARCS], Tail tail_of) {
+    __device__ __forceinline__ void arrive(bool (&active)[ARCS], const Arc (&arcs)[ARCS], const Distance (&base)[ARCS],
+                                           Tail tail_of) {
         Distance known[ARCS];
         u32 hints[ARCS];
         if (rank.work.hints) {
@@ -226,8 +225,7 @@ struct Relax {
             }
         }
 #pragma unroll
-        for (int k = 0; k < ARCS; k++)
-            known[k] = active[k] ? current(&rank.work.distance[vertex_in(arcs[k].head)]) : 0;
+        for (int k = 0; k < ARCS; k++) known[k] = active[k] ? current(&rank.work.distance[vertex_in(arcs[k].head)]) : 0;
         bool lost = false;
 #pragma unroll
         for (int k = 0; k < ARCS; k++) active[k] = active[k] && improve(arcs[k], base[k], known[k], lost);
@@ -262,8 +260,8 @@ struct Relax {
         lists.add(finds);
     }
 
-    // Lowers the head's distance if the sum is smaller than `known`, which becomes the value before the atomic. Sets `lost`
-    // if the sum overflows, or does not help a head that nothing else has reached yet.
+    // Lowers the head's distance if the sum is smaller than `known`, which becomes the value before the atomic. Sets
+    // `lost` if the sum overflows, or does not help a head that nothing else has reached yet.
     __device__ __forceinline__ bool improve(const Arc& arc, Distance base, Distance& known, bool& lost) {
         Distance reach = plus(base, arc.weight);
         bool wrapped = wraps(base, arc.weight, reach);
@@ -297,8 +295,9 @@ struct Relax {
         }
     }
 
-    // Whether the entry is not stale. For a mirror with more than `least` arcs the owner's distance is read too; if that
-    // is smaller, the owner has pushed the vertex again. The distance is requested while the row is still being looked up.
+    // Whether the entry is not stale. For a mirror with more than `least` arcs the owner's distance is read too; if
+    // that is smaller, the owner has pushed the vertex again. The distance is requested while the row is still being
+    // looked up.
     __device__ __forceinline__ bool fresh(const Ready& ready, u32 least, bool is_sent = false) {
         Distance known = anew(&rank.work.distance[ready.vertex]);
         Distance told = ready.degree > least ? at_owner(rank, ready.vertex) : NOTHING;

@@ -7,9 +7,8 @@
 // Splits `count` entries by the threshold: those below it go to near, the others to the far list of `to`. `fetch(i)`
 // returns entry i; entries without `wanted(entry)` are dropped. `least_far` becomes the smallest far distance.
 template <class Fetch, class Wanted>
-__device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& to, Staging& staged,
-                                      Distance threshold, Distance bound, Distance* least_far, Fetch fetch,
-                                      Wanted wanted) {
+__device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& to, Staging& staged, Distance threshold,
+                                      Distance bound, Distance* least_far, Fetch fetch, Wanted wanted) {
     WarpLists lists{rank, to, staged, bound};
     Distance least = NOTHING;
     const u32 stretch = 32 * grid_warps();
@@ -61,16 +60,14 @@ __device__ __forceinline__ void record_far(const Rank& rank, const List& far, u3
     }
 }
 
-// Splits far by its list if that is short and complete, otherwise by a scan of all vertices. The scan takes the vertices at
-// or above the threshold `before`: they have not been relaxed from their distances yet.
+// Splits far by its list if that is short and complete, otherwise by a scan of all vertices. The scan takes the
+// vertices at or above the threshold `before`: they have not been relaxed from their distances yet.
 __device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
                           Distance before, Distance threshold, Distance bound, Distance* least_far) {
     const Distance* distance = rank.work.distance;
     if (count <= rank.work.far_few && !(PULLS && rank.seen.unlisted)) {
         auto listed = [&](u32 i) { return listed_at(far, i); };
-        auto fresh = [&](const Ready& ready) {
-            return ready.distance == current(&distance[vertex_in(ready.vertex)]);
-        };
+        auto fresh = [&](const Ready& ready) { return ready.distance == current(&distance[vertex_in(ready.vertex)]); };
         split(rank, count, to, staged, threshold, bound, least_far, listed, fresh);
     } else {
         if (!PULLS && RECORDS && far.tails) record_far(rank, far, min(count, far.capacity));

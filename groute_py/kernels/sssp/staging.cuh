@@ -7,9 +7,9 @@
 
 #define WARPS (BLOCK / 32)
 #define HELD (32 * ARCS)  // entries that a warp buffers and writes in one piece
-#define AHEAD 8   // row chunks that a warp looks up together
-#define HEAVY 64  // a block leaves rows with more arcs to the grid
-#define ROW (4 * LANES)  // LANES lanes leave rows with more arcs to their warp
+#define AHEAD 8           // row chunks that a warp looks up together
+#define HEAVY 64          // a block leaves rows with more arcs to the grid
+#define ROW (4 * LANES)   // LANES lanes leave rows with more arcs to their warp
 
 // Candidates that the lanes of a warp have found. near[k], far[k] and remote[k] say where ready[k] belongs.
 struct Finds {
@@ -51,7 +51,7 @@ struct Staging {
         };
     };
     u32 count[LISTED + 1];  // of near, rotating by level: read, written, cleared, read before; and of far
-    u32 has_long[4];  // rotating like near: whether some row is longer than ROW
+    u32 has_long[4];        // rotating like near: whether some row is longer than ROW
     u32 near_base, far_base;
     Turn now;            // of a thin step; see take_thin_turn
     u32 another_has[2];  // some block has reached the depth limit in this step; alternates by level: read, written

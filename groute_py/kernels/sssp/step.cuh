@@ -1,7 +1,7 @@
-// The lists and counters of one step (`turn`). They rotate with the number of the step, so that no block reads a counter
-// that a faster block may be writing: all counters that decide about a step were final before the barrier that began it.
-// Each block copies them to shared memory once a step. If every warp read them from L2, the one cache line that holds
-// them would be the bottleneck of thin steps.
+// The lists and counters of one step (`turn`). They rotate with the number of the step, so that no block reads a
+// counter that a faster block may be writing: all counters that decide about a step were final before the barrier that
+// began it. Each block copies them to shared memory once a step. If every warp read them from L2, the one cache line
+// that holds them would be the bottleneck of thin steps.
 #pragma once
 
 #include "exchange/peers.cuh"
@@ -9,8 +9,8 @@
 #include "primitives/warp.cuh"
 #include "sssp/worklists.cuh"
 
-// Copies the control words to shared memory, with the leader's decisions (`Orders`) if there are peers; all threads of a
-// block call it.
+// Copies the control words to shared memory, with the leader's decisions (`Orders`) if there are peers; all threads of
+// a block call it.
 __device__ __forceinline__ void look_at(const Control* control, Seen& seen, const Peers& peers) {
     const u32 orders = exchanges(peers) ? sizeof(Orders) - (MAX_PEERS - peers.count) * sizeof(Traffic) : 0;
     const u32 bytes = sizeof(Seen) - sizeof(Orders) + orders;
@@ -78,13 +78,14 @@ __device__ __forceinline__ u32 places_at_once(u32 count, u32 shares, u32 least, 
     return min(max(count / (shares * grid_warps()), least), most);
 }
 
-// Calls `visit(first)` for the places of a list, `each` at a time, on the warps of the grid. The first `rounds` groups of
-// a warp are assigned statically, later ones by an atomic ticket, which is drawn while the warp works on the group
+// Calls `visit(first)` for the places of a list, `each` at a time, on the warps of the grid. The first `rounds` groups
+// of a warp are assigned statically, later ones by an atomic ticket, which is drawn while the warp works on the group
 // before. `taken` is the shared ticket counter, from 0.
 template <class Visit>
 __device__ __forceinline__ void hand_out(u32* taken, u32 count, u32 each, u32 rounds, Visit visit) {
     const int round = grid_warps() * each, in_turn = rounds * round;
-    for (int next = (int)(grid_warp() * each) - in_turn; (u32)(next + in_turn) < count;) {  // counted from the first ticket
+    for (int next = (int)(grid_warp() * each) - in_turn;
+         (u32)(next + in_turn) < count;) {  // counted from the first ticket
         int after = next + round;
         if (lane() == 0 && after >= 0) after = atomicAdd(taken, each);
         visit(next + in_turn);

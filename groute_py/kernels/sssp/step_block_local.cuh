@@ -7,14 +7,14 @@
 #include "sssp/relax.cuh"
 
 #define ROWS (32u / LANES)  // of a warp, LANES lanes each
-#define LISTENING 4  // levels between two polls of the leader block
+#define LISTENING 4         // levels between two polls of the leader block
 
 struct Thin {
     Relax<BlockLists>& relax;
     const u32 told = exchanges(relax.rank.peers) ? relax.rank.share.own : 0;  // vertices whose out-arcs peers may hold
 
-    // Relaxes `count` entries with the warps of the block, `each` (at most ROWS) a warp at a time. `has_long` says whether
-    // some row may be longer than ROW. `fetch(i)` returns entry i with its row.
+    // Relaxes `count` entries with the warps of the block, `each` (at most ROWS) a warp at a time. `has_long` says
+    // whether some row may be longer than ROW. `fetch(i)` returns entry i with its row.
     template <class Fetch>
     __device__ __forceinline__ void entries(u32 count, u32 each, bool has_long, Fetch fetch) {
         for (u32 base = (threadIdx.x >> 5) * each; base < count; base += WARPS * each) {
@@ -32,8 +32,8 @@ struct Thin {
         }
     }
 
-    // Relaxes the block's part of near, which `blocks` blocks share. ROWS consecutive entries go to one block, because they
-    // are likely to be close in the graph. Rows may be long, so entries are spread evenly over the warps.
+    // Relaxes the block's part of near, which `blocks` blocks share. ROWS consecutive entries go to one block, because
+    // they are likely to be close in the graph. Rows may be long, so entries are spread evenly over the warps.
     __device__ __forceinline__ void near(u32 blocks) {
         const List& list = relax.lists.now.near_in;
         const u32 all = relax.lists.now.near_in_count, before = blockIdx.x * ROWS, rest = all % (blocks * ROWS);
@@ -62,8 +62,8 @@ struct Thin {
         return depth == 0;
     }
 
-    // Leader block: waits for words of express rings and lists them. Returns false when the step has to end, because some
-    // block has reached the depth limit, or all other blocks are done and nothing has arrived.
+    // Leader block: waits for words of express rings and lists them. Returns false when the step has to end, because
+    // some block has reached the depth limit, or all other blocks are done and nothing has arrived.
     __device__ __forceinline__ bool hears_more() {
         const Peers& peers = relax.rank.peers;
         Staging& staged = relax.lists.staged;
@@ -103,9 +103,9 @@ struct Thin {
         }
     };
 
-    // Relaxes a short row with LANES lanes; the first arc of each lane has been requested already. A level takes two round
-    // trips to L2: arc and tail's distance, then head's distance and row. So all loads of a round trip are issued before
-    // the result of any is used. The atomic is issued first; independent work overlaps with it.
+    // Relaxes a short row with LANES lanes; the first arc of each lane has been requested already. A level takes two
+    // round trips to L2: arc and tail's distance, then head's distance and row. So all loads of a round trip are issued
+    // before the result of any is used. The atomic is issued first; independent work overlaps with it.
     __device__ __forceinline__ void short_row(const Ready& ready, Arc arc) {
         const Share& share = relax.rank.share;
         u32 k = lane() % LANES;
@@ -147,8 +147,9 @@ struct Thin {
 // A thin step: arrivals, near, and up to `depth` further levels. One thread stores the result of `begun()` in shared
 // memory, so that rarely used fields take no registers.
 template <class Begun>
-__device__ __forceinline__ void take_thin_turn(const Rank& rank, Begun begun, Staging& staged, u32 depth, Distance window,
-                                               Distance threshold, Distance cutoff, const Distance& bound, u32& relaxed) {
+__device__ __forceinline__ void take_thin_turn(const Rank& rank, Begun begun, Staging& staged, u32 depth,
+                                               Distance window, Distance threshold, Distance cutoff,
+                                               const Distance& bound, u32& relaxed) {
     const Turn& now = staged.now;
     if (threadIdx.x <= LISTED) staged.count[threadIdx.x] = 0;
     if (threadIdx.x < 4) staged.has_long[threadIdx.x] = 0;

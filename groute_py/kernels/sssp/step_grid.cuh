@@ -1,5 +1,5 @@
-// Thick steps: each warp of the grid takes groups of entries of near and of the inbox, first statically, then by an atomic
-// ticket.
+// Thick steps: each warp of the grid takes groups of entries of near and of the inbox, first statically, then by an
+// atomic ticket.
 #pragma once
 
 #include "sssp/pull_deferred.cuh"
@@ -18,8 +18,8 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, St
     lists.flush();
 }
 
-// Merges the arrivals into the near list of this step, before it is relaxed: if a vertex arrives several times, only its
-// last entry is relaxed.
+// Merges the arrivals into the near list of this step, before it is relaxed: if a vertex arrives several times, only
+// its last entry is relaxed.
 __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged, Distance window,
                                            Distance bound) {
     Turn to = now;
@@ -42,8 +42,10 @@ __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) 
         const bool wanted = lane() < each && index < count;
         const bool is_sent = exchanges(relax.rank.peers) && index >= listed;
         Ready ready = {};
-        if (wanted && is_sent) ready = of_entry(relax.sent(index - listed), NO_VERTEX);
-        else if (wanted) ready = listed_at(relax.now.near_in, index);
+        if (wanted && is_sent)
+            ready = of_entry(relax.sent(index - listed), NO_VERTEX);
+        else if (wanted)
+            ready = listed_at(relax.now.near_in, index);
         if (wanted) ready = looked_up(relax.rank.share, ready);
         relax.rows(wanted, ready, is_sent);
     });
@@ -57,11 +59,12 @@ __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) 
 //     the mirrors do not have.
 // `foresee(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
 template <class Foresee>
-__device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived, Distance window,
-                                                Distance threshold, Distance cutoff, const Distance& bound, u32& relaxed,
-                                                bool along, Foresee foresee) {
+__device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived,
+                                                Distance window, Distance threshold, Distance cutoff,
+                                                const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
     const Orders& orders = rank.seen.orders;
-    const bool once = !PULLS && arrived && !along && !has_halo(rank.share) && orders.sent == orders.arrived && !orders.express;
+    const bool once =
+        !PULLS && arrived && !along && !has_halo(rank.share) && orders.sent == orders.arrived && !orders.express;
     if (arrived && !once) join_inbox(rank, now, staged, window, bound);
     {
         Turn to = now;

@@ -1,17 +1,17 @@
 #pragma once
 
 #include "exchange/push.cuh"
-#include "sssp/staging.cuh"
 #include "primitives/vertices.cuh"
 #include "sssp/min_out_weight.cuh"
 #include "sssp/predecessor_record.cuh"
+#include "sssp/staging.cuh"
 
 // Lists of a warp. When new entries find no room, all that it holds are written with one atomic and coalesced stores.
 struct WarpLists {
     const Rank& rank;
     const Turn& now;
     Staging& staged;
-    Distance bound;  // arcs that lead there or beyond are left to be pulled; NOTHING where none are
+    Distance bound;                     // arcs that lead there or beyond are left to be pulled; NOTHING where none are
     u32 near_count = 0, far_count = 0;  // the same in all lanes
     bool shown = false;                 // this step requests a dense pull, so nothing more is pushed
     bool told = false;                  // all entries are arrivals, which are not pushed on
@@ -82,8 +82,8 @@ struct WarpLists {
         __syncwarp();
     }
 
-    // Pushes the buffered near entries to peers. A stale entry is skipped, because its vertex has a newer one. The loads
-    // for all entries are in flight at once.
+    // Pushes the buffered near entries to peers. A stale entry is skipped, because its vertex has a newer one. The
+    // loads for all entries are in flight at once.
     __device__ __forceinline__ void tell_of_near() {
         const int each = HELD / 32;
         u32 to[each];
