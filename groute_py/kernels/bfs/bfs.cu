@@ -50,8 +50,8 @@ __device__ __forceinline__ void list_row(uint2* parts, u32* count, u32 vertex, u
 }
 
 __device__ __forceinline__ void look_up_part(const Share& share, uint2 part, Offset& begin, u32& degree) {
-    Offset end = __ldg(&share.offsets[part.x + 1]);
-    begin = __ldg(&share.offsets[part.x]) + (Offset)part.y * PART;
+    Offset end = load_read_only(&share.offsets[part.x + 1]);
+    begin = load_read_only(&share.offsets[part.x]) + (Offset)part.y * PART;
     degree = (u32)min(end - begin, (Offset)PART);
 }
 
@@ -68,7 +68,7 @@ __device__ void top_down(const Share& share, const Search& search, Distance* hop
         Offset begin = 0;
         u32 degree = 0;
         if (lane() < each && base + lane() < count) {
-            part = __ldcg(&from[base + lane()]);
+            part = load_l2(&from[base + lane()]);
             look_up_part(share, part, begin, degree);
         }
         looked += degree;
@@ -77,7 +77,7 @@ __device__ void top_down(const Share& share, const Search& search, Distance* hop
 #pragma unroll
             for (int k = 0; k < ARCS; k++) head[k] = active[k] ? load(&share.arcs[index[k]]).head : 0;
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) word[k] = active[k] ? __ldcg(&search.seen[head[k] >> 5]) : ~0u;
+            for (int k = 0; k < ARCS; k++) word[k] = active[k] ? load_l2(&search.seen[head[k] >> 5]) : ~0u;
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
                 u32 tail = __shfl_sync(~0u, part.x, source[k]), out = 0;
@@ -85,7 +85,7 @@ __device__ void top_down(const Share& share, const Search& search, Distance* hop
                 if (won) {
                     hops[head[k]] = level + 1;
                     search.parent[head[k]] = tail;
-                    out = (u32)(__ldg(&share.offsets[head[k] + 1]) - __ldg(&share.offsets[head[k]]));
+                    out = (u32)(load_read_only(&share.offsets[head[k] + 1]) - load_read_only(&share.offsets[head[k]]));
                     found.vertices++;
                     found.arcs += out;
                 }
@@ -97,7 +97,7 @@ __device__ void top_down(const Share& share, const Search& search, Distance* hop
 }
 
 __device__ __forceinline__ bool in_frontier(const u32* frontier, u32 vertex) {
-    return __ldcg(&frontier[vertex >> 5]) >> (vertex & 31) & 1;
+    return load_l2(&frontier[vertex >> 5]) >> (vertex & 31) & 1;
 }
 
 // One lane searches the first arcs of its row; `begin` moves on.
@@ -107,7 +107,7 @@ __device__ __forceinline__ u32 look_alone(const Search& search, const u32* front
         u32 tail[4];
         bool good[4];
 #pragma unroll
-        for (int k = 0; k < 4; k++) tail[k] = begin + k < end ? __ldg(&search.tails[begin + k]) : NO_PARENT;
+        for (int k = 0; k < 4; k++) tail[k] = begin + k < end ? load_read_only(&search.tails[begin + k]) : NO_PARENT;
 #pragma unroll
         for (int k = 0; k < 4; k++) good[k] = tail[k] != NO_PARENT && in_frontier(frontier, tail[k]);
         looked += min(end - begin, (Offset)4);
@@ -127,7 +127,7 @@ __device__ __forceinline__ u32 look_together(const Search& search, const u32* fr
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
             Offset index = base + 32 * k + lane();
-            tail[k] = index < end ? __ldg(&search.tails[index]) : NO_PARENT;
+            tail[k] = index < end ? load_read_only(&search.tails[index]) : NO_PARENT;
             looked += index < end;
         }
 #pragma unroll
@@ -146,13 +146,13 @@ __device__ void bottom_up(const Share& share, const Search& search, Distance* ho
     const u32 words = (share.own + 31) / 32;
     Found found = {};
     for (u32 word = grid_warp(); word < words; word += grid_warps()) {
-        const u32 vertex = 32 * word + lane(), seen = __ldcg(&search.seen[word]);
+        const u32 vertex = 32 * word + lane(), seen = load_l2(&search.seen[word]);
         bool searching = vertex < share.own && !(seen >> lane() & 1);
         u32 parent = NO_PARENT;
         Offset begin = 0, end = 0, first = 0;
         if (searching) {
-            first = begin = __ldg(&search.incoming[vertex]);
-            end = __ldg(&search.incoming[vertex + 1]);
+            first = begin = load_read_only(&search.incoming[vertex]);
+            end = load_read_only(&search.incoming[vertex + 1]);
             parent = look_alone(search, frontier, begin, end, looked);
         }
         for (u32 left = __ballot_sync(~0u, searching && parent == NO_PARENT && begin < end); left; left &= left - 1) {
@@ -179,7 +179,7 @@ __device__ void bottom_up(const Share& share, const Search& search, Distance* ho
 // Converts a listed frontier to a bitmap, which is clear before.
 __device__ void mark_listed(const Search& search, u32 level, u32 count) {
     for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        uint2 part = __ldcg(&search.parts[level % 2][i]);
+        uint2 part = load_l2(&search.parts[level % 2][i]);
         if (part.y == 0) set_bit(search.frontier[level % 2], part.x);
     }
 }
@@ -188,9 +188,9 @@ __device__ void mark_listed(const Search& search, u32 level, u32 count) {
 __device__ void list_marked(const Share& share, const Search& search, Progress* progress, u32 level) {
     const u32 words = (share.own + 31) / 32;
     for (u32 word = grid_warp(); word < words; word += grid_warps()) {
-        u32 bits = __ldcg(&search.frontier[level % 2][word]), vertex = 32 * word + lane(), degree = 0;
+        u32 bits = load_l2(&search.frontier[level % 2][word]), vertex = 32 * word + lane(), degree = 0;
         bool wanted = bits >> lane() & 1;
-        if (wanted) degree = (u32)(__ldg(&share.offsets[vertex + 1]) - __ldg(&share.offsets[vertex]));
+        if (wanted) degree = (u32)(load_read_only(&share.offsets[vertex + 1]) - load_read_only(&share.offsets[vertex]));
         if (bits) list_row(search.parts[level % 2], &progress->listed[level % 3], vertex, degree, wanted);
         __syncwarp();
         if (lane() == 0) search.frontier[0][word] = search.frontier[1][word] = 0;
@@ -232,11 +232,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     u64 unexplored = progress->unexplored, looked = 0;
     while (level < last_level) {
         const u32 now = level % 3;
-        const u32 vertices = __ldcg(&progress->vertices[now]);
-        const u64 arcs = __ldcg(&progress->arcs[now]);
+        const u32 vertices = load_l2(&progress->vertices[now]);
+        const u64 arcs = load_l2(&progress->arcs[now]);
         if (vertices == 0) break;
         unexplored -= min(arcs, unexplored);
-        u32 count = __ldcg(&progress->listed[now]);
+        u32 count = load_l2(&progress->listed[now]);
         if (!up && arcs > unexplored / TOP_DOWN_SHARE && vertices > 32 * gridDim.x) {
             mark_listed(search, level, count);
             up = true;
@@ -245,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             list_marked(share, search, progress, level);
             up = false;
             meet(control, block);
-            count = __ldcg(&progress->listed[now]);
+            count = load_l2(&progress->listed[now]);
         }
         if (blockIdx.x == 0 && threadIdx.x == 0) {
             const u32 later = (level + 2) % 3;

@@ -21,12 +21,12 @@ __device__ __forceinline__ void tell_counts(const Peers& peers, Desk& desk) {
     bool wrote = peer && own.sent[p] != own.told_sent[p], took = peer && taken != own.told_taken[p];
     bool due = took && is_due(taken, own.told_taken[p], peers.capacity);
     if (!__any_sync(~0u, wrote || due || shown)) return;
-    order_with_peers();
+    fence_system();
     if (peer) {
         Mailbox* theirs = peers.mailbox[p];
-        if (wrote) say(&theirs->published[peers.me], own.sent[p]);
-        if (took) say(&theirs->taken[peers.me], taken);
-        if (shown) say(&theirs->shown[peers.me], as_showing(own.shown, own.below));
+        if (wrote) store_volatile(&theirs->published[peers.me], own.sent[p]);
+        if (took) store_volatile(&theirs->taken[peers.me], taken);
+        if (shown) store_volatile(&theirs->shown[peers.me], as_showing(own.shown, own.below));
         own.told_sent[p] = own.sent[p];
         own.told_taken[p] = taken;
     }
@@ -38,7 +38,7 @@ __device__ __forceinline__ void tell_counts(const Peers& peers, Desk& desk) {
 // Lane p: publishes to peer p the pull bound that this rank has set, so that all ranks pull at the same bound.
 __device__ __forceinline__ void tell_bound(const Peers& peers, Desk& desk, double bound) {
     if (!PULLS || bound == INFINITE || bound == desk.own.told_bound) return;
-    if (is_peer(peers, lane())) say((u64*)&peers.mailbox[lane()]->bound, (u64)__double_as_longlong(bound));
+    if (is_peer(peers, lane())) store_volatile((u64*)&peers.mailbox[lane()]->bound, (u64)__double_as_longlong(bound));
     __syncwarp();
     if (lane() == 0) desk.own.told_bound = bound;
     __syncwarp();
@@ -50,9 +50,9 @@ struct Written {
     u32 showing;
 
     __device__ __forceinline__ explicit Written(const Exchange& exchange)
-        : sent(anew(&exchange.sent[lane() % MAX_PEERS])),
-          express_sent(anew(&exchange.express_sent[lane() % MAX_PEERS])),
-          showing(anew(&exchange.showing)) {}
+        : sent(load_volatile(&exchange.sent[lane() % MAX_PEERS])),
+          express_sent(load_volatile(&exchange.express_sent[lane() % MAX_PEERS])),
+          showing(load_volatile(&exchange.showing)) {}
 };
 
 // Lane p: accounts for the step that has ended. It has taken all entries of peer p up to `end`, and written at most as

@@ -23,7 +23,7 @@ __device__ __forceinline__ void report(const Peers& peers, Desk& desk, const Pro
     take_part(peers, desk, prospect.floor);
     if (peers.me == 0) judge(peers, desk, prospect);
     // a host sets the flag in its own rank's mailbox only
-    if (desk.heard.stop && p < peers.count) *(volatile u32*)&peers.mailbox[p]->stop = 1;
+    if (desk.heard.stop && p < peers.count) store_volatile(&peers.mailbox[p]->stop, 1u);
     __syncwarp();
 }
 

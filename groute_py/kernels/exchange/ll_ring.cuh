@@ -47,5 +47,5 @@ __device__ __forceinline__ bool has_mark(u64 word, u32 number) { return ((u32)wo
 
 // Whether word `number` from peer p has arrived.
 __device__ __forceinline__ bool has_come(const Peers& peers, u32 p, u32 number) {
-    return has_mark(anew(express_place(peers.mailbox[peers.me]->express[p], number)), number);
+    return has_mark(load_volatile(express_place(peers.mailbox[peers.me]->express[p], number)), number);
 }

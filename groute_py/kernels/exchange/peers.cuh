@@ -56,7 +56,3 @@ __device__ __forceinline__ bool waits(const Peers& peers, double floor, double l
 }
 
 __device__ __forceinline__ bool is_peer(const Peers& peers, u32 p) { return p < peers.count && p != peers.me; }
-
-// Stores a word in a peer's memory. A thread that acquires it also sees what was written before the writer's last
-// fence.
-__device__ __forceinline__ void say(u64* place, u64 value) { *(volatile u64*)place = value; }

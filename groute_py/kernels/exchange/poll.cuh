@@ -13,8 +13,8 @@ struct Mail {
 
     __device__ __forceinline__ explicit Mail(const Peers& peers) {
         const u64* from = (const u64*)peers.mailbox[peers.me];
-        votes = told + lane() < words ? anew(from + told + lane()) : 0;
-        counts = acquire_from_peers(from + lane());
+        votes = told + lane() < words ? load_volatile(from + told + lane()) : 0;
+        counts = load_acquire_system(from + lane());
     }
 
     __device__ __forceinline__ void put(Heard* to) const {

@@ -9,7 +9,7 @@
 // A bit for each peer that holds out-arcs of an owned vertex; 0 for a mirror.
 __device__ __forceinline__ u32 peers_of(const Rank& rank, u32 vertex) {
     if (!exchanges(rank.peers) || vertex >= rank.share.own) return 0;
-    return anew(&rank.share.leads[vertex]);
+    return load_volatile(&rank.share.leads[vertex]);
 }
 
 // The distance of a mirror as its owner has it now; NOTHING if the vertex is not a mirror.
@@ -18,7 +18,7 @@ __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
     if (!exchanges(peers) || vertex < rank.share.own) return NOTHING;
     for (u32 p = 0; p < peers.count; p++) {
         u32 place = vertex - peers.mirrors[p];
-        if (place < peers.owned[p]) return anew(&peers.shown[p][place]);
+        if (place < peers.owned[p]) return load_volatile(&peers.shown[p][place]);
     }
     return NOTHING;
 }
@@ -58,7 +58,7 @@ __device__ __forceinline__ void tell_one(const Rank& rank, u32 to, const Entry& 
         u64 number = RECORDS ? atomicAdd(&exchange.express_sent[peer], 1ull) : 0;
         if (number < rank.seen.orders.with[peer].express_room) {
             u64* place = express_place(rank.peers.mailbox[peer]->express[rank.peers.me], (u32)number);
-            say(place, as_express(entry, (u32)number));
+            store_volatile(place, as_express(entry, (u32)number));
         } else {
             write_to(rank, peer, atomicAdd(&exchange.sent[peer], 1ull), entry);
         }

@@ -20,12 +20,12 @@ __device__ __forceinline__ void take_leave(const Peers& peers, const Control* co
     const Mailbox* mine = peers.mailbox[peers.me];
     const u32 p = lane();
     const bool waits = p < peers.count && !stopped;
-    u64 ending = (stopped ? STOPPED : QUIET) | (anew(&control->overflowed) ? OVERFLOWED : 0);
-    if (p < peers.count) say(&peers.mailbox[p]->ended[peers.me], ending);
+    u64 ending = (stopped ? STOPPED : QUIET) | (load_volatile(&control->overflowed) ? OVERFLOWED : 0);
+    if (p < peers.count) store_volatile(&peers.mailbox[p]->ended[peers.me], ending);
     __syncwarp();  // all are told before one is waited for
     if (waits) {
         u32 patience = PATIENCE;
-        while (!(ending = acquire_from_peers(&mine->ended[p])) && (!anew(&mine->stop) || patience--)) {
+        while (!(ending = load_acquire_system(&mine->ended[p])) && (!load_volatile(&mine->stop) || patience--)) {
         }
     }
     const bool all_quiet = __all_sync(~0u, !waits || (ending & (QUIET | STOPPED)) == QUIET) && !stopped;

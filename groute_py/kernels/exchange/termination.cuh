@@ -15,9 +15,9 @@ __device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double
     const u64 received = sum_over_peers(peers, with.begin + desk.express_at[p] + with.seen);
     if (lane()) return;
     Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
-    say(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
-    say(&mine->sent, 2 * sent + parity);
-    say(&mine->received, 2 * received + parity);
+    store_volatile(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
+    store_volatile(&mine->sent, 2 * sent + parity);
+    store_volatile(&mine->received, 2 * received + parity);
     desk.own.balloted = vote;
 }
 
@@ -73,9 +73,9 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Pros
         desk.own.width = width;
     }
     if (!voter) return;
-    volatile Mailbox& theirs = *peers.mailbox[p];
-    if (moves) theirs.from = floor;
-    if (floor != INFINITE) theirs.limit = min(end + peers.ahead, peers.bound);
-    theirs.quiet = quiet;
-    say(&peers.mailbox[p]->vote, desk.heard.vote + 1);
+    Mailbox* theirs = peers.mailbox[p];
+    if (moves) store_volatile(&theirs->from, floor);
+    if (floor != INFINITE) store_volatile(&theirs->limit, min(end + peers.ahead, peers.bound));
+    store_volatile(&theirs->quiet, (u32)quiet);
+    store_volatile(&theirs->vote, desk.heard.vote + 1);
 }

@@ -8,6 +8,6 @@
 extern "C" __global__ void wake(const __grid_constant__ Peers peers) {
     const u32 p = blockIdx.x;
     if (!is_peer(peers, p)) return;
-    anew(&peers.outbox[p][(u64)threadIdx.x * peers.capacity / BLOCK].vertex);
-    if (peers.owned[p]) anew(&peers.shown[p][(u64)threadIdx.x * peers.owned[p] / BLOCK]);
+    load_volatile(&peers.outbox[p][(u64)threadIdx.x * peers.capacity / BLOCK].vertex);
+    if (peers.owned[p]) load_volatile(&peers.shown[p][(u64)threadIdx.x * peers.owned[p] / BLOCK]);
 }

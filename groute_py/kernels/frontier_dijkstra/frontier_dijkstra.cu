@@ -31,11 +31,11 @@ struct Together {
     Attendance& block;
 
     __device__ __forceinline__ Tally& tally() { return rounds->tally; }
-    __device__ __forceinline__ u32 listed(u64 round, u32 i) { return __ldcg(&frontier.open[round % 2][i]); }
+    __device__ __forceinline__ u32 listed(u64 round, u32 i) { return load_l2(&frontier.open[round % 2][i]); }
     __device__ __forceinline__ void list(u64 round, u32 i, u32 vertex) { frontier.open[round % 2][i] = vertex; }
     template <class T>
     __device__ __forceinline__ T look(const T* place) {
-        return __ldcg(place);
+        return load_l2(place);
     }
     __device__ __forceinline__ void gather() { meet(control, block); }
 };
@@ -110,7 +110,7 @@ struct Round {
                 vertex = place.listed(round, i);
                 distance = place.look(&distances[vertex]);
                 closing = distance == least || ((criterion & 1) && distance <= bound) ||
-                          ((criterion & 2) && distance <= sum(least, __ldg(&frontier.lightest[vertex])));
+                          ((criterion & 2) && distance <= sum(least, load_read_only(&frontier.lightest[vertex])));
                 if (closing) frontier.closed[vertex] = CLOSED;
             }
             const bool staying = i < count && !closing;
@@ -141,7 +141,7 @@ struct Round {
 
     // The least distance + weight over arcs of an open vertex to vertices that are not closed.
     __device__ __forceinline__ Distance reach_out(u32 vertex, Distance distance) {
-        const Offset begin = __ldg(&share.offsets[vertex]), end = __ldg(&share.offsets[vertex + 1]);
+        const Offset begin = load_read_only(&share.offsets[vertex]), end = load_read_only(&share.offsets[vertex + 1]);
         const u32 before = place.look(&frontier.skip[vertex]);
         for (u32 skip = before; begin + skip < end; skip++) {
             Arc arc = load(&share.arcs[begin + skip]);
@@ -159,8 +159,8 @@ struct Round {
         Offset begin = 0;
         u32 degree = 0;
         if (wanted) {
-            begin = __ldg(&share.offsets[vertex]);
-            degree = (u32)(__ldg(&share.offsets[vertex + 1]) - begin);
+            begin = load_read_only(&share.offsets[vertex]);
+            degree = (u32)(load_read_only(&share.offsets[vertex + 1]) - begin);
         }
         relaxed += degree;
         expand<ARCS>(begin, degree, [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
@@ -226,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) take_rounds_alone(TA
     __syncthreads();
     u32 count = min(room.tally.open_count[round % 3], (u32)ROOM);
     for (u32 i = threadIdx.x; i < count; i += blockDim.x)
-        room.open[round % 2][i] = __ldcg(&frontier.open[round % 2][i]);
+        room.open[round % 2][i] = load_l2(&frontier.open[round % 2][i]);
     __syncthreads();
     Alone place{frontier, room};
     Round<Alone> taken{share, frontier, distances, place, criterion, cutoff, 0, 0, false};
@@ -273,6 +273,6 @@ extern "C" __global__ void weigh_incoming(const __grid_constant__ Share share, D
     const Offset arcs = share.offsets[share.own], stride = (Offset)gridDim.x * blockDim.x;
     for (Offset i = (Offset)blockIdx.x * blockDim.x + threadIdx.x; i < arcs; i += stride) {
         Arc arc = load(&share.arcs[i]);
-        if (arc.weight < current(&lightest[arc.head])) atomic_min(&lightest[arc.head], arc.weight);
+        if (arc.weight < load_l2(&lightest[arc.head])) atomic_min(&lightest[arc.head], arc.weight);
     }
 }

@@ -57,11 +57,11 @@ struct Csr {
             const u32 vertex = base + first;
             Distance best = NOTHING, before = NOTHING;
             if (vertex < own) {
-                before = current(&take.distances[vertex]);
-                const Offset end = __ldg(&in.offsets[vertex + 1]);
-                for (Offset i = __ldg(&in.offsets[vertex]) + part; i < end; i += lanes) {
+                before = load_l2(&take.distances[vertex]);
+                const Offset end = load_read_only(&in.offsets[vertex + 1]);
+                for (Offset i = load_read_only(&in.offsets[vertex]) + part; i < end; i += lanes) {
                     Arc arc = load(&in.arcs[i]);
-                    best = min(best, step(current(&take.distances[arc.head]), arc.weight, overflowed));
+                    best = min(best, step(load_l2(&take.distances[arc.head]), arc.weight, overflowed));
                     relaxed++;
                 }
             }
@@ -78,11 +78,11 @@ struct Ell {
     template <class Taking>
     __device__ __forceinline__ void round(Taking& take, u64& relaxed, bool& overflowed) {
         for (u32 vertex = blockIdx.x * blockDim.x + threadIdx.x; vertex < own; vertex += gridDim.x * blockDim.x) {
-            Distance before = current(&take.distances[vertex]), best = NOTHING;
+            Distance before = load_l2(&take.distances[vertex]), best = NOTHING;
             for (u32 k = 0; k < in.width; k++) {
                 Arc arc = load(&in.slots[(u64)k * own + vertex]);
                 if (arc.weight == NOTHING) break;
-                best = min(best, step(current(&take.distances[arc.head]), arc.weight, overflowed));
+                best = min(best, step(load_l2(&take.distances[arc.head]), arc.weight, overflowed));
                 relaxed++;
             }
             take(vertex, before, best);
@@ -106,7 +106,7 @@ struct Dense {
 
     template <class Taking>
     __device__ __forceinline__ void round(Taking& take, u64& relaxed, bool& overflowed) {
-        for (u32 i = threadIdx.x; i < own; i += blockDim.x) shared[i] = current(&take.distances[i]);
+        for (u32 i = threadIdx.x; i < own; i += blockDim.x) shared[i] = load_l2(&take.distances[i]);
         __syncthreads();
         for (u32 k = threadIdx.x / 32;; k += blockDim.x / 32) {
             const u64 vertex = blockIdx.x + (u64)k * gridDim.x;
@@ -133,7 +133,7 @@ __device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distanc
     u64 round = sweep->rounds, relaxed = 0;
     const u64 last = round + max_rounds;
     bool overflowed = false;
-    while (round < last && __ldcg(&sweep->changed[round % 3])) {
+    while (round < last && load_l2(&sweep->changed[round % 3])) {
         Take take{distances, cutoff, false};
         storage.round(take, relaxed, overflowed);
         if (__any_sync(~0u, take.changed) && lane() == 0) sweep->changed[(round + 1) % 3] = 1;
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pull_ell(PULL_PARAMETERS) {
 }
 
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) pull_dense(PULL_PARAMETERS) {
-    extern __shared__ __align__(16) unsigned char room[];
+    DYNAMIC_SHARED(u8, room);
     Dense storage{in, own, (Distance*)room};
     storage.stage_rows();
     sweep_rounds(storage, distances, control, sweep, cutoff, max_rounds);

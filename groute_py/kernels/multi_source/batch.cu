@@ -12,7 +12,7 @@
 #define AT_ONCE 2        // arcs that a lane has in flight
 #define LONG_ROW 256     // the whole block relaxes rows with this many arcs
 #define LONG_ROWS 64     // such rows that can be queued
-extern __shared__ u32 shared_marks[];
+DYNAMIC_SHARED(u32, shared_marks);
 
 // A type for each place of the bits, because an atomic on a generic address (shared or global) is many times slower
 // than one on shared memory.
@@ -86,7 +86,7 @@ __device__ __forceinline__ Row row_of(const Offset* offsets, u32 vertex) {
 template <class Marks>
 __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Marks>& source, const Row& row, u32 step,
                                               u32* overflowed) {
-    Distance distance = current(source.distance + row.vertex), least = NOTHING;
+    Distance distance = load_l2(source.distance + row.vertex), least = NOTHING;
     for (Offset a = row.begin; a < row.end; a += AT_ONCE * step) {
         Arc arc[AT_ONCE];
         Distance known[AT_ONCE];
@@ -94,7 +94,7 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
             if (a + k * step < row.end) arc[k] = load(arcs + a + k * step);
         }
         for (u32 k = 0; k < AT_ONCE; k++) {
-            if (a + k * step < row.end) known[k] = current(source.distance + arc[k].head);
+            if (a + k * step < row.end) known[k] = load_l2(source.distance + arc[k].head);
         }
         for (u32 k = 0; k < AT_ONCE; k++) {
             if (a + k * step >= row.end) continue;
@@ -129,7 +129,7 @@ __device__ __forceinline__ Distance split_far(const Source<Marks>& source, const
     Distance least = NOTHING;
     for (u32 i = threadIdx.x; i < count; i += CREW) {
         u32 vertex = pending[i];
-        Distance distance = current(source.distance + vertex);
+        Distance distance = load_l2(source.distance + vertex);
         if (distance < before) continue;  // has been relaxed meanwhile
         if (distance < source.threshold) {
             source.mark_near(vertex);

@@ -123,7 +123,7 @@ struct Noted {
 template <class Leave>
 __device__ __forceinline__ void go_through(Distance* matrix, u64 pitch, const Distance* to_middle, u64 to_pitch,
                                            const Distance* onward, u32 middles, u32 spared, const Leave& leave) {
-    __shared__ alignas(16) Stage stages[2];
+    alignas(16) __shared__ Stage stages[2];
     u32 down = threadIdx.x / 16 * WIDTH, across = threadIdx.x % 16 * WIDTH;
     u64 row = (u64)(blockIdx.y + (blockIdx.y >= spared)) * TILE;
     matrix += row * pitch + (u64)blockIdx.x * TILE;

@@ -8,9 +8,9 @@
 __device__ __forceinline__ Entry load(const Entry* place) {
     Entry entry;
 #if DISTANCE == 0 || DISTANCE == 2
-    *(u64*)&entry = __ldcg((const u64*)place);
+    *(u64*)&entry = load_l2((const u64*)place);
 #else
-    *(ulonglong2*)&entry = __ldcg((const ulonglong2*)place);
+    *(ulonglong2*)&entry = load_l2((const ulonglong2*)place);
 #endif
     return entry;
 }
@@ -26,7 +26,7 @@ __device__ __forceinline__ void store(Entry* place, const Entry& entry) {
 
 __device__ __forceinline__ Item load(const Item* place) {
     Item item;
-    *(ulonglong2*)&item = __ldcg((const ulonglong2*)place);
+    *(ulonglong2*)&item = load_l2((const ulonglong2*)place);
     return item;
 }
 
@@ -34,20 +34,18 @@ __device__ __forceinline__ Item load(const Item* place) {
 __device__ __forceinline__ Arc load(const Arc* place) {
     Arc arc;
 #if DISTANCE == 0 || DISTANCE == 2
-    *(u64*)&arc = __ldcs((const u64*)place);
+    *(u64*)&arc = load_streaming((const u64*)place);
 #else
-    *(ulonglong2*)&arc = __ldcs((const ulonglong2*)place);
+    *(ulonglong2*)&arc = load_streaming((const ulonglong2*)place);
 #endif
     return arc;
 }
 
-__device__ __forceinline__ Arc anew(const Arc* arc) {
+__device__ __forceinline__ Arc load_volatile(const Arc* arc) {
 #if DISTANCE == 0 || DISTANCE == 2
-    u64 word = anew((const u64*)arc);
+    u64 word = load_volatile((const u64*)arc);
 #else
-    const ulonglong2* place = (const ulonglong2*)arc;
-    ulonglong2 word;
-    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(word.x), "=l"(word.y) : "l"(place));
+    ulonglong2 word = load_volatile((const ulonglong2*)arc);
 #endif
     return *(const Arc*)&word;
 }

@@ -13,7 +13,7 @@ struct Copy {
     __device__ __forceinline__ explicit Copy(const T* from) {
 #pragma unroll
         for (u32 k = 0; k < each; k++)
-            if (32 * k + lane() < words) kept[k] = anew((const u64*)from + 32 * k + lane());
+            if (32 * k + lane() < words) kept[k] = load_volatile((const u64*)from + 32 * k + lane());
     }
 
     __device__ __forceinline__ void put(T* to) const {

@@ -13,7 +13,7 @@ struct Attendance {  // of a block, in shared memory
 
 // The current barrier round; to be called before any block waits.
 __device__ __forceinline__ Attendance attend(const Control* control) {
-    return {*(const volatile u32*)&control->gate.released[0].round};
+    return {load_volatile(&control->gate.released[0].round)};
 }
 
 __device__ __forceinline__ bool conducts() { return blockIdx.x == gridDim.x - 1; }
@@ -30,18 +30,18 @@ __device__ __forceinline__ void meet(Control* control, Attendance& block, Prepar
         if (conducts()) {
             prepare();
             // all lanes leave the loop together, because `prepare` needs all of them
-            for (u32 looks = 1; !__all_sync(~0u, acquire(&gate.arrived) == gridDim.x - 1); looks++)
+            for (u32 looks = 1; !__all_sync(~0u, load_acquire_gpu(&gate.arrived) == gridDim.x - 1); looks++)
                 if (looks % PREPARED == 0) prepare();
             if (lane() == 0) gate.arrived = 0;
             conduct();
             __syncwarp();
-            order();
-            if (lane() < GATES) *(volatile u32*)&gate.released[lane()].round = round;
+            fence_gpu();
+            if (lane() < GATES) store_volatile(&gate.released[lane()].round, round);
             report();
         } else if (lane() == 0) {
-            order();
+            fence_gpu();
             atomicAdd(&gate.arrived, 1u);
-            while (acquire(&gate.released[blockIdx.x % GATES].round) != round) __nanosleep(20);
+            while (load_acquire_gpu(&gate.released[blockIdx.x % GATES].round) != round) __nanosleep(20);
         }
         if (lane() == 0) block.round = round;
     }

@@ -74,14 +74,14 @@ extern "C" __global__ void refresh_mirrors(const __grid_constant__ Peers peers, 
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
     for (u32 p = 0; p < peers.count; p++)
         for (u32 i = thread; p != peers.me && i < peers.owned[p]; i += stride)
-            work.distance[peers.mirrors[p] + i] = anew(&peers.shown[p][i]);
+            work.distance[peers.mirrors[p] + i] = load_volatile(&peers.shown[p][i]);
 }
 
 // The vertex whose row holds an arc, between rows low and high.
 __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 low, u32 high) {
     while (low < high) {
         u32 middle = low + (high - low + 1) / 2;
-        if (__ldg(&offsets[middle]) <= arc)
+        if (load_read_only(&offsets[middle]) <= arc)
             low = middle;
         else
             high = middle - 1;
@@ -151,7 +151,7 @@ struct ClaimOnward {
         if (active) {
             Arc arc = bare(load(&share.arcs[index]));
             head = arc.head;
-            if (head != source && is_tight(base, arc, current(&work.distance[head])))
+            if (head != source && is_tight(base, arc, load_l2(&work.distance[head])))
                 won = atomicCAS((u64*)&work.parent[head], ~0ull, global_number(share, tail)) == ~0ull;
         }
         bool remote = won && head >= share.rows;
@@ -173,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         u32 degree = 0;
         if (base + lane() < end) {
             visit.vertex = work.claimed[base + lane()];
-            visit.at = current(&work.distance[visit.vertex]);
+            visit.at = load_l2(&work.distance[visit.vertex]);
             first = share.offsets[visit.vertex];
             degree = (u32)(share.offsets[visit.vertex + 1] - first);
         }

@@ -33,7 +33,7 @@ struct BlockLists {
     // `add` for a single lane, with row and peers already looked up. Near and far share one code path, so that lanes do
     // not diverge.
     __device__ __forceinline__ void add_one(const Ready& ready, bool near, u32 peers) {
-        if (near && ready.degree) fetch_ahead(&rank.share.arcs[ready.begin]);
+        if (near && ready.degree) prefetch_l2(&rank.share.arcs[ready.begin]);
         u32 place = STAGED;
         if (!near || ready.degree <= HEAVY) place = atomicAdd(&staged.count[near ? level % 4 : LISTED], 1u);
         if (near && ready.degree > ROW) note_long();

@@ -30,7 +30,7 @@ __device__ __forceinline__ u32 shift_of(const Work& work, u32 vertex) {
 
 // The byte that a vertex's hint is in.
 __device__ __forceinline__ u32 hints_with(const Work& work, u32 vertex) {
-    return __ldcg((const u8*)&work.hints[vertex >> work.fold]);
+    return load_l2((const u8*)&work.hints[vertex >> work.fold]);
 }
 
 // Whether a sum may improve a vertex whose hint is in that byte.

@@ -15,7 +15,7 @@ extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* co
         bool live = false;
         if (i < now.near_in_count) {
             ready = listed_at(now.near_in, i);
-            live = ready.distance == current(&work.distance[ready.vertex]);
+            live = ready.distance == load_l2(&work.distance[ready.vertex]);
         }
         bool close = live && ready.distance < threshold;
         append(work, control, now.near_out, entry_of(ready), ready.tail, close);

@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 }
                 if (behind) {  // relax the entries of near and of the split in the step that follows
                     auto count = [&] {
-                        if (lane() == 0) control->orders.near = anew(now.near_in.count);
+                        if (lane() == 0) control->orders.near = load_volatile(now.near_in.count);
                     };
                     meet(control, block, [] {}, count, [] {});
                     look_at(control, seen, peers);
@@ -215,11 +215,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         auto decide = [&] {
             if (!exchanging) return;
             const Written written(exchange);
-            prospect.near = anew(&control->near_count[turn % 3]);
-            prospect.listed = weight_of(prospect.near, anew(&control->item_count[turn % 3]));
-            prospect.pending = anew(&control->any_spilled);
-            Distance next = after_split ? current(&control->least_far[far_side]) : threshold;
-            u32 far = anew(&control->far_count[far_side]);
+            prospect.near = load_volatile(&control->near_count[turn % 3]);
+            prospect.listed = weight_of(prospect.near, load_volatile(&control->item_count[turn % 3]));
+            prospect.pending = load_volatile(&control->any_spilled);
+            Distance next = after_split ? load_l2(&control->least_far[far_side]) : threshold;
+            u32 far = load_volatile(&control->far_count[far_side]);
             double left = far ? (double)next : (double)INFINITE;
             prospect.bound = pulls(far) ? (double)bound : (double)INFINITE;
             prospect.reach = work.outer_reach;

@@ -7,13 +7,13 @@
 __device__ void recover_spilled(const Share& share, const Work& work, Control* control, const Turn& now) {
     u32 words = (share.rows + 31) / 32, stride = gridDim.x * blockDim.x;
     for (u32 word = blockIdx.x * blockDim.x + threadIdx.x; word < words; word += stride) {
-        u32 bits = __ldcg(&work.spilled[word]);
+        u32 bits = load_l2(&work.spilled[word]);
         if (bits) work.spilled[word] = 0;
         for (; bits; bits &= bits - 1) {
             u32 vertex = word * 32 + __ffs(bits) - 1;
             Entry entry;
             entry.vertex = vertex;
-            entry.distance = current(&work.distance[vertex]);
+            entry.distance = load_l2(&work.distance[vertex]);
             put(work, control, now.near_out, atomicAdd(now.near_out.count, 1u), entry, NO_VERTEX);
         }
     }

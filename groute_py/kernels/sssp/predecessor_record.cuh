@@ -29,7 +29,7 @@
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
     // no tail: recorded earlier (far, pull), or a mirror, or listed from the overflow bitmap
     if (tail == NO_VERTEX) return;
-    if (work.record) __stcs(&work.record[vertex], as_word(distance, tail));
+    if (work.record) store_streaming(&work.record[vertex], as_word(distance, tail));
 }
 
 // Whether a record holds a tail for that distance.

@@ -56,9 +56,9 @@ struct Pull {
                 u32 vertex = base + k * stretch + lane();
                 known[k] = begin[k] = end[k] = 0;
                 if (vertex >= share.own) continue;
-                known[k] = current(&rank.work.distance[vertex]);
-                begin[k] = __ldg(&share.in_offsets[vertex]);
-                end[k] = __ldg(&share.in_offsets[vertex + 1]);
+                known[k] = load_l2(&rank.work.distance[vertex]);
+                begin[k] = load_read_only(&share.in_offsets[vertex]);
+                end[k] = load_read_only(&share.in_offsets[vertex + 1]);
             }
 #pragma unroll
             for (u32 k = 0; k < each; k++) {
@@ -119,7 +119,7 @@ struct Pull {
     // call it.
     __device__ __forceinline__ void list(u32 vertex, u32 grade, Distance at, bool wanted) {
         __syncwarp();
-        Distance distance = wanted ? current(&rank.work.distance[vertex]) : NOTHING;
+        Distance distance = wanted ? load_l2(&rank.work.distance[vertex]) : NOTHING;
         Finds finds = {};
         finds.ready[0] = {distance, graded(vertex, distance == at ? grade : 0), NO_VERTEX};
         bool near = distance < end, idle = near && lists.idle(finds.ready[0]);
@@ -180,8 +180,8 @@ struct Pull {
     __device__ __forceinline__ void take(const Entry& entry, bool wanted) {
         Ready ready = {entry.distance, entry.vertex};
         if (wanted) {
-            ready.begin = __ldg(&rank.share.in_offsets[entry.vertex]);
-            ready.degree = (u32)(__ldg(&rank.share.in_offsets[entry.vertex + 1]) - ready.begin);
+            ready.begin = load_read_only(&rank.share.in_offsets[entry.vertex]);
+            ready.degree = (u32)(load_read_only(&rank.share.in_offsets[entry.vertex + 1]) - ready.begin);
         }
         wanted = !cut_long(ready) && wanted;
         u32 grade = lightest(ready);
@@ -216,7 +216,7 @@ struct Pull {
         for (u32 k = 0; k < ARCS; k++) {
             // also needed for the grade of a vertex that will be near
             active[k] = active[k] && (known[k] < end || may_help(arcs[k], known[k]));
-            at[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : NOTHING;
+            at[k] = active[k] ? load_l2(&rank.work.distance[arcs[k].head]) : NOTHING;
             relaxed += active[k];
         }
         Distance heaviest = 0;
@@ -269,7 +269,7 @@ struct Pull {
 #pragma unroll
                          for (int k = 0; k < ARCS; k++) {
                              active[k] = active[k] && may_help(arcs[k], known[k]);
-                             at[k] = active[k] ? current(&rank.work.distance[arcs[k].head]) : NOTHING;
+                             at[k] = active[k] ? load_l2(&rank.work.distance[arcs[k].head]) : NOTHING;
                              relaxed += active[k];
                          }
 #pragma unroll
@@ -289,19 +289,19 @@ struct Pull {
     __device__ __forceinline__ bool part(const Item& item, Ready& ready) {
         const Offset* row = &rank.share.in_offsets[item.vertex];
         ready.vertex = item.vertex;
-        ready.begin = __ldg(row) + (Offset)item.part * PART;
-        ready.degree = (u32)min((Offset)PART, __ldg(row + 1) - ready.begin);
-        Distance known = current(&rank.work.distance[item.vertex]);
+        ready.begin = load_read_only(row) + (Offset)item.part * PART;
+        ready.degree = (u32)min((Offset)PART, load_read_only(row + 1) - ready.begin);
+        Distance known = load_l2(&rank.work.distance[item.vertex]);
         return may_help(load(&rank.share.in_arcs[ready.begin]), known);
     }
 
     __device__ __forceinline__ void long_row(u32 vertex, Offset begin, u32 degree) {
-        Best best = {current(&rank.work.distance[vertex]), NO_VERTEX};
+        Best best = {load_l2(&rank.work.distance[vertex]), NO_VERTEX};
         for (u32 first = lane(); __any_sync(~0u, first < degree); first += 32) {
             Arc arc = {};
             if (first < degree) arc = bare(load(&rank.share.in_arcs[begin + first]));
             bool active = first < degree && may_help(arc, best.distance);
-            Distance at = active ? current(&rank.work.distance[arc.head]) : NOTHING;
+            Distance at = active ? load_l2(&rank.work.distance[arc.head]) : NOTHING;
             relaxed += active;
             look(arc, at, best);
             if (!__all_sync(~0u, active)) break;
@@ -325,7 +325,7 @@ __device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distanc
     Pull pulled{rank, now, staged, {rank, now, staged, bound}, from, beyond, end, cutoff, relaxed, lists_far};
     pulled.rows();
     meet(control, rank.block);
-    const u32 parts = __ldcg(now.cut_count);
+    const u32 parts = load_l2(now.cut_count);
     if (parts) {
         pulled.parts(parts);
         meet(control, rank.block);

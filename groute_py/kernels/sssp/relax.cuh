@@ -88,7 +88,7 @@ struct Relax {
             receive(shown ? peers.owned[p] : rank.seen.orders.sent, shown, [&](u32 index) {
                 if (!shown) return sent(index);
                 Entry entry;
-                entry.distance = anew(&peers.shown[p][index]);
+                entry.distance = load_volatile(&peers.shown[p][index]);
                 entry.vertex = index + peers.mirrors[p];
                 if ((double)entry.distance > with.see_below) entry.distance = NOTHING;
                 return entry;
@@ -117,7 +117,7 @@ struct Relax {
         for (u32 p = 0; p < peers.count; p++) {
             if (p == peers.me) continue;
             u32 number = (u32)desk.express_at[p] + threadIdx.x;
-            u64 word = anew(express_place(peers.mailbox[peers.me]->express[p], number));
+            u64 word = load_volatile(express_place(peers.mailbox[peers.me]->express[p], number));
             u32 missing = ~__ballot_sync(~0u, threadIdx.x < EXPRESS && has_mark(word, number));
             if (lane() == 0) desk.come[threadIdx.x >> 5] = missing ? __ffs(missing) - 1 : 32;
             __syncthreads();
@@ -131,7 +131,7 @@ struct Relax {
             bool nearer = threadIdx.x < count;
             if (nearer) {
                 Distance* known = &rank.work.distance[entry.vertex];
-                nearer = entry.distance < current(known) && entry.distance < atomic_min(known, entry.distance);
+                nearer = entry.distance < load_l2(known) && entry.distance < atomic_min(known, entry.distance);
             }
             if (nearer) note_late(entry.distance);
             Finds finds = {};
@@ -163,7 +163,7 @@ struct Relax {
 #pragma unroll
                 for (int k = 0; k < ARCS; k++) {
                     const Distance* known = &rank.work.distance[vertex_in(entries[k].vertex)];
-                    nearer[k] = nearer[k] && entries[k].distance < current(known);
+                    nearer[k] = nearer[k] && entries[k].distance < load_l2(known);
                 }
             }
 #pragma unroll
@@ -225,7 +225,7 @@ struct Relax {
             }
         }
 #pragma unroll
-        for (int k = 0; k < ARCS; k++) known[k] = active[k] ? current(&rank.work.distance[vertex_in(arcs[k].head)]) : 0;
+        for (int k = 0; k < ARCS; k++) known[k] = active[k] ? load_l2(&rank.work.distance[vertex_in(arcs[k].head)]) : 0;
         bool lost = false;
 #pragma unroll
         for (int k = 0; k < ARCS; k++) active[k] = active[k] && improve(arcs[k], base[k], known[k], lost);
@@ -299,7 +299,7 @@ struct Relax {
     // that is smaller, the owner has pushed the vertex again. The distance is requested while the row is still being
     // looked up.
     __device__ __forceinline__ bool fresh(const Ready& ready, u32 least, bool is_sent = false) {
-        Distance known = anew(&rank.work.distance[ready.vertex]);
+        Distance known = load_volatile(&rank.work.distance[ready.vertex]);
         Distance told = ready.degree > least ? at_owner(rank, ready.vertex) : NOTHING;
         return (is_sent ? known > ready.distance : known == ready.distance) && told >= ready.distance;
     }
@@ -310,8 +310,8 @@ struct Relax {
         const Offset* row = &rank.share.offsets[item.vertex];
         ready.distance = item.distance;
         ready.vertex = item.vertex;
-        ready.begin = __ldg(row) + (Offset)item.part * PART;
-        ready.degree = (u32)min((Offset)PART, __ldg(row + 1) - ready.begin);
+        ready.begin = load_read_only(row) + (Offset)item.part * PART;
+        ready.degree = (u32)min((Offset)PART, load_read_only(row + 1) - ready.begin);
         if (leaves_outer()) note_late(ready.distance);
         if (leaves_outer() && is_outer(ready.distance, load(&rank.share.arcs[ready.begin]))) return false;
         return fresh(ready, 0);
@@ -334,7 +334,7 @@ struct Relax {
             }
             if (leaves_outer() && !__any_sync(~0u, active[0])) return;  // rows ascend
             // all lanes stop if one of them reads a smaller distance
-            if (__any_sync(~0u, ready.distance != current(&rank.work.distance[ready.vertex]))) return;
+            if (__any_sync(~0u, ready.distance != load_l2(&rank.work.distance[ready.vertex]))) return;
 #pragma unroll
             for (int k = 0; k < ARCS; k++) relaxed += active[k];
             arrive(active, arcs, base, [&](int) { return ready.vertex; });

@@ -32,7 +32,7 @@ struct Row {  // of a vertex, in the arcs
 };
 
 __device__ __forceinline__ Row row_of(const Share& share, u32 vertex) {
-    return {anew(&share.offsets[vertex]), anew(&share.offsets[vertex + 1])};
+    return {load_volatile(&share.offsets[vertex]), load_volatile(&share.offsets[vertex + 1])};
 }
 
 __device__ __forceinline__ void set_row(Ready& ready, const Row& row) {

@@ -53,7 +53,7 @@ __device__ __forceinline__ void record_far(const Rank& rank, const List& far, u3
         }
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
-            known[k] = ready[k].tail == NO_VERTEX ? NOTHING : current(&rank.work.distance[ready[k].vertex]);
+            known[k] = ready[k].tail == NO_VERTEX ? NOTHING : load_l2(&rank.work.distance[ready[k].vertex]);
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
             if (ready[k].distance == known[k]) record(rank.work, ready[k].vertex, ready[k].distance, ready[k].tail);
@@ -67,11 +67,11 @@ __device__ void split_far(const Rank& rank, const List& far, u32 count, const Tu
     const Distance* distance = rank.work.distance;
     if (count <= rank.work.far_few && !(PULLS && rank.seen.unlisted)) {
         auto listed = [&](u32 i) { return listed_at(far, i); };
-        auto fresh = [&](const Ready& ready) { return ready.distance == current(&distance[vertex_in(ready.vertex)]); };
+        auto fresh = [&](const Ready& ready) { return ready.distance == load_l2(&distance[vertex_in(ready.vertex)]); };
         split(rank, count, to, staged, threshold, bound, least_far, listed, fresh);
     } else {
         if (!PULLS && RECORDS && far.tails) record_far(rank, far, min(count, far.capacity));
-        auto vertex = [&](u32 i) { return Ready{current(&distance[i]), i, NO_VERTEX}; };
+        auto vertex = [&](u32 i) { return Ready{load_l2(&distance[i]), i, NO_VERTEX}; };
         auto unrelaxed = [&](const Ready& ready) { return ready.distance >= before && ready.distance != NOTHING; };
         split(rank, rank.share.own, to, staged, threshold, bound, least_far, vertex, unrelaxed);
     }

@@ -17,7 +17,7 @@ __device__ __forceinline__ void look_at(const Control* control, Seen& seen, cons
     const u32* from = (const u32*)(const Seen*)control;
     u32* to = (u32*)&seen;
     static_assert(sizeof(Seen) / 4 <= BLOCK, "a word a thread");
-    if (threadIdx.x < bytes / 4) to[threadIdx.x] = __ldcg(&from[threadIdx.x]);
+    if (threadIdx.x < bytes / 4) to[threadIdx.x] = load_l2(&from[threadIdx.x]);
     __syncthreads();
 }
 

@@ -73,7 +73,7 @@ struct Thin {
             if (threadIdx.x < 32) {
                 const u64* taken = relax.rank.desk.express_at;
                 const bool some = is_peer(peers, lane()) && has_come(peers, lane(), (u32)taken[lane()]);
-                const bool others_work = anew(&relax.rank.control->gate.arrived) != gridDim.x - 1;
+                const bool others_work = load_volatile(&relax.rank.control->gate.arrived) != gridDim.x - 1;
                 const bool come = __any_sync(~0u, some), ends = has_bottomed() || count > BLOCK;
                 if (lane() == 0) {
                     staged.come = come;
@@ -88,7 +88,7 @@ struct Thin {
     }
 
     __device__ __forceinline__ bool has_bottomed() const {
-        return anew(&relax.rank.control->bottomed) == relax.lists.now.number;
+        return load_volatile(&relax.rank.control->bottomed) == relax.lists.now.number;
     }
 
   private:
@@ -98,8 +98,8 @@ struct Thin {
         Arc arc = {};
 
         __device__ __forceinline__ Ask(const Rank& rank, const Ready& ready, bool wanted) {
-            if (wanted) known = anew(&rank.work.distance[ready.vertex]);
-            if (lane() % LANES < ready.degree) arc = anew(&rank.share.arcs[ready.begin + lane() % LANES]);
+            if (wanted) known = load_volatile(&rank.work.distance[ready.vertex]);
+            if (lane() % LANES < ready.degree) arc = load_volatile(&rank.share.arcs[ready.begin + lane() % LANES]);
         }
     };
 
@@ -119,9 +119,9 @@ struct Thin {
             Distance known = atomic_min(&relax.rank.work.distance[next.vertex], fits ? next.distance : NOTHING);
             Row row = {};
             if (!leaves(share, next.vertex)) row = row_of(share, next.vertex);
-            u32 peers = next.vertex < told ? anew(&share.leads[next.vertex]) : 0;
+            u32 peers = next.vertex < told ? load_volatile(&share.leads[next.vertex]) : 0;
             Arc later = {};
-            if (k + LANES < ready.degree) later = anew(&share.arcs[ready.begin + k + LANES]);
+            if (k + LANES < ready.degree) later = load_volatile(&share.arcs[ready.begin + k + LANES]);
             relax.relaxed++;
             if (k == 0) record(relax.rank.work, ready.vertex, ready.distance, ready.tail);
             if (fits && next.distance < known) {

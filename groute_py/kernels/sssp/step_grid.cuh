@@ -26,7 +26,7 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
     to.near_out = now.near_in;
     merge_inbox(rank, to, staged, window, bound);
     meet(rank.control, rank.block);
-    now.near_in_count = min(__ldcg(now.near_in.count), rank.work.capacity);
+    now.near_in_count = min(load_l2(now.near_in.count), rank.work.capacity);
 }
 
 #define FEW 4u     // largest group if the list is short
@@ -75,7 +75,7 @@ __device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Stag
         lists.flush();
     }
     meet(rank.control, rank.block);
-    const u32 cut = min(__ldcg(now.cut_count), rank.work.item_capacity);
+    const u32 cut = min(load_l2(now.cut_count), rank.work.item_capacity);
     foresee(arcs_due(rank.work, 0, now.items_in_count + cut));
     WarpLists lists{rank, now, staged, bound};
     Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};

@@ -94,7 +94,7 @@ struct WarpLists {
         for (int k = 0; k < each; k++) {
             const u32 vertex = vertex_in(held(0)[min(32 * k + lane(), near_count - 1)].vertex);
             to[k] = peers_of(rank, vertex);
-            known[k] = current(&rank.work.distance[vertex]);
+            known[k] = load_l2(&rank.work.distance[vertex]);
         }
 #pragma unroll
         for (int k = 0; k < each; k++) {
@@ -102,7 +102,7 @@ struct WarpLists {
             const Entry entry = held(0)[index];
             if (index >= near_count || entry.distance != known[k] || grade_in(entry.vertex) == DEAD_END) to[k] = 0;
         }
-        const u32 showing = anew(&rank.control->exchange.showing);
+        const u32 showing = load_volatile(&rank.control->exchange.showing);
         for (u32 p = 0; p < rank.peers.count; p++) {
             u32 count = 0;
 #pragma unroll

@@ -23,7 +23,7 @@ __device__ __forceinline__ List far_list(const Work& work, Control* control, u32
 }
 
 __device__ __forceinline__ u32 tail_in(const List& list, u32 place) {
-    return RECORDS && list.tails ? __ldcg(&list.tails[place]) : NO_VERTEX;
+    return RECORDS && list.tails ? load_l2(&list.tails[place]) : NO_VERTEX;
 }
 
 // Writes an entry to its place in a list. If near is full, the vertex's overflow bit is set. If far is full, the entry

@@ -144,13 +144,8 @@ static int __clzll(long long bits) { return bits ? __builtin_clzll((unsigned lon
 static void __nanosleep(unsigned) { sched_yield(); }
 static unsigned long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-// Reads a word that others write: who looks for it again and again lets them go on in between.
-template <class Word>
-static Word awaited(const Word* place) {
-    pause();
-    __sync_synchronize();
-    return *(const volatile Word*)place;
-}
+// Kernels call this where they wait for a word of others; see primitives/memory_order.cuh.
+static void yield_to_others() { pause(); }
 static int __ffs(unsigned bits) { return __builtin_ffs((int)bits); }
 
 template <class To, class From>
