@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from groute_py.system import check_system
+from groute_py.system.linux import check_system
 
 check_system()
 

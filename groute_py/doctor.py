@@ -16,11 +16,11 @@ from groute_py import job
 from groute_py.comm import awareness
 from groute_py.comm.connect import connect
 from groute_py.device.choose import gpu_problem
-from groute_py.environment import place
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.cache_folder import base_folder
 from groute_py.launch import mpirun
-from groute_py.settings import settings
+from groute_py.system.environment import place
+from groute_py.system.settings import settings
 
 if TYPE_CHECKING:
     from groute_py.device.inventory import Gpu

@@ -18,11 +18,11 @@ from groute_py.comm.team import host_name, scattered
 from groute_py.device.binding import why_hidden
 from groute_py.device.choose import gpu_problem
 from groute_py.device.layout import MAX_PEERS
-from groute_py.environment import hiding, local_rank
 from groute_py.errors import InputError
 from groute_py.graph.cache_folder import base_folder
-from groute_py.graph.there import is_there
-from groute_py.settings import settings
+from groute_py.system.environment import hiding, local_rank
+from groute_py.system.paths import is_there
+from groute_py.system.settings import settings
 
 TOLERABLE_SKEW_S = 1.0
 """Clocks may differ so much; the age of cached graphs is judged by them."""

@@ -133,9 +133,9 @@ def apsp(
 
 def _check(request: Request, what: str, files: dict[str, str | None], resume: bool) -> None:
     """Whatever can be known to be wrong before the graph is read."""
-    from groute_py.graph.atomic import check_apart
     from groute_py.many.kept import check_output
     from groute_py.many.reduce import REDUCTIONS
+    from groute_py.system.atomic_file import check_apart
 
     request.check()
     check_choice("reduction", what, REDUCTIONS)

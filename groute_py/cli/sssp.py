@@ -165,9 +165,9 @@ def _set_alarm(time_limit_s: float | None) -> None:
 
 
 def _check_before_reading(options: Options, files: dict[str, str | None], form: str | None) -> None:
-    from groute_py.graph.atomic import check_apart, check_writable
-    from groute_py.graph.there import is_file_there
     from groute_py.result import check_output
+    from groute_py.system.atomic_file import check_apart, check_writable
+    from groute_py.system.paths import is_file_there
 
     options.check()
     if options.coordinates is not None and not is_file_there(options.coordinates):
@@ -197,8 +197,8 @@ def _indices_of(session: Session, targets: tuple[str, ...]) -> list[int]:
 
 def _say_negative_cycle(output: str | None, form: str | None) -> None:
     """Programs that read ``matrix-distances`` look for this line."""
-    from groute_py.graph.atomic import replacing, told
     from groute_py.result_files import NEGATIVE_CYCLE
+    from groute_py.system.atomic_file import replacing, told
 
     if output is not None and form == "matrix-distances":
         with told(Path(output)), replacing(Path(output)) as file:
@@ -273,7 +273,7 @@ def _total(distances: NDArray[Any]) -> float | None:
 
 
 def _is_stdout(file: str | None) -> bool:
-    from groute_py.graph.streams import STDOUT, own_descriptor
+    from groute_py.system.streams import STDOUT, own_descriptor
 
     return file is not None and own_descriptor(Path(file)) == STDOUT
 

@@ -35,7 +35,6 @@ from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.engine.tree_solve import TreeSolver
-from groute_py.environment import local_rank
 from groute_py.errors import GrouteError, InputError, RunError, everywhere, quoted
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
@@ -44,6 +43,7 @@ from groute_py.kernels.source import VERTEX_BITS
 from groute_py.partition.quality import cost_of, imbalance_of, quality_of
 from groute_py.partition.share import Share, share_of
 from groute_py.result import Result
+from groute_py.system.environment import local_rank
 
 LEAD_WINDOWS = 4.0
 """How many windows a rank may work ahead of the smallest pending distance of all ranks."""

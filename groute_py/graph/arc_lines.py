@@ -21,9 +21,9 @@ from groute_py.errors import FormatError
 from groute_py.graph.arcs import INT32, INT64, Arcs
 from groute_py.graph.csr import Graph
 from groute_py.graph.lines import Progress, lines_within, shown, whole_lines
-from groute_py.graph.memory import check_vertex_count
-from groute_py.graph.threads import thread_count
 from groute_py.kernels.cpu.scan import NO_LETTER, kinds_of, scan_arcs
+from groute_py.system.memory_limits import check_vertex_count
+from groute_py.system.threads import thread_count
 
 SHORTEST_ARC = len("1 2\n")
 BLANKS = b" \t\r"

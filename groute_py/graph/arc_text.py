@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.graph.atomic import replacing
 from groute_py.graph.compression import packing
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.scan import LONGEST_LINE, NO_LETTER, format_arcs
+from groute_py.system.atomic_file import replacing
 
 BUFFER = 1 << 20
 BLOCK = 1 << 16

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
-from groute_py.graph.memory import check_room
 from groute_py.kernels.cpu.build import FINAL, count_arcs, csr_from_arcs, index_type, is_sorted
+from groute_py.system.memory_limits import check_room
 
 INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
 

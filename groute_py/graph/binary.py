@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from groute_py.errors import FormatError
 from groute_py.graph.compression import pieces
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import LITTLE, check_room
+from groute_py.system.memory_limits import LITTLE, check_room
 
 
 class Arrays:

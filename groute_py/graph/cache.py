@@ -23,7 +23,7 @@ from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats import native
 from groute_py.graph.formats.ldbc_vertices import vertices_file
-from groute_py.graph.own_files import open_believed, rights_of_copy
+from groute_py.system.own_files import open_believed, rights_of_copy
 
 LARGE_COMPRESSED = 8 << 20
 LARGE_PLAIN = 32 << 20

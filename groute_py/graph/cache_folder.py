@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 
 from groute_py.errors import InputError
-from groute_py.settings import settings
+from groute_py.system.settings import settings
 
 OWN = 0o700
 """The mode of the folder that only the user uses."""

@@ -18,7 +18,7 @@ from groute_py.arguments import file_path
 from groute_py.errors import FormatError, quoted
 from groute_py.graph.compression import SUFFIXES
 from groute_py.graph.lines import whole_lines
-from groute_py.graph.there import is_file_there
+from groute_py.system.paths import is_file_there
 
 SUFFIX = re.compile(r"\.gr(\.(gz|xz|zst|bz2))?$")
 

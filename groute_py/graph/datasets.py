@@ -23,9 +23,9 @@ from typing import BinaryIO
 from groute_py.errors import InputError, RunError, quote
 from groute_py.graph.cache_folder import cache_folder
 from groute_py.graph.libraries import library
-from groute_py.graph.lock import FileLock, LockedError
-from groute_py.graph.own_files import open_believed, open_draft
-from groute_py.settings import settings
+from groute_py.system.file_lock import FileLock, LockedError
+from groute_py.system.own_files import open_believed, open_draft
+from groute_py.system.settings import settings
 
 ROADS = ("NY", "BAY", "COL", "FLA", "NW", "NE", "CAL", "LKS", "E", "W", "CTR", "USA")
 DIMACS = "https://www.diag.uniroma1.it/challenge9/data/USA-road-{kind}/USA-road-{kind}.{name}.gr.gz"

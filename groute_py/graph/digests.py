@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.graph.threads import thread_count
+from groute_py.system.threads import thread_count
 
 BLOCK = 1 << 22
 """Bytes that have a digest of their own, so that threads and ranks share the work."""

@@ -15,7 +15,6 @@ from groute_py.arguments import check_kind, file_path
 from groute_py.errors import FormatError, GraphError, InputError
 from groute_py.graph import cache as cached
 from groute_py.graph import foreign
-from groute_py.graph.atomic import told
 from groute_py.graph.columns import BY_TITLE, Columns
 from groute_py.graph.compression import SUFFIXES, bare_name
 from groute_py.graph.csr import Graph
@@ -37,6 +36,7 @@ from groute_py.graph.lines import Progress
 from groute_py.graph.mirror import mirrored
 from groute_py.graph.piece import Piece
 from groute_py.graph.size import Size
+from groute_py.system.atomic_file import told
 
 
 class Format(NamedTuple):

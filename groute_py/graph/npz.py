@@ -20,8 +20,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from groute_py.graph.memory import check_room
 from groute_py.graph.untrusted import INT64, integer
+from groute_py.system.memory_limits import check_room
 
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
 from groute_py.graph.lines import shown, whole_lines
-from groute_py.graph.memory import check_room
+from groute_py.system.memory_limits import check_room
 
 ID = re.compile(rb"\d{1,18}")
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from groute_py.errors import InputError
-from groute_py.graph.lock import FileLock
 from groute_py.graph.untrusted import json_object
+from groute_py.system.file_lock import FileLock
 
 LOCK = "lock"
 """The file that a run holds while it works on the folder."""

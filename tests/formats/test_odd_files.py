@@ -20,7 +20,7 @@ from groute_py.engine.supply.number import _lowered
 from groute_py.graph.compression import codec_of
 from groute_py.graph.files import size_of_file
 from groute_py.launch.slurm import TIME
-from groute_py.settings import _count
+from groute_py.system.settings import _count
 
 TITLES = {
     "id,source,target": [(10, 20, 1), (20, 30, 1)],

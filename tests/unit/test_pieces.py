@@ -26,8 +26,8 @@ from groute_py.engine.supply.whole import Whole
 from groute_py.graph import cache, lines
 from groute_py.graph.facts import facts_of
 from groute_py.graph.formats import native
-from groute_py.graph.own_files import replacing_copy
 from groute_py.result import load
+from groute_py.system.own_files import replacing_copy
 
 RANKS = [1, 2, 3, 4]
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.arcs import Arcs
-from groute_py.graph.atomic import replacing
 from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.edge_dialect import dialect_of
@@ -27,6 +26,7 @@ from groute_py.graph.formats.edge_list import SUFFIX_OF_NAMES
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
 from groute_py.graph.number_rows import number_rows
+from groute_py.system.atomic_file import replacing
 
 COUNT = re.compile(rb"\d{1,18}")
 NO_ARC = 1_000_000

@@ -44,11 +44,11 @@ from groute_py.graph.formats.ldbc_vertices import vertices_beside, vertices_writ
 from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import check_vertex_count
 from groute_py.graph.piece import Piece
 from groute_py.graph.reading import Reading
 from groute_py.graph.titles import PAIRS
 from groute_py.kernels.cpu.build import csr_from_arcs
+from groute_py.system.memory_limits import check_vertex_count
 
 SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
 UNPRINTABLE = re.compile(r"[\x00-\x08\n-\x1f]")

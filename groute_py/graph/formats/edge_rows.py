@@ -24,8 +24,8 @@ from groute_py.graph.formats.edge_dialect import Dialect
 from groute_py.graph.formats.edge_names import Names
 from groute_py.graph.formats.edge_usual import Part, UsualLines
 from groute_py.graph.lines import Progress, shown, whole_lines
-from groute_py.graph.memory import check_name_lengths
-from groute_py.graph.threads import thread_count
+from groute_py.system.memory_limits import check_name_lengths
+from groute_py.system.threads import thread_count
 
 
 class Rows(NamedTuple):

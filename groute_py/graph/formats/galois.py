@@ -17,15 +17,15 @@ from pathlib import Path
 import numpy as np
 
 from groute_py.errors import FormatError, GraphError, InputError
-from groute_py.graph.atomic import replacing
 from groute_py.graph.binary import Arrays
 from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import check_room
 from groute_py.graph.size import Size
 from groute_py.kernels.cpu.build import index_type
+from groute_py.system.atomic_file import replacing
+from groute_py.system.memory_limits import check_room
 
 HEADS = {1: "<u4", 2: "<u8"}
 WEIGHT_TYPES = {0: None, 4: "<i4", 8: "<i8"}

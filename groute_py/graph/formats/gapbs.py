@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError, InputError
-from groute_py.graph.atomic import replacing
 from groute_py.graph.binary import Arrays
 from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import check_room
 from groute_py.graph.size import Size
 from groute_py.kernels.cpu.build import csr_from_arcs
+from groute_py.system.atomic_file import replacing
+from groute_py.system.memory_limits import check_room
 
 NEIGHBOR = np.dtype("<i4")
 WEIGHTED = np.dtype([("head", "<i4"), ("weight", "<i4")])

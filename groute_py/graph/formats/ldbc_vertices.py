@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.arcs import INT64
-from groute_py.graph.atomic import replacing
 from groute_py.graph.compression import SUFFIXES, bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.edge_fields import as_integer
 from groute_py.graph.lines import shown, whole_lines
-from groute_py.graph.memory import check_room
+from groute_py.system.atomic_file import replacing
+from groute_py.system.memory_limits import check_room
 
 
 def vertices_beside(path: Path) -> NDArray[np.int64] | None:

@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError, InputError, quoted
-from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.ids import check_given_ids
 from groute_py.graph.lines import Progress
-from groute_py.graph.memory import check_vertex_count
 from groute_py.graph.npz import DAMAGE, read_arrays
 from groute_py.graph.untrusted import INT64, first_id, integer
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
+from groute_py.system.atomic_file import replacing
+from groute_py.system.memory_limits import check_vertex_count
 
 MAGIC = b"PK\3\4"
 READ = ("csr", "csc", "coo")

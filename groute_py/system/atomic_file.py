@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from groute_py.errors import GrouteError, InputError, RunError
-from groute_py.graph.streams import check_stream, is_stream, opened, own_descriptor
-from groute_py.graph.there import is_file_there, is_there
+from groute_py.system.paths import is_file_there, is_there
+from groute_py.system.streams import check_stream, is_stream, opened, own_descriptor
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of a full or failing disk."""
