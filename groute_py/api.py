@@ -28,7 +28,7 @@ from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
 from groute_py.graph.files import copy_for, is_for_pieces, native_file, read_table
 from groute_py.graph.generate import generate, is_spec
-from groute_py.graph.mirror import mirrored
+from groute_py.graph.symmetrize import mirrored
 from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of
 from groute_py.interop.scipy import from_scipy
 from groute_py.interop.tables import is_table, table_graph

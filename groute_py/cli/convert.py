@@ -34,9 +34,9 @@ def convert(source: str, target: str, undirected: bool, columns: Columns, sort_r
 
     def work() -> None:
         from groute_py.api import as_graph
-        from groute_py.graph.ascending import with_ascending_rows
         from groute_py.graph.files import write_graph, written_form
         from groute_py.graph.ids import Numbering
+        from groute_py.graph.sort_rows import with_ascending_rows
         from groute_py.system.atomic_file import check_writable
 
         first = written_form(Path(target)).first_id

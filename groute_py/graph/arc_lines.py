@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
-from groute_py.graph.arcs import INT32, INT64, Arcs
+from groute_py.graph.builder import INT32, INT64, Arcs
 from groute_py.graph.csr import Graph
 from groute_py.graph.lines import Progress, lines_within, shown, whole_lines
 from groute_py.kernels.cpu.scan import NO_LETTER, kinds_of, scan_arcs

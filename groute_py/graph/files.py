@@ -33,9 +33,9 @@ from groute_py.graph.formats import (
 )
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
-from groute_py.graph.mirror import mirrored
 from groute_py.graph.piece import Piece
 from groute_py.graph.size import Size
+from groute_py.graph.symmetrize import mirrored
 from groute_py.system.atomic_file import told
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
 from groute_py.graph.arc_lines import BLANKS, INTEGER
-from groute_py.graph.arcs import INT64
+from groute_py.graph.builder import INT64
 from groute_py.graph.lines import Progress, shown, whole_lines
 from groute_py.kernels.cpu.scan import kinds_of, scan_rows
 from groute_py.system.memory_limits import check_room

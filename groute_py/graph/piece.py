@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from groute_py.graph.reading import Reading
+from groute_py.graph.read_report import Reading
 
 
 class Piece(NamedTuple):

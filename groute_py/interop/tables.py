@@ -15,8 +15,8 @@ from groute_py.graph.columns import Columns, Roles, as_int64, roles_of
 from groute_py.graph.csr import Graph
 from groute_py.graph.directions import arcs_of_rows, known_rule, ways_of
 from groute_py.graph.ids import numbered
-from groute_py.graph.mirror import mirrored
-from groute_py.graph.reading import Reading
+from groute_py.graph.read_report import Reading
+from groute_py.graph.symmetrize import mirrored
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.memory_limits import FEWEST_VERTICES, check_name_lengths
 

@@ -13,7 +13,7 @@ from support.processes import run_python
 
 from groute_py import FormatError, Graph, read_graph, write_graph
 from groute_py.graph import lines
-from groute_py.graph.mirror import mirrored
+from groute_py.graph.symmetrize import mirrored
 
 TRIANGLE = graph_of(3, [(0, 1, 5), (1, 2, 70), (2, 0, 11)])
 BINARY = [".csr", ".wsg", ".galois", ".npz", ".parquet"]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.graphs import arcs_by_id, graph_of
 
 from groute_py import FormatError, Graph, InputError, read_graph, sssp, write_graph
-from groute_py.graph.mirror import is_symmetric, mirrored
+from groute_py.graph.symmetrize import is_symmetric, mirrored
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(2**63), 2**63 - 1)

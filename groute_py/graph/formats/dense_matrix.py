@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
-from groute_py.graph.arcs import Arcs
+from groute_py.graph.builder import Arcs
 from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.edge_dialect import dialect_of

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.graph.arcs import INT32
+from groute_py.graph.builder import INT32
 from groute_py.graph.formats.edge_names import Texts
 
 

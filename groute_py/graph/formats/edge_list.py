@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError, quote
 from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.arc_text import write_arcs
-from groute_py.graph.arcs import INT32, INT64
+from groute_py.graph.builder import INT32, INT64
 from groute_py.graph.columns import BY_TITLE, Columns
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
@@ -45,7 +45,7 @@ from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.lines import Progress
 from groute_py.graph.piece import Piece
-from groute_py.graph.reading import Reading
+from groute_py.graph.read_report import Reading
 from groute_py.graph.titles import PAIRS
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.memory_limits import check_vertex_count

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError
-from groute_py.graph.arcs import INT64
+from groute_py.graph.builder import INT64
 from groute_py.graph.formats.edge_block import joined
 from groute_py.graph.formats.edge_careful import CarefulLines
 from groute_py.graph.formats.edge_dialect import Dialect

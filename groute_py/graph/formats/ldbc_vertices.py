@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
-from groute_py.graph.arcs import INT64
+from groute_py.graph.builder import INT64
 from groute_py.graph.compression import SUFFIXES, bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.formats.edge_fields import as_integer

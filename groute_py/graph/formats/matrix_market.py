@@ -19,13 +19,13 @@ import numpy as np
 from groute_py.errors import FormatError, quoted
 from groute_py.graph.arc_lines import ArcLines
 from groute_py.graph.arc_text import write_arcs
-from groute_py.graph.arcs import INT64
+from groute_py.graph.builder import INT64
 from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress, shown
-from groute_py.graph.mirror import mirrored
 from groute_py.graph.size import Size
+from groute_py.graph.symmetrize import mirrored
 
 BANNER = b"%%MatrixMarket"
 FIELDS = ("real", "double", "integer", "pattern")

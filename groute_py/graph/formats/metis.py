@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.arc_lines import INTEGER
-from groute_py.graph.arcs import INT32, Arcs
+from groute_py.graph.builder import INT32, Arcs
 from groute_py.graph.compression import bare_name, packing
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress
-from groute_py.graph.mirror import is_symmetric
 from groute_py.graph.number_rows import NumberRows, number_rows
 from groute_py.graph.size import Size
+from groute_py.graph.symmetrize import is_symmetric
 from groute_py.system.atomic_file import replacing
 
 COUNT = re.compile(rb"\d{1,18}")

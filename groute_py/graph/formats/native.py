@@ -30,7 +30,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.digests import block_count, digests_of, digests_of_pieces
 from groute_py.graph.head import Head
 from groute_py.graph.ids import check_given_ids
-from groute_py.graph.reading import Reading
+from groute_py.graph.read_report import Reading
 from groute_py.graph.untrusted import INT64, first_id, integer, json_object
 from groute_py.system.atomic_file import replacing
 from groute_py.system.own_files import replacing_copy

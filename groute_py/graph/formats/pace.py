@@ -18,7 +18,7 @@ from groute_py.graph.compression import bare_name
 from groute_py.graph.csr import Graph
 from groute_py.graph.head import Head
 from groute_py.graph.lines import Progress, shown
-from groute_py.graph.mirror import mirrored
+from groute_py.graph.symmetrize import mirrored
 
 HEADER = re.compile(rb"\s*p\s+(tw|edge|col)\s+(\d{1,18})\s+(\d{1,18})\s*")
 LETTERS = {b"tw": b"", b"edge": b"e", b"col": b"e"}

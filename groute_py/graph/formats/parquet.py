@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError, GrouteError, InputError, SetupError
 from groute_py.graph.arc_text import arc_blocks
-from groute_py.graph.arcs import INT64
+from groute_py.graph.builder import INT64
 from groute_py.graph.columns import BY_TITLE, Columns, Roles, as_int64, roles_of
 from groute_py.graph.csr import Graph
 from groute_py.graph.directions import arcs_of_rows, ways_of
@@ -25,7 +25,7 @@ from groute_py.graph.head import Head
 from groute_py.graph.ids import numbered
 from groute_py.graph.libraries import library
 from groute_py.graph.lines import Progress
-from groute_py.graph.reading import Reading
+from groute_py.graph.read_report import Reading
 from groute_py.graph.titles import end_of, is_weight_title
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 from groute_py.system.atomic_file import replacing
