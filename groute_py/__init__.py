@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from groute_py.graph.csr import Graph
-    from groute_py.graph.files import read_graph, write_graph
     from groute_py.graph.generate import generate
+    from groute_py.io.registry import read_graph, write_graph
     from groute_py.many.rows import SourceRows
     from groute_py.result import UNREACHED, Result
     from groute_py.verification import verify
@@ -51,8 +51,8 @@ _HOMES = {
     "TimeLimitError": "groute_py.errors",
     "VerificationError": "groute_py.errors",
     "Graph": "groute_py.graph.csr",
-    "read_graph": "groute_py.graph.files",
-    "write_graph": "groute_py.graph.files",
+    "read_graph": "groute_py.io.registry",
+    "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
     "SourceRows": "groute_py.many.rows",
     "UNREACHED": "groute_py.result",

@@ -21,17 +21,17 @@ from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, quote
-from groute_py.graph import datasets
 from groute_py.graph.array_like import host_array
-from groute_py.graph.columns import BY_TITLE, Columns
-from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
-from groute_py.graph.files import copy_for, is_for_pieces, native_file, read_table
 from groute_py.graph.generate import generate, is_spec
 from groute_py.graph.symmetrize import mirrored
 from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of
 from groute_py.interop.scipy import from_scipy
 from groute_py.interop.tables import is_table, table_graph
+from groute_py.io import datasets
+from groute_py.io.coordinates import coordinates_beside
+from groute_py.io.registry import copy_for, is_for_pieces, native_file, read_table
+from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.choose import Request
 from groute_py.many.rows import SourceRows

@@ -17,7 +17,7 @@ from groute_py.comm import awareness
 from groute_py.comm.connect import connect
 from groute_py.device.choose import gpu_problem
 from groute_py.errors import InputError, SetupError
-from groute_py.graph.cache_folder import base_folder
+from groute_py.io.cache_folder import base_folder
 from groute_py.launch import mpirun
 from groute_py.system.environment import place
 from groute_py.system.settings import settings

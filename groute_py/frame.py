@@ -9,7 +9,7 @@ import numpy as np
 
 from groute_py.answer import Answer
 from groute_py.errors import InputError
-from groute_py.graph.coordinates import read_coordinates
+from groute_py.io.coordinates import read_coordinates
 
 if TYPE_CHECKING:
     from pandas import DataFrame

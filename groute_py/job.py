@@ -19,7 +19,7 @@ from groute_py.device.binding import why_hidden
 from groute_py.device.choose import gpu_problem
 from groute_py.device.layout import MAX_PEERS
 from groute_py.errors import InputError
-from groute_py.graph.cache_folder import base_folder
+from groute_py.io.cache_folder import base_folder
 from groute_py.system.environment import hiding, local_rank
 from groute_py.system.paths import is_there
 from groute_py.system.settings import settings

@@ -14,8 +14,8 @@ from groute_py.arguments import file_path, vertex_number
 from groute_py.errors import GrouteError, InputError, VerificationError, quoted
 from groute_py.graph.array_like import on_device
 from groute_py.graph.ids import Numbering, check_given_ids
-from groute_py.graph.npz import DAMAGE, read_arrays
-from groute_py.graph.untrusted import first_id as checked_first_id
+from groute_py.io.npz import DAMAGE, read_arrays
+from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.result_files import form_of
 from groute_py.system.atomic_file import check_writable, replacing, told
 from groute_py.system.threads import thread_count

@@ -16,7 +16,7 @@ import numpy as np
 
 from groute_py.answer import Answer
 from groute_py.errors import InputError, quote
-from groute_py.graph.libraries import library
+from groute_py.io.optional_libraries import library
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 """The text of ``matrix-distances`` instead of distances if there is a negative cycle."""
@@ -59,7 +59,7 @@ def _write_sol(result: Answer, file: IO[bytes]) -> None:
 
 def _write_matrix_distances(result: Answer, file: IO[bytes]) -> None:
     """As goes with a dense matrix: one distance a line, 1000000 where no path leads."""
-    from groute_py.graph.formats.dense_matrix import NO_ARC
+    from groute_py.io.formats.dense_matrix import NO_ARC
 
     distances = (str(NO_ARC if d is None else d) for _, d, _ in _rows(result))
     file.write("".join(f"{distance}\n" for distance in distances).encode())

@@ -24,7 +24,7 @@ from groute_py.errors import InputError, InterruptedRun, TimeLimitError, quote, 
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
-    from groute_py.graph.columns import Columns
+    from groute_py.io.tables.columns import Columns
     from groute_py.many.apsp import Job, Progress
     from groute_py.many.choose import Request
     from groute_py.many.kept import KeptRows

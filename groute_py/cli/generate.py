@@ -26,7 +26,7 @@ def generate(spec: str, output: str, seed: int) -> None:
 
     def work() -> None:
         from groute_py.graph import generate as generating
-        from groute_py.graph.files import write_graph, written_form
+        from groute_py.io.registry import write_graph, written_form
         from groute_py.system.atomic_file import check_writable
 
         written_form(Path(output))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from groute_py.engine.options import Options
     from groute_py.engine.session import Session
     from groute_py.engine.supply.base import Supply
-    from groute_py.graph.columns import Columns
     from groute_py.graph.facts import Facts
+    from groute_py.io.tables.columns import Columns
     from groute_py.result import Result
 
 GRACE_S = 1.0
@@ -139,7 +139,7 @@ def run(
 
 def _options(graph: str, choices: dict[str, Any], wants_paths: bool) -> Options:
     from groute_py.engine.options import Options
-    from groute_py.graph.coordinates import coordinates_beside
+    from groute_py.io.coordinates import coordinates_beside
 
     no_predecessors = choices.pop("no_predecessors")
     if no_predecessors and wants_paths:

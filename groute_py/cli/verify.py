@@ -19,7 +19,7 @@ from groute_py.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from groute_py.graph.columns import Columns
+    from groute_py.io.tables.columns import Columns
 
 
 @click.command()

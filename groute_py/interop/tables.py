@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError, GrouteError, quote
 from groute_py.graph.array_like import host_array
-from groute_py.graph.columns import Columns, Roles, as_int64, roles_of
 from groute_py.graph.csr import Graph
-from groute_py.graph.directions import arcs_of_rows, known_rule, ways_of
 from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading
 from groute_py.graph.symmetrize import mirrored
+from groute_py.io.tables.columns import Columns, Roles, as_int64, roles_of
+from groute_py.io.tables.directions import arcs_of_rows, known_rule, ways_of
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.memory_limits import FEWEST_VERTICES, check_name_lengths
 
@@ -47,7 +47,7 @@ def graph_from_table(
     Args:
         table: a pandas frame, a Polars frame (eager or lazy), an Arrow table, or a dict of columns.
         tail, head, weight: names of columns; by default those whose titles say so, as in
-            `groute_py.graph.columns`. A column of directions is obeyed.
+            `groute_py.io.tables.columns`. A column of directions is obeyed.
         directed: otherwise each row is an arc backwards as well, whatever such a column says.
         renumber: integers are ids, as in a file of such rows. False: they are the vertices
             themselves, which count from 0 to the greatest.

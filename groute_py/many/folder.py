@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from groute_py.errors import InputError
-from groute_py.graph.untrusted import json_object
+from groute_py.io.untrusted import json_object
 from groute_py.system.file_lock import FileLock
 
 LOCK = "lock"

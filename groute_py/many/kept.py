@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError, quote
 from groute_py.graph.csr import Graph
-from groute_py.graph.libraries import library
-from groute_py.graph.untrusted import json_object
+from groute_py.io.optional_libraries import library
+from groute_py.io.untrusted import json_object
 from groute_py.many.folder import DRAFT, RUN, RunFolder, check_folder, unusable
 from groute_py.system.atomic_file import FULL, check_writable, put, replacing
 from groute_py.system.file_lock import LockedError

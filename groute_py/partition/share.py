@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
-from groute_py.graph.formats.native import Contents
+from groute_py.io.formats.native import Contents
 from groute_py.partition.base import Partition
 from groute_py.system.threads import thread_count
 

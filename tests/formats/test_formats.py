@@ -352,18 +352,18 @@ def test_a_missing_library_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from groute_py import SetupError
-    from groute_py.graph import libraries
+    from groute_py.io import optional_libraries
 
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(libraries, "import_module", absent)
+    monkeypatch.setattr(optional_libraries, "import_module", absent)
     with pytest.raises(SetupError, match=r"pip install pyarrow, or groute-py\[formats\]"):
         write_graph(graph_of(2, [(0, 1, 5)]), tmp_path / "g.parquet")
 
 
 def test_gzip_without_isal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.graph import compression
+    from groute_py.io import compression
 
     plain = [c._replace(start=compression._Gunzip) for c in compression.CODECS[:1]]
     monkeypatch.setattr(compression, "CODECS", tuple(plain))

@@ -11,7 +11,7 @@ import pytest
 
 from groute_py import FormatError, read_graph
 from groute_py.errors import InterruptedRun, signalled
-from groute_py.graph.formats import parquet
+from groute_py.io.formats import parquet
 from groute_py.system import memory_limits
 
 arrow = pytest.importorskip("pyarrow")

@@ -25,10 +25,10 @@ from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, weighed, weighed_together
-from groute_py.graph.files import read_graph, read_piece
 from groute_py.graph.ids import Numbering
-from groute_py.graph.lines import Progress
-from groute_py.graph.piece import Piece
+from groute_py.io.rank_piece import Piece
+from groute_py.io.registry import read_graph, read_piece
+from groute_py.io.text.lines import Progress
 from groute_py.kernels.cpu.build import rows_from_arcs
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
