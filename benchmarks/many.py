@@ -43,7 +43,7 @@ from groute_py.many.apsp import Job, part_of, prepare
 from groute_py.many.choose import METHODS, Request
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
-from groute_py.result import public_distances
+from groute_py.results.result import public_distances
 from groute_py.verification import reference_distances
 
 T = TypeVar("T")

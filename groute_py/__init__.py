@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from groute_py.graph.generate import generate
     from groute_py.io.registry import read_graph, write_graph
     from groute_py.many.rows import SourceRows
-    from groute_py.result import UNREACHED, Result
+    from groute_py.results.result import UNREACHED, Result
     from groute_py.verification import verify
 
 __version__ = "0.1.0"
@@ -55,8 +55,8 @@ _HOMES = {
     "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
     "SourceRows": "groute_py.many.rows",
-    "UNREACHED": "groute_py.result",
-    "Result": "groute_py.result",
+    "UNREACHED": "groute_py.results.result",
+    "Result": "groute_py.results.result",
     "verify": "groute_py.verification",
 }
 

@@ -35,7 +35,7 @@ from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.choose import Request
 from groute_py.many.rows import SourceRows
-from groute_py.result import Result
+from groute_py.results.result import Result
 
 if TYPE_CHECKING:
     from mpi4py import MPI

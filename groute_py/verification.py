@@ -25,7 +25,7 @@ from groute_py.arguments import check_cutoff, check_kind, plain
 from groute_py.errors import InputError, VerificationError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu import certificate
-from groute_py.result import UNREACHED, Result
+from groute_py.results.result import UNREACHED, Result
 from groute_py.system.threads import thread_count
 
 SHARED_FROM = 1 << 18

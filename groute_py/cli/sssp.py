@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from groute_py.engine.supply.base import Supply
     from groute_py.graph.facts import Facts
     from groute_py.io.tables.columns import Columns
-    from groute_py.result import Result
+    from groute_py.results.result import Result
 
 GRACE_S = 1.0
 """After the time limit ranks get so long to notice it together, in order."""
@@ -165,7 +165,7 @@ def _set_alarm(time_limit_s: float | None) -> None:
 
 
 def _check_before_reading(options: Options, files: dict[str, str | None], form: str | None) -> None:
-    from groute_py.result import check_output
+    from groute_py.results.result import check_output
     from groute_py.system.atomic_file import check_apart, check_writable
     from groute_py.system.paths import is_file_there
 
@@ -197,7 +197,7 @@ def _indices_of(session: Session, targets: tuple[str, ...]) -> list[int]:
 
 def _say_negative_cycle(output: str | None, form: str | None) -> None:
     """Programs that read ``matrix-distances`` look for this line."""
-    from groute_py.result_files import NEGATIVE_CYCLE
+    from groute_py.results.files import NEGATIVE_CYCLE
     from groute_py.system.atomic_file import replacing, told
 
     if output is not None and form == "matrix-distances":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.device.base import Device
 from groute_py.partition.order import Order
-from groute_py.result import public_distances
+from groute_py.results.result import public_distances
 
 
 def collect(

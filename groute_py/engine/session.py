@@ -42,7 +42,7 @@ from groute_py.graph.size import Size
 from groute_py.kernels.source import VERTEX_BITS
 from groute_py.partition.quality import cost_of, imbalance_of, quality_of
 from groute_py.partition.share import Share, share_of
-from groute_py.result import Result
+from groute_py.results.result import Result
 from groute_py.system.environment import local_rank
 
 LEAD_WINDOWS = 4.0

@@ -24,7 +24,7 @@ from groute_py.many.floyd_rows import CpuFloyd
 from groute_py.many.johnson import beyond_int64, lifted, potentials, reweighted
 from groute_py.many.precision import row_types
 from groute_py.many.single_rows import SingleRows
-from groute_py.result import public_distances
+from groute_py.results.result import public_distances
 from groute_py.system.environment import local_rank
 
 if TYPE_CHECKING:

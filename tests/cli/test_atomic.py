@@ -15,7 +15,7 @@ import pytest
 from support.graphs import graph_of
 
 from groute_py import InputError, read_graph, write_graph
-from groute_py.result import load
+from groute_py.results.result import load
 from groute_py.system.atomic_file import check_apart, replacing
 
 GRAPH = graph_of(2, [(0, 1, 5)])

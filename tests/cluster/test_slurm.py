@@ -19,7 +19,7 @@ from support.slurm_cluster import Cluster, running_cluster, why_not
 from groute_py import generate
 from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.launch.slurm import TEMPLATE, Job, script
-from groute_py.result import load
+from groute_py.results.result import load
 
 pytestmark = [
     pytest.mark.slurm,

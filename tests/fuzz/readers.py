@@ -13,7 +13,7 @@ from groute_py.io.cache import copy_name
 from groute_py.io.coordinates import read_coordinates
 from groute_py.io.problems import read_pairs, read_sources
 from groute_py.io.registry import size_of_file
-from groute_py.result import load
+from groute_py.results.result import load
 
 
 def read_any_graph(path: Path) -> None:

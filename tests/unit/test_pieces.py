@@ -27,7 +27,7 @@ from groute_py.graph.facts import facts_of
 from groute_py.io import cache
 from groute_py.io.formats import native
 from groute_py.io.text import lines
-from groute_py.result import load
+from groute_py.results.result import load
 from groute_py.system.own_files import replacing_copy
 
 RANKS = [1, 2, 3, 4]

@@ -6,7 +6,7 @@
     7 1000000 0
 
 A 0 on the diagonal is no arc either. The answer that goes with it has one distance a line, 1000000
-where no path leads, or says `FOUND NEGATIVE CYCLE!`; see `groute_py.result_files`.
+where no path leads, or says `FOUND NEGATIVE CYCLE!`; see `groute_py.results.files`.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from groute_py.answer import Answer
 from groute_py.errors import InputError, quote
 from groute_py.io.optional_libraries import library
+from groute_py.results.answer import Answer
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 """The text of ``matrix-distances`` instead of distances if there is a negative cycle."""

@@ -16,7 +16,7 @@ from groute_py.graph.array_like import on_device
 from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.untrusted import first_id as checked_first_id
-from groute_py.result_files import form_of
+from groute_py.results.files import form_of
 from groute_py.system.atomic_file import check_writable, replacing, told
 from groute_py.system.threads import thread_count
 
@@ -152,7 +152,7 @@ class Result:
         Raises:
             InputError: pandas is missing, or the coordinates are not this graph's.
         """
-        from groute_py.frame import frame_of
+        from groute_py.results.frame import frame_of
 
         return frame_of(self, coordinates)
 
@@ -161,7 +161,7 @@ class Result:
 
         Args:
             path: the file.
-            form: a name in `groute_py.result_files.FORMS`; by default the suffix chooses. ``npz``
+            form: a name in `groute_py.results.files.FORMS`; by default the suffix chooses. ``npz``
                 holds everything; ``npy`` the distances; ``csv``, ``parquet``, ``txt`` and ``sol``
                 are tables in the graph file's ids.
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groute_py.answer import Answer
 from groute_py.errors import InputError
 from groute_py.io.coordinates import read_coordinates
+from groute_py.results.answer import Answer
 
 if TYPE_CHECKING:
     from pandas import DataFrame
