@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import groute_py
-from groute_py import job
 from groute_py.comm import awareness
 from groute_py.comm.connect import connect
 from groute_py.device.choose import gpu_problem
+from groute_py.doctor import job
 from groute_py.errors import InputError, SetupError
 from groute_py.io.cache_folder import base_folder
 from groute_py.launch import mpirun
