@@ -18,10 +18,10 @@ from support.processes import Job as Command
 from groute_py import Graph, InputError
 from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
-from groute_py.many import kept as many_kept
 from groute_py.many.apsp import deliver
-from groute_py.many.folder import SIGNATURE
-from groute_py.many.kept import check_output
+from groute_py.many.storage import partial as many_kept
+from groute_py.many.storage.folder import SIGNATURE
+from groute_py.many.storage.partial import check_output
 
 RECORD = json.dumps({"graph": "0", "sources": "0", "algorithm": "heap", "paths": False})
 

@@ -26,10 +26,10 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine import agree
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
 from groute_py.many import apsp
-from groute_py.many import kept as many_kept
 from groute_py.many.apsp import deliver
-from groute_py.many.folder import RunFolder
-from groute_py.many.kept import KeptRows, check_output
+from groute_py.many.storage import partial as many_kept
+from groute_py.many.storage.folder import RunFolder
+from groute_py.many.storage.partial import KeptRows, check_output
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 

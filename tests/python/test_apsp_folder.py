@@ -16,8 +16,8 @@ from groute_py import Graph, InputError, RunError
 from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, signalled
-from groute_py.many import folder as many_folder
 from groute_py.many.apsp import deliver
+from groute_py.many.storage import folder as many_folder
 from groute_py.system import file_lock
 
 

@@ -4,7 +4,8 @@ While it is worked on, OUT has a folder OUT.partial beside it: ``distances.npy``
 ``predecessors.npy``, reserved on the disk from the beginning; ``rows``, a byte for each row, 1 when
 it is complete; ``run.json``, which says what of; and ``lock``, which the run holds that works on
 them. A row's byte is written behind the row itself. When all rows are there OUT is made of them,
-and the folder goes. A folder of that name that is not a run's is refused (`groute_py.many.folder`).
+and the folder goes. A folder of that name that is not a run's is refused
+(`groute_py.many.storage.folder`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from groute_py.errors import InputError, RunError, quote
 from groute_py.graph.csr import Graph
 from groute_py.io.optional_libraries import library
 from groute_py.io.untrusted import json_object
-from groute_py.many.folder import DRAFT, RUN, RunFolder, check_folder, unusable
+from groute_py.many.storage.folder import DRAFT, RUN, RunFolder, check_folder, unusable
 from groute_py.system.atomic_file import FULL, check_writable, put, replacing
 from groute_py.system.file_lock import LockedError
 
