@@ -156,7 +156,8 @@ def _save(
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import deliver
     from groute_py.many.precision import rounding_of
-    from groute_py.many.storage.partial import KeptRows, run_of, state_seen
+    from groute_py.many.storage.partial import KeptRows, state_seen
+    from groute_py.many.storage.record import run_of
 
     kept: list[KeptRows] = []
 
