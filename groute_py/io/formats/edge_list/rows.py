@@ -1,7 +1,7 @@
 """Rows of edge lists that the compiled loop does not read: names, quotes, and columns by title.
 
 Threads read blocks of whole lines, where there is a separator and the lines are usual
-(`edge_usual`). The others are read line by line (`edge_careful`). Names are numbered in the order
+(`usual`). The others are read line by line (`careful`). Names are numbered in the order
 in which they come, the tail of a row before its head.
 """
 

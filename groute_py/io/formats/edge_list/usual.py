@@ -1,7 +1,7 @@
 """Rows of edge lists with a separator, where their lines are usual.
 
 A compiled loop (`groute_py.kernels.cpu.usual_rows`) reads these and leaves the others to
-`edge_careful`. Both read a usual line alike.
+`careful`. Both read a usual line alike.
 """
 
 from __future__ import annotations
