@@ -13,7 +13,7 @@ from typing import Any
 
 import groute_py
 from groute_py.comm.awareness import mpi_library
-from groute_py.device.choose import gpu_problem
+from groute_py.device.registry import gpu_problem
 from groute_py.errors import SetupError
 from groute_py.system.environment import place
 
@@ -60,7 +60,7 @@ def _processor() -> str:
 
 
 def _gpus() -> list[str]:
-    from groute_py.device.inventory import gpus
+    from groute_py.device.cuda.runtime.inventory import gpus
 
     return [f"{gpu.name}, {gpu.total_bytes / 1e9:.0f} GB" for gpu in gpus()]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from groute_py.device.base import Windows, alike
-from groute_py.device.choose import NEAR_FAR, Makers
+from groute_py.device.registry import NEAR_FAR, Makers
 from groute_py.graph.facts import Facts
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from groute_py.algorithms.base import Algorithm
 from groute_py.algorithms.delta_stepping import BUSY_DEGREE, automatic_delta
 from groute_py.device.base import Windows, alike
-from groute_py.device.choose import on_cpu, on_gpu
+from groute_py.device.registry import on_cpu, on_gpu
 from groute_py.graph.facts import Facts
 
 LEVELS_AHEAD = 1024.0
@@ -38,8 +38,8 @@ ALGORITHM = Algorithm(
     unit_weights=True,
     distributed=True,
     devices={
-        "cpu": on_cpu("groute_py.device.alone.bfs_cpu", "BreadthFirstCpu"),
-        "cuda": on_gpu("groute_py.device.alone.bfs_cuda", "BreadthFirstCuda"),
+        "cpu": on_cpu("groute_py.device.cpu.methods.bfs", "BreadthFirstCpu"),
+        "cuda": on_gpu("groute_py.device.cuda.methods.bfs", "BreadthFirstCuda"),
     },
     windows=windows,
 )

@@ -17,7 +17,7 @@ from groute_py.algorithms import (
 )
 from groute_py.algorithms.base import Algorithm
 from groute_py.arguments import check_choice
-from groute_py.device.choose import NEAR_FAR, Makers
+from groute_py.device.registry import NEAR_FAR, Makers
 from groute_py.errors import InputError
 from groute_py.graph.facts import FULL_ROWS, Facts
 

@@ -22,7 +22,7 @@ Crauser, Mehlhorn, Meyer and Sanders, "A parallelization of Dijkstra's shortest 
 from __future__ import annotations
 
 from groute_py.algorithms.base import Algorithm
-from groute_py.device.choose import on_cpu, on_gpu
+from groute_py.device.registry import on_cpu, on_gpu
 
 
 def _algorithm(name: str, summary: str, criterion: str) -> Algorithm:
@@ -32,10 +32,12 @@ def _algorithm(name: str, summary: str, criterion: str) -> Algorithm:
         complexity="m relaxations, up to n rounds",
         devices={
             "cpu": on_cpu(
-                "groute_py.device.alone.frontier_cpu", "FrontierCpu", criterion=criterion
+                "groute_py.device.cpu.methods.frontier_dijkstra", "FrontierCpu", criterion=criterion
             ),
             "cuda": on_gpu(
-                "groute_py.device.alone.frontier_cuda", "FrontierCuda", criterion=criterion
+                "groute_py.device.cuda.methods.frontier_dijkstra",
+                "FrontierCuda",
+                criterion=criterion,
             ),
         },
     )

@@ -15,7 +15,7 @@ On one core `groute_py.kernels.cpu.pull`, on one GPU ``kernels/min_plus/bellman_
 from __future__ import annotations
 
 from groute_py.algorithms.base import Algorithm
-from groute_py.device.choose import on_cpu, on_gpu
+from groute_py.device.registry import on_cpu, on_gpu
 
 
 def _algorithm(storage: str, summary: str, complexity: str) -> Algorithm:
@@ -27,8 +27,8 @@ def _algorithm(storage: str, summary: str, complexity: str) -> Algorithm:
         negative_weights=True,
         pads=True,
         devices={
-            "cpu": on_cpu("groute_py.device.alone.pull_cpu", f"{kind}Cpu"),
-            "cuda": on_gpu("groute_py.device.alone.pull_cuda", f"{kind}Cuda"),
+            "cpu": on_cpu("groute_py.device.cpu.methods.min_plus", f"{kind}Cpu"),
+            "cuda": on_gpu("groute_py.device.cuda.methods.min_plus", f"{kind}Cuda"),
         },
     )
 

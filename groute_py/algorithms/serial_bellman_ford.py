@@ -12,10 +12,10 @@ bound of n·m holds for all.
 from __future__ import annotations
 
 from groute_py.algorithms.base import Algorithm
-from groute_py.device.choose import on_cpu
+from groute_py.device.registry import on_cpu
 from groute_py.kernels.choices import FIFO, SLF, SLF_LLL
 
-_HOME = "groute_py.device.alone.bellman_ford_cpu"
+_HOME = "groute_py.device.cpu.methods.bellman_ford"
 
 
 def _queued(name: str, summary: str, order: int) -> Algorithm:

@@ -10,19 +10,19 @@ compared with these.
 from __future__ import annotations
 
 from groute_py.algorithms.base import Algorithm
-from groute_py.device.choose import on_cpu
+from groute_py.device.registry import on_cpu
 
 ALGORITHMS = (
     Algorithm(
         name="heap-dijkstra",
         summary="serial Dijkstra with a binary heap",
         complexity="m·log n",
-        devices={"cpu": on_cpu("groute_py.device.alone.dijkstra_cpu", "HeapCpu")},
+        devices={"cpu": on_cpu("groute_py.device.cpu.methods.dijkstra", "HeapCpu")},
     ),
     Algorithm(
         name="open-set-dijkstra",
         summary="serial Dijkstra that looks through all open vertices",
         complexity="n²",
-        devices={"cpu": on_cpu("groute_py.device.alone.dijkstra_cpu", "OpenSetCpu")},
+        devices={"cpu": on_cpu("groute_py.device.cpu.methods.dijkstra", "OpenSetCpu")},
     ),
 )

@@ -67,7 +67,7 @@ def plan(
     def work() -> None:
         import numpy as np
 
-        from groute_py.device.memory import CONTEXT_BYTES
+        from groute_py.device.cuda.runtime.memory_plan import CONTEXT_BYTES
         from groute_py.engine.room import advice, estimate, fewest, verdict
 
         kind = np.dtype(f"int{bits}")
@@ -121,7 +121,7 @@ def _size(graph: str, columns: Columns, cache: Any) -> Size:
 
 def _free_bytes(gpu_memory: float | None) -> int | None:
     """As the user says, else on the fullest GPU of this host, else unknown."""
-    from groute_py.device.telemetry import free_bytes, nvml
+    from groute_py.device.monitoring.telemetry import free_bytes, nvml
 
     if gpu_memory is not None:
         if not gpu_memory < MOST_GIGABYTES:

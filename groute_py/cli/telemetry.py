@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
-    from groute_py.device.telemetry import Record
+    from groute_py.device.monitoring.telemetry import Record
 
 
 def record(file: str | None, gpu: str | None) -> Record:
     """A record of this rank's GPU, not begun yet; an empty one where none is wanted."""
-    from groute_py.device.telemetry import Record, nvml
+    from groute_py.device.monitoring.telemetry import Record, nvml
 
     return Record(None if file is None else nvml(), gpu)
 
 
 def report(channel: Channel, record: Record, file: str | None) -> dict[str, Any]:
     """Write the time line of all ranks' GPUs on rank 0; returns each one's figures. Collective."""
-    from groute_py.device.telemetry import summary
+    from groute_py.device.monitoring.telemetry import summary
     from groute_py.engine.agree import on_root
 
     if file is None:
@@ -34,7 +34,7 @@ def report(channel: Channel, record: Record, file: str | None) -> dict[str, Any]
 
 
 def _write(samples: list[Any], path: Path) -> None:
-    from groute_py.device.telemetry import COLUMNS, rows
+    from groute_py.device.monitoring.telemetry import COLUMNS, rows
     from groute_py.system.atomic_file import replacing, told
 
     text = io.StringIO(newline="")

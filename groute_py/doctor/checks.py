@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import groute_py
 from groute_py.comm import awareness
 from groute_py.comm.connect import connect
-from groute_py.device.choose import gpu_problem
+from groute_py.device.registry import gpu_problem
 from groute_py.doctor import job
 from groute_py.errors import InputError, SetupError
 from groute_py.io.cache_folder import base_folder
@@ -23,7 +23,7 @@ from groute_py.system.environment import place
 from groute_py.system.settings import settings
 
 if TYPE_CHECKING:
-    from groute_py.device.inventory import Gpu
+    from groute_py.device.cuda.runtime.inventory import Gpu
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _gpus() -> Iterator[Finding]:
     if problem is not None:
         yield Finding("GPU", "absent", problem)
         return
-    from groute_py.device.inventory import gpus, peer_access
+    from groute_py.device.cuda.runtime.inventory import gpus, peer_access
 
     found = gpus()
     about = [_about(gpu) for gpu in found]
@@ -172,8 +172,8 @@ def _gpus() -> Iterator[Finding]:
 
 
 def _about(gpu: Gpu) -> Finding:
-    from groute_py.device.inventory import room_on
-    from groute_py.device.own_gpu import REMEDY
+    from groute_py.device.cuda.runtime.gpu import REMEDY
+    from groute_py.device.cuda.runtime.inventory import room_on
 
     what, shown = f"GPU {gpu.index}", gpu.shown()
     try:
@@ -183,7 +183,7 @@ def _about(gpu: Gpu) -> Finding:
 
 
 def _peer_speed(among: list[int]) -> Iterator[Finding]:
-    from groute_py.device.peer_speed import ways
+    from groute_py.device.cuda.peer.bandwidth import ways
 
     try:
         yield from about_ways(ways(among))
@@ -192,7 +192,7 @@ def _peer_speed(among: list[int]) -> Iterator[Finding]:
 
 
 def about_ways(ways: dict[tuple[int, int], Any]) -> Iterator[Finding]:
-    """Bandwidth and latency between peers; ``ways`` as `groute_py.device.peer_speed.ways`."""
+    """Bandwidth and latency between peers; ``ways`` as `device.cuda.peer.bandwidth.ways`."""
     peers = {pair: way for pair, way in ways.items() if pair[0] != pair[1]}
     if not peers:
         return

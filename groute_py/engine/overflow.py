@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.device.base import unreached
-from groute_py.device.reach import leads_beyond
+from groute_py.device.overflow import leads_beyond
 from groute_py.errors import RunError, everywhere
 from groute_py.graph.array_like import host_array
 from groute_py.graph.facts import Facts

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.layout import MAX_PEERS
-from groute_py.device.memory import gpu_bytes, linked_bytes
+from groute_py.device.cuda.runtime.memory_plan import gpu_bytes, linked_bytes
+from groute_py.device.cuda.runtime.structs import MAX_PEERS
 from groute_py.errors import InputError
 from groute_py.graph.size import Size
 

@@ -19,7 +19,7 @@ from groute_py.algorithms.delta_stepping import grade_unit, outer_below, stride
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.device.base import NO_PARENT, Terms, Windows, alike
-from groute_py.device.choose import choose, kind_of
+from groute_py.device.registry import choose, kind_of
 from groute_py.engine import fused
 from groute_py.engine.agree import on_all, on_root, refuse_difference
 from groute_py.engine.collect import collect

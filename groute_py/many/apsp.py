@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.device.choose import gpu_problem
+from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import on_all, on_root
 from groute_py.errors import InputError, quoted
@@ -204,7 +204,7 @@ def _solving(job: Job, channel: Channel) -> Solving:
 def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
     """The positions whose sources a rank solves for: in turn, or whose rows of a matrix it has."""
     if job.choice.algorithm == "floyd" and ranks > 1:
-        from groute_py.device.cuda_floyd_ranks import owner_of
+        from groute_py.device.cuda.multi_source.floyd.ranks import owner_of
 
         owners = owner_of(job.sources[positions], job.graph.vertex_count, ranks)
         part: NDArray[np.int64] = positions[owners == rank]
@@ -219,8 +219,8 @@ def _apart(channel: Channel, request: Request) -> str | None:
     usable = request.device != "cpu" and gpu_problem() is None
     if not all(channel.gather(usable)):
         return "on several ranks it needs a GPU for each"
-    from groute_py.device.own_gpu import own_gpu
-    from groute_py.device.peers import why_not
+    from groute_py.device.cuda.peer.link import why_not
+    from groute_py.device.cuda.runtime.gpu import own_gpu
 
     gpu = on_all(channel, lambda: own_gpu(local_rank(channel.rank)))
     return why_not(channel, gpu.id)

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 
 from groute_py.arguments import check_choice, check_whole_number, plain
-from groute_py.device.choose import DEVICES, gpu_problem
+from groute_py.device.registry import DEVICES, gpu_problem
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
 from groute_py.many.estimates import DELIVERY_RATE, Gpu, estimates
@@ -158,7 +158,7 @@ def gpu_bytes(limit: int | None) -> int:
 
 def own_figures(limit: int | None, facts: Facts) -> Gpu:
     """The processors of rank 0's GPU, and its free bytes beside the graph."""
-    from groute_py.device.own_gpu import own_gpu
+    from groute_py.device.cuda.runtime.gpu import own_gpu
 
     width = row_types(facts, "cuda")[0].itemsize
     graph = 8 * facts.vertex_count + 2 * width * facts.arc_count
@@ -167,7 +167,7 @@ def own_figures(limit: int | None, facts: Facts) -> Gpu:
 
 
 def _free_bytes(limit: int | None) -> int:
-    from groute_py.device.own_gpu import own_gpu
+    from groute_py.device.cuda.runtime.gpu import own_gpu
 
     free = int(own_gpu(local_rank(0)).mem_info[0])
     return free if limit is None else min(free, limit)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.solo import SoloChannel
-from groute_py.device.cpu_rows import by_threads
+from groute_py.device.cpu.rows import by_threads
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.engine.options import Options

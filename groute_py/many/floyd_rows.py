@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
-from groute_py.device.cpu_rows import CpuGraph, blocks_of, summaries_of
+from groute_py.device.cpu.rows import CpuGraph, blocks_of, summaries_of
 from groute_py.device.rows import RowBlock, beyond, refuse_narrow, surely_fits
 from groute_py.device.summary import Summary, Wanted
 from groute_py.graph.csr import Graph

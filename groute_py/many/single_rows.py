@@ -41,7 +41,7 @@ class SingleRows:
                 yield RowBlock(position, result.distances[np.newaxis], parents)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
-        from groute_py.device.cuda_summary import ArraySummaries
+        from groute_py.device.cuda.multi_source.summary import ArraySummaries
 
         asked = ArraySummaries(wanted)
         staying = replace(self._options, predecessors=False, download=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.device.cpu_rows import CpuGraph, CpuHeaps
+from groute_py.device.cpu.rows import CpuGraph, CpuHeaps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.device.summary import LiftError, SumError, Summary, Wanted
 from groute_py.engine.options import Options
@@ -28,7 +28,7 @@ from groute_py.results.result import public_distances
 from groute_py.system.environment import local_rank
 
 if TYPE_CHECKING:
-    from groute_py.device.cuda_graph import CudaGraph
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
 
 BATCH_DELTA, FEWEST_ARCS = 24.0, 3.0
 """Δ of a batch in mean weights divided by the mean degree, for vertices of so few arcs. With more
@@ -159,8 +159,8 @@ class Solving:
         return CpuFloyd(self._graph, arcs, predecessors=predecessors)
 
     def _opened_on_gpu(self, distance_type: np.dtype[Any]) -> RowSolver:
-        from groute_py.device.cuda_graph import CudaGraph
-        from groute_py.device.cuda_rows import CudaRows, batch_method, heap_method
+        from groute_py.device.cuda.multi_source.graph import CudaGraph
+        from groute_py.device.cuda.multi_source.rows import CudaRows, batch_method, heap_method
 
         limit, predecessors = self._request.memory_limit, self._request.predecessors
         if self._choice.algorithm == "single":
@@ -173,9 +173,9 @@ class Solving:
         return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
 
     def _opened_matrix(self, graph: CudaGraph) -> RowSolver:
-        from groute_py.device.cuda_floyd import CudaFloyd
-        from groute_py.device.cuda_floyd_ranks import CudaRankFloyd
-        from groute_py.device.cuda_floyd_strips import CudaStripFloyd
+        from groute_py.device.cuda.multi_source.floyd.one_gpu import CudaFloyd
+        from groute_py.device.cuda.multi_source.floyd.out_of_core import CudaStripFloyd
+        from groute_py.device.cuda.multi_source.floyd.ranks import CudaRankFloyd
 
         greatest, trees = float(self._facts.greatest), self._request.predecessors
         if self._channel.size > 1:

@@ -54,7 +54,7 @@ class TestOutput:
     def test_what_does_not_verify_is_not_saved(
         self, run: Run, small: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from groute_py.device.cpu import CpuDevice
+        from groute_py.device.cpu.device import CpuDevice
 
         right = CpuDevice.distances
         monkeypatch.setattr(CpuDevice, "distances", lambda self: right(self) // 2)

@@ -36,7 +36,7 @@ PROGRAM = """\
 # groute-py; when rank 0 begins to solve it leaves a file; then each rank does what ON_SOLVE says.
 import os, sys, time
 from pathlib import Path
-from groute_py.device.cpu import CpuDevice
+from groute_py.device.cpu.device import CpuDevice
 from groute_py.system.environment import place
 
 NUMBER = os.environ["SLURM_JOB_ID"]

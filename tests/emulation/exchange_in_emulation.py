@@ -21,7 +21,7 @@ from support.graphs import random_graph
 from support.local_ranks import on_ranks
 
 from groute_py import Graph, Result, generate
-from groute_py.device import peers
+from groute_py.device.cuda.peer import link
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
@@ -37,7 +37,7 @@ shown: list[int] = []
 """Of every run and rank: the turns after which it showed what it knew."""
 
 
-class Noting(peers.Link):
+class Noting(link.Link):
     """Notes what it is asked to count."""
 
     def bytes_sent(self, exchange: Any) -> Any:
@@ -127,5 +127,5 @@ def main(expected: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    peers.Link = Noting  # type: ignore[misc]
+    link.Link = Noting  # type: ignore[misc]
     main(sys.argv[1], int(sys.argv[2]))

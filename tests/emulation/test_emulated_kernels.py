@@ -15,8 +15,8 @@ from support.graphs import graph_of, graphs, random_graph, scipy_distances
 from support.skips import needs_compiler
 
 from groute_py import Graph, Result, verify
-from groute_py.device import layout
 from groute_py.device.base import unreached
+from groute_py.device.cuda.runtime import structs
 from groute_py.kernels.source import BLOCK, SOLVE, options
 from groute_py.results.result import public_distances
 
@@ -32,17 +32,17 @@ def test_structs_are_mirrored(name: str, tmp_path: Path) -> None:
     """Field by field, as the compiler lays them out."""
     kind = np.dtype(name)
     mirrored = {
-        "Share": layout.SHARE,
-        "Work": layout.WORK,
-        "Peers": layout.PEERS,
-        "Mailbox": layout.MAILBOX,
-        "Traffic": layout.TRAFFIC,
-        "Orders": layout.ORDERS,
-        "Exchange": layout.EXCHANGE,
-        "Control": layout.control_type(kind),
+        "Share": structs.SHARE,
+        "Work": structs.WORK,
+        "Peers": structs.PEERS,
+        "Mailbox": structs.MAILBOX,
+        "Traffic": structs.TRAFFIC,
+        "Orders": structs.ORDERS,
+        "Exchange": structs.EXCHANGE,
+        "Control": structs.control_type(kind),
     }
     checks = [
-        f"static_assert(offsetof({struct}, {field}) == {layout.offset_of(words, field)});"
+        f"static_assert(offsetof({struct}, {field}) == {structs.offset_of(words, field)});"
         for struct, words in mirrored.items()
         for field in words.names or ()
         if field != "padding"

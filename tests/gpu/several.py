@@ -13,7 +13,7 @@ import time
 from support.places import ROOT, TESTS
 from support.processes import run_under_mpirun
 
-from groute_py.device.choose import gpu_problem
+from groute_py.device.registry import gpu_problem
 
 LIMIT_S = 150
 
@@ -52,7 +52,7 @@ def main() -> int:
 def usable_gpus() -> int:
     if gpu_problem() is not None:
         return 0
-    from groute_py.device.inventory import gpus  # where there is CuPy
+    from groute_py.device.cuda.runtime.inventory import gpus  # where there is CuPy
 
     return len(gpus())
 

@@ -37,9 +37,9 @@ class Busy:
 
 @pytest.fixture
 def _busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device import inventory, own_gpu
+    from groute_py.device.cuda.runtime import gpu, inventory
 
-    monkeypatch.setattr(own_gpu.cp.cuda, "Device", Busy)
+    monkeypatch.setattr(gpu.cp.cuda, "Device", Busy)
     monkeypatch.setattr(inventory, "room_on", refuse)
 
 

@@ -25,7 +25,7 @@ def drawn(count: int, dtype: str) -> Any:
 @pytest.mark.parametrize("count", [0, 1, PIECE, PIECE + 1, 2 * PIECE, 19 * PIECE + 5])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
 def test_there_and_back(count: int, dtype: str) -> None:
-    from groute_py.device.cuda_crossing import to_device, to_host
+    from groute_py.device.cuda.runtime.transfer import to_device, to_host
 
     values = drawn(count, dtype)
     there = to_device(values, dtype)
@@ -38,7 +38,7 @@ def test_there_and_back(count: int, dtype: str) -> None:
 @pytest.mark.parametrize(("given", "wanted"), [("int64", "int32"), ("uint32", "int32")])
 @pytest.mark.parametrize("count", [7, 5 * PIECE + 3])
 def test_types_change_on_the_way(count: int, given: str, wanted: str) -> None:
-    from groute_py.device.cuda_crossing import to_device, to_host
+    from groute_py.device.cuda.runtime.transfer import to_device, to_host
 
     values = drawn(count, given)
     values.flags.writeable = False
@@ -48,7 +48,7 @@ def test_types_change_on_the_way(count: int, given: str, wanted: str) -> None:
 
 
 def test_threads_wait_for_each_other() -> None:
-    from groute_py.device.cuda_crossing import to_device, to_host
+    from groute_py.device.cuda.runtime.transfer import to_device, to_host
 
     def both_ways(seed: int) -> bool:
         values = drawn(3 * PIECE + seed, "int32")

@@ -46,9 +46,9 @@ def test_each_arc_lies_where_its_head_is(
     prepared: bool, name: str, ranks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All arcs are there, and owners know who has some; by whatever numbers."""
-    from groute_py.device import cuda_numbered
+    from groute_py.device.cuda.graph import degree_order
 
-    monkeypatch.setattr(cuda_numbered, "MIXED_AT_ONCE", 8)
+    monkeypatch.setattr(degree_order, "MIXED_AT_ONCE", 8)
     if prepared:
         as_large.pull_outer_arcs(monkeypatch.setattr)
     graph = GRAPHS[name]()
@@ -124,8 +124,8 @@ def test_without_room_ranks_go_on_in_rounds(
     step: str, full: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever rank has none, and at whichever step; with the shares that they had before."""
-    from groute_py.device import peers
-    from groute_py.device.cuda_dealt import Dealt
+    from groute_py.device.cuda.graph.redistribute import Dealt
+    from groute_py.device.cuda.peer import link
 
     taken = getattr(Dealt, step)
 
@@ -137,14 +137,14 @@ def test_without_room_ranks_go_on_in_rounds(
     monkeypatch.setattr(Dealt, step, tried)
     result = solved(generate("rmat:6"), 3, 3)
     assert result.statistics["mode"] == "rounds"
-    assert result.statistics["reason"] == peers.FULL
+    assert result.statistics["reason"] == link.FULL
 
 
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
 def test_without_room_for_grades_others_have_them(
     full: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from groute_py.device.cuda_dealt import Dealt
+    from groute_py.device.cuda.graph.redistribute import Dealt
 
     as_large.pull_outer_arcs(monkeypatch.setattr)
     as_large.take_thick_turns(monkeypatch.setattr)
@@ -175,7 +175,7 @@ def test_without_room_for_grades_others_have_them(
 def test_without_room_it_is_an_error_where_fused_is_asked_for(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from groute_py.device.cuda_dealt import Dealt
+    from groute_py.device.cuda.graph.redistribute import Dealt
 
     def full(self: Any, *_: Any) -> Any:
         raise MemoryError("full")
@@ -196,9 +196,11 @@ def test_offsets_are_equally_wide_on_all_ranks(
 ) -> None:
     """Those of the rank with most arcs, by whom they lead from in rounds; dealt out, by whom they
     lead to."""
-    from groute_py.device import cuda_loaded, cuda_module, memory
+    from groute_py.device.cuda.runtime import compile as compiling
+    from groute_py.device.cuda.runtime import memory_plan
+    from groute_py.device.cuda.sssp import buffers
 
-    for module in (memory, cuda_loaded, cuda_module):
+    for module in (memory_plan, buffers, compiling):
         # `smallest` is loaded too
         monkeypatch.setattr(module, "is_wide", lambda arcs: arcs > most)
     counts = np.repeat([100, 10], [90, 90])  # 9,000 and 900 arcs, if parts are equally long
@@ -219,9 +221,9 @@ def test_offsets_are_equally_wide_on_all_ranks(
 
 
 def test_more_vertices_than_a_rank_can_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device import cuda_dealt
+    from groute_py.device.cuda.graph import redistribute
 
-    monkeypatch.setattr(cuda_dealt, "MOST_LOCAL", 99)
+    monkeypatch.setattr(redistribute, "MOST_LOCAL", 99)
     result = solved(generate("road:10x10"), 3, 2)
     assert result.statistics["mode"] == "rounds"
     assert "local vertices, more than 99" in result.statistics["reason"]
@@ -229,7 +231,7 @@ def test_more_vertices_than_a_rank_can_number(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those whose arcs have been dealt out already take their rows back."""
-    from groute_py.device.cuda import CudaDevice
+    from groute_py.device.cuda.sssp.device import CudaDevice
 
     link = CudaDevice.link
     monkeypatch.setattr(team, "settings", lambda: SimpleNamespace(hosts=2))
@@ -280,7 +282,7 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
 
     Where no host says why it stopped them nobody takes what kernels have left for an answer.
     """
-    from groute_py.device.cuda import CudaDevice
+    from groute_py.device.cuda.sssp.device import CudaDevice
 
     graph, stopping, launch = generate("road:12x12"), set(), CudaDevice.launch
 
@@ -318,7 +320,7 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
 
 def test_who_hears_nothing_of_a_peer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot know what the others make of the run, and would wait for what they never send."""
-    from groute_py.device import cuda_module
+    from groute_py.device.cuda.runtime import compile as compiling
 
     hangs = """
     if (peers.me == 0) {  // once the other has said that it is quiet
@@ -335,8 +337,8 @@ def test_who_hears_nothing_of_a_peer_says_so(monkeypatch: pytest.MonkeyPatch) ->
         assert "PATIENCE (1u << 20)" in text
         return text.replace(says, hangs).replace("PATIENCE (1u << 20)", "PATIENCE 8")
 
-    monkeypatch.setattr(cuda_module, "text_of", hanging)
-    monkeypatch.setattr(cuda_module, "module", cache(cuda_module.module.__wrapped__))
+    monkeypatch.setattr(compiling, "text_of", hanging)
+    monkeypatch.setattr(compiling, "module", cache(compiling.module.__wrapped__))
     with pytest.raises(RunError, match="has not ended a second after") as caught:
         solved(generate("road:6x6"), 0, 2)
     assert not caught.value.on_all_ranks

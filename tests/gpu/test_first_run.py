@@ -20,12 +20,12 @@ from groute_py.partition.share import Share
 pytestmark = needs_gpu
 
 KINDS = {
-    "delta-stepping": ("cuda", "CudaDevice", {}),
-    "bfs": ("alone.bfs_cuda", "BreadthFirstCuda", {}),
-    "frontier-dijkstra": ("alone.frontier_cuda", "FrontierCuda", {"criterion": "out"}),
-    "csr-bellman-ford": ("alone.pull_cuda", "CsrCuda", {}),
-    "ell-bellman-ford": ("alone.pull_cuda", "EllCuda", {}),
-    "dense-bellman-ford": ("alone.pull_cuda", "DenseCuda", {}),
+    "delta-stepping": ("sssp.device", "CudaDevice", {}),
+    "bfs": ("methods.bfs", "BreadthFirstCuda", {}),
+    "frontier-dijkstra": ("methods.frontier_dijkstra", "FrontierCuda", {"criterion": "out"}),
+    "csr-bellman-ford": ("methods.min_plus", "CsrCuda", {}),
+    "ell-bellman-ford": ("methods.min_plus", "EllCuda", {}),
+    "dense-bellman-ford": ("methods.min_plus", "DenseCuda", {}),
 }
 
 
@@ -35,10 +35,10 @@ def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.Monke
     """All that a share goes through when it is loaded, with one that keeps nothing behind."""
     from importlib import import_module
 
-    from groute_py.device import cuda_loaded
+    from groute_py.device.cuda.sssp import buffers
 
     module, name, choices = KINDS[method]
-    kind = getattr(import_module(f"groute_py.device.{module}"), name)
+    kind = getattr(import_module(f"groute_py.device.cuda.{module}"), name)
     loaded: list[Terms] = []
     load = kind.load
 
@@ -47,7 +47,7 @@ def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.Monke
         load(device, share, terms)
 
     monkeypatch.setattr(kind, "load", counting)
-    monkeypatch.setattr(cuda_loaded, "_REHEARSED", set())
+    monkeypatch.setattr(buffers, "_REHEARSED", set())
     device = kind(0, direct=False, **choices)
     for arcs in (7, 1 << 31):
         terms = Terms(np.dtype(dtype), 1, "alone", arcs)
@@ -63,8 +63,9 @@ def test_a_share_finds_its_kernels_compiled(
     mode: ModeName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those for its mode, and for offsets into as many arcs as any rank has."""
-    from groute_py.device import cuda_loaded, cuda_module
-    from groute_py.device.cuda import CudaDevice
+    from groute_py.device.cuda.runtime import compile as compiling
+    from groute_py.device.cuda.sssp import buffers
+    from groute_py.device.cuda.sssp.device import CudaDevice
 
     compiled: list[tuple[str, ...]] = []
 
@@ -75,18 +76,16 @@ def test_a_share_finds_its_kernels_compiled(
         def get_function(self, _: str) -> Any:
             return SimpleNamespace(kernel=SimpleNamespace(ptr=0))
 
-    monkeypatch.setattr(cuda_loaded, "_REHEARSED", set())
-    monkeypatch.setattr(cuda_module, "cp", SimpleNamespace(RawModule=RawModule))
-    monkeypatch.setattr(cuda_module, "module", cache(cuda_module.module.__wrapped__))
-    monkeypatch.setattr(
-        cuda_loaded.driver, "occupancyMaxActiveBlocksPerMultiprocessor", lambda *_: 1
-    )
+    monkeypatch.setattr(buffers, "_REHEARSED", set())
+    monkeypatch.setattr(compiling, "cp", SimpleNamespace(RawModule=RawModule))
+    monkeypatch.setattr(compiling, "module", cache(compiling.module.__wrapped__))
+    monkeypatch.setattr(buffers.driver, "occupancyMaxActiveBlocksPerMultiprocessor", lambda *_: 1)
     device, kind = CudaDevice(0, direct=False), np.dtype(np.int32)
     for arcs in (7, 1 << 31):
         terms = Terms(kind, 2, mode, arcs)
         device.rehearse(terms)
         assert compiled == [options(kind, wide_offsets=arcs > 7, mode=mode)]
-        device.load(cuda_loaded.smallest(kind), terms)
+        device.load(buffers.smallest(kind), terms)
         assert len(compiled) == 1
         device.let_go()
         compiled.clear()

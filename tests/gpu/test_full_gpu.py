@@ -19,8 +19,8 @@ from support.solving import solve
 
 from groute_py import Graph, InputError, Result, generate, verify
 from groute_py.comm.solo import SoloChannel
-from groute_py.device import memory
-from groute_py.device.mirrors import Mirrors
+from groute_py.device.cuda.graph.ghosts import Mirrors
+from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
@@ -74,7 +74,7 @@ def prepared(spec: str, *, hops: bool) -> tuple[Graph, int, Any]:
 def wanted(graph: Graph, method: str, room: float) -> int:
     """So many times what the share takes, and a matrix beside it."""
     own, kind = graph.vertex_count, np.dtype(np.int32)
-    need = memory.gpu_bytes(own, 0, graph.arc_count, 1, kind) + memory.SPARE_BYTES
+    need = memory_plan.gpu_bytes(own, 0, graph.arc_count, 1, kind) + memory_plan.SPARE_BYTES
     matrix = 4 * own * own if method.startswith("dense") else 0
     return int(room * (need + matrix))
 
@@ -90,11 +90,11 @@ def solved_or_refused(*arguments: Any, **options: Any) -> Result | InputError:
 def small_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """In emulation: nothing is spared, and lists are as short as their graphs."""
     if EMULATED:
-        from groute_py.device import cuda_ascending
+        from groute_py.device.cuda.runtime import sort as sorting
 
-        monkeypatch.setattr(cuda_ascending, "FEW_BYTES", 0)
-        monkeypatch.setattr(memory, "SPARE_BYTES", 1 << 13)
-        monkeypatch.setattr(memory, "LEAST_CAPACITY", 64)
+        monkeypatch.setattr(sorting, "FEW_BYTES", 0)
+        monkeypatch.setattr(memory_plan, "SPARE_BYTES", 1 << 13)
+        monkeypatch.setattr(memory_plan, "LEAST_CAPACITY", 64)
 
 
 @pytest.mark.usefixtures("small_lists")
@@ -168,10 +168,10 @@ def test_messages_without_room_on_the_device(
     ranks: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They go through the host, and come in pieces."""
-    from groute_py.device import cuda_messages
+    from groute_py.device.cuda.sssp import outbox
 
-    monkeypatch.setattr(cuda_messages, "MERGED_AT_ONCE", 3)
-    monkeypatch.setattr(cuda_messages.Messages, "_room_here", lambda *_: None)
+    monkeypatch.setattr(outbox, "MERGED_AT_ONCE", 3)
+    monkeypatch.setattr(outbox.Messages, "_room_here", lambda *_: None)
     graph = random_graph(300, 1500, seed, greatest=9)
     result = solve(graph, seed, ranks, patience=1, device="cuda")
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, seed))
@@ -180,12 +180,12 @@ def test_messages_without_room_on_the_device(
 
 @pytest.mark.parametrize("method", ["delta-stepping", "bfs"])
 def test_vertices_are_looked_at_in_pieces(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device import cuda
-    from groute_py.device.alone import bfs_cuda
-    from groute_py.device.cuda_loaded import pieces
+    from groute_py.device.cuda.methods import bfs
+    from groute_py.device.cuda.sssp import device as near_far
+    from groute_py.device.cuda.sssp.buffers import pieces
 
     full = solve(generate("road:20x20"), 5, device="cpu", algorithm=method, hops=method == "bfs")
-    for module in (cuda, bfs_cuda):
+    for module in (near_far, bfs):
         monkeypatch.setattr(module, "pieces", partial(pieces, length=7))
     options = {"algorithm": method, "hops": method == "bfs", "device": "cuda"}
     for targets in ([], [3, 17, 88, 20, 4, 9, 60, 31, 45]):
@@ -201,12 +201,12 @@ def test_vertices_are_looked_at_in_pieces(method: str, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("method", ["bfs", "csr-bellman-ford", "frontier-dijkstra"])
 def test_more_arcs_than_can_be_turned_around(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device.alone import rows_cuda
+    from groute_py.device.cuda.graph import transpose
 
     graph = generate("road:20x20")
     options = {"algorithm": method, "hops": method == "bfs", "device": "cuda"}
     solve(graph, 5, **options)  # what is loaded beforehand has more arcs than the graph
-    monkeypatch.setattr(rows_cuda, "MOST_ARCS", graph.arc_count - 1)
+    monkeypatch.setattr(transpose, "MOST_ARCS", graph.arc_count - 1)
     with pytest.raises(InputError, match=r"cannot take [\d,]+ arcs on one GPU.*delta-stepping"):
         solve(graph, 5, **options)
 
@@ -217,14 +217,14 @@ def test_inboxes_without_room(full: list[int], monkeypatch: pytest.MonkeyPatch) 
     import cupy as cp
 
     from groute_py.comm.team import Team
-    from groute_py.device import peers
+    from groute_py.device.cuda.peer import link
 
     kept: list[int] = []
     take, free = cp.cuda.runtime.malloc, cp.cuda.runtime.free
 
     def work(channel: Any) -> Any:
         entries = 1 << 12 if channel.rank not in full else 1 << 50
-        return peers.linked(Team(channel, 0, 1), Mirrors(channel.rank, [0] * 3), None, 8, entries)
+        return link.linked(Team(channel, 0, 1), Mirrors(channel.rank, [0] * 3), None, 8, entries)
 
     def malloc(nbytes: int) -> int:
         kept.append(take(nbytes))
@@ -234,9 +234,9 @@ def test_inboxes_without_room(full: list[int], monkeypatch: pytest.MonkeyPatch) 
         kept.remove(address)
         free(address)
 
-    monkeypatch.setattr(peers.runtime, "malloc", malloc)
-    monkeypatch.setattr(peers.runtime, "free", give)
-    assert on_ranks(3, work) == [peers.FULL] * 3
+    monkeypatch.setattr(link.runtime, "malloc", malloc)
+    monkeypatch.setattr(link.runtime, "free", give)
+    assert on_ranks(3, work) == [link.FULL] * 3
     assert kept == []
 
 
@@ -246,7 +246,7 @@ def test_a_sort_takes_what_was_asked_for_and_no_more(dtype: str, step: int) -> N
     """Else CuPy's sort might find no memory on its way, and say nothing."""
     import cupy as cp
 
-    from groute_py.device.cuda_ascending import ascending, sort_bytes
+    from groute_py.device.cuda.runtime.sort import ascending, sort_bytes
 
     values = np.random.default_rng(1).integers(0, 1000, 1 << (10 if EMULATED else 23))
     keys = cp.asarray(values.astype(dtype))[::step]

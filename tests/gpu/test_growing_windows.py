@@ -26,7 +26,7 @@ TYPES = ("int32", "int64", "float32", "float64")
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[Windows]:
     """What solves begin with."""
-    from groute_py.device.cuda import CudaDevice
+    from groute_py.device.cuda.sssp.device import CudaDevice
 
     as_large.grow_windows(monkeypatch.setattr)
     start, seen = CudaDevice.start, []
@@ -64,10 +64,12 @@ def test_answers_are_right(begun: list[Windows], weights: str, predecessors: boo
 @pytest.mark.parametrize("weights", TYPES)
 @pytest.mark.parametrize("fold", [1, 2, 3])
 def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device import cuda
+    from groute_py.device.cuda.sssp import device as near_far
 
     graph = graph_of(weights)
-    monkeypatch.setattr(cuda, "fold_of", lambda own, _: fold if own == graph.vertex_count else 0)
+    monkeypatch.setattr(
+        near_far, "fold_of", lambda own, _: fold if own == graph.vertex_count else 0
+    )
     for source in (int(np.argmax(np.diff(graph.offsets))), 7):
         result = sssp(graph, source, device="cuda")
         np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
@@ -78,7 +80,7 @@ def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.Mo
     ("own", "fold"), [(0, 0), (16 << 20, 0), (17 << 20, 1), (64 << 20, 2), (1 << 31, 3)]
 )
 def test_hints_fit_in_a_third_of_l2(own: int, fold: int) -> None:
-    from groute_py.device.cuda import fold_of
+    from groute_py.device.cuda.sssp.device import fold_of
 
     assert fold_of(own, 48 << 20) == fold
 
@@ -128,10 +130,11 @@ def test_a_width_that_sums_swallow(weights: str, delta: float) -> None:
 
 def test_patience_widens_no_window(begun: list[Windows], monkeypatch: pytest.MonkeyPatch) -> None:
     """A smaller Δ can be wider than the window that is open; what lies between is far."""
-    from groute_py.device import cuda, patience
+    from groute_py.device import delta_control
+    from groute_py.device.cuda.sssp import device as near_far
 
-    monkeypatch.setattr(patience, "PASSES", 0.1)  # so that it ends once
-    monkeypatch.setattr(cuda, "SLICE_TURNS_ALONE", 1)
+    monkeypatch.setattr(delta_control, "PASSES", 0.1)  # so that it ends once
+    monkeypatch.setattr(near_far, "SLICE_TURNS_ALONE", 1)
     path, weight = 200, 1000  # and ten vertices farther out, each with one behind it
     out = np.arange(path + 1, path + 11)
     tails = np.concatenate([np.arange(path), np.zeros(10, np.int64), out])
@@ -141,7 +144,7 @@ def test_patience_widens_no_window(begun: list[Windows], monkeypatch: pytest.Mon
     offsets = np.append(0, np.cumsum(np.bincount(tails, minlength=path + 21)))
     graph = Graph(offsets, heads[order], weights[order])
     result = sssp(graph, 0, device="cuda", algorithm="delta-stepping", predecessors=False)
-    assert begun[0].first < weight < begun[0].widest / patience.NARROWING
+    assert begun[0].first < weight < begun[0].widest / delta_control.NARROWING
     np.testing.assert_array_equal(result.distances, reference_distances(graph, 0))
 
 

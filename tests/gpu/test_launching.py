@@ -18,7 +18,7 @@ AT_WORK, FAILED = 600, 719
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Any:
     """One whose stream has failed."""
-    from groute_py.device.cuda import CudaDevice
+    from groute_py.device.cuda.sssp.device import CudaDevice
 
     def refuse() -> NoReturn:
         raise RuntimeError("unspecified launch failure")
@@ -33,10 +33,10 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_kernel_at_work_is_told_from_one_that_failed(
     status: int, device: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from groute_py.device import cuda_fused
+    from groute_py.device.cuda.peer import fused as fused_kernel
 
     asked = SimpleNamespace(streamQuery=lambda _: status)
-    monkeypatch.setattr(cuda_fused, "runtime", asked)
+    monkeypatch.setattr(fused_kernel, "runtime", asked)
     if status == AT_WORK:
         assert not device.finished()
     else:
@@ -45,13 +45,13 @@ def test_a_kernel_at_work_is_told_from_one_that_failed(
 
 
 def test_no_launch_without_all_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device import cuda_call
+    from groute_py.device.cuda.runtime import launch
 
     launched: list[Any] = []
     driver = SimpleNamespace(launchCooperativeKernel=lambda *words: launched.append(words))
-    monkeypatch.setattr(cuda_call, "driver", driver)
+    monkeypatch.setattr(launch, "driver", driver)
     types = {"first": np.uint32, "second": np.float64}
-    call = cuda_call.Call(SimpleNamespace(ptr=1), 2, 32, types)
+    call = launch.Call(SimpleNamespace(ptr=1), 2, 32, types)
     stream = SimpleNamespace(ptr=0)
     with pytest.raises(AssertionError, match="second"):
         call.launch(stream, first=3)

@@ -43,8 +43,8 @@ def test_not_even_one_block(method: str, at_once: int) -> None:
 
 
 def test_a_matrix_has_room_for_the_arcs_turned_round() -> None:
-    from groute_py.device.cuda_floyd import CudaFloyd
-    from groute_py.device.cuda_floyd_steps import Steps
+    from groute_py.device.cuda.multi_source.floyd.one_gpu import CudaFloyd
+    from groute_py.device.cuda.multi_source.floyd.steps import Steps
 
     graph: Any = SimpleNamespace(type=np.dtype(np.int32), vertex_count=100, arc_count=400)
     bare = Steps(graph, None).matrix_bytes

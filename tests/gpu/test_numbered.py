@@ -28,7 +28,7 @@ pytestmark = needs_linked_gpus
 def test_without_room_for_numbers_all_keep_theirs(
     full: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from groute_py.device.cuda_dealt import Dealt
+    from groute_py.device.cuda.graph.redistribute import Dealt
 
     as_large.pull_outer_arcs(monkeypatch.setattr)
     spare = Dealt._spare
@@ -55,10 +55,10 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
     """On a GPU they are made while the host goes on: here not before it waits for its stream."""
     from cupy.cuda import Stream  # which is emulated
 
-    from groute_py.device import cuda_numbered
+    from groute_py.device.cuda.graph import degree_order
 
     as_large.pull_outer_arcs(monkeypatch.setattr)
-    number, due, synchronize = cuda_numbered._number, threading.local(), Stream.synchronize
+    number, due, synchronize = degree_order._number, threading.local(), Stream.synchronize
     late = list[int]()
 
     def number_later(offsets: Any, numbers: Any) -> None:
@@ -71,7 +71,7 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
             work()
             late.append(1)
 
-    monkeypatch.setattr(cuda_numbered, "_number", number_later)
+    monkeypatch.setattr(degree_order, "_number", number_later)
     monkeypatch.setattr(Stream, "synchronize", catch_up)
     graph = generate("rmat:8,12")
 

@@ -124,9 +124,9 @@ def test_arcs_that_lead_one_way_are_turned_round() -> None:
 @pytest.mark.parametrize("weights", ["int32", "float32", "float64"])
 def test_grades_say_how_far_arcs_lead_on(weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each against all arcs from its head but those back: true, and no lower than has to be."""
-    from groute_py.device import cuda_numbered
+    from groute_py.device.cuda.graph import degree_order
 
-    monkeypatch.setattr(cuda_numbered, "MIXED_AT_ONCE", 50)
+    monkeypatch.setattr(degree_order, "MIXED_AT_ONCE", 50)
     whole = graph_of(weights)
     lighter = (whole.weights - 1) if weights == "int32" else (whole.weights - 1) / 64
     graph = Graph(whole.offsets, whole.heads, lighter.astype(weights))
@@ -183,14 +183,14 @@ def test_much_is_due_once_long_rows_are_cut(
     weights: str, share: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then arcs are left from the middle of a turn on."""
-    from groute_py.device import cuda
+    from groute_py.device.cuda.sssp import device as near_far
 
     graph = graph_of(weights)
     degrees = np.diff(graph.offsets)
     hub, least = int(np.argmax(degrees)), graph.arc_count // share
     assert degrees[hub] > 4 * PART  # in five parts
     assert degrees.mean() < least < 5 * PART
-    monkeypatch.setattr(cuda, "OUTER_SHARE", share)
+    monkeypatch.setattr(near_far, "OUTER_SHARE", share)
     beside = graph.heads[graph.offsets[hub] : graph.offsets[hub + 1]]
     check(graph, [hub, int(beside[np.argmin(degrees[beside])]), 7], back=None)
 
@@ -203,7 +203,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
     """A hub and a vertex beside it are near together, and lead to the same two, the hub on the
     shorter way: its long row is cut, and arcs are left from then on. So one of the two has to be
     reached by a part of that row, and the other, far away, to be pulled."""
-    from groute_py.device import cuda
+    from groute_py.device.cuda.sssp import device as near_far
 
     hub, beside, close, far, leaves = 1, 2, 3, 4, 5 * PART
     arcs = [(0, hub, 1), (0, beside, 1), (hub, close, 1500), (beside, close, 1501)]
@@ -213,7 +213,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
     order = np.argsort(tails, kind="stable")
     offsets = np.searchsorted(tails[order], np.arange(5 + leaves + 1))
     graph = Graph(offsets, heads[order].astype(np.int32), column[order].astype(weights))
-    monkeypatch.setattr(cuda, "OUTER_SHARE", graph.arc_count // 100)
+    monkeypatch.setattr(near_far, "OUTER_SHARE", graph.arc_count // 100)
     check(graph, [0], back=None)
 
 
@@ -301,14 +301,14 @@ def test_a_cutoff_and_targets() -> None:
 def test_rows_are_sorted_some_at_a_time(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy as cp
 
-    from groute_py.device import cuda_ascending
-    from groute_py.device.cuda_graph import packed_arcs
+    from groute_py.device.cuda.multi_source.graph import packed_arcs
+    from groute_py.device.cuda.runtime import sort as sorting
 
-    monkeypatch.setattr(cuda_ascending, "SORTED_AT_ONCE", together)
+    monkeypatch.setattr(sorting, "SORTED_AT_ONCE", together)
     for name in ("int32", "float64"):
         graph, dtype = graph_of(name), np.dtype(name)
         arcs = packed_arcs(graph.heads, graph.weights, dtype)
-        cuda_ascending.sort_rows(cp.asarray(graph.offsets), arcs, dtype)
+        sorting.sort_rows(cp.asarray(graph.offsets), arcs, dtype)
         fields = arcs.get().view(dtype).reshape(-1, 2)
         heads = arcs.get().view(np.uint32).reshape(graph.arc_count, -1)[:, dtype.itemsize // 4]
         for row in range(graph.vertex_count):
@@ -319,10 +319,10 @@ def test_rows_are_sorted_some_at_a_time(together: int, monkeypatch: pytest.Monke
 
 
 def test_without_room_for_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device import cuda_numbered
+    from groute_py.device.cuda.graph import degree_order
 
     graph = graph_of("int32")
-    monkeypatch.setattr(cuda_numbered, "ANSWER_BYTES", 1 << 50)
+    monkeypatch.setattr(degree_order, "ANSWER_BYTES", 1 << 50)
     with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
         result = session.solve(7)
         device: Any = session._device
@@ -333,10 +333,10 @@ def test_without_room_for_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device import cuda_numbered
+    from groute_py.device.cuda.graph import degree_order
 
     graph = graph_of("int32")
-    monkeypatch.setattr(cuda_numbered, "SPARE_BYTES", 1 << 50)
+    monkeypatch.setattr(degree_order, "SPARE_BYTES", 1 << 50)
     with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
         result = session.solve(7)
         device: Any = session._device

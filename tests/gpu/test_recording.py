@@ -15,7 +15,7 @@ from support.skips import EMULATED, needs_gpu
 from support.solving import solve
 
 from groute_py import Graph, generate, verify
-from groute_py.device import memory
+from groute_py.device.cuda.runtime import memory_plan
 
 pytestmark = needs_gpu
 
@@ -34,7 +34,7 @@ FEW = 20
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many vertices were left without a record, solve by solve."""
-    from groute_py.device.cuda import CudaDevice
+    from groute_py.device.cuda.sssp.device import CudaDevice
 
     left: list[int] = []
     claim_recorded = CudaDevice._claim_recorded
@@ -69,7 +69,7 @@ def test_many_are_far(
     spec: str, dtype: str, recorded: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then they are looked for among all vertices, which does not tell by which arcs they came."""
-    monkeypatch.setattr(memory, "FAR_SHARE", 1 << 30)
+    monkeypatch.setattr(memory_plan, "FAR_SHARE", 1 << 30)
     whole = generate(spec)
     graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))
     degrees = np.diff(graph.offsets)

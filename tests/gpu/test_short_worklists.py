@@ -20,9 +20,9 @@ pytestmark = needs_gpu
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
-    from groute_py.device import cuda_loaded
+    from groute_py.device.cuda.sssp import buffers
 
-    monkeypatch.setattr(cuda_loaded, "entries_that_fit", lambda *_: entries)
+    monkeypatch.setattr(buffers, "entries_that_fit", lambda *_: entries)
 
 
 @pytest.mark.usefixtures("cuda")

@@ -15,7 +15,7 @@ from support.skips import needs_linked_gpus
 
 from groute_py import Graph, generate, verify
 from groute_py.algorithms import delta_stepping
-from groute_py.device import memory
+from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.engine.supply.whole import Whole
@@ -89,20 +89,20 @@ def test_blocks_that_go_few_levels_down(
     name: str, depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two on each rank, beside one that listens."""
-    from groute_py.device import cuda_fused
+    from groute_py.device.cuda.peer import fused as fused_kernel
 
-    monkeypatch.setattr(cuda_fused, "DEPTH", depth)
+    monkeypatch.setattr(fused_kernel, "DEPTH", depth)
     assert solved(GRAPHS[name](), 3) == [(0, False)] * 3
 
 
 def test_one_block_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     """How often it hears of more, counted in a word that serves trees only."""
-    from groute_py.device import cuda_module
+    from groute_py.device.cuda.runtime import compile as compiling
 
     hears = "if (staged.come) relax.express();"
     counts = "if (staged.come && threadIdx.x == 0) relax.rank.control->claimed_count++;"
-    monkeypatch.setattr(cuda_module, "text_of", lambda program: edited(program, hears, counts))
-    monkeypatch.setattr(cuda_module, "module", cache(cuda_module.module.__wrapped__))
+    monkeypatch.setattr(compiling, "text_of", lambda program: edited(program, hears, counts))
+    monkeypatch.setattr(compiling, "module", cache(compiling.module.__wrapped__))
     graph, source = GRAPHS["rmat"](), 3
     options = replace(OPTIONS, predecessors=False)
 
@@ -127,9 +127,9 @@ def edited(program: Program, where: str, what: str) -> str:
 @pytest.mark.parametrize("share", [1, 2, 8])
 def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is far where predecessors are recorded; and then not all that finds a place."""
-    monkeypatch.setattr(memory, "LEAST_CAPACITY", 1)
-    monkeypatch.setattr(memory, "FAR_SHARE", share)
-    monkeypatch.setattr(memory, "FAR_WITH_TAILS", 1)
+    monkeypatch.setattr(memory_plan, "LEAST_CAPACITY", 1)
+    monkeypatch.setattr(memory_plan, "FAR_SHARE", share)
+    monkeypatch.setattr(memory_plan, "FAR_WITH_TAILS", 1)
     whole = generate("rmat:8,16")
     falling = np.argsort(-np.diff(whole.offsets), kind="stable")
     places = np.argsort(falling)

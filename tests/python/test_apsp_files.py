@@ -97,7 +97,7 @@ class Interrupting:
 def test_a_finished_row_is_not_computed_twice(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groute_py.device.cpu_rows.BLOCK_BYTES", 1)
+    monkeypatch.setattr("groute_py.device.cpu.rows.BLOCK_BYTES", 1)
     job, path = job_of(graph, algorithm="heap"), tmp_path / "out.npy"
     first = Interrupting(kept(path, job), 3, KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):

@@ -56,8 +56,8 @@ def test_a_native_file_keeps_it(
     def no_sort(*_: object) -> None:
         pytest.fail("sorted again")
 
-    where = "frontier_cpu.rows.sort_rows" if device == "cpu" else "frontier_cuda.cp.argsort"
-    monkeypatch.setattr(f"groute_py.device.alone.{where}", no_sort)
+    where = "rows.sort_rows" if device == "cpu" else "cp.argsort"
+    monkeypatch.setattr(f"groute_py.device.{device}.methods.frontier_dijkstra.{where}", no_sort)
     result = solve(kept, 0, algorithm="frontier-dijkstra", device=device)
     np.testing.assert_array_equal(result.distances, expected.distances)
     verify(kept, result)

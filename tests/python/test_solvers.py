@@ -65,8 +65,12 @@ def test_a_target_is_final_also_where_slices_end_within_a_window(
     monkeypatch: pytest.MonkeyPatch, device: str, ranks: int
 ) -> None:
     """What waits in an open window is in no order: nearer vertices may stand behind others."""
-    module = import_module(f"groute_py.device.{device}")
-    for name in {"cpu": ("SLICE_ARCS", "SLICE_ARCS_ALONE"), "cuda": ("SLICE_TURNS_ALONE",)}[device]:
+    home, names = {
+        "cpu": ("cpu.device", ("SLICE_ARCS", "SLICE_ARCS_ALONE")),
+        "cuda": ("cuda.sssp.device", ("SLICE_TURNS_ALONE",)),
+    }[device]
+    module = import_module(f"groute_py.device.{home}")
+    for name in names:
         monkeypatch.setattr(module, name, 1)
     for seed in range(16):
         graph = random_graph(40, 160, seed, greatest=30)

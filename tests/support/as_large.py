@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from groute_py.algorithms import delta_stepping
-from groute_py.device import memory
+from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
 from groute_py.kernels import source
@@ -18,24 +18,24 @@ Put = Callable[[object, str, object], None]
 
 def take_thick_turns(put: Put = setattr) -> None:
     """Whatever there is to do."""
-    from groute_py.device import cuda_module  # where there is one
+    from groute_py.device.cuda.runtime import compile as compiling  # where there is one
 
     put(source, "THIN", 0)
-    put(cuda_module, "module", _thick_module())
+    put(compiling, "module", _thick_module())
 
 
 @cache
 def _thick_module() -> Any:
     """As a process has compiled them already kernels would be taken as they are."""
-    from groute_py.device import cuda_module
+    from groute_py.device.cuda.runtime import compile as compiling
 
-    return cache(cuda_module.module.__wrapped__)
+    return cache(compiling.module.__wrapped__)
 
 
 def fill_inboxes(put: Put = setattr) -> None:
     """Which are small, so that what a turn finds is shown to peers."""
-    put(memory, "SMALLEST_RING", 0)
-    put(memory, "ring_entries", lambda told: 1 << max(told.bit_length() - 4, 0))
+    put(memory_plan, "SMALLEST_RING", 0)
+    put(memory_plan, "ring_entries", lambda told: 1 << max(told.bit_length() - 4, 0))
 
 
 def shorten_express_rings(put: Put = setattr) -> None:
@@ -47,7 +47,7 @@ def shorten_express_rings(put: Put = setattr) -> None:
 
 def overtake_records(put: Put = setattr) -> None:
     """Every third record of a predecessor, as if an older one had come later."""
-    from groute_py.device.cuda import CudaDevice  # where there is one
+    from groute_py.device.cuda.sssp.device import CudaDevice  # where there is one
 
     take_records = CudaDevice._take_records
 
@@ -62,29 +62,29 @@ def overtake_records(put: Put = setattr) -> None:
 def share_gpus(put: Put = setattr) -> None:
     """Ranks of one GPU exchange in the kernel all the same, which takes turns between them: slow,
     but few GPUs show so what many ranks find."""
-    from groute_py.device import cuda_fused  # where there is one
+    from groute_py.device.cuda.peer import fused as fused_kernel  # where there is one
 
-    put(cuda_fused, "why_not", lambda *_: None)
+    put(fused_kernel, "why_not", lambda *_: None)
 
 
 def grow_windows(put: Put = setattr) -> None:
     """From narrow ones, with hints left, of one vertex to eight a byte, and far looked for among
     all vertices."""
-    from groute_py.device import cuda  # where there is one
+    from groute_py.device.cuda.sssp import device as near_far  # where there is one
 
     put(delta_stepping, "MANY_ARCS", 0)
     put(delta_stepping, "GROWING_DEGREE", 0.0)
-    put(cuda, "HINTED_FROM", 0.0)
-    put(cuda, "fold_of", lambda own, _: own % (cuda.MOST_FOLDED + 1))
-    put(memory, "FAR_SHARE", 1 << 30)
+    put(near_far, "HINTED_FROM", 0.0)
+    put(near_far, "fold_of", lambda own, _: own % (near_far.MOST_FOLDED + 1))
+    put(memory_plan, "FAR_SHARE", 1 << 30)
 
 
 def pull_outer_arcs(put: Put = setattr) -> None:
     """In every window narrower than Δ; they grow, and all sessions prepare for it."""
-    from groute_py.device import cuda  # where there is one
+    from groute_py.device.cuda.sssp import device as near_far  # where there is one
 
     grow_windows(put)
-    put(cuda, "OUTER_SHARE", 1 << 40)
+    put(near_far, "OUTER_SHARE", 1 << 40)
     put(delta_stepping, "OUTER_BELOW", 1e30)
     begin = Session.__init__
 

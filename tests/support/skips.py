@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from groute_py.device.choose import gpu_problem
+from groute_py.device.registry import gpu_problem
 
 NO_GPU = gpu_problem()
 

@@ -11,7 +11,7 @@ import pytest
 from support.local_ranks import on_ranks
 
 from groute_py.comm import team
-from groute_py.device.layout import MAX_PEERS
+from groute_py.device.cuda.runtime.structs import MAX_PEERS
 from groute_py.doctor import job
 from groute_py.doctor.checks import about_the_job, about_ways
 from groute_py.doctor.job import Sight
@@ -116,7 +116,7 @@ def test_ranks_look() -> None:
 
 @dataclass(frozen=True)
 class Way:
-    """As `groute_py.device.peer_speed` measures it, which needs CuPy."""
+    """As `groute_py.device.cuda.peer.bandwidth` measures it, which needs CuPy."""
 
     gigabytes_per_s: float
     latency_us: float
@@ -181,7 +181,7 @@ def test_doctor_gives_up(how: str, says: str) -> None:
 
 
 def test_a_uuid_that_cupy_cuts_short() -> None:
-    inventory = pytest.importorskip("groute_py.device.inventory")
+    inventory = pytest.importorskip("groute_py.device.cuda.runtime.inventory")
     whole = bytes(range(1, 17))
     assert inventory.uuid_of({"uuid": whole}) == "GPU-01020304-0506-0708-090a-0b0c0d0e0f10"
     short = inventory.uuid_of({"uuid": whole[:3]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groute_py.device.mirrors import Mirrors
+from groute_py.device.cuda.graph.ghosts import Mirrors
 
 
 @given(owned=st.lists(st.integers(0, 5), min_size=1, max_size=8), data=st.data())

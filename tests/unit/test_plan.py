@@ -15,9 +15,8 @@ from support.local_ranks import LocalChannel, on_ranks
 
 from groute_py import generate, read_graph, write_graph
 from groute_py.cli.main import commands
-from groute_py.device import telemetry
-from groute_py.device.cpu import CpuDevice
-from groute_py.device.memory import (
+from groute_py.device.cpu.device import CpuDevice
+from groute_py.device.cuda.runtime.memory_plan import (
     CONTEXT_BYTES,
     SPARE_BYTES,
     capacity,
@@ -29,6 +28,7 @@ from groute_py.device.memory import (
     shortest,
     work_bytes,
 )
+from groute_py.device.monitoring import telemetry
 from groute_py.engine.options import Options
 from groute_py.engine.room import estimate, fewest, refuse_what_cannot_fit, verdict
 from groute_py.engine.session import Session

@@ -22,7 +22,7 @@ from groute_py import Graph, GrouteError, SetupError, TimeLimitError, generate, 
 from groute_py.comm import team as teams
 from groute_py.comm.team import Team, team_of
 from groute_py.device.base import Linked, Terms, Windows
-from groute_py.device.cpu import CpuDevice
+from groute_py.device.cpu.device import CpuDevice
 from groute_py.engine import session as sessions
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session

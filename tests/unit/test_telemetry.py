@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from groute_py.cli.main import commands
-from groute_py.device import telemetry
-from groute_py.device.cpu import CpuDevice
-from groute_py.device.telemetry import COLUMNS, Record, Sample, free_bytes, rows, summary
+from groute_py.device.cpu.device import CpuDevice
+from groute_py.device.monitoring import telemetry
+from groute_py.device.monitoring.telemetry import COLUMNS, Record, Sample, free_bytes, rows, summary
 from groute_py.errors import InputError, InterruptedRun, signalled
 
 

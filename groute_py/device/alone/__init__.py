@@ -1,1 +1,0 @@
-"""Devices that have the whole graph to themselves: each relaxes in a way of its own."""

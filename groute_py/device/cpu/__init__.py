@@ -1,0 +1,1 @@
+"""The CPU: one core a rank, kernels in Numba."""

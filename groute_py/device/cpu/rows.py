@@ -1,0 +1,145 @@
+"""Rows from many sources on the cores of this machine, a source for each thread."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.base import unreached
+from groute_py.device.overflow import leads_beyond
+from groute_py.device.rows import NarrowError, RowBlock
+from groute_py.device.summary import Summary, Wanted, summarize
+from groute_py.graph.csr import Graph
+from groute_py.graph.symmetrize import turned
+from groute_py.kernels.cpu import heap, near_far
+from groute_py.kernels.cpu.parents import find_parents
+
+T = TypeVar("T")
+
+BLOCK_BYTES = 16 << 20
+"""Rows that are solved before they are handed on."""
+
+
+class CpuGraph:
+    """Arcs as the kernels take them, and those that come in.
+
+    Args:
+        graph: without negative weights.
+        distance_type: weights are converted to it.
+    """
+
+    def __init__(self, graph: Graph, distance_type: np.dtype[Any]) -> None:
+        self.vertex_count, self.type = graph.vertex_count, distance_type
+        self.threads = len(os.sched_getaffinity(0))
+        name = platform.processor() or platform.machine()
+        self.label = f"cpu: {name}, {self.threads} threads"
+        self._graph = graph
+        self.arcs = self._converted(graph.offsets, graph.heads, graph.weights)
+        self._incoming: tuple[NDArray[Any], ...] | None = None
+
+    def find_parents(self, source: int, distances: NDArray[Any]) -> NDArray[np.int32]:
+        """Of one row of exact distances."""
+        if self._incoming is None:
+            graph = self._graph
+            self._incoming = self._converted(*turned(graph.offsets, graph.heads, graph.weights))
+        parents = np.empty(self.vertex_count, np.int32)
+        nothing = unreached(self.type)
+        find_parents(*self._incoming, source, distances, nothing, parents)
+        return parents
+
+    def _converted(self, *arcs: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        offsets, heads, weights = arcs
+        return (
+            offsets.view(np.uint64),
+            heads.astype(np.uint32, copy=False),
+            weights.astype(self.type, copy=False),
+        )
+
+
+class CpuHeaps:
+    """See `groute_py.device.rows.RowSolver`: Dijkstra with a heap, a source for each thread."""
+
+    def __init__(self, graph: CpuGraph, *, predecessors: bool) -> None:
+        self._graph, self._predecessors = graph, predecessors
+        self.label = graph.label
+
+    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        yield from blocks_of(self._graph, sources, self._row, self._predecessors)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        yield from summaries_of(self._graph, sources, self._row, wanted)
+
+    def _row(self, source: int) -> NDArray[Any]:
+        count, nothing = self._graph.vertex_count, unreached(self._graph.type)
+        distances = np.full(count, nothing)
+        places, open_ones = np.zeros(count, np.uint32), np.empty(count, np.uint32)
+        at = np.zeros(near_far.CURSORS, np.int64)
+        distances[source], places[source], open_ones[0] = 0, 1, source
+        at[near_far.NEAR_COUNT] = 1
+        state, bounds = (distances, places, open_ones, at), (np.inf, nothing, nothing)
+        heap.relax(*self._graph.arcs, *state, *bounds, np.uint64(len(self._graph.arcs[1]) + 1))
+        if at[near_far.OVERFLOWED]:
+            reached = distances != nothing
+            offsets, heads, _ = self._graph.arcs
+            if leads_beyond(offsets, heads, reached, reached):
+                raise NarrowError
+        return distances
+
+
+def blocks_of(
+    graph: CpuGraph,
+    sources: NDArray[np.int64],
+    row_of: Callable[[int], NDArray[Any]],
+    predecessors: bool,
+) -> Iterator[RowBlock]:
+    """Rows by all threads, in order; ``row_of`` gives the distances from a source."""
+
+    def work(_: int, source: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+        distances = row_of(source)
+        return distances, graph.find_parents(source, distances) if predecessors else None
+
+    for first, rows in by_threads(graph.threads, row_bytes(graph), sources, work):
+        parents = [p for _, p in rows if p is not None]
+        yield RowBlock(
+            first, np.stack([d for d, _ in rows]), np.stack(parents) if parents else None
+        )
+
+
+def summaries_of(
+    graph: CpuGraph,
+    sources: NDArray[np.int64],
+    row_of: Callable[[int], NDArray[Any]],
+    wanted: Wanted,
+) -> Iterator[Summary]:
+    """What is asked of those rows, by all threads, in order."""
+
+    def work(position: int, source: int) -> Summary:
+        return summarize(position, row_of(source), source, wanted)
+
+    for _, found in by_threads(graph.threads, row_bytes(graph), sources, work):
+        yield from found
+
+
+def row_bytes(graph: CpuGraph) -> int:
+    """Of a row of distances, at least 1."""
+    return max(graph.vertex_count * graph.type.itemsize, 1)
+
+
+def by_threads(
+    threads: int, row_bytes: int, sources: NDArray[np.int64], work: Callable[[int, int], T]
+) -> Iterator[tuple[int, list[T]]]:
+    """What ``work`` makes of each source and its position, some 16 MB of rows at a time.
+
+    Yields the position of the first of them, and what was made of each, in order.
+    """
+    step = max(BLOCK_BYTES // row_bytes, threads)
+    with ThreadPoolExecutor(threads) as pool:
+        for first in range(0, len(sources), step):
+            some = sources[first : first + step].tolist()
+            yield first, list(pool.map(work, range(first, first + len(some)), some))

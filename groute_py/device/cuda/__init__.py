@@ -1,0 +1,1 @@
+"""GPUs of NVIDIA: kernels of `groute_py.kernels`, compiled by CuPy."""

@@ -1,0 +1,1 @@
+"""Methods of one rank with the whole graph; the same file names as in `device/cpu/methods`."""

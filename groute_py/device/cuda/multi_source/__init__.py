@@ -1,0 +1,1 @@
+"""Many sources on one GPU, and all pairs."""

@@ -1,0 +1,87 @@
+"""The rows of a finished matrix on their way from a GPU to the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import cupy as cp
+import cupyx
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.cuda.multi_source.graph import CudaGraph
+from groute_py.device.rows import RowBlock
+
+PIECE_BYTES = 32 << 20
+"""Rows on their way, in one go."""
+
+Take = Callable[[NDArray[np.int64], Any, Any], None]
+"""Of sources, on the host and on the device, fills the third, their rows on the device."""
+
+
+FindParents = Callable[[Any, Any, Any], None]
+"""Of sources and their rows, fills the third, int32: predecessors. All are on the device."""
+
+
+def leaving(
+    graph: CudaGraph,
+    stream: Any,
+    sources: NDArray[np.int64],
+    take: Take,
+    find_parents: FindParents | None,
+) -> Iterator[RowBlock]:
+    """Bring rows to the host, each piece while the one before is in use.
+
+    Args:
+        graph: on the GPU.
+        stream: that everything is done in.
+        sources: whose rows.
+        take: fills device rows with those of some sources, in the stream.
+        find_parents: finds predecessors, if they are wanted.
+    """
+    row_bytes = graph.vertex_count * (graph.type.itemsize + 4 * (find_parents is not None))
+    room = min(PIECE_BYTES, graph.free_bytes // 6)
+    step = min(max(room // row_bytes, 1), len(sources))
+    sides = [Side(graph, stream, step, find_parents) for _ in range(2)]
+    starts = range(0, len(sources), step)
+    for number, start in enumerate(starts):
+        sides[number % 2].send(sources[start : start + step], take)
+        if number:
+            yield sides[(number - 1) % 2].arrived(starts[number - 1])
+    if starts:
+        yield sides[(len(starts) - 1) % 2].arrived(starts[-1])
+
+
+class Side:
+    """Rows on the device and page-locked room for them on the host; two take turns."""
+
+    def __init__(
+        self, graph: CudaGraph, stream: Any, rows: int, find_parents: FindParents | None
+    ) -> None:
+        shape = rows, graph.vertex_count
+        self._stream, self._count, self._find_parents = stream, 0, find_parents
+        types = [graph.type] if find_parents is None else [graph.type, np.dtype(np.int32)]
+        with stream:
+            self._device = [cp.empty(shape, dtype) for dtype in types]
+        self._host = [cupyx.empty_pinned(shape, dtype) for dtype in types]
+        self._done = cp.cuda.Event(disable_timing=True)
+
+    def send(self, sources: NDArray[np.int64], take: Take) -> None:
+        """Begin: rows, predecessors, copies."""
+        self._count = len(sources)
+        with self._stream:
+            which = cp.asarray(sources.astype(np.uint32))
+            device = [array[: self._count] for array in self._device]
+            take(sources, which, device[0])
+            if self._find_parents is not None:
+                self._find_parents(which, *device)
+            for source, host in zip(device, self._host, strict=True):
+                source.get(out=host[: self._count], blocking=False)
+            self._done.record()
+
+    def arrived(self, first: int) -> RowBlock:
+        """Wait for the copies that have been started."""
+        self._done.synchronize()
+        host = [array[: self._count] for array in self._host]
+        return RowBlock(first, host[0], host[1] if len(host) > 1 else None)

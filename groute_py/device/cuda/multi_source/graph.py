@@ -1,0 +1,91 @@
+"""A whole graph on one GPU, with the kernels for many sources."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from cupy.cuda import runtime
+
+from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.cuda.runtime.gpu import own_gpu
+from groute_py.device.cuda.runtime.memory_plan import offset_type
+from groute_py.device.cuda.runtime.transfer import to_device
+from groute_py.graph.csr import Graph
+from groute_py.graph.symmetrize import turned
+from groute_py.kernels.source import ALL_PAIRS
+
+BLOCK = 256
+"""Threads a block of the kernels that do not say otherwise."""
+
+KEPT = 0.9
+"""Of the free memory; the rest is the driver's."""
+
+
+class CudaGraph:
+    """Offsets and arcs in device memory.
+
+    Args:
+        graph: in host memory, without negative weights.
+        distance_type: weights are converted to it.
+        local_rank: takes the GPU of this number; where there are fewer, ranks share.
+        memory_limit: bytes of device memory that may be used; None for what is free.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        distance_type: np.dtype[Any],
+        local_rank: int,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.gpu = own_gpu(local_rank)
+        properties = runtime.getDeviceProperties(self.gpu.id)
+        self.processors = int(properties["multiProcessorCount"])
+        self.label = f"cuda: {properties['name'].decode()} #{self.gpu.id}"
+        self.vertex_count, self.arc_count = graph.vertex_count, graph.arc_count
+        self.type = distance_type
+        self._graph, self._limit = graph, memory_limit
+        self._offset_type = offset_type(graph.arc_count)
+        self.kernels = kernels_of(ALL_PAIRS, distance_type, graph.arc_count)
+        self.offsets = to_device(graph.offsets, self._offset_type)
+        self.arcs = packed_arcs(graph.heads, graph.weights, distance_type)
+
+    @property
+    def free_bytes(self) -> int:
+        """What may still be allocated."""
+        pool = cp.get_default_memory_pool()
+        free = int(KEPT * runtime.memGetInfo()[0]) + int(pool.free_bytes())
+        return free if self._limit is None else min(free, self._limit - int(pool.used_bytes()))
+
+    @property
+    def incoming_bytes(self) -> int:
+        """What `incoming` takes: as much as the graph itself."""
+        return int(self.offsets.nbytes + self.arcs.nbytes)
+
+    @cached_property
+    def incoming(self) -> tuple[Any, Any]:
+        """Offsets and arcs of the transposed graph."""
+        graph = self._graph
+        offsets, tails, weights = turned(graph.offsets, graph.heads, graph.weights)
+        return (
+            to_device(offsets, self._offset_type),
+            packed_arcs(tails, weights, self.type),
+        )
+
+    def find_parents(self, sources: Any, rows: Any, parents: Any) -> None:
+        """Fill ``parents``, int32, for rows of exact distances; all are on the device."""
+        arguments = (*self.incoming, np.uint32(self.vertex_count), sources, rows, parents)
+        self.kernels["find_parents"]((len(sources),), (BLOCK,), arguments)
+
+
+def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
+    """Arcs as kernels load them, weight and head side by side (``Arc`` in types.cuh)."""
+    count, width = len(heads), distance_type.itemsize
+    arcs = cp.empty(count, np.uint64 if width == 4 else np.complex128)
+    fields = arcs.view(np.uint32 if width == 4 else np.uint64).reshape(count, 2)
+    fields[:, 0] = to_device(weights, distance_type).view(fields.dtype)
+    fields[:, 1] = to_device(heads, np.int32).view(np.uint32)
+    return arcs

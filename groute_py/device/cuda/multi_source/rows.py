@@ -1,0 +1,290 @@
+"""Rows from many sources on one GPU: each by a block or a warp, hundreds at once.
+
+Sources go in chunks through several lanes, each with a stream and rows of its own. While the rows
+of one lane travel to page-locked host memory, piece by piece, the others compute; blocks of a lane
+begin as those of the lanes before run out of sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import cupy as cp
+import cupyx
+import numpy as np
+from cupy.cuda import driver, runtime
+from numpy.typing import NDArray
+
+from groute_py.device.base import within
+from groute_py.device.cuda.multi_source.graph import CudaGraph
+from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
+from groute_py.device.rows import NarrowError, RowBlock
+from groute_py.device.summary import Summary, Wanted
+from groute_py.errors import InputError
+
+T = TypeVar("T")
+
+SMALL_CREW, CREW, PATROL = 512, 1024, 64
+"""Threads of a block that has a source, on a small graph and else; and of one that has heaps."""
+
+WARP = 32
+
+BRANCHES = 32
+"""Of a heap, which has a warp to itself."""
+
+SMALL = 1 << 14
+"""Vertices up to which a graph is small: its frontiers do not fill a large block."""
+
+LANES = 8
+"""Chunks in flight at once, if memory allows."""
+
+SHARED_MARKS = 100 << 10
+"""Bytes of marks up to which they lie in shared memory, so that two blocks fit."""
+
+PIECE_BYTES = 16 << 20
+"""Rows on their way to the host, in one go."""
+
+CHUNK_BYTES = 16 << 20
+"""Rows of a lane at least, for a launch to be worth it."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a source needs while it is solved.
+
+    Attributes:
+        kernel: its name.
+        threads: of a block.
+        together: sources a block has at once.
+        scratch: bytes for each source in flight, of each array that the kernel works on.
+        shared: bytes of dynamic shared memory of a block.
+    """
+
+    kernel: str
+    threads: int
+    together: int
+    scratch: tuple[int, ...]
+    shared: int = 0
+
+
+def batch_method(graph: CudaGraph) -> Method:
+    """Near–far by a block for each source."""
+    threads = SMALL_CREW if graph.vertex_count <= SMALL else CREW
+    lists = 8 * graph.vertex_count
+    marks = 8 * ((graph.vertex_count + 31) // 32)
+    if marks <= SHARED_MARKS:
+        return Method("batch", threads, 1, (lists, 0), marks)
+    return Method("batch", threads, 1, (lists, marks))
+
+
+def heap_method(graph: CudaGraph) -> Method:
+    """Dijkstra by a heap and a table for each source; children begin a line of memory."""
+    lines = -(-(graph.vertex_count + BRANCHES - 1) // BRANCHES)
+    width = 2 * graph.type.itemsize
+    scratch = BRANCHES * lines * width, graph.vertex_count * width
+    return Method("heap", PATROL, PATROL // WARP, scratch)
+
+
+class CudaRows:
+    """See `groute_py.device.rows.RowSolver`.
+
+    Args:
+        graph: on the GPU.
+        method: `batch_method` or `heap_method` of it.
+        delta: Δ of near–far.
+        predecessors: whether to find them.
+
+    Raises:
+        InputError: not even one source fits in the memory that is free.
+    """
+
+    def __init__(
+        self, graph: CudaGraph, method: Method, delta: float, *, predecessors: bool
+    ) -> None:
+        self._graph, self._method, self._predecessors = graph, method, predecessors
+        self._delta = within(delta, graph.type)
+        self._kernel = graph.kernels[method.kernel]
+        if method.shared:
+            self._kernel.max_dynamic_shared_size_bytes = method.shared
+        if predecessors:
+            _ = graph.incoming
+        self._lanes, self._slots = self._fitting_slots()
+        self.label = f"{graph.label}, {self._lanes} times {self._slots} sources under way"
+
+    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        def then(lane: Lane) -> None:
+            if self._predecessors:
+                self._graph.find_parents(lane.sources, lane.rows, lane.parents())
+
+        yield from self._solved(sources, then, self._drain)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        graph, pending = self._graph, dict[Lane, Pending]()
+        asked = CudaSummaries(graph.type, graph.vertex_count, wanted)
+
+        def then(lane: Lane) -> None:
+            pending[lane] = Pending(asked, lane.rows[: lane.count], lane.where)
+
+        def drained(lane: Lane, first: int) -> Iterator[Summary]:
+            if lane.has_overflowed():
+                raise NarrowError
+            with lane.stream:
+                summary = pending[lane].result(first)
+            yield summary
+
+        yield from self._solved(sources, then, drained)
+
+    def _solved(
+        self,
+        sources: NDArray[np.int64],
+        then: Callable[[Lane], None],
+        drained: Callable[[Lane, int], Iterator[T]],
+    ) -> Iterator[T]:
+        """Solve in lanes: ``then`` enqueues work behind a lane's solves, ``drained`` ends it."""
+        if len(sources) == 0:
+            return
+        rows = self._chunk_rows(len(sources))
+        starts = range(0, len(sources), rows)
+        slots = -(-min(self._slots, rows) // self._method.together) * self._method.together
+        lanes = [Lane(self._graph, self._method, slots, rows) for _ in starts[: self._lanes]]
+        self._graph.gpu.synchronize()
+        for lane, start in zip(lanes, starts, strict=False):
+            self._launch(lane, sources[start : start + rows], then)
+        for number, start in enumerate(starts):
+            lane = lanes[number % len(lanes)]
+            yield from drained(lane, start)
+            for following in starts[number + len(lanes) : number + len(lanes) + 1]:
+                self._launch(lane, sources[following : following + rows], then)
+
+    def _row_bytes(self) -> int:
+        width = self._graph.type.itemsize + 4 * self._predecessors
+        return int(self._graph.vertex_count * width)
+
+    def _fitting_slots(self) -> tuple[int, int]:
+        """Lanes, and sources that each has in flight, as processors take them and memory allows."""
+        method, free = self._method, self._graph.free_bytes
+        each = sum(method.scratch) + self._row_bytes()
+        blocks = free // each // method.together
+        if blocks < 1:
+            raise InputError(
+                f"{method.together} sources at once, the fewest that {method.kernel} takes, do not "
+                f"fit on {self._graph.label}: each needs {each:,} bytes beside the graph, and "
+                f"{max(free, 0):,} are free"
+            )
+        lanes = min(blocks, LANES)
+        resident: int = driver.occupancyMaxActiveBlocksPerMultiprocessor(
+            self._kernel.kernel.ptr, method.threads, method.shared
+        )
+        # half of the lanes fill the processors, so that others are there when their blocks end
+        most = -(-resident * self._graph.processors // (LANES // 2))
+        return lanes, min(blocks // lanes, most) * method.together
+
+    def _chunk_rows(self, count: int) -> int:
+        """Rows of a lane: one for each slot, or more where rows are short and memory allows.
+
+        Where the lanes go round more than once, all rounds get as many: a few sources that are left
+        over would take as long as a whole round.
+        """
+        spare = self._graph.free_bytes // self._lanes - self._slots * sum(self._method.scratch)
+        rows = min(CHUNK_BYTES // self._row_bytes(), spare // self._row_bytes())
+        most = max(int(rows), self._slots)
+        rounds = -(-count // (most * self._lanes))
+        return min(most, count) if rounds == 1 else -(-count // (rounds * self._lanes))
+
+    def _launch(self, lane: Lane, sources: NDArray[np.int64], then: Callable[[Lane], None]) -> None:
+        graph, method = self._graph, self._method
+        with lane.stream:
+            lane.begin(sources)
+            counts: tuple[Any, ...] = (np.uint32(graph.vertex_count),)
+            if method.kernel == "batch":
+                counts = (*counts, self._delta)
+            arguments = (graph.offsets, graph.arcs, *counts, lane.sources, np.uint32(len(sources)))
+            blocks = -(-min(self._slots, len(sources)) // method.together)
+            self._kernel(
+                (blocks,),
+                (method.threads,),
+                (*arguments, lane.rows, *lane.scratch, lane.counter, lane.overflowed),
+                shared_mem=method.shared,
+            )
+            then(lane)
+
+    def _drain(self, lane: Lane, first: int) -> Iterator[RowBlock]:
+        """Bring the rows of a lane to the host, each piece while the one before is in use."""
+        if lane.has_overflowed():
+            raise NarrowError
+        step = max(PIECE_BYTES // self._row_bytes(), 1)
+        pieces = [slice(a, min(a + step, lane.count)) for a in range(0, lane.count, step)]
+        coming = lane.fetch(pieces[0], predecessors=self._predecessors)
+        for number, piece in enumerate(pieces):
+            lane.stream.synchronize()
+            distances, parents = coming
+            if number + 1 < len(pieces):
+                coming = lane.fetch(pieces[number + 1], predecessors=self._predecessors)
+            yield RowBlock(first + piece.start, distances, parents)
+
+
+class Lane:
+    """A stream, and memory for a chunk of sources."""
+
+    def __init__(self, graph: CudaGraph, method: Method, slots: int, rows: int) -> None:
+        self.stream = cp.cuda.Stream(non_blocking=True)
+        self.rows = cp.empty((rows, graph.vertex_count), graph.type)
+        self.scratch = [_room(slots * size) for size in method.scratch]
+        self.counter, self.overflowed = cp.zeros(1, np.uint32), cp.zeros(1, np.uint32)
+        self.sources = cp.zeros(0, np.uint32)
+        self.where: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._parents: Any = None
+        self._kept: dict[tuple[str, int], Any] = {}
+        self._side = 0
+
+    @property
+    def count(self) -> int:
+        """Sources of the chunk."""
+        return len(self.sources)
+
+    def begin(self, sources: NDArray[np.int64]) -> None:
+        """Take a chunk; in the lane's stream."""
+        self.where = sources
+        self.sources = cp.asarray(sources.astype(np.uint32))
+        self.counter.fill(0)
+        self.overflowed.fill(0)
+
+    def parents(self) -> Any:
+        """Room for the predecessors of all rows."""
+        if self._parents is None:
+            self._parents = cp.empty(self.rows.shape, np.int32)
+        return self._parents
+
+    def has_overflowed(self) -> bool:
+        """Wait for the chunk; whether a sum did not fit."""
+        with self.stream:
+            return bool(self.overflowed.get()[0])
+
+    def fetch(self, piece: slice, *, predecessors: bool) -> tuple[Any, Any]:
+        """Begin to copy some rows to the host; they are there when the stream has come to it."""
+        self._side ^= 1
+        distances = self._download("rows", self.rows[piece])
+        parents = self._download("parents", self._parents[piece]) if predecessors else None
+        return distances, parents
+
+    def _download(self, name: str, rows: Any) -> Any:
+        key = name, self._side
+        kept = self._kept.get(key)
+        if kept is None or len(kept) < len(rows):
+            kept = self._kept[key] = cupyx.empty_pinned(rows.shape, rows.dtype)
+        host = kept[: len(rows)]
+        runtime.memcpyAsync(
+            host.ctypes.data,
+            rows.data.ptr,
+            rows.nbytes,
+            runtime.memcpyDeviceToHost,
+            self.stream.ptr,
+        )
+        return host
+
+
+def _room(size: int) -> Any:
+    """Scratch memory of a given size; none if the kernel needs none."""
+    return cp.empty(size, np.uint8) if size else np.uint64(0)

@@ -1,0 +1,150 @@
+"""Rows of distances in a GPU's memory, reduced to a few numbers each before anything is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.cuda.multi_source.download import PIECE_BYTES, Take
+from groute_py.device.cuda.multi_source.graph import CudaGraph
+from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.cuda.runtime.transfer import to_device
+from groute_py.device.summary import (
+    LiftError,
+    Summary,
+    Wanted,
+    bin_count,
+    joined,
+    partial_type,
+    wide,
+)
+from groute_py.kernels.source import SUMMARY
+
+SUMMARY_BLOCK = 256
+"""Threads of a block of `summarize_rows`."""
+
+LEAST_PART = 1 << 13
+"""Vertices of a part at least."""
+
+MANY_BLOCKS = 1 << 12
+"""Into so many parts a launch is cut, if rows are long enough: several for each processor."""
+
+
+class CudaSummaries:
+    """What is asked of rows of one type and length, with what that takes on the GPU.
+
+    Args:
+        distance_type: of the rows.
+        vertex_count: of each row.
+        wanted: what is asked for.
+    """
+
+    def __init__(self, distance_type: np.dtype[Any], vertex_count: int, wanted: Wanted) -> None:
+        self.type, self.vertex_count, self.histogram = distance_type, vertex_count, wanted.histogram
+        self.kernel = kernels_of(SUMMARY, distance_type, 0)["summarize_rows"]
+        self._heights = wanted.heights
+        self.heights: Any = np.uint64(0)
+        if wanted.heights is not None:
+            self.heights = to_device(wanted.heights, wide(distance_type))
+
+    def heights_of(self, sources: NDArray[np.int64]) -> Any:
+        """The potentials of some sources, on the device; null where there are none."""
+        if self._heights is None:
+            return np.uint64(0)
+        return cp.asarray(self._heights[sources].astype(wide(self.type)))
+
+
+class Pending:
+    """The summary of some rows, on its way; what it is made of belongs to the current stream.
+
+    Args:
+        summaries: what is asked for.
+        rows: shape (r, n), on the device.
+        sources: int64, shape (r,), where they begin.
+    """
+
+    def __init__(self, summaries: CudaSummaries, rows: Any, sources: NDArray[np.int64]) -> None:
+        kind, vertices = summaries.type, summaries.vertex_count
+        parts = min(-(-vertices // LEAST_PART), -(-MANY_BLOCKS // len(rows)))
+        part = -(-vertices // parts)
+        self._shape = len(rows), parts
+        self._type = partial_type(kind)
+        self._partials = cp.empty(len(rows) * parts * self._type.itemsize, np.uint8)
+        self._unfit = cp.zeros(1, np.uint32)
+        self._histogram: Any = np.uint64(0)
+        if summaries.histogram:
+            self._histogram = cp.zeros(bin_count(kind), np.uint64)
+        own = summaries.heights_of(sources)
+        arguments = (rows, np.uint32(vertices), np.uint32(part), summaries.heights, own)
+        results = self._partials, self._histogram, self._unfit
+        summaries.kernel((parts, len(rows)), (SUMMARY_BLOCK,), (*arguments, *results))
+
+    def result(self, first: int) -> Summary:
+        """Wait for it, in the stream that it was begun in.
+
+        Raises:
+            SumError, LiftError: a sum, or a distance without potentials, does not fit.
+        """
+        if self._unfit.get()[0]:
+            raise LiftError
+        partials = self._partials.get().view(self._type).reshape(self._shape)
+        histogram = None
+        if not isinstance(self._histogram, np.uint64):
+            histogram = self._histogram.get().astype(np.int64)
+        return joined(first, partials, histogram)
+
+
+def summarized(
+    graph: CudaGraph, stream: Any, sources: NDArray[np.int64], take: Take, wanted: Wanted
+) -> Iterator[Summary]:
+    """The summaries of rows of a finished matrix.
+
+    Args:
+        graph, stream, sources, take: as for `groute_py.device.cuda.multi_source.download.leaving`.
+        wanted: what is asked for.
+    """
+    row_bytes = graph.vertex_count * graph.type.itemsize
+    step = min(max(min(PIECE_BYTES, graph.free_bytes // 6) // row_bytes, 1), len(sources))
+    with stream:
+        summaries = CudaSummaries(graph.type, graph.vertex_count, wanted)
+        rows = cp.empty((step, graph.vertex_count), graph.type)
+    for start in range(0, len(sources), step):
+        some = sources[start : start + step]
+        with stream:
+            take(some, cp.asarray(some.astype(np.uint32)), rows[: len(some)])
+            summary = Pending(summaries, rows[: len(some)], some).result(start)
+        yield summary
+
+
+class ArraySummaries:
+    """Summaries of distances that a solve has left on the GPU, a row at a time.
+
+    Args:
+        wanted: what is asked for.
+    """
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._stream = cp.cuda.Stream(non_blocking=True)
+        self._kept: CudaSummaries | None = None
+
+    def of(self, first: int, distances: Any, source: int) -> Summary:
+        """The summary of one row.
+
+        Args:
+            first: as in `Summary`.
+            distances: CuPy array, shape (n,), complete.
+            source: where it begins.
+
+        Raises:
+            SumError, LiftError: a sum, or a distance without potentials, does not fit.
+        """
+        with self._stream:
+            if self._kept is None or self._kept.type != distances.dtype:
+                self._kept = CudaSummaries(distances.dtype, len(distances), self._wanted)
+            rows = distances[np.newaxis]
+            return Pending(self._kept, rows, np.array([source])).result(first)

@@ -1,0 +1,1 @@
+"""The GPUs of a team: which reach each other, and what they map of each other."""

@@ -1,0 +1,1 @@
+"""What all solves need of CUDA: GPUs, compiling, launches, transfers, sorts, memory."""

@@ -1,0 +1,55 @@
+"""Launches of persistent kernels with preallocated arguments.
+
+CuPy's own call packs the arguments and queries the occupancy at each launch. With a dozen arguments
+that takes 45 to 80 µs, while a solve of a small graph takes a millisecond. Here the arguments stay
+packed. CuPy's call also gives the thread a CUDA context; here the caller has to do that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from cupy.cuda import driver
+from numpy.typing import NDArray
+
+
+class Call:
+    """Launches one kernel, all of whose blocks run at the same time.
+
+    Args:
+        function: a kernel, as CuPy has it on the current GPU.
+        blocks: of the grid.
+        threads: of a block.
+        arguments: the type of each by name, in the kernel's order; see ``structs``.
+        shared_bytes: dynamic shared memory of a block.
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        blocks: int,
+        threads: int,
+        arguments: dict[str, Any],
+        shared_bytes: int = 0,
+    ) -> None:
+        self._function, self._grid = function, (blocks, 1, 1, threads, 1, 1, shared_bytes)
+        values = np.zeros(1, np.dtype(list(arguments.items()), align=True))
+        self._values: dict[str, NDArray[Any]] = {name: values[name] for name in arguments}
+        self._missing = set(arguments)
+        places = [value.ctypes.data for value in self._values.values()]
+        self._places = np.array(places, np.uintp)
+        self._places_at: int = self._places.ctypes.data
+
+    def keep(self, **values: Any) -> None:
+        """Arguments of the launches to come, until others are said."""
+        for name, value in values.items():
+            self._values[name][0] = value
+        self._missing.difference_update(values)
+
+    def launch(self, stream: Any, **values: Any) -> None:
+        """Launch in a stream, with these arguments and those that are kept."""
+        self.keep(**values)
+        assert not self._missing, self._missing
+        words = (self._function.ptr, *self._grid, stream.ptr, self._places_at)
+        driver.launchCooperativeKernel(*words)

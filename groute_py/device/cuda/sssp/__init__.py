@@ -1,0 +1,1 @@
+"""One source: near-far relaxation by a persistent kernel, and predecessors."""

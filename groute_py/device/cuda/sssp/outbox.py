@@ -1,0 +1,101 @@
+"""Messages of a GPU in rounds: improvements and claims to and from the owners of vertices.
+
+They stay in device memory if the MPI library is CUDA-aware; otherwise they are copied through
+page-locked host memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import cupy as cp
+import cupyx
+import numpy as np
+from cupy.cuda import runtime
+
+from groute_py.comm.base import Buffer, host_memory
+from groute_py.device.cuda.graph.in_edges import Turned
+from groute_py.device.cuda.sssp.buffers import pieces
+from groute_py.kernels.source import BLOCK
+
+MERGED_AT_ONCE = 1 << 20
+"""Entries of a message that is on the host: they come to the device in pieces of this length."""
+
+
+class Messages(Turned):
+    """A GPU that exchanges messages with other ranks."""
+
+    def memory(self, size: int) -> Buffer:
+        return self._room(size) if self._direct else host_memory(size)
+
+    def _columns(self, message: Buffer, *types: np.dtype[Any]) -> Iterator[tuple[int, list[Any]]]:
+        """A message on the device: how many entries at a time, and their columns.
+
+        All columns have the alignment of their type.
+        """
+        count = len(message) // sum(dtype.itemsize for dtype in types)
+        whole = message if count > MERGED_AT_ONCE else cp.asarray(message)
+        for part in pieces(count, MERGED_AT_ONCE):
+            columns, start = [], 0
+            for dtype in types:
+                stop = start + count * dtype.itemsize
+                columns.append(cp.asarray(whole[start:stop].view(dtype)[part]))
+                start = stop
+            yield part.stop - part.start, columns
+
+    def _fill_outboxes(self, *, with_parents: bool) -> None:
+        halo = self._halo
+        if halo == 0:
+            return
+        self._arrays["box_count"].fill(0)
+        state = (self._share_at, self._work, self._control)
+        threads = min(halo, 8 * BLOCK * self._processors)
+        self._run("fill_outboxes", threads, *state, np.uint32(with_parents))
+        self._dirty_count.fill(0)
+        self._arrays["box_count"].get(out=self._box_counts, blocking=False)
+
+    def _emptied(self, *, with_parents: bool) -> list[tuple[int, Buffer]]:
+        """The outboxes that the last slice filled, as messages."""
+        if self._halo == 0:
+            return []
+        names = ["box_parent"] * with_parents + ["box_distance", "box_vertex"]
+        boxes = [self._arrays[name] for name in names]
+        messages: list[tuple[int, Buffer]] = []
+        with self._stream:
+            for peer in np.flatnonzero(self._box_counts):
+                count, first = int(self._box_counts[peer]), int(self._share.halo_starts[peer])
+                columns = [box[first : first + count] for box in boxes]
+                messages.append((int(peer), self._message(columns)))
+        self._box_counts[:] = 0
+        return messages
+
+    def _message(self, columns: list[Any]) -> Any:
+        """One message of all columns, which lie on the device."""
+        message, start = self._room(sum(column.nbytes for column in columns)), 0
+        for column in columns:
+            words = (column.data.ptr, column.nbytes, runtime.memcpyDefault, self._stream.ptr)
+            runtime.memcpyAsync(_address(message) + start, *words)
+            start += column.nbytes
+        self._stream.synchronize()
+        return message
+
+    def _room(self, size: int) -> Any:
+        """Room for a message where MPI takes it: on the device, or page-locked on the host."""
+        room = self._room_here(size) if self._direct else None
+        return cupyx.empty_pinned(size, np.uint8) if room is None else room
+
+    def _room_here(self, size: int) -> Any | None:
+        """On the device, if there is some: what sends device memory sends the host's as well."""
+        try:
+            with self._stream:
+                room = cp.empty(size, np.uint8)
+        except cp.cuda.memory.OutOfMemoryError:
+            return None
+        self._stream.synchronize()  # whoever had this memory before is done with it
+        return room
+
+
+def _address(message: Any) -> int:
+    """Of a message in host or device memory."""
+    return int(message.ctypes.data if isinstance(message, np.ndarray) else message.data.ptr)

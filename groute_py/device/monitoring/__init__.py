@@ -1,0 +1,1 @@
+"""What GPUs and processes report while a solve runs."""

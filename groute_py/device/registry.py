@@ -1,0 +1,83 @@
+"""From the name a user gives to a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from groute_py.arguments import check_choice
+from groute_py.device.base import Device
+from groute_py.errors import InputError, SetupError
+
+DEVICES = ("auto", "cpu", "cuda")
+"""The choices of a user."""
+
+Maker = Callable[[int, bool], Device]
+"""From the rank's number on its host, and whether messages stay in device memory, to a device."""
+
+Makers = Mapping[str, Maker]
+"""By ``cpu`` and ``cuda``; one that is missing cannot be had."""
+
+
+def on_cpu(module: str, kind: str, **choices: Any) -> Maker:
+    """Make a ``kind`` of device from a module that is imported only then."""
+    return lambda local_rank, direct: getattr(import_module(module), kind)(**choices)
+
+
+def on_gpu(module: str, kind: str, **choices: Any) -> Maker:
+    """The same for a device that takes the GPU of its rank."""
+    return lambda local_rank, direct: getattr(import_module(module), kind)(
+        local_rank, direct=direct, **choices
+    )
+
+
+NEAR_FAR: Makers = {
+    "cpu": on_cpu("groute_py.device.cpu.device", "CpuDevice"),
+    "cuda": on_gpu("groute_py.device.cuda.sssp.device", "CudaDevice"),
+}
+"""The devices that can share a graph with others."""
+
+
+def choose(name: str, local_rank: int, *, direct: bool, makers: Makers = NEAR_FAR) -> Device:
+    """Open the device for the ``local_rank``-th rank of this host.
+
+    With ``direct`` a GPU's messages stay in its memory.
+
+    Raises:
+        InputError: unknown name, or one that ``makers`` does not have.
+        SetupError: ``cuda`` was asked for and cannot be used; says why.
+    """
+    return makers[kind_of(name, makers)](local_rank, direct)
+
+
+def kind_of(name: str, makers: Makers = NEAR_FAR) -> str:
+    """``cpu`` or ``cuda``; ``auto`` is a GPU where CUDA finds one, else the CPU.
+
+    Raises:
+        InputError, SetupError: as for `choose`.
+    """
+    check_choice("device", name, DEVICES)
+    if name == "auto":
+        return "cuda" if "cuda" in makers and gpu_problem() is None else "cpu"
+    if name not in makers:
+        raise InputError(f"this algorithm has no device {name}; it runs on {', '.join(makers)}")
+    problem = gpu_problem() if name == "cuda" else None
+    if problem is not None:
+        raise SetupError(f"no GPU can be used: {problem}")
+    return name
+
+
+@cache
+def gpu_problem() -> str | None:
+    """Why no GPU can be used here, or None when one can; it stays so while the process lives."""
+    try:
+        import cupy
+    except ImportError as problem:
+        return f"CuPy cannot be imported ({problem}); pip install 'groute-py[cuda13]' or [cuda12]"
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as problem:
+        return f"CUDA finds no usable driver or GPU ({problem})"
+    return None if count else "CUDA sees no GPU; is CUDA_VISIBLE_DEVICES empty?"
