@@ -39,7 +39,7 @@ ALGORITHM = Algorithm(
     distributed=True,
     devices={
         "cpu": on_cpu("groute_py.device.cpu.methods.bfs", "BreadthFirstCpu"),
-        "cuda": on_gpu("groute_py.device.cuda.methods.bfs", "BreadthFirstCuda"),
+        "cuda": on_gpu("groute_py.device.cuda.methods.bfs", "BreadthFirst"),
     },
     windows=windows,
 )

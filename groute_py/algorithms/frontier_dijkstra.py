@@ -36,7 +36,7 @@ def _algorithm(name: str, summary: str, criterion: str) -> Algorithm:
             ),
             "cuda": on_gpu(
                 "groute_py.device.cuda.methods.frontier_dijkstra",
-                "FrontierCuda",
+                "FrontierDijkstra",
                 criterion=criterion,
             ),
         },

@@ -28,7 +28,7 @@ def _algorithm(storage: str, summary: str, complexity: str) -> Algorithm:
         pads=True,
         devices={
             "cpu": on_cpu("groute_py.device.cpu.methods.min_plus", f"{kind}Cpu"),
-            "cuda": on_gpu("groute_py.device.cuda.methods.min_plus", f"{kind}Cuda"),
+            "cuda": on_gpu("groute_py.device.cuda.methods.min_plus", "MinPlus", storage=storage),
         },
     )
 

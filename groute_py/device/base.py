@@ -201,13 +201,15 @@ class Device(Protocol):
         name: ``cpu`` or ``cuda``.
         label: the processor's name, for messages and statistics.
         uuid: of a GPU, as NVML knows it; None for a CPU.
-        counters: see `Counters`.
+        counters: of the last solve.
     """
 
     name: str
     label: str
     uuid: str | None
-    counters: Counters
+
+    @property
+    def counters(self) -> Counters: ...
 
     def rehearse(self, terms: Terms) -> None:
         """Compile what `load` compiles, so that other ranks find it cached."""

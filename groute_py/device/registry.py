@@ -26,16 +26,21 @@ def on_cpu(module: str, kind: str, **choices: Any) -> Maker:
     return lambda local_rank, direct: getattr(import_module(module), kind)(**choices)
 
 
-def on_gpu(module: str, kind: str, **choices: Any) -> Maker:
-    """The same for a device that takes the GPU of its rank."""
-    return lambda local_rank, direct: getattr(import_module(module), kind)(
-        local_rank, direct=direct, **choices
-    )
+def on_gpu(module: str, method: str, **choices: Any) -> Maker:
+    """Make the device of a GPU with a method from a module; both are imported only then."""
+
+    def make(local_rank: int, direct: bool) -> Device:
+        kind = getattr(import_module(module), method)
+        device = import_module("groute_py.device.cuda.sssp.device")
+        made: Device = device.CudaDevice(local_rank, direct=direct, method=kind, **choices)
+        return made
+
+    return make
 
 
 NEAR_FAR: Makers = {
     "cpu": on_cpu("groute_py.device.cpu.device", "CpuDevice"),
-    "cuda": on_gpu("groute_py.device.cuda.sssp.device", "CudaDevice"),
+    "cuda": on_gpu("groute_py.device.cuda.sssp.method", "GpuMethod"),
 }
 """The devices that can share a graph with others."""
 

@@ -219,7 +219,7 @@ def _apart(channel: Channel, request: Request) -> str | None:
     usable = request.device != "cpu" and gpu_problem() is None
     if not all(channel.gather(usable)):
         return "on several ranks it needs a GPU for each"
-    from groute_py.device.cuda.peer.link import why_not
+    from groute_py.device.cuda.peer.access import why_not
     from groute_py.device.cuda.runtime.gpu import own_gpu
 
     gpu = on_all(channel, lambda: own_gpu(local_rank(channel.rank)))

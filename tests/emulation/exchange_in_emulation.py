@@ -103,7 +103,7 @@ def solve(graph: Graph, source: int, goal: list[int], ranks: int) -> Result | No
         with Session(whole, channel, Options(device="cuda", mode="fused")) as session:
             result = session.solve(source, goal)
             device: Any = session._device
-            graded.add(device._unit > 0)
+            graded.add(device.parts.graph.unit > 0)
             arcs = sum(channel.gather(device.arcs_reached()))
             if result is not None and not goal:
                 assert arcs == np.diff(graph.offsets)[result.reached].sum()

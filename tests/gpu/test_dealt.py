@@ -38,6 +38,17 @@ GRAPHS = {
 }
 OPTIONS = Options(device="cuda", order="none")
 
+STEPS = ["_counted", "_starts_of", "_room_for", "_arrange_dealt", "_allocate_redistributed"]
+"""Of a redistribution, for which there may be no room; the last one is the device's."""
+
+
+def whose(step: str) -> Any:
+    """The class that has a step as a method."""
+    from groute_py.device.cuda.graph.redistribute import Redistribution
+    from groute_py.device.cuda.sssp.device import CudaDevice
+
+    return CudaDevice if step == STEPS[-1] else Redistribution
+
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("name", GRAPHS)
@@ -73,10 +84,11 @@ def dealt_arcs(session: Session) -> Any:
     """Of a linked rank: its first vertex, how many it owns, its arcs by the graph's numbers, whom
     its vertices lead to."""
     device: Any = session._device
-    assert (device._order is not None) == device._terms.pulls
-    assert device._terms.pulls == (session._options.prepare and session.facts.arc_count > 0)
-    graph, mirrors, share = device._graph, device._mirrors, device._share
-    offsets, arcs = np.asarray(graph["offsets"]), np.asarray(graph["arcs"])
+    graph, by_degree = device.parts.graph, device.parts.order
+    assert (by_degree is not None) == graph.terms.pulls
+    assert graph.terms.pulls == (session._options.prepare and session.facts.arc_count > 0)
+    arrays, mirrors, share = graph.arrays, device.parts.redistribution.mirrors, graph.share
+    offsets, arcs = np.asarray(arrays["offsets"]), np.asarray(arrays["arcs"])
     assert len(offsets) == mirrors.rows + 1
     starts = np.concatenate([[0], np.cumsum(mirrors.owned)])
     numbers = np.concatenate(
@@ -85,13 +97,13 @@ def dealt_arcs(session: Session) -> Any:
     )
     half = arcs.itemsize // 2
     words = arcs.view(np.int32 if half == 4 else np.int64).reshape(len(arcs), 2)
-    bits = VERTEX_BITS if device._unit > 0 else 32
+    bits = VERTEX_BITS if graph.unit > 0 else 32
     heads = words[:, 1].astype(np.int64) & (1 << bits) - 1
     assert (heads < share.own_count).all()
     tails, heads = np.repeat(numbers, np.diff(offsets.astype(np.int64))), heads + share.first
-    leads = np.asarray(graph["leads"])
-    if device._order is not None:
-        order, places = np.asarray(device._order), np.asarray(device._places)
+    leads = np.asarray(arrays["leads"])
+    if by_degree is not None:
+        order, places = np.asarray(by_degree.vertices), np.asarray(by_degree.numbers)
         assert sorted(order) == list(range(mirrors.rows))
         assert (order[share.first + places] == share.first + np.arange(share.own_count)).all()
         degrees = np.diff(share.offsets)[order[share.first :][: share.own_count] - share.first]
@@ -117,47 +129,45 @@ def solved(graph: Graph, source: int, ranks: int) -> Result:
 
 
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
-@pytest.mark.parametrize(
-    "step", ["_counted", "_starts_of", "_room_for", "_arrange_dealt", "_allocate_dealt"]
-)
+@pytest.mark.parametrize("step", STEPS)
 def test_without_room_ranks_go_on_in_rounds(
     step: str, full: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever rank has none, and at whichever step; with the shares that they had before."""
-    from groute_py.device.cuda.graph.redistribute import Dealt
-    from groute_py.device.cuda.peer import link
+    from groute_py.device.cuda.runtime.short_memory import FULL
 
-    taken = getattr(Dealt, step)
+    owner = whose(step)
+    taken = getattr(owner, step)
 
     def tried(self: Any, *words: Any) -> Any:
-        if self._gpu.id in full:
+        if self.gpu.id in full:
             raise MemoryError("full")
         return taken(self, *words)
 
-    monkeypatch.setattr(Dealt, step, tried)
+    monkeypatch.setattr(owner, step, tried)
     result = solved(generate("rmat:6"), 3, 3)
     assert result.statistics["mode"] == "rounds"
-    assert result.statistics["reason"] == link.FULL
+    assert result.statistics["reason"] == FULL
 
 
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
 def test_without_room_for_grades_others_have_them(
     full: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from groute_py.device.cuda.graph.redistribute import Dealt
+    from groute_py.device.cuda.graph.redistribute import Redistribution
 
     as_large.pull_outer_arcs(monkeypatch.setattr)
     as_large.take_thick_turns(monkeypatch.setattr)
-    taken, graded = Dealt._grade, list[int]()
+    taken, graded = Redistribution._grade, list[int]()
 
-    def tried(self: Any) -> None:
-        if self._gpu.id in full:
+    def tried(self: Redistribution) -> None:
+        if self.gpu.id in full:
             raise MemoryError("full")
         taken(self)
-        assert self._unit > 0
-        graded.append(self._gpu.id)
+        assert self.graph.unit > 0
+        graded.append(self.gpu.id)
 
-    monkeypatch.setattr(Dealt, "_grade", tried)
+    monkeypatch.setattr(Redistribution, "_grade", tried)
     graph = generate("rmat:8,12")
 
     def work(channel: Any) -> tuple[Result | None, int]:
@@ -171,12 +181,10 @@ def test_without_room_for_grades_others_have_them(
     assert sum(arcs) == np.diff(graph.offsets)[result.reached].sum()
 
 
-@pytest.mark.parametrize("step", ["_counted", "_allocate_dealt"])
+@pytest.mark.parametrize("step", [STEPS[0], STEPS[-1]])
 def test_without_room_it_is_an_error_where_fused_is_asked_for(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from groute_py.device.cuda.graph.redistribute import Dealt
-
     def full(self: Any, *_: Any) -> Any:
         raise MemoryError("full")
 
@@ -184,7 +192,7 @@ def test_without_room_it_is_an_error_where_fused_is_asked_for(
         whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
         Session(whole, channel, replace(OPTIONS, mode="fused"))
 
-    monkeypatch.setattr(Dealt, step, full)
+    monkeypatch.setattr(whose(step), step, full)
     with pytest.raises(SetupError, match="mode fused cannot run") as caught:
         on_ranks(3, work)
     assert caught.value.on_all_ranks
@@ -198,9 +206,9 @@ def test_offsets_are_equally_wide_on_all_ranks(
     lead to."""
     from groute_py.device.cuda.runtime import compile as compiling
     from groute_py.device.cuda.runtime import memory_plan
-    from groute_py.device.cuda.sssp import buffers
+    from groute_py.device.cuda.sssp import device
 
-    for module in (memory_plan, buffers, compiling):
+    for module in (memory_plan, device, compiling):
         # `smallest` is loaded too
         monkeypatch.setattr(module, "is_wide", lambda arcs: arcs > most)
     counts = np.repeat([100, 10], [90, 90])  # 9,000 and 900 arcs, if parts are equally long
@@ -211,8 +219,8 @@ def test_offsets_are_equally_wide_on_all_ranks(
         whole = Whole(graph if channel.rank == 0 else None)
         options = replace(OPTIONS, partition="vertices", mode=mode)
         with Session(whole, channel, options) as session:
-            result, device = session.solve(3), cast("Any", session._device)
-            found = session._mode.name, device._graph["offsets"].dtype
+            result, loaded = session.solve(3), cast("Any", session._device)
+            found = session._mode.name, loaded.parts.graph.arrays["offsets"].dtype
         if result is not None:
             np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
         return found
@@ -282,14 +290,14 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
 
     Where no host says why it stopped them nobody takes what kernels have left for an answer.
     """
-    from groute_py.device.cuda.sssp.device import CudaDevice
+    from groute_py.device.cuda.sssp.linked_kernels import LinkedKernels
 
-    graph, stopping, launch = generate("road:12x12"), set(), CudaDevice.launch
+    graph, stopping, launch = generate("road:12x12"), set(), LinkedKernels.launch
 
-    def stop_before(device: Any) -> None:
+    def stop_before(linked: LinkedKernels) -> None:
         if stopping:
-            device.stop()
-        launch(device)
+            linked.stop()
+        launch(linked)
 
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
@@ -305,12 +313,12 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
                     assert caught.value.on_all_ranks
                 else:
                     answers.append(session.solve(70))
-                floors.append(session._device.floor)  # type: ignore[attr-defined]
+                floors.append(session._device.linked.floor)  # type: ignore[attr-defined]
                 channel.gather(None)
                 stopping.clear()
         return floors, answers
 
-    monkeypatch.setattr(CudaDevice, "launch", stop_before)
+    monkeypatch.setattr(LinkedKernels, "launch", stop_before)
     found = on_ranks(2, work)
     for floors, _ in found:
         assert [floor < np.inf for floor in floors] == [True, False, False, True, False]

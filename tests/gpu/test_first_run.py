@@ -20,12 +20,12 @@ from groute_py.partition.share import Share
 pytestmark = needs_gpu
 
 KINDS = {
-    "delta-stepping": ("sssp.device", "CudaDevice", {}),
-    "bfs": ("methods.bfs", "BreadthFirstCuda", {}),
-    "frontier-dijkstra": ("methods.frontier_dijkstra", "FrontierCuda", {"criterion": "out"}),
-    "csr-bellman-ford": ("methods.min_plus", "CsrCuda", {}),
-    "ell-bellman-ford": ("methods.min_plus", "EllCuda", {}),
-    "dense-bellman-ford": ("methods.min_plus", "DenseCuda", {}),
+    "delta-stepping": ("sssp.method", "GpuMethod", {}),
+    "bfs": ("methods.bfs", "BreadthFirst", {}),
+    "frontier-dijkstra": ("methods.frontier_dijkstra", "FrontierDijkstra", {"criterion": "out"}),
+    "csr-bellman-ford": ("methods.min_plus", "MinPlus", {"storage": "csr"}),
+    "ell-bellman-ford": ("methods.min_plus", "MinPlus", {"storage": "ell"}),
+    "dense-bellman-ford": ("methods.min_plus", "MinPlus", {"storage": "dense"}),
 }
 
 
@@ -35,26 +35,26 @@ def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.Monke
     """All that a share goes through when it is loaded, with one that keeps nothing behind."""
     from importlib import import_module
 
-    from groute_py.device.cuda.sssp import buffers
+    from groute_py.device.cuda.sssp import device as home
 
     module, name, choices = KINDS[method]
     kind = getattr(import_module(f"groute_py.device.cuda.{module}"), name)
     loaded: list[Terms] = []
-    load = kind.load
+    load = home.CudaDevice.load
 
     def counting(device: Any, share: Share, terms: Terms) -> None:
         loaded.append(terms)
         load(device, share, terms)
 
-    monkeypatch.setattr(kind, "load", counting)
-    monkeypatch.setattr(buffers, "_REHEARSED", set())
-    device = kind(0, direct=False, **choices)
+    monkeypatch.setattr(home.CudaDevice, "load", counting)
+    monkeypatch.setattr(home, "REHEARSED", set())
+    device = home.CudaDevice(0, direct=False, method=kind, **choices)
     for arcs in (7, 1 << 31):
         terms = Terms(np.dtype(dtype), 1, "alone", arcs)
         for _ in range(2):
             device.rehearse(terms)
         assert loaded == [terms]
-        assert device._graph == device._arrays == {}
+        assert not device.is_loaded
         loaded.clear()
 
 
@@ -64,8 +64,8 @@ def test_a_share_finds_its_kernels_compiled(
 ) -> None:
     """Those for its mode, and for offsets into as many arcs as any rank has."""
     from groute_py.device.cuda.runtime import compile as compiling
-    from groute_py.device.cuda.sssp import buffers
-    from groute_py.device.cuda.sssp.device import CudaDevice
+    from groute_py.device.cuda.runtime import launch
+    from groute_py.device.cuda.sssp import device as home
 
     compiled: list[tuple[str, ...]] = []
 
@@ -76,16 +76,16 @@ def test_a_share_finds_its_kernels_compiled(
         def get_function(self, _: str) -> Any:
             return SimpleNamespace(kernel=SimpleNamespace(ptr=0))
 
-    monkeypatch.setattr(buffers, "_REHEARSED", set())
+    monkeypatch.setattr(home, "REHEARSED", set())
     monkeypatch.setattr(compiling, "cp", SimpleNamespace(RawModule=RawModule))
     monkeypatch.setattr(compiling, "module", cache(compiling.module.__wrapped__))
-    monkeypatch.setattr(buffers.driver, "occupancyMaxActiveBlocksPerMultiprocessor", lambda *_: 1)
-    device, kind = CudaDevice(0, direct=False), np.dtype(np.int32)
+    monkeypatch.setattr(launch.driver, "occupancyMaxActiveBlocksPerMultiprocessor", lambda *_: 1)
+    device, kind = home.CudaDevice(0, direct=False), np.dtype(np.int32)
     for arcs in (7, 1 << 31):
         terms = Terms(kind, 2, mode, arcs)
         device.rehearse(terms)
         assert compiled == [options(kind, wide_offsets=arcs > 7, mode=mode)]
-        device.load(buffers.smallest(kind), terms)
+        device.load(home.smallest(kind), terms)
         assert len(compiled) == 1
         device.let_go()
         compiled.clear()

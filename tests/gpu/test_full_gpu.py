@@ -171,7 +171,7 @@ def test_messages_without_room_on_the_device(
     from groute_py.device.cuda.sssp import outbox
 
     monkeypatch.setattr(outbox, "MERGED_AT_ONCE", 3)
-    monkeypatch.setattr(outbox.Messages, "_room_here", lambda *_: None)
+    monkeypatch.setattr(outbox.Outbox, "_room_here", lambda *_: None)
     graph = random_graph(300, 1500, seed, greatest=9)
     result = solve(graph, seed, ranks, patience=1, device="cuda")
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, seed))
@@ -181,11 +181,11 @@ def test_messages_without_room_on_the_device(
 @pytest.mark.parametrize("method", ["delta-stepping", "bfs"])
 def test_vertices_are_looked_at_in_pieces(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device.cuda.methods import bfs
-    from groute_py.device.cuda.sssp import device as near_far
-    from groute_py.device.cuda.sssp.buffers import pieces
+    from groute_py.device.cuda.runtime.short_memory import pieces
+    from groute_py.device.cuda.sssp import answer
 
     full = solve(generate("road:20x20"), 5, device="cpu", algorithm=method, hops=method == "bfs")
-    for module in (near_far, bfs):
+    for module in (answer, bfs):
         monkeypatch.setattr(module, "pieces", partial(pieces, length=7))
     options = {"algorithm": method, "hops": method == "bfs", "device": "cuda"}
     for targets in ([], [3, 17, 88, 20, 4, 9, 60, 31, 45]):

@@ -34,8 +34,8 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Windows]:
     def note(self: Any, source: Any, windows: Windows, cutoff: float, **words: Any) -> None:
         seen.append(windows)
         start(self, source, windows, cutoff, **words)
-        assert bool(self._work["hints"][0]) == (windows.first < windows.widest)
-        assert self._work["far_few"][0] == 1
+        assert bool(self.parts.buffers.work["hints"][0]) == (windows.first < windows.widest)
+        assert self.parts.buffers.work["far_few"][0] == 1
 
     monkeypatch.setattr(CudaDevice, "start", note)
     return seen
@@ -64,11 +64,11 @@ def test_answers_are_right(begun: list[Windows], weights: str, predecessors: boo
 @pytest.mark.parametrize("weights", TYPES)
 @pytest.mark.parametrize("fold", [1, 2, 3])
 def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device.cuda.sssp import device as near_far
+    from groute_py.device.cuda.sssp import distance_filter
 
     graph = graph_of(weights)
     monkeypatch.setattr(
-        near_far, "fold_of", lambda own, _: fold if own == graph.vertex_count else 0
+        distance_filter, "fold_of", lambda own, _: fold if own == graph.vertex_count else 0
     )
     for source in (int(np.argmax(np.diff(graph.offsets))), 7):
         result = sssp(graph, source, device="cuda")
@@ -80,7 +80,7 @@ def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.Mo
     ("own", "fold"), [(0, 0), (16 << 20, 0), (17 << 20, 1), (64 << 20, 2), (1 << 31, 3)]
 )
 def test_hints_fit_in_a_third_of_l2(own: int, fold: int) -> None:
-    from groute_py.device.cuda.sssp.device import fold_of
+    from groute_py.device.cuda.sssp.distance_filter import fold_of
 
     assert fold_of(own, 48 << 20) == fold
 
@@ -131,7 +131,7 @@ def test_a_width_that_sums_swallow(weights: str, delta: float) -> None:
 def test_patience_widens_no_window(begun: list[Windows], monkeypatch: pytest.MonkeyPatch) -> None:
     """A smaller Δ can be wider than the window that is open; what lies between is far."""
     from groute_py.device import delta_control
-    from groute_py.device.cuda.sssp import device as near_far
+    from groute_py.device.cuda.sssp import near_far
 
     monkeypatch.setattr(delta_control, "PASSES", 0.1)  # so that it ends once
     monkeypatch.setattr(near_far, "SLICE_TURNS_ALONE", 1)

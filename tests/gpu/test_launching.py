@@ -16,32 +16,33 @@ AT_WORK, FAILED = 600, 719
 
 
 @pytest.fixture
-def device(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """One whose stream has failed."""
-    from groute_py.device.cuda.sssp.device import CudaDevice
+def linked() -> Any:
+    """Kernels in a stream that has failed."""
+    from groute_py.device.cuda.sssp.linked_kernels import LinkedKernels
 
     def refuse() -> NoReturn:
         raise RuntimeError("unspecified launch failure")
 
-    device = CudaDevice(0, direct=False)
-    device._all_linked = True
-    monkeypatch.setattr(device, "_stream", SimpleNamespace(ptr=0, synchronize=refuse))
-    return device
+    gpu = SimpleNamespace(stream=SimpleNamespace(ptr=0, synchronize=refuse))
+    kernel = SimpleNamespace(exchange_with=lambda _: None)
+    parts: Any = SimpleNamespace(graph=SimpleNamespace(gpu=gpu), kernel=kernel)
+    link: Any = SimpleNamespace(peers=lambda **_: None)
+    return LinkedKernels(link, parts, all_linked=True)
 
 
 @pytest.mark.parametrize("status", [AT_WORK, FAILED])
 def test_a_kernel_at_work_is_told_from_one_that_failed(
-    status: int, device: Any, monkeypatch: pytest.MonkeyPatch
+    status: int, linked: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from groute_py.device.cuda.peer import fused as fused_kernel
+    from groute_py.device.cuda.sssp import linked_kernels
 
     asked = SimpleNamespace(streamQuery=lambda _: status)
-    monkeypatch.setattr(fused_kernel, "runtime", asked)
+    monkeypatch.setattr(linked_kernels, "runtime", asked)
     if status == AT_WORK:
-        assert not device.finished()
+        assert not linked.finished()
     else:
         with pytest.raises(RuntimeError, match="launch failure"):
-            device.finished()
+            linked.finished()
 
 
 def test_no_launch_without_all_arguments(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,23 +28,24 @@ pytestmark = needs_linked_gpus
 def test_without_room_for_numbers_all_keep_theirs(
     full: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from groute_py.device.cuda.graph.redistribute import Dealt
+    from groute_py.device.cuda.graph.csr import DeviceGraph
 
     as_large.pull_outer_arcs(monkeypatch.setattr)
-    spare = Dealt._spare
+    spare = DeviceGraph.spare
 
-    def tried(self: Any) -> int:
-        return 0 if self._gpu.id in full and self._team is None else spare(self)
+    def tried(self: DeviceGraph) -> int:
+        redistributed = "leads" in self.arrays
+        return 0 if self.gpu.id in full and not redistributed else spare(self)
 
-    monkeypatch.setattr(Dealt, "_spare", tried)
+    monkeypatch.setattr(DeviceGraph, "spare", tried)
     graph = generate("rmat:8,12")
 
     def work(channel: Any) -> tuple[Result | None, bool]:
         whole = Whole(graph if channel.rank == 0 else None)
         with Session(whole, channel, Options(device="cuda", order="none", mode="fused")) as session:
             device: Any = session._device
-            assert device._pulls
-            return session.solve(3), device._order is None
+            assert device.parts.graph.has_in_edges
+            return session.solve(3), device.parts.order is None
 
     results, without = zip(*on_ranks(3, work), strict=True)
     assert all(without)
@@ -92,6 +93,6 @@ def test_teams_of_several_hosts_number_nothing(monkeypatch: pytest.MonkeyPatch) 
         whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
         with Session(whole, channel, Options(device="cuda", order="none")) as session:
             device: Any = session._device
-            return session._mode.name, device._order is None
+            return session._mode.name, device.parts.order is None
 
     assert on_ranks(4, work) == [("hierarchical", True)] * 4

@@ -51,11 +51,13 @@ def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words
             np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
             verify(graph, result)
             device: Any = session._device
-            assert device.label.endswith(", prepared") or not device._terms.pulls
-            assert not device._recording or device._unrecorded == 0
+            assert device.label.endswith(", prepared") or not device.parts.graph.terms.pulls
+            found = device.parts.predecessors
+            assert not found.recording or found.unrecorded == 0
             if back is not None:
-                assert device._work["outer_from"][0] == 1
-                assert back == (device._graph["in_arcs"] is device._graph["arcs"])
+                assert device.parts.buffers.work["outer_from"][0] == 1
+                arrays = device.parts.graph.arrays
+                assert back == (arrays["in_arcs"] is arrays["arcs"])
 
 
 @pytest.fixture(params=["thin", "thick"])
@@ -101,11 +103,11 @@ def test_answers_stay_on_the_gpu_by_other_numbers(predecessors: bool) -> None:
     options = Options(device="cuda", predecessors=predecessors, download=False)
     with Session(Whole(graph), SoloChannel(), options) as session:
         device: Any = session._device
-        assert device._numbers is not None
+        assert device.parts.order is not None
         results = []
         for source in (3, 100):
-            with device._stream:  # before the solve
-                device._arrays["parent"].fill(1 << 40)
+            with device.gpu.stream:  # before the solve
+                device.parts.buffers.arrays["parent"].fill(1 << 40)
             results.append((source, session.solve(source)))
         for source, result in results:
             assert result is not None
@@ -132,8 +134,9 @@ def test_grades_say_how_far_arcs_lead_on(weights: str, monkeypatch: pytest.Monke
     graph = Graph(whole.offsets, whole.heads, lighter.astype(weights))
     with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
         device: Any = session._device
-        arcs, unit = device._graph["arcs"].get(), device._unit
-        offsets, order = device._graph["offsets"].get(), device._order.get()
+        rows = device.parts.graph
+        arcs, unit = rows.arrays["arcs"].get(), rows.unit
+        offsets, order = rows.arrays["offsets"].get(), device.parts.order.vertices.get()
     words = arcs.view(np.uint32).reshape(graph.arc_count, -1)[:, np.dtype(weights).itemsize // 4]
     degrees = np.diff(offsets.astype(np.int64))
     tails = order[np.repeat(np.arange(graph.vertex_count), degrees)]
@@ -183,14 +186,14 @@ def test_much_is_due_once_long_rows_are_cut(
     weights: str, share: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then arcs are left from the middle of a turn on."""
-    from groute_py.device.cuda.sssp import device as near_far
+    from groute_py.device.cuda.sssp import pull_phase
 
     graph = graph_of(weights)
     degrees = np.diff(graph.offsets)
     hub, least = int(np.argmax(degrees)), graph.arc_count // share
     assert degrees[hub] > 4 * PART  # in five parts
     assert degrees.mean() < least < 5 * PART
-    monkeypatch.setattr(near_far, "OUTER_SHARE", share)
+    monkeypatch.setattr(pull_phase, "OUTER_SHARE", share)
     beside = graph.heads[graph.offsets[hub] : graph.offsets[hub + 1]]
     check(graph, [hub, int(beside[np.argmin(degrees[beside])]), 7], back=None)
 
@@ -203,7 +206,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
     """A hub and a vertex beside it are near together, and lead to the same two, the hub on the
     shorter way: its long row is cut, and arcs are left from then on. So one of the two has to be
     reached by a part of that row, and the other, far away, to be pulled."""
-    from groute_py.device.cuda.sssp import device as near_far
+    from groute_py.device.cuda.sssp import pull_phase
 
     hub, beside, close, far, leaves = 1, 2, 3, 4, 5 * PART
     arcs = [(0, hub, 1), (0, beside, 1), (hub, close, 1500), (beside, close, 1501)]
@@ -213,7 +216,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
     order = np.argsort(tails, kind="stable")
     offsets = np.searchsorted(tails[order], np.arange(5 + leaves + 1))
     graph = Graph(offsets, heads[order].astype(np.int32), column[order].astype(weights))
-    monkeypatch.setattr(near_far, "OUTER_SHARE", graph.arc_count // 100)
+    monkeypatch.setattr(pull_phase, "OUTER_SHARE", graph.arc_count // 100)
     check(graph, [0], back=None)
 
 
@@ -301,7 +304,7 @@ def test_a_cutoff_and_targets() -> None:
 def test_rows_are_sorted_some_at_a_time(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy as cp
 
-    from groute_py.device.cuda.multi_source.graph import packed_arcs
+    from groute_py.device.cuda.graph.csr import packed_arcs
     from groute_py.device.cuda.runtime import sort as sorting
 
     monkeypatch.setattr(sorting, "SORTED_AT_ONCE", together)
@@ -326,21 +329,21 @@ def test_without_room_for_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None
     with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
         result = session.solve(7)
         device: Any = session._device
-        assert device._numbers is None
+        assert device.parts.order is None
         assert device.label.endswith(", prepared")
     assert result is not None
     verify(graph, result)
 
 
 def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device.cuda.graph import degree_order
+    from groute_py.device.cuda.graph import csr
 
     graph = graph_of("int32")
-    monkeypatch.setattr(degree_order, "SPARE_BYTES", 1 << 50)
+    monkeypatch.setattr(csr, "SPARE_BYTES", 1 << 50)
     with Session(Whole(graph), SoloChannel(), Options(device="cuda")) as session:
         result = session.solve(7)
         device: Any = session._device
-        assert device._work["outer_from"][0] == 0
+        assert device.parts.buffers.work["outer_from"][0] == 0
         assert device.label.endswith(", without room to prepare")
     assert result is not None
     verify(graph, result)

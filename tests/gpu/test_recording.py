@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,18 +33,18 @@ FEW = 20
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many vertices were left without a record, solve by solve."""
-    from groute_py.device.cuda.sssp.device import CudaDevice
+    from groute_py.device.cuda.sssp.predecessors import Predecessors
 
     left: list[int] = []
-    claim_recorded = CudaDevice._claim_recorded
+    claim_recorded = Predecessors.claim_recorded
 
-    def counting(device: Any) -> bool:
-        whole = claim_recorded(device)
-        left.append(int(device._read_control()["unrecorded"]))
+    def counting(predecessors: Predecessors) -> bool:
+        whole = claim_recorded(predecessors)
+        left.append(int(predecessors.buffers.read_control()["unrecorded"]))
         assert whole == (left[-1] == 0)
         return whole
 
-    monkeypatch.setattr(CudaDevice, "_claim_recorded", counting)
+    monkeypatch.setattr(Predecessors, "claim_recorded", counting)
     return left
 
 

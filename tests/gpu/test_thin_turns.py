@@ -16,9 +16,9 @@ DEPTHS = [1, 2, 3, 8]
 
 def steps_of(graph: Graph, depth: int, monkeypatch: pytest.MonkeyPatch) -> int:
     """Of a solve from the middle whose blocks go so many levels down, and whose answer is right."""
-    from groute_py.device.cuda.sssp import device as near_far
+    from groute_py.device.cuda.sssp import relax_kernel
 
-    monkeypatch.setattr(near_far, "DEPTH", depth)
+    monkeypatch.setattr(relax_kernel, "DEPTH", depth)
     source = graph.vertex_count // 2
     result = sssp(graph, source, device="cuda", algorithm="bellman-ford")
     assert result is not None
@@ -57,9 +57,9 @@ def test_the_first_block_ends_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
             if arm >= arms // 2:
                 arcs += [(vertex, leaf, 1) for leaf in range(count, count + leaves)]
                 count += leaves
-    from groute_py.device.cuda.sssp import device as near_far
+    from groute_py.device.cuda.sssp import relax_kernel
 
-    monkeypatch.setattr(near_far, "DEPTH", depth)
+    monkeypatch.setattr(relax_kernel, "DEPTH", depth)
     graph, alone = graph_of(count, arcs), -(-(length + 1) // (depth + 1))
     steps = []
     for _ in range(4):

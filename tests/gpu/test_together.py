@@ -56,9 +56,10 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
         claimed: list[bool] = []
         with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
             device: Any = session._device
-            claim_rising, claim_recorded = device._claim_rising, device._claim_recorded
-            device._claim_rising = lambda: (claimed.append(True), claim_rising())
-            device._claim_recorded = lambda: claim_recorded() and channel.rank != lacking
+            found = device.parts.predecessors
+            claim_rising, claim_recorded = found.claim_rising, found.claim_recorded
+            found.claim_rising = lambda: (claimed.append(True), claim_rising())
+            found.claim_recorded = lambda: claim_recorded() and channel.rank != lacking
             for source in (3, graph.vertex_count - 1):
                 result = session.solve(source)
                 if result is not None:
@@ -66,7 +67,7 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
                     right = scipy_distances(graph, source)
                     np.testing.assert_allclose(result.distances, right, rtol=1e-5)
                     verify(graph, result)
-            return device._unrecorded, bool(claimed)
+            return found.unrecorded, bool(claimed)
 
     return on_ranks(ranks, work)
 
@@ -89,9 +90,9 @@ def test_blocks_that_go_few_levels_down(
     name: str, depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two on each rank, beside one that listens."""
-    from groute_py.device.cuda.peer import fused as fused_kernel
+    from groute_py.device.cuda.sssp import relax_kernel
 
-    monkeypatch.setattr(fused_kernel, "DEPTH", depth)
+    monkeypatch.setattr(relax_kernel, "DEPTH", depth)
     assert solved(GRAPHS[name](), 3) == [(0, False)] * 3
 
 
@@ -111,7 +112,7 @@ def test_one_block_listens(monkeypatch: pytest.MonkeyPatch) -> None:
             result = session.solve(source)
             if result is not None:
                 np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
-            seen = session._device._read_control()  # type: ignore[attr-defined]
+            seen = session._device.parts.buffers.read_control()  # type: ignore[attr-defined]
             return int(seen["claimed_count"])
 
     assert min(on_ranks(3, work)) > 0
@@ -144,7 +145,7 @@ def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.M
                     assert result.statistics["mode"] == "fused"
                     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
                     verify(graph, result)
-            lengths: Any = session._device._work[0]  # type: ignore[attr-defined]
+            lengths: Any = session._device.parts.buffers.work[0]  # type: ignore[attr-defined]
             assert lengths["far_few"] == max(session._share.own_count // share, 1)
             assert lengths["far_few"] <= lengths["far_capacity"]
             return session._share.own_count, int(lengths["far_capacity"])
@@ -172,7 +173,11 @@ def test_mirrors_of_short_rows_lag_until_claims(
             start_claims = device.start_claims
 
             def lagging(monotone: bool) -> bool:
-                known, mirrors = device._arrays["distance"].get(), device._mirrors
+                parts = device.parts
+                known, mirrors = (
+                    parts.buffers.arrays["distance"].get(),
+                    parts.redistribution.mirrors,
+                )
                 owned = channel.gather(known[: mirrors.owned[mirrors.me]])
                 places = [mirrors.at(mirrors.me, rank) for rank in range(len(owned))]
                 behind = [
@@ -226,7 +231,7 @@ def test_all_go_along_with_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     def work(channel: Any) -> tuple[float, float]:
         with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
             session.solve(0)
-            seen = session._device._read_control()  # type: ignore[attr-defined]
+            seen = session._device.parts.buffers.read_control()  # type: ignore[attr-defined]
             return float(seen["window"]), float(seen["threshold"])
 
     parts = on_ranks(2, work)

@@ -3,7 +3,7 @@
  *
  * Models   groute_py/kernels/exchange/pacing.cuh (await_pace, tell_pace), leader.cuh (conduct, report),
  *          shutdown.cuh (take_leave),
- *          groute_py/engine/fused.py (_is_late_at_the_end) and device/cuda/peer/fused.py (stop).
+ *          groute_py/engine/fused.py (_is_late_at_the_end) and device/cuda/sssp/linked_kernels.py (stop).
  *
  * A host may raise the stop flag in its rank's mailbox at any time. The leader block forwards it to
  * all ranks and ends. After a heavy step a rank says that it has ended it, then waits for the heavy

@@ -47,44 +47,44 @@ def shorten_express_rings(put: Put = setattr) -> None:
 
 def overtake_records(put: Put = setattr) -> None:
     """Every third record of a predecessor, as if an older one had come later."""
-    from groute_py.device.cuda.sssp.device import CudaDevice  # where there is one
+    from groute_py.device.cuda.sssp.predecessors import Predecessors  # where there is a GPU
 
-    take_records = CudaDevice._take_records
+    take_records = Predecessors.take_records
 
-    def overtaken(device: Any, unless_below: float) -> None:
-        records = device._arrays["parent"]  # they lie in the same place
+    def overtaken(predecessors: Predecessors, unless_below: float) -> None:
+        records = predecessors.buffers.arrays["parent"]  # they lie in the same place
         records[::3] = records.dtype.type(-1)
-        take_records(device, unless_below)
+        take_records(predecessors, unless_below)
 
-    put(CudaDevice, "_take_records", overtaken)
+    put(Predecessors, "take_records", overtaken)
 
 
 def share_gpus(put: Put = setattr) -> None:
     """Ranks of one GPU exchange in the kernel all the same, which takes turns between them: slow,
     but few GPUs show so what many ranks find."""
-    from groute_py.device.cuda.peer import fused as fused_kernel  # where there is one
+    from groute_py.device.cuda.sssp import device  # where there is one
 
-    put(fused_kernel, "why_not", lambda *_: None)
+    put(device, "why_not", lambda *_: None)
 
 
 def grow_windows(put: Put = setattr) -> None:
     """From narrow ones, with hints left, of one vertex to eight a byte, and far looked for among
     all vertices."""
-    from groute_py.device.cuda.sssp import device as near_far  # where there is one
+    from groute_py.device.cuda.sssp import distance_filter  # where there is a GPU
 
     put(delta_stepping, "MANY_ARCS", 0)
     put(delta_stepping, "GROWING_DEGREE", 0.0)
-    put(near_far, "HINTED_FROM", 0.0)
-    put(near_far, "fold_of", lambda own, _: own % (near_far.MOST_FOLDED + 1))
+    put(distance_filter, "HINTED_FROM", 0.0)
+    put(distance_filter, "fold_of", lambda own, _: own % (distance_filter.MOST_FOLDED + 1))
     put(memory_plan, "FAR_SHARE", 1 << 30)
 
 
 def pull_outer_arcs(put: Put = setattr) -> None:
     """In every window narrower than Δ; they grow, and all sessions prepare for it."""
-    from groute_py.device.cuda.sssp import device as near_far  # where there is one
+    from groute_py.device.cuda.sssp import pull_phase  # where there is a GPU
 
     grow_windows(put)
-    put(near_far, "OUTER_SHARE", 1 << 40)
+    put(pull_phase, "OUTER_SHARE", 1 << 40)
     put(delta_stepping, "OUTER_BELOW", 1e30)
     begin = Session.__init__
 

@@ -9,6 +9,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
+from groute_py.device.cuda.graph.csr import packed_arcs
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import own_gpu
 from groute_py.device.cuda.runtime.memory_plan import offset_type
@@ -79,13 +80,3 @@ class CudaGraph:
         """Fill ``parents``, int32, for rows of exact distances; all are on the device."""
         arguments = (*self.incoming, np.uint32(self.vertex_count), sources, rows, parents)
         self.kernels["find_parents"]((len(sources),), (BLOCK,), arguments)
-
-
-def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
-    """Arcs as kernels load them, weight and head side by side (``Arc`` in types.cuh)."""
-    count, width = len(heads), distance_type.itemsize
-    arcs = cp.empty(count, np.uint64 if width == 4 else np.complex128)
-    fields = arcs.view(np.uint32 if width == 4 else np.uint64).reshape(count, 2)
-    fields[:, 0] = to_device(weights, distance_type).view(fields.dtype)
-    fields[:, 1] = to_device(heads, np.int32).view(np.uint32)
-    return arcs

@@ -1,114 +1,41 @@
-"""Mapping of peers' memory through CUDA IPC: mailbox, inbox and distances of each rank of a host.
-
-Only allocations by `cudaMalloc` itself are exported. A chunk of CuPy's pool lies inside a larger
-allocation; an importer would get the base of that, and write to the wrong place.
-"""
+"""The link of a team: the mailbox, inbox and distances of each rank, mapped through CUDA IPC."""
 
 from __future__ import annotations
 
-import platform
 from typing import Any
 
 import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
-from groute_py.comm.base import Channel
 from groute_py.comm.team import Team
+from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.ghosts import Mirrors
-from groute_py.device.cuda.runtime.structs import MAILBOX, MAX_PEERS, PEERS
-from groute_py.device.cuda.runtime.visibility import why_hidden
-from groute_py.system.environment import hiding
+from groute_py.device.cuda.runtime.ipc import mapped, unmap
+from groute_py.device.cuda.runtime.memory_plan import ring_that_fits
+from groute_py.device.cuda.runtime.short_memory import FULL
+from groute_py.device.cuda.runtime.structs import MAILBOX, PEERS
 
 NEXT_MAILBOX_AT = -(-MAILBOX.itemsize // 512) * 512
 INBOX_AT = 2 * NEXT_MAILBOX_AT
 """Where the second mailbox and the inbox begin, behind the first: entries are loaded 16 bytes at a
 time."""
 
-FULL = "a GPU has no memory left for an exchange in the kernel"
-"""The reason against fused mode if memory is short."""
 
-
-def why_not(channel: Channel, gpu: int, first: int = 0) -> str | None:
-    """Why the ranks cannot exchange inside the kernel, or None when they can; collective.
-
-    Args:
-        channel: between these ranks.
-        gpu: CUDA's number of this rank's GPU.
-        first: the first one's number in the job.
-    """
-    mine = (platform.node(), runtime.deviceGetPCIBusId(gpu))
-    places = channel.gather(mine)
-    if channel.size > MAX_PEERS:
-        return f"{channel.size} ranks are more than the {MAX_PEERS} that a kernel can serve"
-    if len({host for host, _ in places}) > 1:
-        return "the ranks are on several hosts"
-    if len(set(places)) < channel.size:
-        return "ranks share a GPU"
-    buses = [bus for _, bus in places]
-    hidden = channel.gather((_hidden(buses), hiding()))
-    for rank, (peers, setting) in enumerate(hidden):
-        if peers:
-            return why_hidden(first + rank, [first + peer for peer in peers], setting)
-    blocked = channel.gather(_unreachable(gpu, buses))
-    pairs = [
-        f"{first + rank} and {first + peer}" for rank, peers in enumerate(blocked) for peer in peers
-    ]
-    return f"no peer access between the GPUs of ranks {', '.join(pairs)}" if pairs else None
-
-
-def _hidden(buses: list[str]) -> list[int]:
-    """The ranks whose GPU CUDA does not show to this process."""
-    return [rank for rank, bus in enumerate(buses) if not _visible(bus)]
-
-
-def _visible(bus: str) -> bool:
-    try:
-        runtime.deviceGetByPCIBusId(bus)
-    except runtime.CUDARuntimeError:
-        return False
-    return True
-
-
-def _unreachable(gpu: int, buses: list[str]) -> list[int]:
-    """The ranks to whose GPUs this one has no peer access."""
-    others = [runtime.deviceGetByPCIBusId(bus) for bus in buses]
-    return [
-        rank
-        for rank, other in enumerate(others)
-        if other != gpu and not runtime.deviceCanAccessPeer(gpu, other)
-    ]
-
-
-def exportable(shape: int, dtype: np.dtype[Any]) -> Any:
-    """An array that peers can map: an allocation of its own, from `cudaMalloc` itself.
-
-    Raises:
-        cupy.cuda.runtime.CUDARuntimeError: there is no room for it.
-    """
-    memory = cp.cuda.Memory(max(shape, 1) * dtype.itemsize)
-    return cp.ndarray(shape, dtype, cp.cuda.MemoryPointer(memory, 0))
-
-
-def mapped(channel: Channel, address: int) -> list[int]:
-    """The addresses, in this process, of memory that every rank exports; collective.
+def connect(
+    team: Team, mirrors: Mirrors, graph: DeviceGraph, distances: Any, most_told: int
+) -> Link | str:
+    """Link a team by rings that fit on all GPUs, or say why not; collective.
 
     Args:
-        channel: between these ranks.
-        address: of this rank's; see `exportable`.
+        team, mirrors, distances: as for `linked`.
+        graph: of this rank, redistributed.
+        most_told: of how many vertices a rank tells a peer at the most.
     """
-    handles = channel.gather(bytes(runtime.ipcGetMemHandle(address)))
-    return [
-        address if rank == channel.rank else runtime.ipcOpenMemHandle(handle)
-        for rank, handle in enumerate(handles)
-    ]
-
-
-def unmap(channel: Channel, addresses: list[int]) -> None:
-    """Unmap the addresses that `mapped` has returned, except this rank's own."""
-    for rank, address in enumerate(addresses):
-        if rank != channel.rank:
-            runtime.ipcCloseMemHandle(address)
+    cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
+    rooms = team.channel.gather(graph.gpu.free_bytes)
+    ring = ring_that_fits(most_told, len(rooms), graph.type, min(rooms))
+    return linked(team, mirrors, distances, graph.entry_type.itemsize, ring) if ring else FULL
 
 
 def linked(
@@ -148,7 +75,8 @@ class Link:
         memory: the address of two mailboxes, and an inbox with a ring for each rank of the team.
 
     Attributes:
-        runs: launched so far.
+        first: the number of the team's first rank in the job.
+        size: ranks of the team.
     """
 
     def __init__(
@@ -161,11 +89,11 @@ class Link:
         capacity: int,
     ) -> None:
         channel = self._channel = team.channel
-        self._me, self._count, self._capacity = channel.rank, channel.size, capacity
-        self.first, self._mirrors = team.first, mirrors
+        self._me, self._capacity = channel.rank, capacity
+        self.first, self.size, self._mirrors = team.first, channel.size, mirrors
         self._ring_bytes, self._entry_bytes = capacity * entry_bytes, entry_bytes
         self._shown_bytes = mirrors.owned[self._me] * distances.itemsize
-        self._memory, self.runs = memory, 0
+        self._memory, self._runs = memory, 0
         self._mapped = mapped(channel, int(memory))
         self._distances = mapped(channel, distances.data.ptr)
         _EXPORTED[int(memory)] = distances
@@ -173,15 +101,19 @@ class Link:
 
     def peers(self, limit: float, ahead: float, widest: float, bound: float) -> Any:
         """The struct ``Peers`` of kernels/peers.cuh for the next run, as one NumPy record."""
-        struct = self._structs[self.runs % 2]
+        struct = self._structs[self._runs % 2]
         struct["limit"], struct["ahead"], struct["widest"] = limit, ahead, widest
         struct["bound"] = bound
         return struct
 
+    def next_run(self) -> None:
+        """A run has been launched: the next one uses the other mailboxes."""
+        self._runs += 1
+
     def _struct(self, mailbox: int, other: int) -> Any:
         """The struct for mailboxes at these offsets in bytes, of this run and of the next."""
         struct = np.zeros(1, PEERS)
-        for rank in range(self._count):
+        for rank in range(self.size):
             base = self._mapped[rank]
             struct["mailbox"][0, rank] = base + mailbox
             struct["outbox"][0, rank] = base + INBOX_AT + self._me * self._ring_bytes
@@ -189,14 +121,14 @@ class Link:
             struct["owned"][0, rank] = self._mirrors.owned[rank]
             struct["mirrors"][0, rank] = self._mirrors.at(self._me, rank)
         struct["next"], struct["inbox"] = self._memory + other, self._memory + INBOX_AT
-        struct["me"], struct["count"] = self._me, self._count
+        struct["me"], struct["count"] = self._me, self.size
         struct["capacity"], struct["first"] = self._capacity, self.first
         return struct
 
     def bytes_sent(self, exchange: Any) -> list[int]:
         """Bytes sent to each peer: entries, and the distances of each dense pull."""
         shown = int(exchange["shown"]) * self._shown_bytes
-        entries = (exchange["sent"] + exchange["express_sent"]).tolist()[: self._count]
+        entries = (exchange["sent"] + exchange["express_sent"]).tolist()[: self.size]
         return [
             count * self._entry_bytes + (shown if peer != self._me else 0)
             for peer, count in enumerate(entries)
@@ -209,10 +141,3 @@ class Link:
         self._channel.gather(None)  # nobody frees what a peer still maps
         runtime.free(self._memory)
         del _EXPORTED[int(self._memory)]
-
-
-def nobody() -> Any:
-    """The struct ``Peers`` of a rank that has nobody to exchange with in the kernel."""
-    struct = np.zeros(1, PEERS)
-    struct["count"] = 1
-    return struct

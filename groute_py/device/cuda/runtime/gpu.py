@@ -8,6 +8,7 @@ from typing import Any
 import cupy as cp
 from cupy.cuda import runtime
 
+from groute_py.device.cuda.runtime.inventory import uuid_of
 from groute_py.errors import SetupError
 
 REMEDY = (
@@ -15,6 +16,54 @@ REMEDY = (
     "--device cpu"
 )
 """What to do where CUDA cannot begin on a GPU."""
+
+
+class GpuContext:
+    """A GPU, as a rank uses it.
+
+    Args:
+        local_rank: takes the GPU of this number; where there are fewer, ranks share.
+
+    Attributes:
+        id: as CUDA counts.
+        label: its name, for messages and statistics.
+        uuid: as NVML knows it.
+        processors: how many multiprocessors it has.
+        l2_bytes: of its L2 cache.
+        stream: of all work on the share.
+        beside: of what must not wait for the kernels in ``stream``.
+    """
+
+    def __init__(self, local_rank: int) -> None:
+        self._device, count = own_gpu(local_rank), runtime.getDeviceCount()
+        self.id = self._device.id
+        properties = runtime.getDeviceProperties(self.id)
+        self.processors = properties["multiProcessorCount"]
+        self.l2_bytes = properties["l2CacheSize"]
+        shared = (
+            f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
+        )
+        self.label = f"{properties['name'].decode()} #{self.id}{shared}"
+        self.uuid = uuid_of(properties)
+        self.stream = cp.cuda.Stream(non_blocking=True)
+        self.beside = cp.cuda.Stream(non_blocking=True)
+
+    def use(self) -> None:
+        """Make it current: a thread that comes for the first time has no context to launch in."""
+        self._device.use()
+
+    def synchronize(self) -> None:
+        """Wait for all work on it."""
+        self._device.synchronize()
+
+    @property
+    def free_bytes(self) -> int:
+        """Free memory outside CuPy's pool."""
+        return int(self._device.mem_info[0])
+
+    def room(self) -> int:
+        """Free memory, that in CuPy's pool included."""
+        return self.free_bytes + int(cp.get_default_memory_pool().free_bytes())
 
 
 def own_gpu(local_rank: int) -> Any:

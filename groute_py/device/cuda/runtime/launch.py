@@ -1,8 +1,9 @@
-"""Launches of persistent kernels with preallocated arguments.
+"""Launches: of persistent kernels with preallocated arguments, of ordinary ones by CuPy's call.
 
-CuPy's own call packs the arguments and queries the occupancy at each launch. With a dozen arguments
-that takes 45 to 80 µs, while a solve of a small graph takes a millisecond. Here the arguments stay
-packed. CuPy's call also gives the thread a CUDA context; here the caller has to do that.
+CuPy's call packs the arguments and queries the occupancy at each launch. With a dozen arguments
+that takes 45 to 80 µs, while a solve of a small graph takes a millisecond. `Call` keeps them
+packed. CuPy's call also gives the thread a CUDA context; here the caller has to
+do that.
 """
 
 from __future__ import annotations
@@ -12,6 +13,16 @@ from typing import Any
 import numpy as np
 from cupy.cuda import driver
 from numpy.typing import NDArray
+
+BLOCKS_PER_PROCESSOR = 4
+"""Most blocks of a persistent grid on each multiprocessor; see
+docs/what-we-learned.md#near-and-far-lists."""
+
+
+def resident_blocks(kernel: Any, block: int) -> int:
+    """Blocks of a grid barrier on each multiprocessor: all of them must be running at once."""
+    fit: int = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, block, 0)
+    return min(fit, BLOCKS_PER_PROCESSOR)
 
 
 class Call:
@@ -53,3 +64,23 @@ class Call:
         assert not self._missing, self._missing
         words = (self._function.ptr, *self._grid, stream.ptr, self._places_at)
         driver.launchCooperativeKernel(*words)
+
+
+class Kernels:
+    """The kernels of one program; launches the ordinary ones.
+
+    Args:
+        functions: by name, as `groute_py.device.cuda.runtime.compile.kernels_of` returns them.
+        block: threads of a block.
+    """
+
+    def __init__(self, functions: dict[str, Any], block: int) -> None:
+        self._functions, self._block = functions, block
+
+    def __getitem__(self, name: str) -> Any:
+        return self._functions[name]
+
+    def run(self, name: str, threads: int, *arguments: Any) -> None:
+        """Launch a kernel with about one thread for each item."""
+        blocks = max((threads + self._block - 1) // self._block, 1)
+        self._functions[name]((blocks,), (self._block,), arguments)

@@ -1,188 +1,211 @@
-"""The device of a machine with NVIDIA GPUs: kernels of `groute_py.kernels`, compiled by CuPy.
-
-A slice costs one launch and one look at the control block; everything between is on the device.
-"""
+"""The device of a machine with NVIDIA GPUs: kernels of `groute_py.kernels`, compiled by CuPy."""
 
 from __future__ import annotations
 
-import math
+from functools import partial
 from typing import Any
 
-import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
-from groute_py.device.base import NO_PARENT, Counters, Windows, bound_within, within
-from groute_py.device.cuda.peer.fused import DEPTH, Fused
-from groute_py.device.cuda.sssp.buffers import pieces
-from groute_py.device.cuda.sssp.predecessors import NOBODY, Claims
-from groute_py.device.delta_control import Patience, threshold_after
-from groute_py.kernels.source import NEW_SOLVE
-
-SLICE_TURNS = 16
-"""Turns a rank with peers takes before it looks at its messages; measured, see
-docs/what-we-learned.md#several-hosts."""
-
-SLICE_TURNS_ALONE = 1 << 10
-"""Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
-
-HINTED_FROM = 1.0
-"""How much distances take, in sizes of L2, where hints are left. This and the next two are
-measured, see docs/what-we-learned.md#distance-filter."""
-
-HINTS_IN_L2, MOST_FOLDED = 1 / 3, 3
-"""As much of L2 hints may take, which have a byte each, or half of it, or a quarter, or a bit."""
-
-HINT_LEVELS = 32.0
-"""How many levels of hints are as wide as the widest window."""
-
-LARGEST_FLOAT = 1e38
-"""What kernels take as a float is no more."""
-
-OUTER_SHARE = 64
-"""A step with 1 / OUTER_SHARE of all arcs defers those that lead far; they are pulled later."""
-
-OUTER_REACH = 32.0
-"""Δ over a width: half as far beyond their window arcs may lead and be relaxed all the same, a
-quarter as wide are windows until then, and as wide is the next. Measured, see
-docs/what-we-learned.md#push-and-pull."""
-
-BUSHY = 4.0
-"""Mean degree from which frontiers may grow too fast for the lists of a block."""
-
-PROBE_TURNS, PULLING_TURNS, PROBE_DEPTH = 32, 128, 1
-"""The first slice of such a graph, alone: many have all relaxed by then, the others are deep. Where
-arcs are pulled there are more windows."""
+from groute_py.comm.team import Team
+from groute_py.device.base import Counters, Linked, Terms, Windows
+from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.graph.redistribute import Redistribution
+from groute_py.device.cuda.peer.access import why_not
+from groute_py.device.cuda.peer.link import connect
+from groute_py.device.cuda.runtime.gpu import GpuContext
+from groute_py.device.cuda.runtime.memory_plan import is_wide, offset_type
+from groute_py.device.cuda.runtime.short_memory import FULL, if_it_fits, within_memory
+from groute_py.device.cuda.sssp.counting import SolveCounters
+from groute_py.device.cuda.sssp.linked_kernels import LinkedKernels
+from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.parts import SolveParts
+from groute_py.device.cuda.sssp.rehearsal import REHEARSED, smallest
+from groute_py.partition.share import Share
 
 
-class CudaDevice(Fused, Claims):
+class CudaDevice:
     """See `groute_py.device.base.Device` for the verbs.
 
     Args:
-        local_rank, direct: as for `Loaded`.
+        local_rank: takes the GPU of this number; where there are fewer, ranks share.
+        direct: messages lie in device memory.
+        method: how shares are relaxed.
+        choices: arguments of the method.
+
+    Attributes:
+        gpu: that it works on.
+        linked: drives the kernels of a team, while one is linked.
     """
 
     name = "cuda"
 
-    _told: tuple[Any, Windows] | None = None
-    """The windows of the last solve, and the struct that has their parameters."""
+    def __init__(
+        self,
+        local_rank: int,
+        *,
+        direct: bool,
+        method: type[GpuMethod] = GpuMethod,
+        **choices: str,
+    ) -> None:
+        self.gpu, self._direct = GpuContext(local_rank), direct
+        self.label: str = self.gpu.label
+        self.uuid: str | None = self.gpu.uuid
+        self._method_type, self._choices = method, choices
+        self._method = method(**choices)
+        self._counters = SolveCounters()
+        self._parts: SolveParts | None = None
+        self.linked: LinkedKernels | None = None
+
+    @property
+    def counters(self) -> Counters:
+        return self._counters.counts
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether there is a share on the GPU."""
+        return self._parts is not None
+
+    @property
+    def parts(self) -> SolveParts:
+        """What is on the GPU; a share must be loaded."""
+        assert self._parts is not None
+        return self._parts
+
+    def rehearse(self, terms: Terms) -> None:
+        # CuPy compiles what it loads with too, when it is first asked for it
+        kind = terms.distance_type, offset_type(terms.arcs), terms.mode, terms.pulls
+        which = self._method_type, self._method.variant, *kind
+        if which not in REHEARSED:
+            self.load(smallest(terms.distance_type), terms._replace(ranks=1))
+            self.let_go()
+            REHEARSED.add(which)
+
+    def load(self, share: Share, terms: Terms) -> None:
+        self.gpu.synchronize()  # whoever makes a graph on this GPU is done with it
+        self.let_go()
+        # kernels would not tell it apart
+        assert terms.mode != "alone" or len(share.halo) == 0
+        assert is_wide(terms.arcs) or not is_wide(len(share.heads))
+        what = f"the share of {share.own_count:,} vertices and {len(share.heads):,} arcs"
+        with self.gpu.stream, within_memory(what, self.label, self._method.remedy):
+            graph = DeviceGraph(self.gpu, share, terms)
+            order = self._method.arrange(graph)
+            self._parts = SolveParts(graph, order, self._counters, direct=self._direct)
+        self._describe(self._parts)
+        self.gpu.stream.synchronize()
+
+    def let_go(self) -> None:
+        """Drop the graph and all arrays: those of two shares do not have to fit."""
+        self._parts = None
+        self._method = self._method_type(**self._choices)
+
+    def room(self) -> int:
+        return self.gpu.room()
+
+    def obstacle(self, team: Team) -> str | None:
+        return why_not(team.channel, self.gpu.id, team.first)
+
+    def link(self, team: Team) -> Linked | str:
+        graph = self.parts.graph
+        assert graph.terms.mode in ("fused", "hierarchical")  # its kernels exchange
+        self.unlink()
+        self._parts = None  # while arcs lie twice there is no room for its arrays
+        redistribution = Redistribution(team, graph)
+        reason = redistribution.run()
+        if reason is not None:
+            return reason
+        parts = if_it_fits(partial(self._allocate_redistributed, redistribution))
+        if not all(team.channel.gather(parts is not None)):
+            return FULL
+        assert parts is not None
+        self._parts = parts
+        distances, most_told = parts.buffers.arrays["distance"], redistribution.most_told
+        link = connect(team, redistribution.mirrors, graph, distances, most_told)
+        if isinstance(link, str):
+            return link
+        self.linked = LinkedKernels(link, parts, all_linked=team.hosts == 1)
+        return self.linked
+
+    def unlink(self) -> None:
+        if self.linked is not None:
+            self.linked.close()
+        self.linked = None
 
     def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        assert self._team is None or self._link is not None  # arcs lie as the team needs them
-        self._gpu.use()  # or a thread that comes for the first time has no context to launch in
-        self.counters = Counters()
-        self._begins = NEW_SOLVE
-        self._sent = [0] * (self._team.channel.size if self._team is not None else 0)
-        self._recording = record and self._type.itemsize == 4
-        self._unrecorded = None
-        self._make_room_to_record()
-        self._turns = SLICE_TURNS_ALONE if self._terms.mode == "alone" else SLICE_TURNS
-        share = self._share
-        self._probing = self._terms.mode == "alone" and len(share.heads) >= BUSHY * share.own_count
-        self._source = NOBODY if source is None else int(self._number_of(source))
-        self._delta = within(windows.widest, self._type)
-        self._cutoff = bound_within(cutoff, self._type)
-        self._first = within(windows.first, self._type) or self._delta  # 0 would not grow
-        self._patience = Patience(len(share.heads), self._delta, self._nothing)
-        if self._told is None or self._told[0] is not self._work or self._told[1] != windows:
-            self._make_room_for_hints()
-            self._say_what_is_pulled()
-            self._told = self._work, windows
+        parts = self.parts
+        # arcs lie as the team needs them
+        assert parts.redistribution is None or self.linked is not None
+        self.gpu.use()
+        if self.linked is not None:
+            self.linked.start()
+        self._method.start(parts, source, windows, cutoff, record=record)
+
+    def memory(self, size: int) -> Buffer:
+        return self.parts.outbox.memory(size)
 
     def merge(self, message: Buffer) -> None:
-        self._begin()
-        with self._stream:
-            for count, columns in self._columns(message, self._type, np.dtype(np.int32)):
-                self._run("merge", count, self._work, self._control, *columns, np.uint32(count))
+        self.parts.near_far.merge(message)
 
     def relax(self, limit: float) -> float:
-        probe = PULLING_TURNS if self._pulls else PROBE_TURNS, PROBE_DEPTH
-        turns, depth = probe if self._probing else (self._turns, DEPTH)
-        self._probing = False
-        with self._stream:
-            self._launch(limit, turns, depth)
-            if self._recording:
-                self._take_records(unless_below=np.inf)
-            self._fill_outboxes(with_parents=False)
-            seen = self._read_control()
-            floor = float(seen["floor"])
-            if math.isfinite(floor):
-                self._keep_patience(seen)
-        self._count(seen)
-        return floor
+        return self._method.relax(self.parts, limit)
 
-    def launch(self) -> None:
-        super().launch()
-        if self._recording:
-            with self._stream:
-                self._take_records(unless_below=np.inf)
+    def window(self) -> float:
+        return self.parts.near_far.window()
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
-        return self._emptied(with_parents=False)
+        return self.parts.outbox.emptied(with_parents=False)
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
-        with self._stream:
-            distances = self._arrays["distance"]
-            numbers = self._number_of(vertices)
-            parts = (cp.asarray(numbers[part]) for part in pieces(len(numbers)))
-            greatest = max(distances[part].max().get()[()] for part in parts)
-        return np.inf if greatest == self._nothing else greatest.item()
+        return self.parts.answer.farthest(vertices)
 
     def forget_beyond(self, bound: float) -> None:
-        with self._stream:
-            distances = self._arrays["distance"]
-            for part in pieces(len(distances)):
-                beyond = distances[part] > bound_within(bound, self._type)
-                distances[part][beyond] = self._nothing
-                if self._recording:  # UNRECORDED has the same bits
-                    self._arrays["parent"][part][beyond] = NO_PARENT
+        self.parts.answer.forget_beyond(bound, recorded=self.parts.predecessors.recording)
 
-    def _count(self, seen: Any) -> None:
-        super()._count(seen)
-        if self._recording and math.isinf(seen["floor"]):  # nothing has kept them from being taken
-            self._unrecorded = int(seen["unrecorded"])
+    def start_claims(self, monotone: bool) -> bool:
+        return self._method.start_claims(self.parts, monotone=monotone)
 
-    def _make_room_for_hints(self) -> None:
-        """Where windows grow, which is where arcs are many, and distances do not fit in L2."""
-        own = self._share.own_count
-        large = own * self._type.itemsize > HINTED_FROM * self._l2_bytes
-        # a head in the halo, which hints do not tell of, is only there in windows that are alike
-        hinted = self._first < self._delta and large and self._halo == 0
-        fold = fold_of(own, self._l2_bytes)
-        hinted = hinted and self._has_room_for({"hints": ((own >> fold) + 1, np.uint8)})
-        self._work["hints"], self._work["levels"], self._work["fold"] = 0, 0, fold
-        if hinted:
-            self._work["hints"] = self._arrays["hints"].data.ptr
-            self._work["levels"] = min(HINT_LEVELS / float(self._delta), LARGEST_FLOAT)
+    def merge_claims(self, message: Buffer) -> None:
+        self.parts.predecessors.merge(message)
 
-    def _say_what_is_pulled(self) -> None:
-        """Set the parameters of the pull phase, which needs windows that grow.
+    def claim(self) -> bool:
+        return self.parts.predecessors.claim()
 
-        Windows are as wide as Δ once the densest part has been relaxed: then a pull, which looks
-        at all vertices, takes longer than what it saves, wherever arcs lead.
-        """
-        arcs, grow = len(self._graph["arcs"]), self._first < self._delta
-        self._work["outer_from"] = max(arcs // OUTER_SHARE, 1) if self._pulls and grow else 0
-        below = min(self._terms.outer_below, float(self._delta), LARGEST_FLOAT)
-        self._work["outer_below"] = below
-        self._work["outer_reach"] = min(float(self._delta) / OUTER_REACH, LARGEST_FLOAT)
-        self._work["mean_degree"] = max(arcs // max(self._rows, 1), 1)
+    def outgoing_claims(self) -> list[tuple[int, Buffer]]:
+        return self.parts.predecessors.outgoing()
 
-    def _keep_patience(self, seen: Any) -> None:
-        delta = self._patience.narrower(float(seen["threshold"]), int(seen["relaxations"]))
-        if delta is None:
-            return
-        self._delta = delta
-        # the window that is open may be narrower than that
-        after = threshold_after(seen["window"], delta, self._nothing)
-        threshold = min(seen["threshold"], after)
-        self._run("narrow", int(max(seen["near_count"])), self._work, self._control, threshold)
-        self._write_control("threshold", threshold)
-        self._write_control("turn", np.uint32(seen["turn"] + 1))
+    def arcs_reached(self) -> int:
+        return self.parts.answer.arcs_reached()
 
+    def held(self, *, predecessors: bool) -> tuple[Any, Any]:
+        remedy = "leave out download=False"
+        with within_memory("a second copy of the answer", self.label, remedy):
+            return self.parts.answer.held(predecessors=predecessors)
 
-def fold_of(own: int, l2_bytes: int) -> int:
-    """How often the bits of a hint are halved, so that the hints of ``own`` vertices fit in L2."""
-    fitting = (fold for fold in range(MOST_FOLDED) if own >> fold <= HINTS_IN_L2 * l2_bytes)
-    return next(fitting, MOST_FOLDED)
+    def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
+        self.parts.answer.replace(distances, parents)
+
+    def distances(self) -> NDArray[Any]:
+        return self.parts.answer.download("distance")
+
+    def predecessors(self) -> NDArray[np.int64]:
+        return self.parts.answer.download("parent")
+
+    def _allocate_redistributed(self, redistribution: Redistribution) -> SolveParts:
+        """The working arrays of a team's rank, and the parts that work on them."""
+        with self.gpu.stream:
+            parts = SolveParts(
+                redistribution.graph,
+                redistribution.order,
+                self._counters,
+                direct=self._direct,
+                redistribution=redistribution,
+            )
+        self._describe(parts)
+        self.gpu.stream.synchronize()
+        return parts
+
+    def _describe(self, parts: SolveParts) -> None:
+        self.label = self.gpu.label + parts.buffers.label + parts.graph.prepared_label

@@ -15,21 +15,33 @@ import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.comm.base import Buffer, host_memory
-from groute_py.device.cuda.graph.in_edges import Turned
-from groute_py.device.cuda.sssp.buffers import pieces
+from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.runtime.short_memory import pieces
+from groute_py.device.cuda.sssp.buffers import SolveBuffers
 from groute_py.kernels.source import BLOCK
 
 MERGED_AT_ONCE = 1 << 20
 """Entries of a message that is on the host: they come to the device in pieces of this length."""
 
 
-class Messages(Turned):
-    """A GPU that exchanges messages with other ranks."""
+class Outbox:
+    """Makes messages of what a slice has found for other ranks, and takes theirs apart.
+
+    Args:
+        graph, buffers: of this rank.
+        direct: messages lie in device memory.
+    """
+
+    def __init__(self, graph: DeviceGraph, buffers: SolveBuffers, *, direct: bool) -> None:
+        self._graph, self._buffers, self._direct = graph, buffers, direct
+        self._stream = graph.gpu.stream
+        self._counts = cupyx.zeros_pinned(graph.terms.ranks, np.uint32)
 
     def memory(self, size: int) -> Buffer:
+        """As `groute_py.device.base.Device.memory`."""
         return self._room(size) if self._direct else host_memory(size)
 
-    def _columns(self, message: Buffer, *types: np.dtype[Any]) -> Iterator[tuple[int, list[Any]]]:
+    def columns(self, message: Buffer, *types: np.dtype[Any]) -> Iterator[tuple[int, list[Any]]]:
         """A message on the device: how many entries at a time, and their columns.
 
         All columns have the alignment of their type.
@@ -44,33 +56,35 @@ class Messages(Turned):
                 start = stop
             yield part.stop - part.start, columns
 
-    def _fill_outboxes(self, *, with_parents: bool) -> None:
-        halo = self._halo
+    def fill(self, *, with_parents: bool) -> None:
+        """Sort the improvements of a slice by owner, in the current stream."""
+        halo = self._graph.halo
         if halo == 0:
             return
-        self._arrays["box_count"].fill(0)
-        state = (self._share_at, self._work, self._control)
-        threads = min(halo, 8 * BLOCK * self._processors)
-        self._run("fill_outboxes", threads, *state, np.uint32(with_parents))
-        self._dirty_count.fill(0)
-        self._arrays["box_count"].get(out=self._box_counts, blocking=False)
+        buffers, gpu = self._buffers, self._graph.gpu
+        buffers.arrays["box_count"].fill(0)
+        state = (self._graph.struct, buffers.work, buffers.control)
+        threads = min(halo, 8 * BLOCK * gpu.processors)
+        self._graph.kernels.run("fill_outboxes", threads, *state, np.uint32(with_parents))
+        buffers.dirty_count.fill(0)
+        buffers.arrays["box_count"].get(out=self._counts, blocking=False)
 
-    def _emptied(self, *, with_parents: bool) -> list[tuple[int, Buffer]]:
+    def emptied(self, *, with_parents: bool) -> list[tuple[int, Buffer]]:
         """The outboxes that the last slice filled, as messages."""
-        if self._halo == 0:
+        if self._graph.halo == 0:
             return []
         names = ["box_parent"] * with_parents + ["box_distance", "box_vertex"]
-        boxes = [self._arrays[name] for name in names]
+        boxes = [self._buffers.arrays[name] for name in names]
         messages: list[tuple[int, Buffer]] = []
         with self._stream:
-            for peer in np.flatnonzero(self._box_counts):
-                count, first = int(self._box_counts[peer]), int(self._share.halo_starts[peer])
+            for peer in np.flatnonzero(self._counts):
+                count, first = int(self._counts[peer]), int(self._graph.share.halo_starts[peer])
                 columns = [box[first : first + count] for box in boxes]
-                messages.append((int(peer), self._message(columns)))
-        self._box_counts[:] = 0
+                messages.append((int(peer), self.message(columns)))
+        self._counts[:] = 0
         return messages
 
-    def _message(self, columns: list[Any]) -> Any:
+    def message(self, columns: list[Any]) -> Any:
         """One message of all columns, which lie on the device."""
         message, start = self._room(sum(column.nbytes for column in columns)), 0
         for column in columns:

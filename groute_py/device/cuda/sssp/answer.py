@@ -1,0 +1,87 @@
+"""The answer of a solve: distances and predecessors of the owned vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.base import NO_PARENT, bound_within
+from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.graph.degree_order import DegreeOrder
+from groute_py.device.cuda.runtime.short_memory import pieces
+from groute_py.device.cuda.runtime.transfer import to_host
+from groute_py.device.cuda.sssp.buffers import SolveBuffers
+from groute_py.results.result import public_distances
+
+
+class Answer:
+    """Reads and changes the answer; see `groute_py.device.base.Device` for the verbs.
+
+    Args:
+        graph, order, buffers: of this rank.
+    """
+
+    def __init__(
+        self, graph: DeviceGraph, order: DegreeOrder | None, buffers: SolveBuffers
+    ) -> None:
+        self._graph, self._order, self._buffers = graph, order, buffers
+        self._stream = graph.gpu.stream
+
+    def farthest(self, vertices: NDArray[np.int64]) -> float:
+        with self._stream:
+            distances = self._buffers.arrays["distance"]
+            numbers = vertices if self._order is None else self._order.number_of(vertices)
+            parts = (cp.asarray(numbers[part]) for part in pieces(len(numbers)))
+            greatest = max(distances[part].max().get()[()] for part in parts)
+        return np.inf if greatest == self._graph.unreached else greatest.item()
+
+    def forget_beyond(self, bound: float, *, recorded: bool) -> None:
+        """With ``recorded`` also the predecessors."""
+        arrays = self._buffers.arrays
+        with self._stream:
+            distances = arrays["distance"]
+            for part in pieces(len(distances)):
+                beyond = distances[part] > bound_within(bound, self._graph.type)
+                distances[part][beyond] = self._graph.unreached
+                if recorded:  # UNRECORDED has the same bits
+                    arrays["parent"][part][beyond] = NO_PARENT
+
+    def arcs_reached(self) -> int:
+        graph = self._graph
+        with self._stream:
+            arcs = cp.zeros(1, np.uint64)
+            state = (graph.struct, self._buffers.work, arcs)
+            graph.kernels.run("count_reached", graph.rows // 8, *state)
+            return int(arcs.get()[0])
+
+    def held(self, *, predecessors: bool) -> tuple[Any, Any]:
+        with self._stream:
+            distances = _own(public_distances(self._found("distance")))
+            parents = _own(self._found("parent")) if predecessors else None
+        self._stream.synchronize()
+        return distances, parents
+
+    def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
+        # in the share's numbers: with negative weights there are no others
+        own = self._graph.share.own_count
+        with self._stream:
+            self._buffers.arrays["distance"][:own] = cp.asarray(distances)
+            self._buffers.arrays["parent"][:own] = cp.asarray(parents)
+
+    def download(self, name: str) -> NDArray[Any]:
+        """The array ``distance`` or ``parent`` of the owned vertices, on the host."""
+        with self._stream:
+            return to_host(self._found(name))
+
+    def _found(self, name: str) -> Any:
+        """Of the owned vertices, in the share's numbers."""
+        found = self._buffers.arrays[name][: self._graph.share.own_count]
+        return found if self._order is None else self._order.by_vertex(self._graph, name, found)
+
+
+def _own(array: Any) -> Any:
+    """The array, or a copy where it is part of another one."""
+    return array if array.base is None else array.copy()

@@ -1,0 +1,56 @@
+"""What differs between the methods of a GPU: near–far relaxation here, others in `cuda.methods`."""
+
+from __future__ import annotations
+
+from groute_py.device.base import Windows
+from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.graph.degree_order import DegreeOrder, order_by_degree
+from groute_py.device.cuda.graph.in_edges import add_in_edges, add_weight_classes, seeds
+from groute_py.device.cuda.sssp.parts import SolveParts
+
+
+class GpuMethod:
+    """Near–far relaxation; other methods override what they do in another way.
+
+    A device makes one for each share that it loads.
+    """
+
+    remedy = "use more GPUs"
+    """What to do where a share does not fit."""
+
+    variant = ""
+    """Tells apart the choices of a method that load a share in different ways."""
+
+    def arrange(self, graph: DeviceGraph) -> DegreeOrder | None:
+        """Compile, and make what the method has beside the graph, before the working arrays.
+
+        Returns:
+            The numbers of the vertices, if they are renumbered: here for the pull phase.
+        """
+        if graph.terms.mode != "alone":
+            return None
+        order = order_by_degree(graph)
+        balance = add_in_edges(graph, seeds())
+        if not balance.any():
+            add_weight_classes(graph)
+        return order
+
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        windows: Windows,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        """As `groute_py.device.base.Device.start`."""
+        parts.near_far.start(source, windows, cutoff, record=record)
+
+    def relax(self, parts: SolveParts, limit: float) -> float:
+        """As `groute_py.device.base.Device.relax`."""
+        return parts.near_far.relax(limit)
+
+    def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
+        """As `groute_py.device.base.Device.start_claims`."""
+        return parts.predecessors.start(monotone)

@@ -1,0 +1,155 @@
+"""Near–far relaxation of a share: how a solve begins, and how a slice of it is relaxed.
+
+A slice costs one launch and one look at the control block; everything between is on the device.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from groute_py.comm.base import Buffer
+from groute_py.device.base import Windows, bound_within, within
+from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.graph.degree_order import DegreeOrder
+from groute_py.device.cuda.sssp.buffers import SolveBuffers
+from groute_py.device.cuda.sssp.counting import SolveCounters
+from groute_py.device.cuda.sssp.distance_filter import set_hints
+from groute_py.device.cuda.sssp.outbox import Outbox
+from groute_py.device.cuda.sssp.predecessors import NOBODY, Predecessors
+from groute_py.device.cuda.sssp.pull_phase import set_pull_phase
+from groute_py.device.cuda.sssp.relax_kernel import RelaxKernel
+from groute_py.device.delta_control import Patience, threshold_after
+
+SLICE_TURNS = 16
+"""Turns a rank with peers takes before it looks at its messages; measured, see
+docs/what-we-learned.md#several-hosts."""
+
+SLICE_TURNS_ALONE = 1 << 10
+"""Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
+
+BUSHY = 4.0
+"""Mean degree from which frontiers may grow too fast for the lists of a block."""
+
+PROBE_TURNS, PULLING_TURNS, PROBE_DEPTH = 32, 128, 1
+"""The first slice of such a graph, alone: many have all relaxed by then, the others are deep. Where
+arcs are pulled there are more windows."""
+
+
+class NearFar:
+    """Relaxes a share with the kernel ``relax``.
+
+    Args:
+        graph, order, buffers, outbox, kernel, predecessors: of this rank.
+        counters: of its solves.
+    """
+
+    _windows: Windows | None = None
+    """Of the last solve, which the parameters in struct ``Work`` are for."""
+
+    def __init__(
+        self,
+        graph: DeviceGraph,
+        order: DegreeOrder | None,
+        buffers: SolveBuffers,
+        outbox: Outbox,
+        kernel: RelaxKernel,
+        predecessors: Predecessors,
+        counters: SolveCounters,
+    ) -> None:
+        self._graph, self._order, self._buffers = graph, order, buffers
+        self._outbox, self._kernel, self._predecessors = outbox, kernel, predecessors
+        self._counters, self._stream = counters, graph.gpu.stream
+
+    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+        """As `groute_py.device.base.Device.start`."""
+        graph = self._graph
+        self._counters.begin()
+        self._predecessors.begin(record=record)
+        alone, arcs = graph.terms.mode == "alone", len(graph.share.heads)
+        self._turns = SLICE_TURNS_ALONE if alone else SLICE_TURNS
+        self._probing = alone and arcs >= BUSHY * graph.share.own_count
+        delta = within(windows.widest, graph.type)
+        first = within(windows.first, graph.type) or delta  # 0 would not grow
+        self._kernel.prepare(
+            self._number_of(source), delta, bound_within(cutoff, graph.type), first
+        )
+        self._patience = Patience(arcs, delta, graph.unreached)
+        if windows != self._windows:
+            widest, grow = float(delta), bool(first < delta)
+            set_hints(graph, self._buffers, widest, grow=grow)
+            set_pull_phase(graph, self._buffers, widest, grow=grow)
+            self._windows = windows
+
+    def merge(self, message: Buffer) -> None:
+        """As `groute_py.device.base.Device.merge`."""
+        self._kernel.begin()
+        work, control = self._buffers.work, self._buffers.control
+        types = (self._graph.type, np.dtype(np.int32))
+        with self._stream:
+            for count, columns in self._outbox.columns(message, *types):
+                self._graph.kernels.run("merge", count, work, control, *columns, np.uint32(count))
+
+    def relax(self, limit: float) -> float:
+        """As `groute_py.device.base.Device.relax`."""
+        with self._stream:
+            self._launch_slice(limit)
+            if self._predecessors.recording:
+                self._predecessors.take_records(unless_below=np.inf)
+            self._outbox.fill(with_parents=False)
+            seen = self._buffers.read_control()
+            floor = float(seen["floor"])
+            if math.isfinite(floor):
+                self._keep_patience(seen)
+        self.count(seen)
+        return floor
+
+    def window(self) -> float:
+        """As `groute_py.device.base.Device.window`."""
+        delta = self._kernel.delta
+        return float("inf") if delta == self._graph.unreached else float(delta)
+
+    def count(self, seen: Any, sent: list[int] | None = None) -> None:
+        """Count what kernels have done since the solve began.
+
+        Args:
+            seen: the control block.
+            sent: bytes that kernels have written to each peer.
+        """
+        self._counters.update(
+            relaxations=int(seen["relaxations"]),
+            steps=int(seen["steps"]),
+            overflowed=bool(seen["overflowed"]),
+            sent=sent,
+        )
+        self._predecessors.count(seen)
+
+    def _number_of(self, source: int | None) -> int:
+        if source is None:
+            return NOBODY
+        return int(source if self._order is None else self._order.number_of(source))
+
+    def _launch_slice(self, limit: float) -> None:
+        if self._probing:
+            self._probing = False
+            turns = PULLING_TURNS if self._graph.has_in_edges else PROBE_TURNS
+            self._kernel.launch(limit, turns, PROBE_DEPTH)
+        else:
+            self._kernel.launch(limit, self._turns)
+
+    def _keep_patience(self, seen: Any) -> None:
+        """Narrow the window and Δ if the window has taken too many relaxations."""
+        delta = self._patience.narrower(float(seen["threshold"]), int(seen["relaxations"]))
+        if delta is None:
+            return
+        self._kernel.narrow(delta)
+        # the window that is open may be narrower than that
+        after = threshold_after(seen["window"], delta, self._graph.unreached)
+        threshold = min(seen["threshold"], after)
+        buffers = self._buffers
+        state = (buffers.work, buffers.control, threshold)
+        self._graph.kernels.run("narrow", int(max(seen["near_count"])), *state)
+        buffers.write_control("threshold", threshold)
+        buffers.write_control("turn", np.uint32(seen["turn"] + 1))

@@ -1,0 +1,117 @@
+"""The persistent kernel of a solve: its arguments, and how a launch begins or goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.runtime.launch import Call, resident_blocks
+from groute_py.device.cuda.runtime.structs import NUMBER, PEERS, POINTER, SHARE, WORK
+from groute_py.device.cuda.sssp.buffers import SolveBuffers
+from groute_py.kernels.source import BLOCK, GO_ON, NEW_RUN, NEW_SOLVE
+
+DEPTH = 32
+"""Levels a block goes down by itself in a turn, which then ends for all."""
+
+
+class RelaxKernel:
+    """Launches the kernel ``relax``.
+
+    Args:
+        graph, buffers: that it works on.
+
+    Attributes:
+        source: the solve's, by its number in the kernels, or `NOBODY`.
+        delta, cutoff, first: Δ, the greatest distance that is kept, and the width of the first
+            window, in the distance type.
+        peers: struct ``Peers`` of kernels/peers.cuh.
+    """
+
+    source: int
+    delta: Any
+    cutoff: Any
+    first: Any
+
+    def __init__(self, graph: DeviceGraph, buffers: SolveBuffers) -> None:
+        self._graph, self._buffers = graph, buffers
+        kernel = graph.kernels["relax"].kernel
+        grid = graph.gpu.processors * resident_blocks(kernel, BLOCK)
+        self._call = Call(kernel, grid, BLOCK, relaxing(graph.type))
+        self.peers, self._in_runs = nobody(), False
+        self._begins = NEW_SOLVE
+
+    def prepare(self, source: int, delta: Any, cutoff: Any, first: Any) -> None:
+        """The arguments of a solve, which begins with the next launch."""
+        self.source, self.delta, self.cutoff, self.first = source, delta, cutoff, first
+        self._begins = NEW_SOLVE
+
+    def narrow(self, delta: Any) -> None:
+        """Go on with a smaller Δ."""
+        self.delta = delta
+
+    def exchange_with(self, peers: Any) -> None:
+        """The peers of the launches to come, each of which is a run of the whole team."""
+        self.peers, self._in_runs = peers, True
+
+    def launch(self, limit: float, turns: int, depth: int | None = None) -> None:
+        """Relax what is not farther than ``limit``, in the current stream.
+
+        Args:
+            limit: a distance.
+            turns: after which the kernel ends, unless a run of a team is to end by itself.
+            depth: levels that a block goes down by itself; `DEPTH` if not given.
+        """
+        self._call.launch(
+            self._graph.gpu.stream,
+            share=self._graph.struct,
+            work=self._buffers.work,
+            peers=self.peers,
+            control=self._buffers.control.data.ptr,
+            delta=self.delta,
+            cutoff=self.cutoff,
+            limit=limit,
+            max_turns=turns,
+            depth=DEPTH if depth is None else depth,
+            begins=self._begins,
+            source=self.source,
+            first=self.first,
+        )
+        self._begins = GO_ON
+
+    def launch_run(self) -> None:
+        """Relax until the team is quiet, in the current stream; the next launch is a new run."""
+        self.launch(np.inf, 1)
+        self._begins = NEW_RUN
+
+    def begin(self) -> None:
+        """Begin the solve, if that is still to be done, before something else than relaxing."""
+        if self._begins != NEW_SOLVE:
+            return
+        with self._graph.gpu.stream:
+            self.launch(np.inf, 0)
+        if self._in_runs:
+            self._begins = NEW_RUN
+
+
+def relaxing(distance_type: np.dtype[Any]) -> dict[str, Any]:
+    """What ``relax`` takes."""
+    return {
+        "share": SHARE,
+        "work": WORK,
+        "peers": PEERS,
+        "control": POINTER,
+        "delta": distance_type,
+        "cutoff": distance_type,
+        "limit": np.float64,
+        **dict.fromkeys(("max_turns", "depth", "begins", "source"), NUMBER),
+        "first": distance_type,
+    }
+
+
+def nobody() -> Any:
+    """The struct ``Peers`` of a rank that has nobody to exchange with in the kernel."""
+    struct = np.zeros(1, PEERS)
+    struct["count"] = 1
+    return struct
