@@ -15,7 +15,7 @@ PASSES, NARROWING = 8, 8
 """A window may cost so many relaxations of every arc; then Δ is divided by so much."""
 
 
-class Patience:
+class DeltaControl:
     """Counts the relaxations of one solve and narrows Δ.
 
     Args:

@@ -38,7 +38,7 @@ GRAPHS = {
 }
 OPTIONS = Options(device="cuda", order="none")
 
-STEPS = ["_counted", "_starts_of", "_room_for", "_arrange_dealt", "_allocate_redistributed"]
+STEPS = ["_count_arcs", "_row_starts", "_allocate", "_arrange", "_allocate_redistributed"]
 """Of a redistribution, for which there may be no room; the last one is the device's."""
 
 
@@ -87,13 +87,13 @@ def dealt_arcs(session: Session) -> Any:
     graph, by_degree = device.parts.graph, device.parts.order
     assert (by_degree is not None) == graph.terms.pulls
     assert graph.terms.pulls == (session._options.prepare and session.facts.arc_count > 0)
-    arrays, mirrors, share = graph.arrays, device.parts.redistribution.mirrors, graph.share
+    arrays, ghosts, share = graph.arrays, device.parts.redistribution.ghosts, graph.share
     offsets, arcs = np.asarray(arrays["offsets"]), np.asarray(arrays["arcs"])
-    assert len(offsets) == mirrors.rows + 1
-    starts = np.concatenate([[0], np.cumsum(mirrors.owned)])
+    assert len(offsets) == ghosts.rows + 1
+    starts = np.concatenate([[0], np.cumsum(ghosts.owned)])
     numbers = np.concatenate(
         [np.arange(share.first, share.first + share.own_count)]
-        + [np.arange(starts[p], starts[p + 1]) for p in range(len(starts) - 1) if p != mirrors.me]
+        + [np.arange(starts[p], starts[p + 1]) for p in range(len(starts) - 1) if p != ghosts.me]
     )
     half = arcs.itemsize // 2
     words = arcs.view(np.int32 if half == 4 else np.int64).reshape(len(arcs), 2)
@@ -104,7 +104,7 @@ def dealt_arcs(session: Session) -> Any:
     leads = np.asarray(arrays["leads"])
     if by_degree is not None:
         order, places = np.asarray(by_degree.vertices), np.asarray(by_degree.numbers)
-        assert sorted(order) == list(range(mirrors.rows))
+        assert sorted(order) == list(range(ghosts.rows))
         assert (order[share.first + places] == share.first + np.arange(share.own_count)).all()
         degrees = np.diff(share.offsets)[order[share.first :][: share.own_count] - share.first]
         parts = np.split(degrees, range(8, len(degrees), 8))
@@ -158,7 +158,7 @@ def test_without_room_for_grades_others_have_them(
 
     as_large.pull_outer_arcs(monkeypatch.setattr)
     as_large.take_thick_turns(monkeypatch.setattr)
-    taken, graded = Redistribution._grade, list[int]()
+    taken, graded = Redistribution._add_weight_classes, list[int]()
 
     def tried(self: Redistribution) -> None:
         if self.gpu.id in full:
@@ -167,7 +167,7 @@ def test_without_room_for_grades_others_have_them(
         assert self.graph.unit > 0
         graded.append(self.gpu.id)
 
-    monkeypatch.setattr(Redistribution, "_grade", tried)
+    monkeypatch.setattr(Redistribution, "_add_weight_classes", tried)
     graph = generate("rmat:8,12")
 
     def work(channel: Any) -> tuple[Result | None, int]:

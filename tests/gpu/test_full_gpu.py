@@ -19,7 +19,7 @@ from support.solving import solve
 
 from groute_py import Graph, InputError, Result, generate, verify
 from groute_py.comm.solo import SoloChannel
-from groute_py.device.cuda.graph.ghosts import Mirrors
+from groute_py.device.cuda.graph.ghosts import Ghosts
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
 from groute_py.engine.session import Session
@@ -224,7 +224,7 @@ def test_inboxes_without_room(full: list[int], monkeypatch: pytest.MonkeyPatch) 
 
     def work(channel: Any) -> Any:
         entries = 1 << 12 if channel.rank not in full else 1 << 50
-        return link.linked(Team(channel, 0, 1), Mirrors(channel.rank, [0] * 3), None, 8, entries)
+        return link.linked(Team(channel, 0, 1), Ghosts(channel.rank, [0] * 3), None, 8, entries)
 
     def malloc(nbytes: int) -> int:
         kept.append(take(nbytes))

@@ -174,12 +174,12 @@ def test_mirrors_of_short_rows_lag_until_claims(
 
             def lagging(monotone: bool) -> bool:
                 parts = device.parts
-                known, mirrors = (
+                known, ghosts = (
                     parts.buffers.arrays["distance"].get(),
-                    parts.redistribution.mirrors,
+                    parts.redistribution.ghosts,
                 )
-                owned = channel.gather(known[: mirrors.owned[mirrors.me]])
-                places = [mirrors.at(mirrors.me, rank) for rank in range(len(owned))]
+                owned = channel.gather(known[: ghosts.owned[ghosts.me]])
+                places = [ghosts.at(ghosts.me, rank) for rank in range(len(owned))]
                 behind = [
                     known[at : at + len(own)] > own for at, own in zip(places, owned, strict=True)
                 ]

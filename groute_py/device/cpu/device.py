@@ -21,7 +21,7 @@ from groute_py.device.base import (
     unreached,
     within,
 )
-from groute_py.device.delta_control import Patience, threshold_after
+from groute_py.device.delta_control import DeltaControl, threshold_after
 from groute_py.kernels.cpu import claim, near_far, outbox
 from groute_py.partition.share import Share
 from groute_py.results.result import public_distances
@@ -99,7 +99,7 @@ class CpuDevice:
         self._flags.fill(0)
         self._at = np.zeros(near_far.CURSORS, dtype=np.int64)
         self._threshold = np.array([self._delta, 0], dtype=self._type)
-        self._patience = Patience(len(self._share.heads), self._delta, self._nothing)
+        self._delta_control = DeltaControl(len(self._share.heads), self._delta, self._nothing)
         if source is not None:
             self._merge(np.array([source], np.int32), np.zeros(1, self._type))
 
@@ -120,7 +120,7 @@ class CpuDevice:
             *(self._threshold, self._delta, limit, self._cutoff, self._nothing, self._slice),
         )
         if floor != self._nothing:
-            self._keep_patience()
+            self._narrow_slow_window()
         self._count(worked=bool(self._at[near_far.RELAXATIONS] > before))
         return np.inf if floor == self._nothing else float(floor)
 
@@ -194,8 +194,8 @@ class CpuDevice:
     def predecessors(self) -> NDArray[np.int64]:
         return self._parents[: self._share.own_count].copy()
 
-    def _keep_patience(self) -> None:
-        delta = self._patience.narrower(
+    def _narrow_slow_window(self) -> None:
+        delta = self._delta_control.narrower(
             int(self._at[near_far.WINDOWS]), int(self._at[near_far.RELAXATIONS])
         )
         if delta is None:

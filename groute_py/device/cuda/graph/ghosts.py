@@ -1,4 +1,4 @@
-"""Mirrors: local numbers for the vertices that other ranks of a team own; see kernels/peers.cuh."""
+"""Ghosts: local numbers for the vertices that other ranks of a team own; see kernels/peers.cuh."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Mirrors:
+class Ghosts:
     """The numbering of a rank: its own vertices first, then those of all other ranks in order.
 
     Attributes:

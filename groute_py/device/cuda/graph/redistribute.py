@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from groute_py.comm.team import Team
 from groute_py.device.cuda.graph.csr import DeviceGraph, lengths
 from groute_py.device.cuda.graph.degree_order import DegreeOrder, order_among_peers
-from groute_py.device.cuda.graph.ghosts import Mirrors
+from groute_py.device.cuda.graph.ghosts import Ghosts
 from groute_py.device.cuda.graph.in_edges import add_in_edges, add_weight_classes, seeds
 from groute_py.device.cuda.runtime.ipc import exportable, mapped, unmap
 from groute_py.device.cuda.runtime.memory_plan import (
@@ -32,21 +32,21 @@ from groute_py.device.cuda.runtime.structs import DEAL
 from groute_py.partition.share import MOST_LOCAL
 
 
-class Counted(NamedTuple):
+class ArcCounts(NamedTuple):
     """Attributes:
     arcs: uint32, shape (ranks, own): how many of each row each rank takes.
     leads: uint8, shape (own,): bit p where rank p takes some, and is another one.
     totals: how many arcs each takes.
-    told: of how many vertices this rank tells a peer at the most.
+    pushed: the most vertices that this rank pushes to a peer.
     """
 
     arcs: Any
     leads: Any
     totals: list[int]
-    told: int
+    pushed: int
 
 
-class Handing(NamedTuple):
+class Destination(NamedTuple):
     """Attributes:
     sizes: int64, shape (ranks, ranks): how many arcs of each rank each one takes.
     starts: uint64, shape (ranks, own + 1): where each row begins in what each rank takes, by the
@@ -68,78 +68,78 @@ class Redistribution:
         graph: of this rank; `run` replaces its arcs.
 
     Attributes:
-        mirrors: the numbering of the team's vertices on this rank.
+        ghosts: the numbering of the team's vertices on this rank.
         order: by degree, if vertices are renumbered.
-        most_told: of how many vertices a rank tells a peer at the most.
+        most_pushed: the most vertices that a rank pushes to a peer.
     """
 
     def __init__(self, team: Team, graph: DeviceGraph) -> None:
         self.team, self.graph, self.gpu = team, graph, graph.gpu
         channel = team.channel
-        self.mirrors = Mirrors(channel.rank, channel.gather(graph.share.own_count))
+        self.ghosts = Ghosts(channel.rank, channel.gather(graph.share.own_count))
         self.order: DegreeOrder | None = None
-        self.most_told = 0
+        self.most_pushed = 0
 
     def run(self) -> str | None:
         """Redistribute, or say why not; the same on every rank.
 
         If it fails, arcs may be gone: the share has to be loaded again.
         """
-        channel, graph, mirrors = self.team.channel, self.graph, self.mirrors
+        channel, graph, ghosts = self.team.channel, self.graph, self.ghosts
         assert "leads" not in graph.arrays  # it is done once
-        most = max(channel.gather(mirrors.rows + len(graph.share.halo)))
+        most = max(channel.gather(ghosts.rows + len(graph.share.halo)))
         if most > MOST_LOCAL:
             return f"a GPU would have {most:,} local vertices, more than {MOST_LOCAL:,}"
-        graph.plan_rows(mirrors.rows, mirrors.before)
+        graph.plan_rows(ghosts.rows, ghosts.before)
         cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
-        handing = self._ready_to_hand_out()
-        if handing is None:
+        destination = self._make_room()
+        if destination is None:
             return FULL
-        self._hand_out(handing)
+        self._write_arcs(destination)
         # with one host no arc leads to a halo any more
-        graph.take_redistributed(handing.arrays, graph.halo if self.team.hosts > 1 else 0)
-        del handing
+        graph.take_redistributed(destination.arrays, graph.halo if self.team.hosts > 1 else 0)
+        del destination
         return self._add_in_edges()
 
-    def _ready_to_hand_out(self) -> Handing | None:
+    def _make_room(self) -> Destination | None:
         """Count, number and make room; None where a rank has none; collective."""
-        channel, graph, mirrors = self.team.channel, self.graph, self.mirrors
-        counted = if_it_fits(self._counted)
+        channel, graph, ghosts = self.team.channel, self.graph, self.ghosts
+        counted = if_it_fits(self._count_arcs)
         totals = channel.gather(counted and counted.totals)
         if counted is None or None in totals:
             return None
         sizes = np.array(totals, np.int64)
         most = int(sizes.sum(axis=0).max())
-        self.most_told = max(channel.gather(counted.told))
-        graph.plan_arcs(most, inbox_bytes(self.most_told, channel.size, graph.type))
+        self.most_pushed = max(channel.gather(counted.pushed))
+        graph.plan_arcs(most, inbox_bytes(self.most_pushed, channel.size, graph.type))
         if graph.terms.pulls:
             dealt = graph_bytes(graph.rows, 0, most, channel.size, graph.type)
             spare = graph.spare() - dealt
-            self.order = order_among_peers(channel, graph, mirrors.owned, spare)
-        begun = if_it_fits(partial(self._starts_of, counted))
+            self.order = order_among_peers(channel, graph, ghosts.owned, spare)
+        begun = if_it_fits(partial(self._row_starts, counted))
         del counted  # before more is made
-        room = None if begun is None else if_it_fits(partial(self._room_for, sizes))
+        room = None if begun is None else if_it_fits(partial(self._allocate, sizes))
         if not all(channel.gather(room is not None)):
             return None
         assert begun is not None
         assert room is not None
         starts, by_number = begun
-        return Handing(sizes, starts, by_number | room)
+        return Destination(sizes, starts, by_number | room)
 
     def _add_in_edges(self) -> str | None:
         """Compile for the arcs that are here now, and arrange them to be pulled; collective."""
         channel, graph = self.team.channel, self.graph
         drawn = channel.gather(seeds())[0]
-        found = channel.gather(if_it_fits(lambda: self._arrange_dealt(drawn)))
+        found = channel.gather(if_it_fits(lambda: self._arrange(drawn)))
         balances = [balance for balance in found if balance is not None]
         if len(balances) < len(found):
             return FULL
         all_lead_back = not np.sum(balances, axis=0, dtype=np.uint64).any()
         if all(channel.gather(graph.has_in_edges)) and all_lead_back:
-            if_it_fits(self._grade)  # who has none lists what others leave out
+            if_it_fits(self._add_weight_classes)  # who has none lists what others leave out
         return None
 
-    def _arrange_dealt(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def _arrange(self, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
         with self.gpu.stream:
             self.graph.compile()
             self.graph.point()
@@ -147,25 +147,25 @@ class Redistribution:
         self.gpu.stream.synchronize()
         return balance
 
-    def _grade(self) -> None:
+    def _add_weight_classes(self) -> None:
         add_weight_classes(self.graph)
 
-    def _counted(self) -> Counted:
+    def _count_arcs(self) -> ArcCounts:
         graph, team = self.graph, self.team
         own, ranks = graph.share.own_count, team.channel.size
         with self.gpu.stream:
             counts, leads = cp.zeros((ranks, own), np.uint32), cp.zeros(own, np.uint8)
-            state = (graph.struct, _deal_of(team), counts, leads)
+            state = (graph.struct, _deal_struct(team), counts, leads)
             graph.kernels.run("count_dealt", 32 * own, *state)
             sums = [cp.cumsum(row, dtype=np.uint64)[-1:].get() for row in counts]
-            told = [0] * ranks
+            pushed = [0] * ranks
             for part in pieces(own):
                 for peer in range(ranks):
-                    told[peer] += int((leads[part] >> peer & 1).sum())
-            return Counted(counts, leads, [int(last.sum()) for last in sums], max(told))
+                    pushed[peer] += int((leads[part] >> peer & 1).sum())
+            return ArcCounts(counts, leads, [int(last.sum()) for last in sums], max(pushed))
 
-    def _starts_of(self, counted: Counted) -> tuple[Any, dict[str, Any]]:
-        """The starts of a `Handing`, and its arrays by the numbers of vertices."""
+    def _row_starts(self, counted: ArcCounts) -> tuple[Any, dict[str, Any]]:
+        """The starts of a `Destination`, and its arrays by the numbers of vertices."""
         ranks, own = counted.arcs.shape
         with self.gpu.stream:
             by_number = {
@@ -181,11 +181,11 @@ class Redistribution:
     def _by_number(self, values: Any) -> Any:
         return values if self.order is None else self.order.by_number(values)
 
-    def _room_for(self, sizes: NDArray[np.int64]) -> dict[str, Any]:
+    def _allocate(self, sizes: NDArray[np.int64]) -> dict[str, Any]:
         """For the arcs that this rank takes, and their rows."""
         cp.get_default_memory_pool().free_all_blocks()  # what counting has left there
         graph = self.graph
-        arcs, rows = int(sizes[:, self.mirrors.me].sum()), graph.rows
+        arcs, rows = int(sizes[:, self.ghosts.me].sum()), graph.rows
         offsets = exportable(rows + 1, np.dtype(offset_type(graph.terms.arcs)))
         with self.gpu.stream:
             offsets[rows:].fill(arcs)
@@ -194,28 +194,28 @@ class Redistribution:
             raise MemoryError("what is made while arcs are handed out finds no room")
         return room
 
-    def _hand_out(self, handing: Handing) -> None:
+    def _write_arcs(self, destination: Destination) -> None:
         """Write arcs and the beginnings of their rows where they are to lie; collective."""
-        graph, mirrors, channel = self.graph, self.mirrors, self.team.channel
-        ranks, me = channel.size, mirrors.me
-        sizes, starts, arrays = handing
+        graph, ghosts, channel = self.graph, self.ghosts, self.team.channel
+        ranks, me = channel.size, ghosts.me
+        sizes, starts, arrays = destination
         arcs_at = mapped(channel, arrays["arcs"].data.ptr)
         offsets_at = mapped(channel, arrays["offsets"].data.ptr)
         boxes, entry = np.zeros(ranks, np.uint64), arrays["arcs"].itemsize
         kind = arrays["offsets"].dtype
         with self.gpu.stream as stream:
             for peer in range(ranks):
-                begin = int(sizes[mirrors.earlier(peer, me), peer].sum())
+                begin = int(sizes[ghosts.earlier(peer, me), peer].sum())
                 boxes[peer] = arcs_at[peer] + begin * entry
-                place = offsets_at[peer] + mirrors.at(peer, me) * kind.itemsize
+                place = offsets_at[peer] + ghosts.at(peer, me) * kind.itemsize
                 for part in pieces(graph.share.own_count):
                     rows = (starts[peer, part] + np.uint64(begin)).astype(kind)
                     words = (rows.data.ptr, rows.nbytes, runtime.memcpyDefault, stream.ptr)
                     runtime.memcpyAsync(place + part.start * kind.itemsize, *words)
                     stream.synchronize()
             numbers = np.uint64(0) if self.order is None else self.order.numbers
-            ends = (starts, cp.asarray(boxes), np.uint32(mirrors.rows), numbers)
-            deal = (_deal_of(self.team), *ends)
+            ends = (starts, cp.asarray(boxes), np.uint32(ghosts.rows), numbers)
+            deal = (_deal_struct(self.team), *ends)
             graph.kernels.run("deal_out", 32 * graph.share.own_count, graph.struct, *deal)
         self.gpu.stream.synchronize()
         channel.gather(None)  # all arcs are there
@@ -223,6 +223,6 @@ class Redistribution:
         unmap(channel, offsets_at)
 
 
-def _deal_of(team: Team) -> Any:
+def _deal_struct(team: Team) -> Any:
     """The struct ``Deal`` of kernels/dealt.cu."""
     return np.array([(team.channel.rank, team.first, team.channel.size)], DEAL)

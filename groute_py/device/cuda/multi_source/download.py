@@ -24,7 +24,7 @@ FindParents = Callable[[Any, Any, Any], None]
 """Of sources and their rows, fills the third, int32: predecessors. All are on the device."""
 
 
-def leaving(
+def downloaded(
     graph: CudaGraph,
     stream: Any,
     sources: NDArray[np.int64],

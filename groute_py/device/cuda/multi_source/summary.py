@@ -104,7 +104,7 @@ def summarized(
     """The summaries of rows of a finished matrix.
 
     Args:
-        graph, stream, sources, take: as for `groute_py.device.cuda.multi_source.download.leaving`.
+        graph, stream, sources, take: as for ``download.downloaded``.
         wanted: what is asked for.
     """
     row_bytes = graph.vertex_count * graph.type.itemsize

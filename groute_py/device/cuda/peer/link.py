@@ -10,7 +10,7 @@ from cupy.cuda import runtime
 
 from groute_py.comm.team import Team
 from groute_py.device.cuda.graph.csr import DeviceGraph
-from groute_py.device.cuda.graph.ghosts import Mirrors
+from groute_py.device.cuda.graph.ghosts import Ghosts
 from groute_py.device.cuda.runtime.ipc import mapped, unmap
 from groute_py.device.cuda.runtime.memory_plan import ring_that_fits
 from groute_py.device.cuda.runtime.short_memory import FULL
@@ -23,29 +23,29 @@ time."""
 
 
 def connect(
-    team: Team, mirrors: Mirrors, graph: DeviceGraph, distances: Any, most_told: int
+    team: Team, ghosts: Ghosts, graph: DeviceGraph, distances: Any, most_pushed: int
 ) -> Link | str:
     """Link a team by rings that fit on all GPUs, or say why not; collective.
 
     Args:
-        team, mirrors, distances: as for `linked`.
+        team, ghosts, distances: as for `linked`.
         graph: of this rank, redistributed.
-        most_told: of how many vertices a rank tells a peer at the most.
+        most_pushed: the most vertices that a rank pushes to a peer.
     """
     cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
     rooms = team.channel.gather(graph.gpu.free_bytes)
-    ring = ring_that_fits(most_told, len(rooms), graph.type, min(rooms))
-    return linked(team, mirrors, distances, graph.entry_type.itemsize, ring) if ring else FULL
+    ring = ring_that_fits(most_pushed, len(rooms), graph.type, min(rooms))
+    return linked(team, ghosts, distances, graph.entry_type.itemsize, ring) if ring else FULL
 
 
 def linked(
-    team: Team, mirrors: Mirrors, distances: Any, entry_bytes: int, capacity: int
+    team: Team, ghosts: Ghosts, distances: Any, entry_bytes: int, capacity: int
 ) -> Link | str:
     """The link of a team, or the reason why there is none; the same on every rank; collective.
 
     Args:
         team: the peers.
-        mirrors: how they number each other's vertices.
+        ghosts: how they number each other's vertices.
         distances: of this rank's, `exportable`, those of what it owns first.
         entry_bytes: of a worklist entry.
         capacity: entries of a ring, a power of two.
@@ -57,7 +57,7 @@ def linked(
     except (runtime.CUDARuntimeError, MemoryError):
         memory = None  # the others are not to wait for it
     if all(team.channel.gather(memory is not None)):
-        return Link(team, mirrors, distances, memory, entry_bytes, capacity)
+        return Link(team, ghosts, distances, memory, entry_bytes, capacity)
     if memory is not None:
         runtime.free(memory)
     return FULL
@@ -71,7 +71,7 @@ class Link:
     """This rank's mailbox and inbox, and the mapped memory of its peers; collective.
 
     Args:
-        team, mirrors, distances, entry_bytes, capacity: as for `linked`.
+        team, ghosts, distances, entry_bytes, capacity: as for `linked`.
         memory: the address of two mailboxes, and an inbox with a ring for each rank of the team.
 
     Attributes:
@@ -82,7 +82,7 @@ class Link:
     def __init__(
         self,
         team: Team,
-        mirrors: Mirrors,
+        ghosts: Ghosts,
         distances: Any,
         memory: Any,
         entry_bytes: int,
@@ -90,9 +90,9 @@ class Link:
     ) -> None:
         channel = self._channel = team.channel
         self._me, self._capacity = channel.rank, capacity
-        self.first, self.size, self._mirrors = team.first, channel.size, mirrors
+        self.first, self.size, self._ghosts = team.first, channel.size, ghosts
         self._ring_bytes, self._entry_bytes = capacity * entry_bytes, entry_bytes
-        self._shown_bytes = mirrors.owned[self._me] * distances.itemsize
+        self._shown_bytes = ghosts.owned[self._me] * distances.itemsize
         self._memory, self._runs = memory, 0
         self._mapped = mapped(channel, int(memory))
         self._distances = mapped(channel, distances.data.ptr)
@@ -118,8 +118,8 @@ class Link:
             struct["mailbox"][0, rank] = base + mailbox
             struct["outbox"][0, rank] = base + INBOX_AT + self._me * self._ring_bytes
             struct["shown"][0, rank] = self._distances[rank]
-            struct["owned"][0, rank] = self._mirrors.owned[rank]
-            struct["mirrors"][0, rank] = self._mirrors.at(self._me, rank)
+            struct["owned"][0, rank] = self._ghosts.owned[rank]
+            struct["mirrors"][0, rank] = self._ghosts.at(self._me, rank)
         struct["next"], struct["inbox"] = self._memory + other, self._memory + INBOX_AT
         struct["me"], struct["count"] = self._me, self.size
         struct["capacity"], struct["first"] = self._capacity, self.first

@@ -132,22 +132,23 @@ def item_capacity(arcs: int) -> int:
     return arcs // (PART // 2) + 1024
 
 
-def ring_entries(told: int) -> int:
+def ring_entries(pushed: int) -> int:
     """The places of a ring in an inbox, a power of two.
 
-    ``told`` is the greatest number of vertices that a rank may push to a peer. A step rarely pushes
-    all of them, and the peer takes the entries of a step during the next; see kernels/peers.cuh.
+    ``pushed`` is the greatest number of vertices that a rank may push to a peer. A step rarely
+    pushes all of them, and the peer takes the entries of a step during the next; see
+    kernels/peers.cuh.
     """
-    return 1 << max(told.bit_length(), SMALLEST_RING)
+    return 1 << max(pushed.bit_length(), SMALLEST_RING)
 
 
-def ring_that_fits(told: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
+def ring_that_fits(pushed: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
     """`ring_entries`, reduced to the free memory; a step that finds a ring full uses a dense pull.
 
     All ranks of a team use the same length, so ``free`` is the free memory of the fullest of their
     GPUs. The result is 0 if not even the smallest ring fits.
     """
-    entry, ring = entry_type(distance_type).itemsize, ring_entries(told)
+    entry, ring = entry_type(distance_type).itemsize, ring_entries(pushed)
     while ring >= 1 << SMALLEST_RING and peers * ring * entry + SPARE_BYTES > free:
         ring //= 2
     return ring if ring >= 1 << SMALLEST_RING else 0
@@ -160,9 +161,9 @@ def work_bytes(
     return size_of(work_arrays(own, halo, arcs, peers, distance_type, entries))
 
 
-def inbox_bytes(told: int, peers: int, distance_type: np.dtype[Any]) -> int:
-    """Bytes of the rings of ``peers`` peers; ``told`` as for `ring_entries`."""
-    return peers * ring_entries(told) * entry_type(distance_type).itemsize
+def inbox_bytes(pushed: int, peers: int, distance_type: np.dtype[Any]) -> int:
+    """Bytes of the rings of ``peers`` peers; ``pushed`` as for `ring_entries`."""
+    return peers * ring_entries(pushed) * entry_type(distance_type).itemsize
 
 
 def message_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:

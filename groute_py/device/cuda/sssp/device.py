@@ -122,8 +122,8 @@ class CudaDevice:
             return FULL
         assert parts is not None
         self._parts = parts
-        distances, most_told = parts.buffers.arrays["distance"], redistribution.most_told
-        link = connect(team, redistribution.mirrors, graph, distances, most_told)
+        distances, most_pushed = parts.buffers.arrays["distance"], redistribution.most_pushed
+        link = connect(team, redistribution.ghosts, graph, distances, most_pushed)
         if isinstance(link, str):
             return link
         self.linked = LinkedKernels(link, parts, all_linked=team.hosts == 1)

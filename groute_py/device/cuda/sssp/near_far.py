@@ -21,7 +21,7 @@ from groute_py.device.cuda.sssp.outbox import Outbox
 from groute_py.device.cuda.sssp.predecessors import NOBODY, Predecessors
 from groute_py.device.cuda.sssp.pull_phase import set_pull_phase
 from groute_py.device.cuda.sssp.relax_kernel import RelaxKernel
-from groute_py.device.delta_control import Patience, threshold_after
+from groute_py.device.delta_control import DeltaControl, threshold_after
 
 SLICE_TURNS = 16
 """Turns a rank with peers takes before it looks at its messages; measured, see
@@ -76,7 +76,7 @@ class NearFar:
         self._kernel.prepare(
             self._number_of(source), delta, bound_within(cutoff, graph.type), first
         )
-        self._patience = Patience(arcs, delta, graph.unreached)
+        self._delta_control = DeltaControl(arcs, delta, graph.unreached)
         if windows != self._windows:
             widest, grow = float(delta), bool(first < delta)
             set_hints(graph, self._buffers, widest, grow=grow)
@@ -102,7 +102,7 @@ class NearFar:
             seen = self._buffers.read_control()
             floor = float(seen["floor"])
             if math.isfinite(floor):
-                self._keep_patience(seen)
+                self._narrow_slow_window(seen)
         self.count(seen)
         return floor
 
@@ -139,9 +139,9 @@ class NearFar:
         else:
             self._kernel.launch(limit, self._turns)
 
-    def _keep_patience(self, seen: Any) -> None:
+    def _narrow_slow_window(self, seen: Any) -> None:
         """Narrow the window and Δ if the window has taken too many relaxations."""
-        delta = self._patience.narrower(float(seen["threshold"]), int(seen["relaxations"]))
+        delta = self._delta_control.narrower(float(seen["threshold"]), int(seen["relaxations"]))
         if delta is None:
             return
         self._kernel.narrow(delta)

@@ -154,7 +154,7 @@ class Predecessors:
         """
         if self._redistribution is None or not self._listed:
             return []
-        team, mirrors = self._redistribution.team, self._redistribution.mirrors
+        team, ghosts = self._redistribution.team, self._redistribution.ghosts
         arrays, messages = self.buffers.arrays, list[tuple[int, Buffer]]()
         with self._stream:
             listed = int(self.buffers.read_control()["claimed_count"])
@@ -164,11 +164,11 @@ class Predecessors:
                 mine = claimed[claimed < self.graph.share.own_count]
                 leads = self.graph.arrays["leads"][mine]
                 for peer in range(team.channel.size):
-                    told = mine[(leads >> peer & 1).astype(bool)]
-                    if len(told):
-                        numbers = told + np.uint32(mirrors.at(peer, mirrors.me))
-                        columns: list[Any] = [cp.zeros(len(told), np.int64)]
-                        columns += [arrays["distance"][told], numbers]
+                    sent = mine[(leads >> peer & 1).astype(bool)]
+                    if len(sent):
+                        numbers = sent + np.uint32(ghosts.at(peer, ghosts.me))
+                        columns: list[Any] = [cp.zeros(len(sent), np.int64)]
+                        columns += [arrays["distance"][sent], numbers]
                         messages.append((team.first + peer, self._outbox.message(columns)))
         self._reported = listed
         return messages

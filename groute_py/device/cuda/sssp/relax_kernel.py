@@ -39,7 +39,7 @@ class RelaxKernel:
         kernel = graph.kernels["relax"].kernel
         grid = graph.gpu.processors * resident_blocks(kernel, BLOCK)
         self._call = Call(kernel, grid, BLOCK, relaxing(graph.type))
-        self.peers, self._in_runs = nobody(), False
+        self.peers, self._in_runs = no_peers(), False
         self._begins = NEW_SOLVE
 
     def prepare(self, source: int, delta: Any, cutoff: Any, first: Any) -> None:
@@ -110,8 +110,8 @@ def relaxing(distance_type: np.dtype[Any]) -> dict[str, Any]:
     }
 
 
-def nobody() -> Any:
-    """The struct ``Peers`` of a rank that has nobody to exchange with in the kernel."""
+def no_peers() -> Any:
+    """The struct ``Peers`` of a rank that has no peers to exchange with in the kernel."""
     struct = np.zeros(1, PEERS)
     struct["count"] = 1
     return struct

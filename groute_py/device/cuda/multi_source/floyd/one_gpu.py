@@ -9,7 +9,7 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.multi_source.download import FindParents, Take, leaving
+from groute_py.device.cuda.multi_source.download import FindParents, Take, downloaded
 from groute_py.device.cuda.multi_source.floyd.steps import Steps
 from groute_py.device.cuda.multi_source.floyd.trees import Stages
 from groute_py.device.cuda.multi_source.graph import CudaGraph
@@ -50,7 +50,7 @@ class CudaFloyd:
         take, find_parents = self._closed(noting=self._by_stages)
         if self._predecessors and find_parents is None:
             find_parents = self._graph.find_parents
-        yield from leaving(self._graph, self._steps.stream, sources, take, find_parents)
+        yield from downloaded(self._graph, self._steps.stream, sources, take, find_parents)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         take, _ = self._closed(noting=False)

@@ -20,7 +20,7 @@ import numpy as np
 from cupy.cuda import runtime
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.multi_source.download import PIECE_BYTES, leaving
+from groute_py.device.cuda.multi_source.download import PIECE_BYTES, downloaded
 from groute_py.device.cuda.multi_source.floyd.steps import TILE, Steps
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import summarized
@@ -104,7 +104,7 @@ class CudaStripFloyd:
         self._close()
         stream = self._steps.stream
         find_parents = self._graph.find_parents if self._predecessors else None
-        yield from leaving(self._graph, stream, sources, self._take, find_parents)
+        yield from downloaded(self._graph, stream, sources, self._take, find_parents)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         self._close()
@@ -229,7 +229,7 @@ class CudaStripFloyd:
         place.free.record(stream)
 
     def _take(self, wanted: NDArray[np.int64], _: Any, rows: Any) -> None:
-        """Fill rows; see `leaving`."""
+        """Fill rows; see `downloaded`."""
         staged = cp.empty((len(rows), self._steps.pitch), self._graph.type)
         for row, source in enumerate(wanted.tolist()):
             self._fetch_row(source, staged[row])

@@ -17,7 +17,7 @@ from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.device.cuda.multi_source.download import PIECE_BYTES, leaving
+from groute_py.device.cuda.multi_source.download import PIECE_BYTES, downloaded
 from groute_py.device.cuda.multi_source.floyd.steps import TILE, Steps
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import summarized
@@ -73,7 +73,7 @@ class CudaRankFloyd:
         if len(sources):
             stream = self._steps.stream
             find_parents = self._graph.find_parents if self._predecessors else None
-            yield from leaving(self._graph, stream, sources, self._take, find_parents)
+            yield from downloaded(self._graph, stream, sources, self._take, find_parents)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         self._close_all()
@@ -163,7 +163,7 @@ class CudaRankFloyd:
             self._steps.through(self._own[number], onward, first)
 
     def _take(self, wanted: NDArray[np.int64], _: Any, rows: Any) -> None:
-        """Fill rows of this rank's strips; see `leaving`."""
+        """Fill rows of this rank's strips; see `downloaded`."""
         staged = cp.empty((len(rows), self._steps.pitch), self._graph.type)
         for place, source in enumerate(wanted.tolist()):
             number = source // self._height
