@@ -43,9 +43,9 @@ class Terms(NamedTuple):
         ranks: the number of ranks.
         mode: how the ranks will exchange.
         arcs: of the largest share.
-        outer_below: the share is prepared for the pull phase (kernels/outer.cuh), which is used in
-            windows narrower than this; 0 for no pull phase.
-        grade_unit: unit of the weight classes (kernels/onward.cuh), a power of two.
+        outer_below: the share is prepared for the pull phase (kernels/sssp/pull_deferred.cuh),
+            which is used in windows narrower than this; 0 for no pull phase.
+        grade_unit: unit of the weight classes (kernels/sssp/min_out_weight.cuh), a power of two.
     """
 
     distance_type: np.dtype[Any]

@@ -77,7 +77,7 @@ def wide(distance_type: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def partial_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
-    """``Partial`` of summary.cu."""
+    """``Partial`` of kernels/multi_source/summary.cu."""
     number = wide(distance_type)
     return np.dtype(
         [

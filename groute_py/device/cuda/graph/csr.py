@@ -39,7 +39,7 @@ class DeviceGraph:
 
     Attributes:
         type, unreached: of the distances, and the distance where no path leads.
-        arrays: by their names in struct ``Share`` of kernels/share.cuh.
+        arrays: by their names in struct ``Share`` of kernels/layout/graph.cuh.
         struct: that struct.
         kernels: of the program `SOLVE`.
         rows: vertices that have a row here; in a team all of its vertices.
@@ -148,7 +148,7 @@ class DeviceGraph:
 
 
 def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
-    """Arcs as kernels load them, weight and head side by side (``Arc`` in types.cuh)."""
+    """Arcs as kernels load them, weight and head side by side (``Arc`` in their types.cuh)."""
     count, width = len(heads), distance_type.itemsize
     arcs = cp.empty(count, np.uint64 if width == 4 else np.complex128)
     fields = arcs.view(np.uint32 if width == 4 else np.uint64).reshape(count, 2)

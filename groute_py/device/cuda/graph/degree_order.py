@@ -1,7 +1,7 @@
-"""Renumbering of the owned vertices by falling degree, for the pull phase (kernels/outer.cuh).
+"""Renumbering of the owned vertices by falling degree, for the pull phase.
 
-The distances that are read most often then lie in few lines of L2. In a team each rank renumbers
-the vertices that it owns, before the arcs are redistributed.
+The distances that are read most often in kernels/sssp/pull_deferred.cuh then lie in few lines of
+L2. In a team each rank renumbers the vertices that it owns, before the arcs are redistributed.
 """
 
 from __future__ import annotations

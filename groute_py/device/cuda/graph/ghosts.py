@@ -1,4 +1,4 @@
-"""Ghosts: local numbers for the vertices that other ranks of a team own; see kernels/peers.cuh."""
+"""Ghosts: local numbers for vertices that peers own; see kernels/exchange/peers.cuh."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""In-edges of a share (transposed arcs), for the pull phase (kernels/outer.cuh).
+"""In-edges of a share (transposed arcs), for the pull phase (kernels/sssp/pull_deferred.cuh).
 
 This takes time when a graph is loaded and saves time in each solve: rows are sorted by weight, and
 the arcs are transposed. On a symmetric graph the out-arcs serve as in-arcs, and the weight class of
-each head is stored beside it (kernels/onward.cuh).
+each head is stored beside it (kernels/sssp/min_out_weight.cuh).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SEEDS = 2
 """Sums of 64 bits that have to be 0 of a graph whose arcs all lead back."""
 
 LIGHTEST_BYTES = 8
-"""Bytes a vertex while grades are computed: struct Lightest of kernels/onward.cu."""
+"""Bytes a vertex while grades are computed: struct Lightest of kernels/sssp/min_out_weight.cu."""
 
 
 def add_in_edges(graph: DeviceGraph, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:

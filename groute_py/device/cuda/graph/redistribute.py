@@ -2,7 +2,8 @@
 
 Graphs are read and cut by tail: a rank starts with the out-arcs of the vertices it owns (outgoing
 edge-cut). Linked ranks hold the in-arcs of the vertices they own (incoming edge-cut); see
-kernels/peers.cuh. Each rank writes arcs directly into the memory of the peers that own their heads.
+kernels/exchange/peers.cuh. Each rank writes arcs directly into the memory of the peers that own
+their heads.
 """
 
 from __future__ import annotations
@@ -224,5 +225,5 @@ class Redistribution:
 
 
 def _deal_struct(team: Team) -> Any:
-    """The struct ``Deal`` of kernels/dealt.cu."""
+    """The struct ``Deal`` of kernels/layout/redistribute.cuh."""
     return np.array([(team.channel.rank, team.first, team.channel.size)], DEAL)

@@ -1,4 +1,4 @@
-"""Breadth-first search on one GPU: the kernels of ``kernels/breadth_first.cu``.
+"""Breadth-first search on one GPU: the kernels of ``kernels/bfs/bfs.cu``.
 
 The first levels probe the depth of the graph. If they have not reached everything, the graph is
 deep and its frontiers are thin, and the grid barrier of a level takes longer than its work. Then

@@ -1,4 +1,4 @@
-"""Frontier Dijkstra on one GPU: the kernels of ``kernels/frontier.cu``."""
+"""Frontier Dijkstra on one GPU: the kernels of ``kernels/frontier_dijkstra/``."""
 
 from __future__ import annotations
 

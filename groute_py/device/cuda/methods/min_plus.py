@@ -1,4 +1,4 @@
-"""Bellman-Ford by min-plus products on one GPU: the kernels of ``kernels/pull.cu``."""
+"""Bellman-Ford by min-plus products on one GPU: the kernels of ``kernels/min_plus/``."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Storage:
 
     Attributes:
         graph: the same.
-        arrays: by their names in struct ``Incoming`` of kernels/pull.cu.
+        arrays: by their names in struct ``Incoming`` of kernels/layout/min_plus.cuh.
         struct: that struct.
         kernels: of the program `PULL`.
     """

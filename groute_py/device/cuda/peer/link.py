@@ -100,7 +100,7 @@ class Link:
         self._structs = [self._struct(0, NEXT_MAILBOX_AT), self._struct(NEXT_MAILBOX_AT, 0)]
 
     def peers(self, limit: float, ahead: float, widest: float, bound: float) -> Any:
-        """The struct ``Peers`` of kernels/peers.cuh for the next run, as one NumPy record."""
+        """The struct ``Peers`` of kernels/layout/exchange.cuh for the next run, one record."""
         struct = self._structs[self._runs % 2]
         struct["limit"], struct["ahead"], struct["widest"] = limit, ahead, widest
         struct["bound"] = bound

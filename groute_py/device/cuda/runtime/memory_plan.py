@@ -22,9 +22,9 @@ scan of all vertices (far); the answers are the same."""
 
 FAR_SHARE, FAR_WITH_TAILS = 8, 2
 """A far list has 1 / FAR_SHARE of the places of a near list. It is used up to vertices / FAR_SHARE
-entries; beyond that a scan of all owned vertices is faster (kernels/split.cuh). With tails it has
-FAR_WITH_TAILS times the places of a near list, because a scan does not find tails again, and a
-vertex may be listed each time its distance falls. Entries beyond the short list are then only
+entries; beyond that a scan of all owned vertices is faster (kernels/sssp/split_far.cuh). With tails
+it has FAR_WITH_TAILS times the places of a near list, because a scan does not find tails again, and
+a vertex may be listed each time its distance falls. Entries beyond the short list are then only
 recorded from the long one, and a scan finds their vertices."""
 
 SMALLEST_RING = 12
@@ -137,7 +137,7 @@ def ring_entries(pushed: int) -> int:
 
     ``pushed`` is the greatest number of vertices that a rank may push to a peer. A step rarely
     pushes all of them, and the peer takes the entries of a step during the next; see
-    kernels/peers.cuh.
+    kernels/exchange/peers.cuh.
     """
     return 1 << max(pushed.bit_length(), SMALLEST_RING)
 
@@ -206,10 +206,10 @@ def linked_bytes(
 ) -> int:
     """The most bytes that a share takes if ``peers`` ranks of a host exchange inside the kernel.
 
-    Each rank has a row for every vertex of all of them then (kernels/peers.cuh), and a halo only if
-    there are other hosts. During the redistribution the arcs are held twice, with counters for it.
-    The formula assumes parts of equal size, also in their in-arcs. `gpu_bytes` lists the optional
-    arrays that are not counted.
+    Each rank has a row for every vertex of all of them then (kernels/exchange/peers.cuh), and a
+    halo only if there are other hosts. During the redistribution the arcs are held twice, with
+    counters for it. The formula assumes parts of equal size, also in their in-arcs. `gpu_bytes`
+    lists the optional arrays that are not counted.
     """
     rows = own * peers
     leading = (1 + 4) * own  # whom a row leads to, and by how many arcs

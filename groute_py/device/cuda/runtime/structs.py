@@ -1,4 +1,4 @@
-"""The structs of ``kernels/{share,peers}.cuh`` and ``dealt.cu`` as NumPy sees them."""
+"""The structs of ``kernels/layout/`` as NumPy sees them."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ LINE = 128
 """Bytes of a line of L2: words that many wait for lie apart."""
 
 GATES = 16
-"""Words that blocks wait for; see kernels/share.cuh."""
+"""Words that blocks wait for; see kernels/layout/control.cuh."""
 
 
 def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:

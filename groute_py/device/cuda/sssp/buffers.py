@@ -38,7 +38,7 @@ class SolveBuffers:
         exported: peers can map the distances.
 
     Attributes:
-        arrays: by their names in struct ``Work`` of kernels/share.cuh.
+        arrays: by their names in struct ``Work`` of kernels/layout/worklists.cuh.
         work: that struct.
         control: struct ``Control``, in device memory.
         dirty_count: its field of this name.

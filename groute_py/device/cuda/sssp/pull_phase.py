@@ -1,4 +1,4 @@
-"""The parameters of the pull phase (kernels/outer.cuh)."""
+"""The parameters of the pull phase (kernels/sssp/pull_deferred.cuh)."""
 
 from __future__ import annotations
 

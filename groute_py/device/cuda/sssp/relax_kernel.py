@@ -26,7 +26,7 @@ class RelaxKernel:
         source: the solve's, by its number in the kernels, or `NOBODY`.
         delta, cutoff, first: Δ, the greatest distance that is kept, and the width of the first
             window, in the distance type.
-        peers: struct ``Peers`` of kernels/peers.cuh.
+        peers: struct ``Peers`` of kernels/layout/exchange.cuh.
     """
 
     source: int

@@ -1,4 +1,4 @@
-"""All pairs on one GPU by blocked Floyd–Warshall; ``kernels/floyd.cu`` says how."""
+"""All pairs on one GPU by blocked Floyd–Warshall; ``kernels/multi_source/floyd.cu`` says how."""
 
 from __future__ import annotations
 

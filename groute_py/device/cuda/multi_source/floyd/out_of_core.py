@@ -2,10 +2,10 @@
 
 The matrix is cut into strips of rows. As many as fit stay on the GPU, the others lie in page-locked
 host memory. In each pass the rows of one strip are closed, and all others go through its vertices,
-for which they need nothing but that strip (``kernels/floyd.cu``). A strip from the host comes, goes
-through and leaves on streams of its own, while others are worked on. The strip that is next to be
-closed comes first, to a place of its own, and stays for the next pass. So a part is swapped once
-for a thousand middle vertices and more, and not for every tile of them.
+for which they need nothing but that strip (``kernels/multi_source/floyd.cu``). A strip from the
+host comes, goes through and leaves on streams of its own, while others are worked on. The strip
+that is next to be closed comes first, to a place of its own, and stays for the next pass. So a part
+is swapped once for a thousand middle vertices and more, and not for every tile of them.
 """
 
 from __future__ import annotations

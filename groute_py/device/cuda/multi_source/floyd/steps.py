@@ -1,4 +1,4 @@
-"""What blocked Floyd–Warshall does to rows of a matrix on a GPU; ``kernels/floyd.cu`` says how."""
+"""The steps of blocked Floyd–Warshall on rows of a matrix: ``kernels/multi_source/floyd.cu``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predecessors of a matrix on one GPU, without a look at the arcs: ``kernels/floyd_trees.cu``."""
+"""Predecessors of a matrix, without its arcs: ``kernels/multi_source/floyd_trees.cu``."""
 
 from __future__ import annotations
 
