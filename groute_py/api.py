@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +13,13 @@ from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.engine.agree import on_all, on_root, refuse_difference
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver, ends_of
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.supply.mapped import Mapped, mapped_copy
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError
 from groute_py.graph import datasets
 from groute_py.graph.array_like import host_array
 from groute_py.graph.columns import BY_TITLE, Columns
@@ -129,7 +128,7 @@ def sssp(
     def asked() -> tuple[int, list[int]] | None:
         """The source and the targets; None for several sources."""
         if sources is None and source is not None:
-            return _indices(source, targets)
+            return ends_of(source, targets)
         if source is not None or sources is None:
             raise InputError("give either a source or sources")
         one_source = {
@@ -141,7 +140,7 @@ def sssp(
             "order": order != "auto",
             "coordinates": coordinates is not None,
             "download": not download,
-            "targets": len(_indices(0, targets)[1]) > 0,
+            "targets": len(ends_of(0, targets)[1]) > 0,
         }
         if given := [name for name, is_given in one_source.items() if is_given]:
             raise InputError(f"{', '.join(given)}: for one source, not for several")
@@ -165,8 +164,8 @@ def sssp(
         coordinates or coordinates_beside(graph),
         download,
     )
-    with open_session(graph, options, channel, Columns(tail, head, weight)) as session:
-        return session.solve(*ends)
+    with open_solver(graph, options, channel, Columns(tail, head, weight)) as solver:
+        return solver.solve(*ends)
 
 
 def bfs(
@@ -209,7 +208,7 @@ def bfs(
     [0, 1, 1]
     """
     channel = connect(comm)
-    ends = on_all(channel, lambda: _indices(source, targets))
+    ends = on_all(channel, lambda: ends_of(source, targets))
     refuse_difference(channel, {"function": "bfs"})
     options = Options(
         algorithm="bfs",
@@ -224,8 +223,8 @@ def bfs(
         download=download,
         hops=True,
     )
-    with open_session(graph, options, channel, Columns(tail, head, weight)) as session:
-        return session.solve(*ends)
+    with open_solver(graph, options, channel, Columns(tail, head, weight)) as solver:
+        return solver.solve(*ends)
 
 
 def apsp(
@@ -292,16 +291,6 @@ def _rows(
     return collect(channel, prepare(channel, load, request))
 
 
-def _indices(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
-    try:
-        return operator.index(source), [operator.index(target) for target in targets]
-    except TypeError as problem:
-        raise InputError(
-            f"source {quote(source)}, targets {quote(targets)}: an integer and a sequence of "
-            f"integers are expected ({problem})"
-        ) from problem
-
-
 def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
     vertices = host_array(sources)
     if vertices.dtype.kind not in "iu" and vertices.size:
@@ -309,12 +298,12 @@ def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
     return vertices.astype(np.int64)
 
 
-def open_session(
+def open_solver(
     graph: GraphLike, options: Options, channel: Channel, columns: Columns = BY_TITLE
-) -> Session:
+) -> Solver:
     """Read and distribute the graph once, for several solves on it. Collective."""
     supply = supply_of(graph, channel, whole=options.renumbers, columns=columns)
-    return Session(supply, channel, options)
+    return Solver(supply, channel, options)
 
 
 def supply_of(

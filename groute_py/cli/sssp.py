@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from groute_py.engine.options import Options
-    from groute_py.engine.session import Session
+    from groute_py.engine.solver import Solver
     from groute_py.engine.supply.base import Supply
     from groute_py.graph.columns import Columns
     from groute_py.graph.facts import Facts
@@ -83,7 +83,7 @@ def run(
     from groute_py.api import supply_of
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
-    from groute_py.engine.session import Session
+    from groute_py.engine.solver import Solver
 
     start = time.monotonic()
     options = _options(graph, choices, bool(targets))
@@ -104,15 +104,15 @@ def run(
             columns=columns,
         )
     read_s = time.monotonic() - start
-    session = Session(supply, channel, options)
-    name = session.facts.name
-    index = on_root(channel, lambda: _index_of(session, source))
-    ends = on_root(channel, lambda: _indices_of(session, targets))
+    solver = Solver(supply, channel, options)
+    name = solver.facts.name
+    index = on_root(channel, lambda: _index_of(solver, source))
+    ends = on_root(channel, lambda: _indices_of(solver, targets))
     wanted = [] if output else ends  # a saved answer is complete
 
     def solve() -> Result | None:
         try:
-            result = session.solve(index, wanted)
+            result = solver.solve(index, wanted)
         except NegativeCycleError:
             on_root(channel, lambda: _say_negative_cycle(output, output_format))
             raise
@@ -120,17 +120,17 @@ def run(
         return result
 
     times, result = [], None
-    with telemetering.record(telemetry, session.gpu) as record:
+    with telemetering.record(telemetry, solver.gpu) as record:
         for _ in range(trials):
             result = solve()
             times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
     gpus = telemetering.report(channel, record, telemetry)
     paths = on_root(channel, lambda: _finish(name, result, targets, output, output_format))
-    session.close()
+    solver.close()
     if result is not None:
         seconds = {"read": read_s, **result.statistics["seconds"]}
         seconds["total"] = time.monotonic() - start
-        rows = _rows(session.facts, result, seconds, times)
+        rows = _rows(solver.facts, result, seconds, times)
         rows |= {"verified": check} if check else {}
         rows |= {"output": output} if output else {}
         rows |= {"telemetry": gpus} if telemetry else {}
@@ -182,17 +182,17 @@ def _check_before_reading(options: Options, files: dict[str, str | None], form: 
     check_apart({**files, "--coordinates": options.coordinates})
 
 
-def _index_of(session: Session, source: str | None) -> int:
-    assert session.numbering is not None
+def _index_of(solver: Solver, source: str | None) -> int:
+    assert solver.numbering is not None
     if source is None:
-        return session.facts.start
-    return session.numbering.index_of(source, "source", session.facts.name)
+        return solver.facts.start
+    return solver.numbering.index_of(source, "source", solver.facts.name)
 
 
-def _indices_of(session: Session, targets: tuple[str, ...]) -> list[int]:
-    assert session.numbering is not None
-    name = session.facts.name
-    return [session.numbering.index_of(target, "target", name) for target in targets]
+def _indices_of(solver: Solver, targets: tuple[str, ...]) -> list[int]:
+    assert solver.numbering is not None
+    name = solver.facts.name
+    return [solver.numbering.index_of(target, "target", name) for target in targets]
 
 
 def _say_negative_cycle(output: str | None, form: str | None) -> None:

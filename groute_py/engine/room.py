@@ -14,7 +14,7 @@ import numpy as np
 
 from groute_py.device.layout import MAX_PEERS
 from groute_py.device.memory import gpu_bytes, linked_bytes
-from groute_py.errors import InputError
+from groute_py.errors import InputError, everywhere
 from groute_py.graph.size import Size
 
 MOST_GPUS = 1024
@@ -83,6 +83,8 @@ def refuse_what_cannot_fit(
 ) -> None:
     """Raise `InputError` where the parts are too large for every GPU, however they are cut.
 
+    Every rank raises it, since all know the same.
+
     Args:
         name: of the graph.
         size: of the graph.
@@ -95,10 +97,12 @@ def refuse_what_cannot_fit(
         return
     tight, free = estimate(size, len(rooms), distance_type).tight, max(known)
     if tight > free:
-        raise InputError(
-            f"{name} takes at least {tight / 1e9:,.1f} GB on each of {len(rooms)} GPUs, but at "
-            f"most {free / 1e9:,.1f} GB are free; "
-            f"{remedy or advice(fewest(size, free, distance_type))}"
+        raise everywhere(
+            InputError(
+                f"{name} takes at least {tight / 1e9:,.1f} GB on each of {len(rooms)} GPUs, but at "
+                f"most {free / 1e9:,.1f} GB are free; "
+                f"{remedy or advice(fewest(size, free, distance_type))}"
+            )
         )
 
 
