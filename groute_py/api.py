@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
-from groute_py.engine.agree import on_all, on_root, refuse_difference
+from groute_py.engine.agree import collective, on_root, refuse_difference
+from groute_py.engine.keywords import BfsKeywords, OpenKeywords, SsspKeywords
+from groute_py.engine.option import chosen, is_default, takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver, ends_of
 from groute_py.engine.supply.base import Supply
@@ -43,27 +46,18 @@ GraphLike = Any
 (offsets, heads, weights)."""
 
 
+@takes(Options, "sssp")
 def sssp(
     graph: GraphLike,
     source: int | None = None,
     *,
     sources: Sequence[int] | NDArray[Any] | None = None,
-    algorithm: str = "auto",
-    delta: float | None = None,
-    device: str = "auto",
-    partition: str = "arcs",
-    predecessors: bool = True,
-    cutoff: float | None = None,
-    time_limit_s: float | None = None,
-    mode: str = "auto",
-    order: str = "auto",
-    coordinates: str | Path | None = None,
-    download: bool = True,
     targets: Sequence[int] = (),
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
     comm: MPI.Intracomm | None = None,
+    **options: Unpack[SsspKeywords],
 ) -> Result | SourceRows | None:
     """Shortest paths from ``source`` to every vertex, or from each of ``sources``.
 
@@ -83,28 +77,13 @@ def sssp(
         sources: integers, shape (k,): several sources instead of ``source``, as for `apsp`. Only
             ``algorithm`` (one of `apsp`'s), ``device``, ``predecessors``, ``tail``, ``head``,
             ``weight`` and ``comm`` may be given with it.
-        algorithm: ``auto`` or the name of a method, which ``groute-py algorithms`` lists.
-        delta: Δ for delta-stepping, in units of weight; None for automatic.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        partition: ``arcs`` or ``vertices``: the parts have about equally many of these;
-            ``first``: the first rank has all.
-        predecessors: also find the shortest-path tree.
-        cutoff: leave vertices farther than this unreached, in units of weight.
-        time_limit_s: stop with `TimeLimitError` after this many seconds.
-        mode: how the ranks of a host exchange distances: ``fused`` inside the kernel, ``rounds`` by
-            MPI messages, ``auto`` for fused if it can run. Different hosts always exchange by MPI.
-        order: renumbering of the vertices before the cut; results keep the graph's own numbers.
-            ``bfs``, ``rcm`` (needs SciPy), ``hilbert`` (needs coordinates), ``none``; ``auto``
-            renumbers if that saves at least half of the arcs between parts, or of the vertices
-            that have such arcs.
-        coordinates: a DIMACS ``.co`` file, plain or ``.gz``; by default the one beside the graph.
-        download: False leaves the answer on the GPU, as CuPy arrays ``result.distances_device`` and
-            ``result.predecessors_device``; only if one rank solves on a GPU.
         targets: vertex indices; the solve ends when these are final, and leaves vertices farther
             than the farthest of them unreached. With negative weights everything is solved.
         tail, head, weight: titles of the columns of a table, in a file or in memory; ``weight`` is
             also the edge attribute of a NetworkX graph. ``docs/tables.md`` lists the defaults.
         comm: an MPI communicator; None for all ranks that the launcher started.
+        **options: how to solve, see `groute_py.engine.options.Options`; ``help(groute_py.sssp)``
+            and ``docs/python.md`` list them.
 
     Returns:
         On rank 0 a `Result` with distances of shape (n,): int64 for integer weights (`UNREACHED` if
@@ -123,69 +102,29 @@ def sssp(
     >>> result.distances.tolist(), result.path_to(2)
     ([0, 4, 7], [0, 1, 2])
     """
+    given, columns = chosen(Options, "sssp", options), Columns(tail, head, weight)
     channel = connect(comm)
-
-    def asked() -> tuple[int, list[int]] | None:
-        """The source and the targets; None for several sources."""
-        if sources is None and source is not None:
-            return ends_of(source, targets)
-        if source is not None or sources is None:
-            raise InputError("give either a source or sources")
-        one_source = {
-            "delta": delta is not None,
-            "partition": partition != "arcs",
-            "cutoff": cutoff is not None,
-            "time_limit_s": time_limit_s is not None,
-            "mode": mode != "auto",
-            "order": order != "auto",
-            "coordinates": coordinates is not None,
-            "download": not download,
-            "targets": len(ends_of(0, targets)[1]) > 0,
-        }
-        if given := [name for name, is_given in one_source.items() if is_given]:
-            raise InputError(f"{', '.join(given)}: for one source, not for several")
-        return None
-
-    ends = on_all(channel, asked)
-    refuse_difference(channel, {"function": "apsp" if ends is None else "sssp"})
-    if ends is None:
-        request = Request(algorithm, device, predecessors)
-        return _rows(channel, graph, sources, request, Columns(tail, head, weight))
-    options = Options(
-        algorithm,
-        delta,
-        device,
-        partition,
-        predecessors,
-        cutoff,
-        time_limit_s,
-        mode,
-        order,
-        coordinates or coordinates_beside(graph),
-        download,
-    )
-    with open_solver(graph, options, channel, Columns(tail, head, weight)) as solver:
+    with collective(channel):
+        asked = _for_one_source(source, sources, targets, given)
+    refuse_difference(channel, {"function": "apsp" if asked is None else "sssp"})
+    if asked is None:
+        return _rows(channel, graph, sources, Request(**_of_request(given)), columns)
+    ends, choices = asked
+    with _opened(graph, choices, channel, columns) as solver:
         return solver.solve(*ends)
 
 
+@takes(Options, "bfs")
 def bfs(
     graph: GraphLike,
     source: int,
     *,
-    device: str = "auto",
-    partition: str = "arcs",
-    predecessors: bool = True,
-    cutoff: float | None = None,
-    time_limit_s: float | None = None,
-    mode: str = "auto",
-    order: str = "auto",
-    coordinates: str | Path | None = None,
-    download: bool = True,
     targets: Sequence[int] = (),
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
     comm: MPI.Intracomm | None = None,
+    **options: Unpack[BfsKeywords],
 ) -> Result | None:
     """The least number of arcs from ``source`` to every vertex; weights are ignored.
 
@@ -193,10 +132,8 @@ def bfs(
     Patterson, 2012). Several ranks use near–far relaxation with arcs of weight 1.
 
     Args:
-        graph, source: as for `sssp`.
-        cutoff: leave vertices that are more arcs than this away unreached.
-        device, partition, predecessors, time_limit_s, mode, order, coordinates, download, targets,
-            tail, head, weight, comm: as for `sssp`.
+        graph, source, targets, tail, head, weight, comm: as for `sssp`.
+        **options: as for `sssp`; ``cutoff`` is a number of arcs.
 
     Returns:
         A `Result` on rank 0: int64 distances and predecessors, shape (n,); None on the other ranks.
@@ -207,24 +144,51 @@ def bfs(
     >>> bfs(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), 0, device="cpu").distances.tolist()
     [0, 1, 1]
     """
+    given = chosen(Options, "bfs", options)
     channel = connect(comm)
-    ends = on_all(channel, lambda: ends_of(source, targets))
+    with collective(channel):
+        ends = ends_of(source, targets)
+        choices = _checked({**given, "algorithm": "bfs", "hops": True})
     refuse_difference(channel, {"function": "bfs"})
-    options = Options(
-        algorithm="bfs",
-        device=device,
-        partition=partition,
-        predecessors=predecessors,
-        cutoff=cutoff,
-        time_limit_s=time_limit_s,
-        mode=mode,
-        order=order,
-        coordinates=coordinates or coordinates_beside(graph),
-        download=download,
-        hops=True,
-    )
-    with open_solver(graph, options, channel, Columns(tail, head, weight)) as solver:
+    with _opened(graph, choices, channel, Columns(tail, head, weight)) as solver:
         return solver.solve(*ends)
+
+
+@takes(Options, "open")
+def open(
+    graph: GraphLike,
+    *,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
+    comm: MPI.Intracomm | None = None,
+    **options: Unpack[OpenKeywords],
+) -> Solver:
+    """Read a graph once and load it on the devices of all ranks, for many solves.
+
+    Under ``mpirun`` every rank calls this function, and then the methods of the solver, in the same
+    order.
+
+    Args:
+        graph, tail, head, weight, comm: as for `sssp`.
+        **options: as for `sssp`, for all solves.
+
+    Returns:
+        A `Solver` on every rank. Use it as a context manager, or call its ``close``.
+
+    Raises:
+        InputError, SetupError: as for `sssp`.
+
+    >>> with open(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu") as solver:
+    ...     [solver.solve(source).distances.tolist()[2] for source in range(3)]
+    [7, 3, 0]
+    """
+    given = chosen(Options, "open", options)
+    channel = connect(comm)
+    with collective(channel):
+        choices = _checked(given)
+    refuse_difference(channel, {"function": "open"})
+    return _opened(graph, choices, channel, Columns(tail, head, weight))
 
 
 def apsp(
@@ -273,7 +237,8 @@ def apsp(
     """
     request = Request(algorithm, device, predecessors, memory_limit)
     channel = connect(comm)
-    on_all(channel, request.check)
+    with collective(channel):
+        request.check()
     refuse_difference(channel, {"function": "apsp"})
     return _rows(channel, graph, sources, request, Columns(tail, head, weight))
 
@@ -298,12 +263,55 @@ def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
     return vertices.astype(np.int64)
 
 
-def open_solver(
-    graph: GraphLike, options: Options, channel: Channel, columns: Columns = BY_TITLE
-) -> Solver:
-    """Read and distribute the graph once, for several solves on it. Collective."""
+def with_coordinates(options: Options, graph: GraphLike) -> Options:
+    """The options, with the coordinate file beside the graph file if none is named."""
+    return replace(options, coordinates=options.coordinates or coordinates_beside(graph))
+
+
+def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Columns) -> Solver:
     supply = supply_of(graph, channel, whole=options.renumbers, columns=columns)
-    return Solver(supply, channel, options)
+    return Solver(supply, channel, with_coordinates(options, graph))
+
+
+def _checked(given: dict[str, Any]) -> Options:
+    options = Options(**given)
+    options.check()
+    return options
+
+
+def _for_one_source(
+    source: int | None,
+    sources: Sequence[int] | NDArray[Any] | None,
+    targets: Sequence[int],
+    given: dict[str, Any],
+) -> tuple[tuple[int, list[int]], Options] | None:
+    """The ends of a solve and its options; None for several sources."""
+    if source is not None and sources is None:
+        return ends_of(source, targets), _checked(given)
+    if source is not None or sources is None:
+        raise InputError("give either a source or sources")
+    _check_for_several(given, targets)
+    return None
+
+
+def _of_request(given: dict[str, Any]) -> dict[str, Any]:
+    """The options that apply to several sources; predecessors are found by default."""
+    names = ("algorithm", "device", "predecessors")
+    return {"predecessors": True} | {name: given[name] for name in names if name in given}
+
+
+def _check_for_several(given: dict[str, Any], targets: Sequence[int]) -> None:
+    """Raise `InputError` for what only a solve from one source takes."""
+    allowed = _of_request(given)
+    wrong = [
+        entry.name
+        for entry in fields(Options)
+        if entry.name in given.keys() - allowed.keys() and not is_default(entry, given[entry.name])
+    ]
+    if ends_of(0, targets)[1]:
+        wrong.append("targets")
+    if wrong:
+        raise InputError(f"{', '.join(wrong)}: for one source, not for several")
 
 
 def supply_of(

@@ -60,7 +60,7 @@ def verify(
                 progress=progress,
                 columns=columns,
             )
-        certify(whole.with_unit_weights() if hops else whole, saved, cutoff=cutoff)
+        certify(whole, saved, cutoff=cutoff, hops=hops)
         rows: dict[str, Any] = {
             "verified": True,
             "graph": whole.name,

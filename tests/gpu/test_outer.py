@@ -251,7 +251,7 @@ def bushy(arcs: list[tuple[int, int, float]], dtype: str) -> Graph:
 
 
 def solved(graph: Graph) -> Result:
-    options = Options("delta-stepping", device="cuda")
+    options = Options(algorithm="delta-stepping", device="cuda")
     with Solver(Whole(graph), SoloChannel(), options) as solver:
         result = solver.solve(0)
     assert result is not None
