@@ -131,6 +131,15 @@ def test_what_a_plan_says_of_short_worklists() -> None:
     assert says == ["no", "perhaps", "perhaps", short, short, "yes"]
 
 
+def test_what_a_plan_says_of_fused_mode() -> None:
+    """Roads need more there than in rounds, since each GPU has the distances of all vertices."""
+    roads = Size(24_010_000, 59_532_647)
+    found = estimate(roads, 2, INT32)
+    assert found.least < 0.8 * found.fused
+    assert found.fused <= found.most
+    assert estimate(roads, 1, INT32).fused == 0
+
+
 def test_the_fewest_gpus() -> None:
     size = Size(1 << 26, 1 << 30)
     for free in (8 << 30, 16 << 30, 40 << 30):
