@@ -119,7 +119,7 @@ class LoadedGraph:
         places = on_root(self.channel, lambda: [order.place_of(v) for v in vertices])
         owners: NDArray[Any] = self.cut.partition.owner(places)
         return [
-            int(place) - share.first if owner == self.channel.rank else None
+            int(place - share.first) if owner == self.channel.rank else None
             for place, owner in zip(places, owners, strict=True)
         ]
 
