@@ -65,7 +65,7 @@ test-gpu: $(GPU_STAMP)
 	$(GPU_PYTHON) -m pytest -m gpu tests/gpu/test_full_gpu.py $(ARGS)
 
 test-gpus: $(GPU_STAMP)
-	PYTHONPATH=tests $(GPU_PYTHON) tests/gpu/several.py
+	PYTHONPATH=.:tests $(GPU_PYTHON) tests/gpu/several.py
 
 # Ranks and other processes count; functions that Numba compiles cannot be seen, and are left out.
 coverage: $(VENV)/$(MPI),test.stamp
@@ -80,6 +80,7 @@ models: $(VENV)/$(MPI),test.stamp
 check: $(VENV)/dev,test.stamp
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	git ls-files '*.cu' '*.cuh' | xargs $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/codespell

@@ -31,9 +31,9 @@ from benchmarks.report import Book, Record
 from groute_py.comm.connect import abort_all, connect
 from groute_py.engine.agree import on_root
 from groute_py.engine.supply.whole import Whole
-from groute_py.environment import place
 from groute_py.errors import GrouteError, InputError
 from groute_py.partition.order import ORDERS
+from groute_py.system.environment import place
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -14,8 +14,8 @@ from typing import Any
 import groute_py
 from groute_py.comm.awareness import mpi_library
 from groute_py.device.choose import gpu_problem
-from groute_py.environment import place
 from groute_py.errors import SetupError
+from groute_py.system.environment import place
 
 PACKAGES = ("numpy", "numba", "scipy", "mpi4py", "cupy-cuda12x", "cupy-cuda13x", "cugraph-cu13")
 

@@ -38,12 +38,12 @@ from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.engine.agree import on_all
-from groute_py.graph.problems import read_sources
+from groute_py.io.problems import read_sources
 from groute_py.many.apsp import Job, part_of, prepare
 from groute_py.many.choose import METHODS, Request
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
-from groute_py.result import public_distances
+from groute_py.results.result import public_distances
 from groute_py.verification import reference_distances
 
 T = TypeVar("T")

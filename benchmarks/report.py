@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.cases import Case
 from benchmarks.environment import environment
 from benchmarks.raw import RawNumbers
-from groute_py.environment import place
+from groute_py.system.environment import place
 
 Record = dict[str, Any]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from groute_py.system import check_system
+from groute_py.system.linux import check_system
 
 check_system()
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from groute_py.graph.csr import Graph
-    from groute_py.graph.files import read_graph, write_graph
     from groute_py.graph.generate import generate
+    from groute_py.io.registry import read_graph, write_graph
     from groute_py.many.rows import SourceRows
-    from groute_py.result import UNREACHED, Result
+    from groute_py.results.result import UNREACHED, Result
     from groute_py.verification import verify
 
 __version__ = "0.1.0"
@@ -55,12 +55,12 @@ _HOMES = {
     "TimeLimitError": "groute_py.errors",
     "VerificationError": "groute_py.errors",
     "Graph": "groute_py.graph.csr",
-    "read_graph": "groute_py.graph.files",
-    "write_graph": "groute_py.graph.files",
+    "read_graph": "groute_py.io.registry",
+    "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
     "SourceRows": "groute_py.many.rows",
-    "UNREACHED": "groute_py.result",
-    "Result": "groute_py.result",
+    "UNREACHED": "groute_py.results.result",
+    "Result": "groute_py.results.result",
     "verify": "groute_py.verification",
 }
 

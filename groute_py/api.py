@@ -23,20 +23,21 @@ from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
-from groute_py.graph import datasets
 from groute_py.graph.array_like import host_array
-from groute_py.graph.columns import BY_TITLE, Columns
-from groute_py.graph.coordinates import coordinates_beside
 from groute_py.graph.csr import Graph
-from groute_py.graph.files import copy_for, is_for_pieces, native_file, read_table
-from groute_py.graph.from_networkx import graph_from_networkx, is_networkx, weight_of
-from groute_py.graph.from_table import is_table, table_graph
 from groute_py.graph.generate import generate, is_spec
-from groute_py.graph.mirror import mirrored
+from groute_py.graph.symmetrize import mirrored
+from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of
+from groute_py.interop.scipy import from_scipy
+from groute_py.interop.tables import is_table, table_graph
+from groute_py.io import datasets
+from groute_py.io.coordinates import coordinates_beside
+from groute_py.io.registry import copy_for, is_for_pieces, native_file, read_table
+from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.choose import Request
 from groute_py.many.rows import SourceRows
-from groute_py.result import Result
+from groute_py.results.result import Result
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -422,17 +423,3 @@ def _file_of(graph: GraphLike, progress: Callable[[int, int], None] | None) -> s
     if isinstance(graph, str) and datasets.is_name(graph):
         return datasets.fetch(graph, progress)
     return graph
-
-
-def from_scipy(matrix: Any) -> Graph:
-    """A graph from a SciPy sparse array or matrix; entry (u, v) is the weight of arc u → v.
-
-    Raises:
-        InputError: not a square sparse array.
-    """
-    if len(matrix.shape) != 2:
-        raise InputError(f"an adjacency matrix must have two dimensions, not {matrix.shape}")
-    rows = matrix.tocsr()
-    if rows.shape[0] != rows.shape[1]:
-        raise InputError(f"an adjacency matrix must be square, not {rows.shape}")
-    return Graph.from_arrays(rows.indptr, rows.indices, rows.data, name="sparse array")

@@ -24,9 +24,9 @@ from groute_py.algorithms.tolerance import path_slack
 from groute_py.arguments import check_cutoff, check_kind, plain
 from groute_py.errors import InputError, VerificationError, quoted
 from groute_py.graph.csr import Graph
-from groute_py.graph.threads import thread_count
 from groute_py.kernels.cpu import certificate
-from groute_py.result import UNREACHED, Result
+from groute_py.results.result import UNREACHED, Result
+from groute_py.system.threads import thread_count
 
 SHARED_FROM = 1 << 18
 """Arcs from which several threads look at them."""

@@ -18,7 +18,7 @@ from support.skips import EMULATED, needs_gpu
 from support.slow import is_slow
 
 from groute_py import write_graph
-from groute_py.settings import settings as own_settings
+from groute_py.system.settings import settings as own_settings
 
 settings.register_profile(
     "repeatable",

@@ -7,7 +7,7 @@ at the first arcs. Near–far relaxation serves deep graphs, whose levels have t
 GPU, and several ranks.
 
 * `groute_py.kernels.cpu.breadth_first`: on one core.
-* ``kernels/breadth_first.cu``: on one GPU.
+* ``kernels/bfs/bfs.cu``: on one GPU.
 """
 
 from __future__ import annotations

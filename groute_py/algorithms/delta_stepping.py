@@ -51,7 +51,8 @@ GRADE_UNITS, LEAST_UNIT = 256, 2.0**-100
 """Units of grades to the mean weight: the highest grade is half of it. And what float32 holds."""
 
 WIDEST_GROWN = 1e38
-"""Δ up to which they do: hints (`kernels/hints.cuh`) tell parts of Δ apart by a float32."""
+"""Δ up to which they do: hints tell parts of Δ apart by a float32; see
+`kernels/sssp/distance_filter.cuh`."""
 
 
 def automatic_windows(facts: Facts, device: str, ranks: int) -> Windows:

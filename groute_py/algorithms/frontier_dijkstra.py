@@ -12,7 +12,8 @@ of relaxations is the number of arcs that leave reached vertices. On USA-road-d.
 settles 65 vertices on average.
 
 * `groute_py.kernels.cpu.frontier`: on one core.
-* ``kernels/frontier.cu``: on one GPU; a single block where few vertices are open.
+* ``kernels/frontier_dijkstra/frontier_dijkstra.cu``: on one GPU; a single block where few vertices
+  are open.
 
 Crauser, Mehlhorn, Meyer and Sanders, "A parallelization of Dijkstra's shortest path algorithm"
 (1998).

@@ -9,7 +9,7 @@ and no atomic, so the method pays if most distances change in most rounds. Three
 * ``ell``: equally many slots a vertex; refused if degrees are so uneven that most slots are empty.
 * ``dense``: the matrix itself, which stays in shared memory from round to round if it fits.
 
-On one core `groute_py.kernels.cpu.pull`, on one GPU ``kernels/pull.cu``.
+On one core `groute_py.kernels.cpu.pull`, on one GPU ``kernels/min_plus/bellman_ford.cu``.
 """
 
 from __future__ import annotations

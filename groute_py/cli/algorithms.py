@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from groute_py.cli.options import json_option
-from groute_py.environment import place
+from groute_py.system.environment import place
 
 
 @click.command()

@@ -24,11 +24,11 @@ from groute_py.errors import InputError, InterruptedRun, TimeLimitError, quote, 
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
-    from groute_py.graph.columns import Columns
+    from groute_py.io.tables.columns import Columns
     from groute_py.many.apsp import Job, Progress
     from groute_py.many.choose import Request
-    from groute_py.many.kept import KeptRows
     from groute_py.many.reduce import Reduction
+    from groute_py.many.storage.partial import KeptRows
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 """What may stand behind the number of a size."""
@@ -133,9 +133,9 @@ def apsp(
 
 def _check(request: Request, what: str, files: dict[str, str | None], resume: bool) -> None:
     """Whatever can be known to be wrong before the graph is read."""
-    from groute_py.graph.atomic import check_apart
-    from groute_py.many.kept import check_output
     from groute_py.many.reduce import REDUCTIONS
+    from groute_py.many.storage.partial import check_output
+    from groute_py.system.atomic_file import check_apart
 
     request.check()
     check_choice("reduction", what, REDUCTIONS)
@@ -155,8 +155,9 @@ def _save(
     """Let rows stream to a file; an interrupt says how many are there."""
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import deliver
-    from groute_py.many.kept import KeptRows, run_of, state_seen
     from groute_py.many.precision import rounding_of
+    from groute_py.many.storage.partial import KeptRows, state_seen
+    from groute_py.many.storage.record import run_of
 
     kept: list[KeptRows] = []
 

@@ -12,7 +12,7 @@ from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import column_options, undirected_option
 
 if TYPE_CHECKING:
-    from groute_py.graph.columns import Columns
+    from groute_py.io.tables.columns import Columns
 
 
 @click.command()
@@ -34,10 +34,10 @@ def convert(source: str, target: str, undirected: bool, columns: Columns, sort_r
 
     def work() -> None:
         from groute_py.api import as_graph
-        from groute_py.graph.ascending import with_ascending_rows
-        from groute_py.graph.atomic import check_writable
-        from groute_py.graph.files import write_graph, written_form
         from groute_py.graph.ids import Numbering
+        from groute_py.graph.sort_rows import with_ascending_rows
+        from groute_py.io.registry import write_graph, written_form
+        from groute_py.system.atomic_file import check_writable
 
         first = written_form(Path(target)).first_id
         check_writable(Path(target))

@@ -12,8 +12,8 @@ import click
 from groute_py.cli import show
 from groute_py.cli.options import json_option
 from groute_py.cli.signals import on_signal
-from groute_py.environment import place
 from groute_py.errors import RunError
+from groute_py.system.environment import place
 
 STDERR = 2
 """The file descriptor of standard error."""
@@ -29,7 +29,7 @@ def doctor(as_json: bool) -> None:
 
     Run it the way the real job runs, also under mpirun or srun.
     """
-    from groute_py.doctor import examine
+    from groute_py.doctor.checks import examine
 
     with _patience():
         findings = examine()

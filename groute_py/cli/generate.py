@@ -26,8 +26,8 @@ def generate(spec: str, output: str, seed: int) -> None:
 
     def work() -> None:
         from groute_py.graph import generate as generating
-        from groute_py.graph.atomic import check_writable
-        from groute_py.graph.files import write_graph, written_form
+        from groute_py.io.registry import write_graph, written_form
+        from groute_py.system.atomic_file import check_writable
 
         written_form(Path(output))
         check_writable(Path(output))

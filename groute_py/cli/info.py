@@ -18,8 +18,8 @@ from groute_py.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from groute_py.graph.columns import Columns
     from groute_py.graph.csr import Graph
+    from groute_py.io.tables.columns import Columns
 
 MOST_PARTS = 1 << 16
 

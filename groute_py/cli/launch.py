@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from groute_py.cli import show
-from groute_py.environment import refuse_inside_a_job
 from groute_py.errors import InputError, SetupError, everywhere, quote, quoted
+from groute_py.system.environment import refuse_inside_a_job
 
 _positive = click.IntRange(min=1)
 _command = click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)

@@ -32,10 +32,10 @@ from groute_py.cli.show import warning
 from groute_py.cli.signals import be_deaf, be_done, first_heard, on_signal, raise_dropped
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
-from groute_py.environment import place
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
-from groute_py.graph.atomic import FULL
-from groute_py.graph.streams import STDOUT
+from groute_py.system.atomic_file import FULL
+from groute_py.system.environment import place
+from groute_py.system.streams import STDOUT
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how

@@ -60,7 +60,7 @@ def cache_options(command: F) -> F:
 
 
 def _named_column(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    from groute_py.graph.columns import BY_TITLE
+    from groute_py.io.tables.columns import BY_TITLE
 
     if value == "":
         raise click.BadParameter("names no column", context, parameter)
@@ -194,5 +194,5 @@ def _negated(context: click.Context, parameter: click.Parameter, value: Any) -> 
 
 
 def cache_value(cache: Any) -> bool | Path | None:
-    """What `groute_py.graph.files.read_graph` takes."""
+    """What `groute_py.io.registry.read_graph` takes."""
     return Path(cache) if isinstance(cache, str) else cache

@@ -19,8 +19,8 @@ from groute_py.cli.options import (
 from groute_py.errors import InputError, SetupError
 
 if TYPE_CHECKING:
-    from groute_py.graph.columns import Columns
     from groute_py.graph.size import Size
+    from groute_py.io.tables.columns import Columns
 
 
 MOST_GIGABYTES = 1e9
@@ -102,10 +102,10 @@ def plan(
 
 
 def _size(graph: str, columns: Columns, cache: Any) -> Size:
-    from groute_py.graph import datasets
-    from groute_py.graph.files import size_of_file
     from groute_py.graph.generate import is_spec, size_of_spec
     from groute_py.graph.size import Size
+    from groute_py.io import datasets
+    from groute_py.io.registry import size_of_file
 
     if is_spec(graph):
         columns.refuse(graph)

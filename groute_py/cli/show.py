@@ -12,8 +12,8 @@ from typing import Any, TextIO
 
 import click
 
-from groute_py.environment import place
 from groute_py.errors import CacheWarning, printable
+from groute_py.system.environment import place
 
 NARROWEST = 40
 """Columns of a terminal that a table is made for, however few it says it has."""

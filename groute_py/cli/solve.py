@@ -24,8 +24,8 @@ from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, eve
 if TYPE_CHECKING:
     from groute_py.engine.solver import Solver
     from groute_py.engine.supply.base import Supply
-    from groute_py.graph.columns import Columns
-    from groute_py.result import Result
+    from groute_py.io.tables.columns import Columns
+    from groute_py.results.result import Result
 
 GRACE_S = 1.0
 """After the time limit ranks get so long to notice it together, in order."""
@@ -134,9 +134,9 @@ def _set_alarm(time_limit_s: float | None) -> None:
 
 
 def _check_before_reading(options: Options, files: dict[str, str | None], form: str | None) -> None:
-    from groute_py.graph.atomic import check_apart, check_writable
-    from groute_py.graph.there import is_file_there
-    from groute_py.result import check_output
+    from groute_py.results.result import check_output
+    from groute_py.system.atomic_file import check_apart, check_writable
+    from groute_py.system.paths import is_file_there
 
     options.check()
     if options.coordinates is not None and not is_file_there(options.coordinates):
@@ -163,8 +163,8 @@ def _vertices(
 
 def _mark_negative_cycle(output: str | None, form: str | None) -> None:
     """Programs that read ``matrix-distances`` look for this line."""
-    from groute_py.graph.atomic import replacing, told
-    from groute_py.result_files import NEGATIVE_CYCLE
+    from groute_py.results.files import NEGATIVE_CYCLE
+    from groute_py.system.atomic_file import replacing, told
 
     if output is not None and form == "matrix-distances":
         with told(Path(output)), replacing(Path(output)) as file:
@@ -203,6 +203,6 @@ def _path(graph: str, result: Result, target: str) -> dict[str, Any]:
 
 
 def _is_stdout(file: str | None) -> bool:
-    from groute_py.graph.streams import STDOUT, own_descriptor
+    from groute_py.system.streams import STDOUT, own_descriptor
 
     return file is not None and own_descriptor(Path(file)) == STDOUT

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from groute_py.graph.facts import Facts
-    from groute_py.result import Result
+    from groute_py.results.result import Result
 
 
 def rows_of(

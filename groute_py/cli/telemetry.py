@@ -35,7 +35,7 @@ def report(channel: Channel, record: Record, file: str | None) -> dict[str, Any]
 
 def _write(samples: list[Any], path: Path) -> None:
     from groute_py.device.telemetry import COLUMNS, rows
-    from groute_py.graph.atomic import replacing, told
+    from groute_py.system.atomic_file import replacing, told
 
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")

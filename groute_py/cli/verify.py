@@ -19,7 +19,7 @@ from groute_py.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from groute_py.graph.columns import Columns
+    from groute_py.io.tables.columns import Columns
 
 
 @click.command()
@@ -48,7 +48,7 @@ def verify(
 
     def work() -> None:
         from groute_py.api import as_graph
-        from groute_py.result import load
+        from groute_py.results.result import load
         from groute_py.verification import verify as certify
 
         saved = load(result)

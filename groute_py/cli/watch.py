@@ -32,7 +32,7 @@ def watched(channel: Channel) -> Iterator[None]:
         RunError: in the main thread, wherever it is, when a rank is lost.
     """
     from groute_py.comm.heartbeat import heartbeat
-    from groute_py.settings import settings
+    from groute_py.system.settings import settings
 
     found: list[str] = []
 

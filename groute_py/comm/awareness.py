@@ -6,7 +6,7 @@ import ctypes
 import re
 
 from groute_py.errors import SetupError
-from groute_py.settings import settings
+from groute_py.system.settings import settings
 
 FLAVOURS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel"}
 """How a library of each launcher's kind names itself."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
-from groute_py.environment import place
 from groute_py.errors import InputError, SetupError, everywhere, quote
-from groute_py.settings import settings
+from groute_py.system.environment import place
+from groute_py.system.settings import settings
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groute_py.comm.base import Channel
-from groute_py.settings import settings
+from groute_py.system.settings import settings
 
 
 def host_name(rank: int, size: int) -> str:

@@ -10,7 +10,7 @@ from groute_py.csgraph.outputs import NOBODY
 from groute_py.engine.options import Options
 from groute_py.many.dense import close_between
 from groute_py.many.johnson import potentials
-from groute_py.settings import settings
+from groute_py.system.settings import settings
 
 
 def floyd_warshall(

@@ -20,7 +20,7 @@ from groute_py.graph.csr import Graph
 from groute_py.many.johnson import solve_johnson
 from groute_py.many.nearest import solve_nearest
 from groute_py.many.rows import SourceRows, solve_rows
-from groute_py.settings import settings
+from groute_py.system.settings import settings
 
 Solver = Callable[[Graph, NDArray[np.int64], Options], SourceRows]
 

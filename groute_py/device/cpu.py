@@ -24,7 +24,7 @@ from groute_py.device.base import (
 from groute_py.device.patience import Patience, threshold_after
 from groute_py.kernels.cpu import claim, near_far, outbox
 from groute_py.partition.share import Share
-from groute_py.result import public_distances
+from groute_py.results.result import public_distances
 
 SLICE_ARCS = 1 << 14
 """Arcs a rank with peers relaxes (about 0.3 ms) before it looks at its messages."""

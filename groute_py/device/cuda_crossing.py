@@ -26,7 +26,7 @@ from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.graph.array_like import on_device
-from groute_py.graph.threads import thread_count
+from groute_py.system.threads import thread_count
 
 PIECE_BYTES = 4 << 20
 """Of a buffer; measured, see docs/what-we-learned.md#transfers-and-files."""

@@ -27,7 +27,7 @@ from groute_py.device.cuda_summary import summarized
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
 from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
-from groute_py.graph.memory import available_bytes
+from groute_py.system.memory_limits import available_bytes
 
 MOST_TILES = 16
 """Row tiles of a strip: then it is worked on for longer than it takes to come and to leave."""

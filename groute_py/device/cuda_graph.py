@@ -14,7 +14,7 @@ from groute_py.device.cuda_module import kernels_of
 from groute_py.device.memory import offset_type
 from groute_py.device.own_gpu import own_gpu
 from groute_py.graph.csr import Graph
-from groute_py.graph.mirror import turned
+from groute_py.graph.symmetrize import turned
 from groute_py.kernels.source import ALL_PAIRS
 
 BLOCK = 256

@@ -51,7 +51,7 @@ from groute_py.device.peers import exportable
 from groute_py.errors import InputError
 from groute_py.kernels.source import BLOCK, SOLVE
 from groute_py.partition.share import Share
-from groute_py.result import public_distances
+from groute_py.results.result import public_distances
 
 T = TypeVar("T")
 

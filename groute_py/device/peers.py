@@ -18,7 +18,7 @@ from groute_py.comm.team import Team
 from groute_py.device.binding import why_hidden
 from groute_py.device.layout import MAILBOX, MAX_PEERS, PEERS
 from groute_py.device.mirrors import Mirrors
-from groute_py.environment import hiding
+from groute_py.system.environment import hiding
 
 NEXT_MAILBOX_AT = -(-MAILBOX.itemsize // 512) * 512
 INBOX_AT = 2 * NEXT_MAILBOX_AT

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from groute_py.result import Result
+from groute_py.results.result import Result
 
 
 class DeviceResult(Result):

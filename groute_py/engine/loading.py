@@ -20,7 +20,6 @@ from groute_py.engine.planning import SolvePlan
 from groute_py.engine.room import refuse_what_cannot_fit
 from groute_py.engine.statistics import Stopwatch
 from groute_py.engine.supply.base import Supply
-from groute_py.environment import local_rank
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
@@ -29,6 +28,7 @@ from groute_py.partition.base import Partition
 from groute_py.partition.order import Order
 from groute_py.partition.quality import Quality, cost_of, imbalance_of, quality_of
 from groute_py.partition.share import Share, share_of
+from groute_py.system.environment import local_rank
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from groute_py.engine.loading import LoadedGraph
 from groute_py.engine.solving import Outcome
 from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
 from groute_py.partition.order import Order
-from groute_py.result import Result, public_distances
+from groute_py.results.result import Result, public_distances
 
 
 def report(

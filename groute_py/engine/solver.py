@@ -21,7 +21,7 @@ from groute_py.engine.supply.base import Supply
 from groute_py.errors import GrouteError, InputError, RunError, everywhere, quote, quoted
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
-from groute_py.result import Result
+from groute_py.results.result import Result
 
 
 class Solver:

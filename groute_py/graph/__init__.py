@@ -1,1 +1,1 @@
-"""Graphs: the CSR arrays (`csr`), files of several formats (`files`), generators (`generate`)."""
+"""Graphs: the CSR arrays (`csr`), how they are built, what is known of them, and generators."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groute_py.errors import GraphError
 from groute_py.graph.array_like import array_of, on_device
 from groute_py.graph.ids import Numbering
-from groute_py.graph.reading import Reading
+from groute_py.graph.read_report import Reading
 
 WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
 """The weight types a graph may have."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.graph.array_like import on_device
 from groute_py.graph.csr import Graph
-from groute_py.graph.threads import thread_count
+from groute_py.system.threads import thread_count
 
 FULL_ROWS, LOOKED_AT = 128.0, 1 << 22
 """Mean degree and arcs of graphs whose heads are counted, for the choice of a method."""

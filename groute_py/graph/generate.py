@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from groute_py.arguments import check_kind
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
-from groute_py.graph.memory import available_bytes
 from groute_py.graph.size import Size
-from groute_py.graph.threads import thread_count
 from groute_py.kernels.cpu.build import CURSORS, count_arcs, place_arcs
 from groute_py.kernels.cpu.draw import ROAD_KEPT, random_arcs, rmat_arcs, road_degrees, road_rows
+from groute_py.system.memory_limits import available_bytes
+from groute_py.system.threads import thread_count
 
 EXAMPLES = {"road": "road:1000x1000", "rmat": "rmat:20 or rmat:20,16", "random": "random:1000,5000"}
 """The kinds of generated graphs, each with an example of its spec."""

@@ -1,12 +1,14 @@
-"""The CUDA source of each program, joined into one text without include paths.
+"""The CUDA source of each program, joined into one text without includes.
 
 CuPy's disk cache identifies a kernel by its source text and options only. A change in a header
-found through ``-I`` would not renew the cached binary; a change in joined text does. ``#line``
-makes the compiler's messages name the files.
+found through ``-I`` would not renew the cached binary; a change in joined text does. So includes,
+which tools need to open a file by itself, are resolved here. ``#line`` makes the compiler's
+messages name the files.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,50 +16,29 @@ import numpy as np
 
 
 class Program(NamedTuple):
-    """Files that are compiled together.
+    """Sources that are compiled together.
 
     Attributes:
-        files: headers and sources, in order.
+        sources: the files with the kernels, below this folder; they include the headers.
         entry_points: the kernels, all ``extern "C"``.
     """
 
-    files: tuple[str, ...]
+    sources: tuple[str, ...]
     entry_points: tuple[str, ...]
 
 
-HEADERS = (
-    "types.cuh",
-    "peers.cuh",
-    "express.cuh",
-    "share.cuh",
-    "onward.cuh",
-    "grid.cuh",
-    "conduct.cuh",
-    "turn.cuh",
-    "record.cuh",
-    "hints.cuh",
-    "send.cuh",
-    "begin.cuh",
-    "lists.cuh",
-    "expand.cuh",
-    "relax.cuh",
-    "thin.cuh",
-    "thick.cuh",
-    "outer.cuh",
-)
 SOLVE = Program(
     (
-        *HEADERS,
-        "dealt.cu",
-        "numbered.cu",
-        "turned.cu",
-        "onward.cu",
-        "wake.cu",
-        "split.cuh",
-        "near_far.cu",
-        "messages.cu",
-        "claim.cu",
-        "reached.cu",
+        "exchange/redistribute.cu",
+        "exchange/wake.cu",
+        "exchange/outbox.cu",
+        "sssp/degree_order.cu",
+        "sssp/transpose.cu",
+        "sssp/min_out_weight.cu",
+        "sssp/near_far.cu",
+        "sssp/narrow.cu",
+        "sssp/assign_predecessors.cu",
+        "sssp/count_reached.cu",
     ),
     (
         "count_dealt",
@@ -87,7 +68,13 @@ SOLVE = Program(
 """The main solver, for shares of one rank or several."""
 
 ALL_PAIRS = Program(
-    ("types.cuh", "floyd.cu", "floyd_trees.cu", "batch.cu", "heap.cu", "parents.cu"),
+    (
+        "multi_source/floyd.cu",
+        "multi_source/floyd_trees.cu",
+        "multi_source/batch.cu",
+        "multi_source/heap.cu",
+        "multi_source/parents.cu",
+    ),
     (
         "floyd_begin",
         "floyd_close",
@@ -106,26 +93,26 @@ ALL_PAIRS = Program(
 """Many sources on a graph that one GPU holds."""
 
 BREADTH_FIRST = Program(
-    (*HEADERS, "breadth_first.cu"),
+    ("bfs/bfs.cu",),
     ("begin_search", "search_levels", "hand_over"),
 )
 FRONTIER = Program(
-    (*HEADERS, "frontier.cu"),
+    ("frontier_dijkstra/frontier_dijkstra.cu",),
     ("begin_rounds", "weigh_incoming", "take_rounds_alone", "take_rounds_together"),
 )
 PULL = Program(
-    (*HEADERS, "pull.cu"),
+    ("min_plus/bellman_ford.cu",),
     ("pull_csr", "pull_ell", "pull_dense", "fill_matrix", "fill_slots"),
 )
 """Methods for one GPU that holds the whole graph."""
 
 GO_ON, NEW_RUN, NEW_SOLVE = range(3)
-"""How a launch of ``relax`` begins; see begin.cuh."""
+"""How a launch of ``relax`` begins; see sssp/initialize.cuh."""
 
-PEER_LATENCY = Program(("peer_latency.cu",), ("peer_latency",))
+PEER_LATENCY = Program(("exchange/peer_latency.cu",), ("peer_latency",))
 """Measures the latency of loads from a peer's memory."""
 
-SUMMARY = Program(("types.cuh", "summary.cu"), ("summarize_rows",))
+SUMMARY = Program(("multi_source/summary.cu",), ("summarize_rows",))
 """A few numbers of each row of distances."""
 
 PROGRAMS = (SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, PEER_LATENCY, SUMMARY)
@@ -141,17 +128,19 @@ PART = 256
 """Arcs of a row chunk; longer rows are cut into chunks, which single warps relax."""
 
 THIN = BLOCK
-"""Up to this many entries a block a step is thin; see near_far.cu."""
+"""Up to this many entries a block a step is thin; see sssp/near_far.cu."""
 
 EXPRESS, EXPRESS_BITS = BLOCK, 24
 """Words of an express ring, a power of two and at most BLOCK; and the bits of its cursor that are
-returned as credits; see express.cuh."""
+returned as credits; see exchange/ll_ring.cuh."""
 
 UNTOLD = 16
-"""Credits are returned at the latest when 1 / UNTOLD of a ring has been taken; see conduct.cuh."""
+"""Credits are returned at the latest when 1 / UNTOLD of a ring has been taken; see
+exchange/flow_control.cuh."""
 
 VERTEX_BITS = 28
-"""Bits of a vertex number in a head if arcs are pulled; this limits the vertices (onward.cuh)."""
+"""Bits of a vertex number in a head if arcs are pulled; this limits the vertices; see
+sssp/min_out_weight.cuh."""
 
 _STAGED_BYTES = 8192
 """Approximate shared memory of each of a block's three staged lists, without tails."""
@@ -165,13 +154,18 @@ Code that a mode does not use is compiled out; with one rank that is most of the
 _DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
 
 
+def files_of(program: Program) -> list[str]:
+    """The sources of a program and the headers that they include, each after those it includes."""
+    found: list[str] = []
+    for source in program.sources:
+        _collect(source, found)
+    return found
+
+
 def text_of(program: Program) -> str:
     """The files of a program, joined."""
-    folder = Path(__file__).parent
-    return "".join(
-        f'#line 1 "{name}"\n{_without_pragma((folder / name).read_text(encoding="utf-8"))}\n'
-        for name in program.files
-    )
+    texts = ((name, _without_directives(_read(name))) for name in files_of(program))
+    return "".join(f'#line 1 "{name}"\n{text}\n' for name, text in texts)
 
 
 def options(
@@ -179,7 +173,7 @@ def options(
 ) -> tuple[str, ...]:
     """Compiler options for one distance type and one way to exchange, a key of `MODES`.
 
-    With ``pulls`` outer arcs may be pulled; see outer.cuh.
+    With ``pulls`` outer arcs may be pulled; see sssp/pull_deferred.cuh.
     """
     exchanges, halo = MODES[mode]
     staged = _STAGED_BYTES // (4 * distance_type.itemsize)
@@ -206,6 +200,22 @@ def options(
     return ("-std=c++17", *(f"-D{name}={value}" for name, value in macros.items()))
 
 
-def _without_pragma(text: str) -> str:
-    # keeps the line, so that line numbers stay right
-    return text.replace("#pragma once", "", 1)
+_INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
+_DIRECTIVE = re.compile(r'^#(include ".*"|pragma once)$', re.MULTILINE)
+
+
+def _collect(name: str, found: list[str]) -> None:
+    if name in found:
+        return
+    for included in _INCLUDE.findall(_read(name)):
+        _collect(included, found)
+    found.append(name)
+
+
+def _read(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def _without_directives(text: str) -> str:
+    # empty lines stay in their place, so that line numbers stay right
+    return _DIRECTIVE.sub("", text)

@@ -11,9 +11,9 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from groute_py.environment import refuse_inside_a_job
 from groute_py.errors import GrouteError
 from groute_py.launch.mpirun import command, plan
+from groute_py.system.environment import refuse_inside_a_job
 
 
 def main(argv: Sequence[str] | None = None) -> int:

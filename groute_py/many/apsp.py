@@ -17,17 +17,17 @@ from groute_py.comm.base import Channel
 from groute_py.device.choose import gpu_problem
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import on_all, on_root
-from groute_py.environment import local_rank
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.graph.memory import available_bytes
 from groute_py.many.choose import Choice, Request, choose
 from groute_py.many.precision import one_precision
 from groute_py.many.reduce import Reduction
 from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
+from groute_py.system.environment import local_rank
+from groute_py.system.memory_limits import available_bytes
 
 Progress = Callable[[int, int], None]
 """Takes how many rows are done, and of how many."""

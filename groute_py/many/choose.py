@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from groute_py.arguments import check_choice, check_whole_number, plain
 from groute_py.device.choose import DEVICES, gpu_problem
-from groute_py.environment import local_rank
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
-from groute_py.graph.memory import available_bytes
 from groute_py.many.estimates import DELIVERY_RATE, Gpu, estimates
 from groute_py.many.precision import row_types
+from groute_py.system.environment import local_rank
+from groute_py.system.memory_limits import available_bytes
 
 METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",

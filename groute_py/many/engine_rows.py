@@ -17,7 +17,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
-from groute_py.result import Result
+from groute_py.results.result import Result
 
 
 class EngineRows:

@@ -18,7 +18,7 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.many.place import placed
 from groute_py.many.precision import one_precision
-from groute_py.result import Result
+from groute_py.results.result import Result
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,6 @@ from groute_py.device.cpu_rows import CpuGraph, CpuHeaps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.device.summary import LiftError, SumError, Summary, Wanted
 from groute_py.engine.options import Options
-from groute_py.environment import local_rank
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
@@ -25,7 +24,8 @@ from groute_py.many.floyd_rows import CpuFloyd
 from groute_py.many.johnson import beyond_int64, lifted, potentials, reweighted
 from groute_py.many.precision import row_types
 from groute_py.many.single_rows import SingleRows
-from groute_py.result import public_distances
+from groute_py.results.result import public_distances
+from groute_py.system.environment import local_rank
 
 if TYPE_CHECKING:
     from groute_py.device.cuda_graph import CudaGraph

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
 from groute_py.graph.ids import Numbering
-from groute_py.graph.lines import whole_lines
-from groute_py.graph.memory import check_room
-from groute_py.graph.problems import read_sources
+from groute_py.io.problems import read_sources
+from groute_py.io.text.lines import whole_lines
+from groute_py.system.memory_limits import check_room
 
 SEED = 27491095
 """Of the sources drawn at random: the same ones each time, as --resume needs."""

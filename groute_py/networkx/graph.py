@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
-from groute_py.graph.from_networkx import graph_from_networkx
+from groute_py.interop.networkx import graph_from_networkx
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 Node = Hashable

@@ -18,7 +18,7 @@ from groute_py.many.nearest import solve_nearest
 from groute_py.many.rows import solve_each
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.tree import Tree
-from groute_py.settings import settings
+from groute_py.system.settings import settings
 
 
 def options(**choices: Any) -> Options:

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
-from groute_py.graph.coordinates import read_coordinates
 from groute_py.graph.csr import Graph
+from groute_py.io.coordinates import read_coordinates
 from groute_py.kernels.cpu.order import HILBERT_BITS, breadth_first, hilbert_places, renumbered
 from groute_py.partition.base import Partition
 from groute_py.partition.quality import Quality, quality

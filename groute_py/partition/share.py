@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
-from groute_py.graph.formats.native import Contents
-from groute_py.graph.threads import thread_count
+from groute_py.io.formats.native import Contents
 from groute_py.partition.base import Partition
+from groute_py.system.threads import thread_count
 
 MOST_LOCAL = 2**31 - 1
 """Vertices that 32-bit local numbers reach."""

@@ -15,8 +15,8 @@ import pytest
 from support.graphs import graph_of
 
 from groute_py import InputError, read_graph, write_graph
-from groute_py.graph.atomic import check_apart, replacing
-from groute_py.result import load
+from groute_py.results.result import load
+from groute_py.system.atomic_file import check_apart, replacing
 
 GRAPH = graph_of(2, [(0, 1, 5)])
 
@@ -58,7 +58,7 @@ def test_a_device() -> None:
 @pytest.mark.parametrize("kind", ["pipe", "file"])
 def test_standard_output(tmp_path: Path, kind: str) -> None:
     code = (
-        "from pathlib import Path; from groute_py.graph.atomic import replacing\n"
+        "from pathlib import Path; from groute_py.system.atomic_file import replacing\n"
         "with replacing(Path('/dev/stdout')) as file: file.write(b'said')"
     )
     command = [sys.executable, "-c", code]
@@ -147,7 +147,7 @@ def test_files_that_are_the_same(tmp_path: Path) -> None:
 
 def test_what_is_printed_comes_before(tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path; from groute_py.graph.atomic import replacing\n"
+        "from pathlib import Path; from groute_py.system.atomic_file import replacing\n"
         "print('first')\n"
         "with replacing(Path('/dev/fd/1')) as file: file.write(b'second\\n')\n"
         "print('third')"

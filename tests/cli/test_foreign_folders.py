@@ -15,13 +15,12 @@ from support.local_ranks import on_ranks
 from support.one_error import Bad, check
 from support.processes import Job as Command
 
-from groute_py import Graph, InputError
+from groute_py import Graph, InputError, RunError
 from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
-from groute_py.many import kept as many_kept
 from groute_py.many.apsp import deliver
-from groute_py.many.folder import SIGNATURE
-from groute_py.many.kept import check_output
+from groute_py.many.storage.folder import SIGNATURE
+from groute_py.many.storage.partial import check_output
 
 RECORD = json.dumps({"graph": "0", "sources": "0", "algorithm": "heap", "paths": False})
 
@@ -140,7 +139,7 @@ def test_a_folder_that_is_replaced_meanwhile(tmp_path: Path, graph: Graph, suffi
     _link(folder)
     before = state_of(tmp_path / "real")
     deliver(SoloChannel(), job, rows.missing, rows)
-    with pytest.raises(many_kept.RunError, match="another run has begun"):
+    with pytest.raises(RunError, match="another run has begun"):
         rows.finish()
     rows.close()
     assert folder.is_symlink()

@@ -13,7 +13,7 @@ from support.processes import Job
 
 from groute_py import Graph, InputError, read_graph, write_graph
 from groute_py.errors import MOST_QUOTED, FormatError, printable, quote, quoted
-from groute_py.graph.formats import native
+from groute_py.io.formats import native
 
 EVIL = "red\x1b[31m\r\x07\u202eback\u2066\x85 \u2028tab\tline\nnext"
 """Colours, a bell, carriage return, bidirectional controls and line ends."""

@@ -18,7 +18,7 @@ from support.skips import needs
 
 from groute_py import generate, verify, write_graph
 from groute_py.comm.awareness import belongs, mpi_library
-from groute_py.result import load
+from groute_py.results.result import load
 
 pytestmark = [
     pytest.mark.hosts,

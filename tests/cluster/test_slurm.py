@@ -19,7 +19,7 @@ from support.slurm_cluster import Cluster, running_cluster, why_not
 from groute_py import generate
 from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.launch.slurm import TEMPLATE, Job, script
-from groute_py.result import load
+from groute_py.results.result import load
 
 pytestmark = [
     pytest.mark.slurm,
@@ -37,7 +37,7 @@ PROGRAM = """\
 import os, sys, time
 from pathlib import Path
 from groute_py.device.cpu import CpuDevice
-from groute_py.environment import place
+from groute_py.system.environment import place
 
 NUMBER = os.environ["SLURM_JOB_ID"]
 if "SLURM_ARRAY_JOB_ID" in os.environ:
@@ -203,7 +203,7 @@ def test_a_requeued_job_starts_again(cluster: Cluster) -> None:
     ],
 )
 def test_hidden_gpus_are_recognised(cluster: Cluster, option: str, settings: list[str]) -> None:
-    look = "from groute_py.environment import hiding; print(hiding())"
+    look = "from groute_py.system.environment import hiding; print(hiding())"
     text = f"#!/bin/sh\nsrun {option} {sys.executable} -c '{look}'\n"
     asked = ("--nodes=1", "--ntasks-per-node=2", "--gpus-per-node=2", "--output=%x-%j.out")
     number = cluster.submit(*asked, script=text)

@@ -70,7 +70,7 @@ def code_of(kernels: Path, program: int, variant: tuple[str, bool, str, bool]) -
     choices = source.options(np.dtype(name), wide_offsets=wide, mode=mode, pulls=pulls)
     done = compiled(source.text_of(source.PROGRAMS[program]), choices, "sm_90")
     assert done.good, done.log
-    where = f"{source.PROGRAMS[program].files[-1]} {' '.join(map(str, variant))} "
+    where = f"{source.PROGRAMS[program].entry_points[-1]} {' '.join(map(str, variant))} "
     return {where + name: code for name, code in machine_code(done.cubin).items()}
 
 

@@ -18,7 +18,7 @@ from groute_py import Graph, Result, verify
 from groute_py.device import layout
 from groute_py.device.base import unreached
 from groute_py.kernels.source import BLOCK, SOLVE, options
-from groute_py.result import public_distances
+from groute_py.results.result import public_distances
 
 pytestmark = needs_compiler
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from groute_py.kernels import source
-from groute_py.kernels.source import MODES, PROGRAMS, SOLVE, Program, options, text_of
+from groute_py.kernels.source import MODES, PROGRAMS, SOLVE, Program, files_of, options, text_of
 
 pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
 from support.nvrtc import compiled, machine_code
 
 TYPES = ["int32", "int64", "float32", "float64"]
 OLDEST = "compute_80"
-FILES = [(program, name) for program in PROGRAMS for name in program.files]
+FILES = [(program, name) for program in PROGRAMS for name in files_of(program)]
 ONCE = {name: program for program, name in reversed(FILES)}
 """Each file with the first program that it belongs to."""
 
@@ -70,7 +70,7 @@ def test_kernels_that_pull_compile(name: str, wide: bool, mode: str, architectur
     assert "warning" not in done.log, done.log
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.files[-1])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.sources[-1])
 def test_no_entry_point_is_unlisted(program: Program) -> None:
     choices = options(np.dtype("int32"), wide_offsets=False, mode="hierarchical")
     done = compiled(text_of(program), choices, OLDEST)
@@ -86,7 +86,8 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The kernels in a folder of their own, where they may be broken."""
     here = Path(source.__file__).parent
     for name in ONCE:
-        shutil.copy(here / name, tmp_path)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(here / name, tmp_path / name)
     monkeypatch.setattr(source, "__file__", str(tmp_path / "source.py"))
     return tmp_path
 
@@ -117,9 +118,9 @@ def test_every_file_is_in_the_text(copied: Path, program: Program, name: str) ->
     assert text_of(program) != before
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.files[-1])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.sources[-1])
 def test_nothing_is_included(program: Program) -> None:
-    """Else a file could change without the text changing, or be absent on the user's machine."""
+    """By the compiler: a file could change without the text changing, or be absent."""
     lines = text_of(program).splitlines()
     assert not [line for line in lines if line.lstrip().startswith("#include")]
     assert not [line for line in lines if "#pragma once" in line]
@@ -127,7 +128,23 @@ def test_nothing_is_included(program: Program) -> None:
 
 def test_all_files_are_listed() -> None:
     here = Path(source.__file__).parent
-    assert {path.name for path in here.glob("*.cu*")} == set(ONCE)
+    found = {path for path in here.rglob("*") if path.suffix in (".cu", ".cuh")}
+    assert {path.relative_to(here).as_posix() for path in found} == set(ONCE)
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_a_file_compiles_by_itself(name: str) -> None:
+    """It includes all that it uses."""
+    choices = options(np.dtype("int32"), wide_offsets=False, mode="hierarchical", pulls=True)
+    done = compiled(text_of(Program((name,), ())), choices, OLDEST)
+    assert done.good, done.log
+
+
+def test_editors_have_the_same_options() -> None:
+    """`compile_flags.txt` is what clangd compiles each file with."""
+    flags = (Path(source.__file__).parent / "compile_flags.txt").read_text().split()
+    choices = options(np.dtype("int32"), wide_offsets=False, mode="hierarchical", pulls=True)
+    assert flags == ["-xcuda", choices[0], "-I.", *choices[1:]]
 
 
 def test_options_tell_all_variants_apart() -> None:

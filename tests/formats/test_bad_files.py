@@ -12,8 +12,8 @@ from support.graphs import graph_of
 from support.processes import run_python
 
 from groute_py import FormatError, Graph, read_graph, write_graph
-from groute_py.graph import lines
-from groute_py.graph.mirror import mirrored
+from groute_py.graph.symmetrize import mirrored
+from groute_py.io.text import lines
 
 TRIANGLE = graph_of(3, [(0, 1, 5), (1, 2, 70), (2, 0, 11)])
 BINARY = [".csr", ".wsg", ".galois", ".npz", ".parquet"]

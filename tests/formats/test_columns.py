@@ -19,9 +19,9 @@ from support.graphs import arcs_by_id
 import groute_py
 from groute_py import FormatError, Graph, GraphError, InputError, read_graph
 from groute_py.cli.main import commands
-from groute_py.graph.columns import Columns
-from groute_py.graph.from_networkx import graph_from_networkx, weight_of
-from groute_py.graph.from_table import graph_from_table, table_graph
+from groute_py.interop.networkx import graph_from_networkx, weight_of
+from groute_py.interop.tables import graph_from_table, table_graph
+from groute_py.io.tables.columns import Columns
 
 Table = dict[str, list[Any]]
 Arcs = list[tuple[Any, Any, Any]]

@@ -17,8 +17,8 @@ from support.processes import Job
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
 from groute_py.api import supply_of
 from groute_py.engine.supply.mapped import Mapped
-from groute_py.graph.formats import native
-from groute_py.result import load
+from groute_py.io.formats import native
+from groute_py.results.result import load
 
 
 def csr(fields: bytes | dict[str, Any], ids: Any = None, offsets: bytes | None = None) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 
 from groute_py import InputError, RunError
 from groute_py.api import as_graph
-from groute_py.graph import cache_folder, datasets
+from groute_py.io import cache_folder, datasets
 
 pytest.importorskip("pooch")
 CONTENT = gzip.compress(b"p sp 3 2\na 1 2 5\na 2 3 7\n" + b"c x\n" * 5000, mtime=0, compresslevel=0)

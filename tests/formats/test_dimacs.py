@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groute_py.errors import FormatError
-from groute_py.graph import arc_lines, compression, lines
 from groute_py.graph.csr import Graph
-from groute_py.graph.formats import dimacs
+from groute_py.io import compression
+from groute_py.io.formats import dimacs
+from groute_py.io.text import arc_reader, lines
 
 SMALL = b"c hello\np sp 3 3\na 3 1 7\na 1 2 803\na 1 3 -5\n"
 
@@ -205,7 +206,7 @@ def test_the_fast_and_the_careful_way_agree(tmp_path_factory, lines, more):
     path = tmp_path_factory.mktemp("there") / "any.gr"
     path.write_bytes("\n".join([f"p sp 3 {len(lines)}", *lines, *more]).encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arc_lines, "scan_arcs", scan_nothing)
+        patch.setattr(arc_reader, "scan_arcs", scan_nothing)
         careful = outcome(path)
     assert outcome(path) == careful
 

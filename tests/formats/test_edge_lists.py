@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.graphs import graph_of
 
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
-from groute_py.graph import memory
+from groute_py.system import memory_limits
 
 LIKE_TITLES = ["u", "start", "source", "from", "tail", "i", "src", "id1", "node1"]
 
@@ -196,7 +196,7 @@ def test_what_is_not_clear_is_refused(file: Any, text: str, line: int, says: str
 
 
 def test_a_name_as_long_as_a_book(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 1_000_000)
     path = file("x" * 20_000 + " y 5\n" + "".join(f"n{i} n{i + 1} 5\n" for i in range(98)))
     with pytest.raises(FormatError, match="101 names with room for 20,000 letters"):
         read_graph(path)

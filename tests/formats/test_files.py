@@ -13,11 +13,12 @@ from groute_py.errors import (
     TimeLimitError,
     signalled,
 )
-from groute_py.graph import cache, cache_folder, csr, head
+from groute_py.graph import csr
 from groute_py.graph.csr import Graph
-from groute_py.graph.files import FORMATS, read_graph, read_piece, write_graph
-from groute_py.graph.formats import dimacs, native
-from groute_py.graph.lines import lines_within
+from groute_py.io import cache, cache_folder, file_head
+from groute_py.io.formats import dimacs, native
+from groute_py.io.registry import FORMATS, read_graph, read_piece, write_graph
+from groute_py.io.text.lines import lines_within
 
 TEXT = b"c text\np sp 2 2\na 2 1 5\na 1 2 3\n"
 OTHER = TEXT.replace(b"5", b"6")
@@ -107,7 +108,7 @@ def test_no_permission_as_told_by_the_system(text_file, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(head, "open", refuse, raising=False)
+    monkeypatch.setattr(file_head, "open", refuse, raising=False)
     with pytest.raises(FormatError, match="cannot be read: Permission denied"):
         read_graph(text_file)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.graphs import arcs_by_id, graph_of
 
 from groute_py import FormatError, Graph, InputError, read_graph, sssp, write_graph
-from groute_py.graph.mirror import is_symmetric, mirrored
+from groute_py.graph.symmetrize import is_symmetric, mirrored
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -352,18 +352,18 @@ def test_a_missing_library_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from groute_py import SetupError
-    from groute_py.graph import libraries
+    from groute_py.io import optional_libraries
 
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(libraries, "import_module", absent)
+    monkeypatch.setattr(optional_libraries, "import_module", absent)
     with pytest.raises(SetupError, match=r"pip install pyarrow, or groute-py\[formats\]"):
         write_graph(graph_of(2, [(0, 1, 5)]), tmp_path / "g.parquet")
 
 
 def test_gzip_without_isal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.graph import compression
+    from groute_py.io import compression
 
     plain = [c._replace(start=compression._Gunzip) for c in compression.CODECS[:1]]
     monkeypatch.setattr(compression, "CODECS", tuple(plain))

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groute_py.errors import FormatError
-from groute_py.graph.atomic import replacing
 from groute_py.graph.csr import WEIGHT_TYPES, Graph
-from groute_py.graph.formats import native
+from groute_py.io.formats import native
+from groute_py.system.atomic_file import replacing
 
 
 @pytest.fixture

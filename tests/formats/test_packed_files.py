@@ -17,7 +17,7 @@ import pytest
 from support.graphs import arcs_by_id
 
 from groute_py import FormatError, Graph, read_graph, write_graph
-from groute_py.graph import archives
+from groute_py.io import archives
 
 TEXT = b"from,to,km\nK\xc3\xb6ln,Bonn,5\nBonn,Ulm,6\n"
 ARCS = [("Bonn", "Ulm", 6), ("Köln", "Bonn", 5)]

@@ -11,8 +11,8 @@ import pytest
 
 from groute_py import FormatError, read_graph
 from groute_py.errors import InterruptedRun, signalled
-from groute_py.graph import memory
-from groute_py.graph.formats import parquet
+from groute_py.io.formats import parquet
+from groute_py.system import memory_limits
 
 arrow = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -83,7 +83,7 @@ def test_a_signal_is_no_damage(file: Any, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_name_as_long_as_a_book(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 1_000_000)
     names = ["x" * 20_000, *(f"n{i}" for i in range(99))]
     with pytest.raises(FormatError, match="100 names with room for 20,000 letters"):
         read_graph(file({"tail": names, "head": names}))

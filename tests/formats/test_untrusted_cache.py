@@ -19,8 +19,8 @@ from groute_py import Graph, InputError, read_graph, write_graph
 from groute_py.api import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.errors import CacheWarning
-from groute_py.graph import cache, cache_folder, datasets, digests
 from groute_py.graph.generate import generate
+from groute_py.io import cache, cache_folder, datasets, digests
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 STRANGER = 12345
@@ -114,7 +114,7 @@ def test_the_command_says_so_once(tmp_path: Path, text: Path) -> None:
     folder.chmod(0o777)
     environ = {k: v for k, v in os.environ.items() if k != "GROUTE_PY_CACHE"}
     code = (
-        "import groute_py.graph.cache as c; c.LARGE_PLAIN = 1\n"
+        "import groute_py.io.cache as c; c.LARGE_PLAIN = 1\n"
         "import sys; from groute_py.cli.main import main; sys.argv = sys.argv[:1] + sys.argv[1:]\n"
         "main()"
     )

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groute_py import FormatError, read_graph
-from groute_py.graph.columns import BY_TITLE, Columns
-from groute_py.graph.formats import edge_usual
-from groute_py.graph.formats.edge_block import Block
-from groute_py.graph.formats.edge_careful import CarefulLines
-from groute_py.graph.formats.edge_usual import Part, UsualLines
+from groute_py.io.formats.edge_list import usual as edge_usual
+from groute_py.io.formats.edge_list.block import Block
+from groute_py.io.formats.edge_list.careful import CarefulLines
+from groute_py.io.formats.edge_list.usual import Part, UsualLines
+from groute_py.io.tables.columns import BY_TITLE, Columns
 
 ODD = [
     *(
@@ -101,7 +101,7 @@ def test_blocks(tmp_path: Path, separator: str, monkeypatch: pytest.MonkeyPatch)
     lines[7:7] = ["", " ".join(["# no row"])]
     (tmp_path / "g.csv").write_text("\n".join(lines) + "\n")
     graphs = [outcome(tmp_path / "g.csv", BY_TITLE)]
-    monkeypatch.setattr("groute_py.graph.compression.CHUNK", 900)
+    monkeypatch.setattr("groute_py.io.compression.CHUNK", 900)
     graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
     monkeypatch.setattr(edge_usual, "MOST_UNUSUAL", 1)
     graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
@@ -127,7 +127,7 @@ def test_usual_lines_need_no_care(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_decimals_end_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in later blocks; integers that float64 does not hold are kept where all are integers."""
-    monkeypatch.setattr("groute_py.graph.compression.CHUNK", 900)
+    monkeypatch.setattr("groute_py.io.compression.CHUNK", 900)
     rows = ["from,to,km", *(f"a,b{k},{k}" for k in range(300))]
     for last, kind in (("5", np.int32), (str(2**60 + 1), np.int64), ("0.1", np.float64)):
         text = "\n".join([*rows, f"a,b,{last}", *rows[1:], ""])
@@ -138,7 +138,7 @@ def test_decimals_end_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_titles_in_a_later_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groute_py.graph.compression.CHUNK", 40)
+    monkeypatch.setattr("groute_py.io.compression.CHUNK", 40)
     comments = "# a line of comments\n" * 9
     (tmp_path / "g.csv").write_text(f"{comments}from,to,km\n" + "a,b,5\n" * 30)
     assert read_graph(tmp_path / "g.csv", cache=False).arc_count == 30

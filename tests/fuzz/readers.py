@@ -9,11 +9,11 @@ from pathlib import Path
 from fuzz.invariants import check_graph, check_round_trip, require, require_same
 from fuzz.seeds import WRITTEN_NS
 from groute_py import Result, read_graph, sssp, verify
-from groute_py.graph.cache import copy_name
-from groute_py.graph.coordinates import read_coordinates
-from groute_py.graph.files import size_of_file
-from groute_py.graph.problems import read_pairs, read_sources
-from groute_py.result import load
+from groute_py.io.cache import copy_name
+from groute_py.io.coordinates import read_coordinates
+from groute_py.io.problems import read_pairs, read_sources
+from groute_py.io.registry import size_of_file
+from groute_py.results.result import load
 
 
 def read_any_graph(path: Path) -> None:

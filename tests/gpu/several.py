@@ -6,10 +6,11 @@ that fails, or that takes longer than `LIMIT_S`.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
-from support.places import TESTS
+from support.places import ROOT, TESTS
 from support.processes import run_under_mpirun
 
 from groute_py.device.choose import gpu_problem
@@ -60,7 +61,7 @@ def check(words: str, ranks: int, **environ: str) -> None:
     """Run a program on some ranks."""
     program, *rest = words.split()
     path, start = TESTS / "gpu" / program, time.monotonic()
-    environ["PYTHONPATH"] = str(TESTS)
+    environ["PYTHONPATH"] = f"{ROOT}{os.pathsep}{TESTS}"
     done = run_under_mpirun(path, ranks, *rest, timeout=LIMIT_S, environ=environ)
     print(
         f"{ranks} ranks, {time.monotonic() - start:.1f} s: {words}\n{done.stdout}",

@@ -25,7 +25,7 @@ if EMULATED:
     SPECS = ["road:9x7", "rmat:8,16", "random:500,2500"]
 
 LOOKED_THROUGH = 16
-"""Arcs of a row, as kernels/claim.cu has it."""
+"""Arcs of a row, as kernels/sssp/assign_predecessors.cu has it."""
 
 FEW = 20
 """Records that may be missing, of hundreds of thousands; without other processes none is."""
@@ -85,7 +85,8 @@ def test_many_are_far(
 def test_large(spec: str, dtype: str, recorded: list[int]) -> None:
     """As many vertices as a list has places, and all processors at work.
 
-    Where others use the GPU too it happens that a record is overtaken (kernels/record.cuh).
+    Where others use the GPU too it happens that a record is overtaken; see
+    kernels/sssp/predecessor_record.cuh.
     """
     whole = generate(spec)
     graph = Graph(whole.offsets, whole.heads, whole.weights.astype(dtype))

@@ -15,9 +15,9 @@ from support.processes import run_python
 
 import groute_py
 from groute_py import GraphError, InputError
-from groute_py.graph import memory
 from groute_py.graph.array_like import array_of
-from groute_py.graph.from_table import graph_from_table
+from groute_py.interop.tables import graph_from_table
+from groute_py.system import memory_limits
 
 COLUMNS = {"tail": [2, 0, 0], "head": [1, 1, 2], "km": [3, 9, 4]}
 FORMS = [lambda c: c, pd.DataFrame, pa.table]
@@ -142,7 +142,7 @@ class TestColumns:
             graph_from_table({"a": [0], "b": [10**12]}, renumber=False)
 
     def test_a_name_as_long_as_a_book(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
+        monkeypatch.setattr(memory_limits, "available_bytes", lambda: 1_000_000)
         long = ["x" * 20_000, *(f"n{i}" for i in range(99))]
         with pytest.raises(GraphError, match="100 names with room for 20,000 letters"):
             graph_from_table({"a": long, "b": long})

@@ -1,8 +1,9 @@
 /*
  * The step protocol of the fused mode: arrivals, counts, ballots, the verdict and the dense pull.
  *
- * Models   groute_py/kernels/conduct.cuh (settle, see_counts, tell_counts, take_part, judge, conduct,
- *          report), send.cuh (write_to), relax.cuh (inbox) and the loop of `relax` in near_far.cu.
+ * Models   groute_py/kernels/exchange/flow_control.cuh (settle, see_counts, tell_counts), termination.cuh
+ *          (take_part, judge), leader.cuh (conduct, report), push.cuh (write_to), and sssp/relax.cuh (inbox)
+ *          and the loop of `relax` in sssp/near_far.cu.
  *
  * A rank's grid takes a step: it takes what has arrived (entries of rings, and dense pulls of peers
  * whose ring was full), relaxes, and pushes what came into near. Then the leader block settles the
@@ -372,7 +373,7 @@ init {
     byte q;
     atomic {
         for (q : 0 .. RANKS * RANKS - 1) { room[q] = CAPACITY }
-        /* list_source of begin.cuh */
+        /* list_source of sssp/initialize.cuh */
         near[0] = 1; version[0] = 1; mirror[0] = 1; busy[0] = 1;
         for (q : 1 .. RANKS - 1) { slot[q * CAPACITY] = 1; written[q] = 1 }
         for (q : 0 .. RANKS - 1) { run Rank(q) }

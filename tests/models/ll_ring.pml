@@ -1,8 +1,8 @@
 /*
  * The low-latency ring: words that carry the parity of their lap, and credits of few bits.
  *
- * Models   groute_py/kernels/express.cuh, send.cuh (tell_one), relax.cuh (express) and conduct.cuh
- *          (settle, see_counts, as_taken, tell_counts). Rank 0 receives from every other rank.
+ * Models   groute_py/kernels/exchange/ll_ring.cuh, peers.cuh (as_taken), push.cuh (tell_one), flow_control.cuh
+ *          (settle, see_counts, tell_counts), and sssp/relax.cuh (express). Rank 0 receives from every other rank.
  *
  * Nothing says how many words a ring holds: a word has come when it carries the mark of its lap. The
  * threads of the receiver's leader block read a word each and take those in a row. A sender knows by

@@ -1,8 +1,8 @@
 /*
  * The ring of an inbox: credits, the fence before a count, and the dense pull when a ring is full.
  *
- * Models   groute_py/kernels/send.cuh (write_to, places_at), relax.cuh (inbox, sent) and conduct.cuh
- *          (settle, see_counts, tell_counts, is_due). Rank 0 receives from every other rank.
+ * Models   groute_py/kernels/exchange/push.cuh (write_to, places_at), flow_control.cuh (settle, see_counts,
+ *          tell_counts, is_due), and sssp/relax.cuh (inbox, sent). Rank 0 receives from every other rank.
  *
  * A sender's step takes the next places of the ring and writes an entry where there is room. What has
  * none is not sent: the step counts a dense pull. After the step the sender publishes how many

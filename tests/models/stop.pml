@@ -1,7 +1,8 @@
 /*
  * The stop flag, the wait of heavy steps, and how the ranks of a fused run end together.
  *
- * Models   groute_py/kernels/conduct.cuh (await_pace, tell_pace, conduct, report, take_leave),
+ * Models   groute_py/kernels/exchange/pacing.cuh (await_pace, tell_pace), leader.cuh (conduct, report),
+ *          shutdown.cuh (take_leave),
  *          groute_py/engine/fused.py (_is_late_at_the_end) and device/cuda_fused.py (stop).
  *
  * A host may raise the stop flag in its rank's mailbox at any time. The leader block forwards it to

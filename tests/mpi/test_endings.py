@@ -25,7 +25,7 @@ from groute_py.launch.mpirun import command, plan
 PROGRAM = """
 import os, sys, time
 from groute_py.device.cpu import CpuDevice
-from groute_py.environment import place
+from groute_py.system.environment import place
 from groute_py.errors import *
 
 relax = CpuDevice.relax

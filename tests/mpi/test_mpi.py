@@ -15,7 +15,7 @@ from support.graphs import graph_of, scipy_distances
 from groute_py import generate, verify, write_graph
 from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.launch.mpirun import find_mpirun, flavour, plan
-from groute_py.result import load
+from groute_py.results.result import load
 
 pytestmark = pytest.mark.mpi
 

@@ -26,10 +26,10 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine import agree
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
 from groute_py.many import apsp
-from groute_py.many import kept as many_kept
 from groute_py.many.apsp import deliver
-from groute_py.many.folder import RunFolder
-from groute_py.many.kept import KeptRows, check_output
+from groute_py.many.storage import partial, row_files
+from groute_py.many.storage.folder import RunFolder
+from groute_py.many.storage.partial import KeptRows, check_output
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -149,7 +149,7 @@ def test_a_signal_before_the_first_row_leaves_nothing(
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(many_kept, "_reserve", interrupted)
+    monkeypatch.setattr(row_files, "_reserve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kept(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []
@@ -178,7 +178,7 @@ def test_a_full_disk(tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPat
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as change:
-        change.setattr(many_kept.os, "pwrite", full)
+        change.setattr(row_files.os, "pwrite", full)
         with pytest.raises(RunError, match=r"No space left .* --resume"):
             deliver(SoloChannel(), job, rows.missing, rows)
     rows.close()
@@ -194,7 +194,7 @@ def test_a_disk_that_cannot_be_reserved(
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(many_kept.os, "posix_fallocate", full)
+    monkeypatch.setattr(row_files.os, "posix_fallocate", full)
     with pytest.raises(RunError, match="No space left on device; nothing was written"):
         kept(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []
@@ -208,7 +208,7 @@ def test_a_disk_that_reserves_nothing(
     def cannot(*_: Any) -> None:
         raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
 
-    monkeypatch.setattr(many_kept.os, "posix_fallocate", cannot)
+    monkeypatch.setattr(row_files.os, "posix_fallocate", cannot)
     job, path = job_of(graph), tmp_path / "out.npy"
     rows = kept(path, job)
     deliver(SoloChannel(), job, rows.missing, rows)
@@ -219,9 +219,7 @@ def test_a_disk_that_reserves_nothing(
 def test_a_disk_with_too_little_room(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        many_kept.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000})()
-    )
+    monkeypatch.setattr(partial.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000})())
     with pytest.raises(RunError, match=r"take 12,800 bytes .* 1,000 are free"):
         kept(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []

@@ -16,9 +16,9 @@ from groute_py import Graph, InputError, RunError
 from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, signalled
-from groute_py.graph import lock
-from groute_py.many import folder as many_folder
 from groute_py.many.apsp import deliver
+from groute_py.many.storage import folder as many_folder
+from groute_py.system import file_lock
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_two_runs_of_one_output_without_locks(
     def flock(_file: int, _operation: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(lock.fcntl, "flock", flock)
+    monkeypatch.setattr(file_lock.fcntl, "flock", flock)
     job, path = job_of(graph), tmp_path / f"out{suffix}"
     earlier = kept(path, job)
     later = kept(path, job)

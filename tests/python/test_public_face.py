@@ -145,7 +145,8 @@ def loaded_by(code: str) -> list[str]:
         ("from groute_py import GrouteError, InputError", []),
         ("from groute_py import Graph, Result", ["numpy"]),
         ("import groute_py.engine.options", []),
-        ("import groute_py.environment, groute_py.settings, groute_py.launch.mpirun", []),
+        ("from groute_py.system import environment, settings", []),
+        ("import groute_py.launch.mpirun", []),
     ],
 )
 def test_what_an_import_loads(code: str, loads: list[str]) -> None:

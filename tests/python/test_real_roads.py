@@ -24,7 +24,7 @@ from groute_py.engine.solver import Solver
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
-from groute_py.result import load
+from groute_py.results.result import load
 
 NEW_YORK = [
     Answer(

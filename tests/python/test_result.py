@@ -12,8 +12,8 @@ import pytest
 from support.graphs import graph_of
 
 from groute_py import UNREACHED, InputError, Result, RunError, VerificationError, sssp
-from groute_py import result as results
-from groute_py.result import check_output, load, public_distances
+from groute_py.results import result as results
+from groute_py.results.result import check_output, load, public_distances
 
 WHOLE = Result(
     source=1,

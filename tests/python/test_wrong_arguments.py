@@ -13,8 +13,8 @@ from support.local_ranks import LocalChannel, on_ranks
 import groute_py
 from groute_py import GrouteError, InputError, RunError, csgraph
 from groute_py.engine.agree import on_all, on_root
-from groute_py.graph.from_networkx import graph_from_networkx
-from groute_py.graph.from_table import graph_from_table
+from groute_py.interop.networkx import graph_from_networkx
+from groute_py.interop.tables import graph_from_table
 
 CALLS: dict[str, tuple[str, str]] = {
     "cutoff": ("sssp(G, 0, cutoff='5')", "cutoff must be a number, not '5'"),

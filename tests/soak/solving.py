@@ -18,7 +18,7 @@ from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.choose import Request
-from groute_py.settings import settings
+from groute_py.system.settings import settings
 from soak.case import Case
 
 

@@ -11,7 +11,8 @@ from groute_py import Graph
 from groute_py.comm.solo import SoloChannel
 from groute_py.many.apsp import Job, prepare
 from groute_py.many.choose import Request
-from groute_py.many.kept import KeptRows, run_of
+from groute_py.many.storage.partial import KeptRows
+from groute_py.many.storage.record import run_of
 from support.graphs import scipy_distances
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from groute_py import Graph
 from groute_py.errors import FormatError
-from groute_py.graph import files
-from groute_py.graph.formats import dimacs
-from groute_py.graph.lines import Progress
+from groute_py.io import registry
+from groute_py.io.formats import dimacs
+from groute_py.io.text.lines import Progress
 
 SOUND = dimacs.read
 
@@ -116,4 +116,4 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
 def plant() -> None:
     """Put them in the place of the reader."""
-    files.FORMATS["DIMACS text"] = files.FORMATS["DIMACS text"]._replace(read=read)
+    registry.FORMATS["DIMACS text"] = registry.FORMATS["DIMACS text"]._replace(read=read)

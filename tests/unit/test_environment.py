@@ -6,9 +6,9 @@ import pwd
 
 import pytest
 
-from groute_py.environment import Place, hiding, place
 from groute_py.errors import InputError
-from groute_py.settings import settings
+from groute_py.system.environment import Place, hiding, place
+from groute_py.system.settings import settings
 
 # The batch step of a Slurm job: the script itself, before any srun.
 BATCH = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}

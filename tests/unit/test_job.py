@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 from support.local_ranks import on_ranks
 
-from groute_py import job
 from groute_py.comm import team
 from groute_py.device.layout import MAX_PEERS
-from groute_py.doctor import about_the_job, about_ways
-from groute_py.job import Sight
+from groute_py.doctor import job
+from groute_py.doctor.checks import about_the_job, about_ways
+from groute_py.doctor.job import Sight
 
 ONE = Sight(
     host="a",
@@ -146,14 +146,14 @@ def test_no_way_at_all() -> None:
 LATE = """
 import signal, sys, time
 import groute_py.cli.doctor as command
-from groute_py import doctor
+from groute_py.doctor import checks
 
 command.PATIENCE_S, command.LAST_RESORT_S = 1.0, 1.0
 
 def examine():
     {how}
 
-doctor.examine = examine
+checks.examine = examine
 sys.argv = ["groute-py", "doctor"]
 from groute_py.cli.main import main
 main()

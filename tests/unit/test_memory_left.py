@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groute_py.graph import memory
+from groute_py.system import memory_limits
 
 MB = 1 << 20
 
@@ -14,9 +14,9 @@ MB = 1 << 20
 @pytest.fixture
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """On a machine with 900 MB left; a folder for control groups."""
-    monkeypatch.setattr(memory, "MEMBERSHIP", tmp_path / "membership")
-    monkeypatch.setattr(memory, "GROUPS", tmp_path / "groups")
-    monkeypatch.setattr(memory, "_left_on_machine", lambda: 900 * MB)
+    monkeypatch.setattr(memory_limits, "MEMBERSHIP", tmp_path / "membership")
+    monkeypatch.setattr(memory_limits, "GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(memory_limits, "_left_on_machine", lambda: 900 * MB)
     (tmp_path / "groups").mkdir()
     return tmp_path / "groups"
 
@@ -38,7 +38,7 @@ def test_of_a_job(groups: Path) -> None:
     files = f"anon 5\ninactive_file {30 * MB}\nactive_file {20 * MB}"
     group(groups / "slurm" / "job_7" / "step_0", V2, "max", 90 * MB, files)
     group(groups / "slurm" / "job_7", V2, str(400 * MB), 100 * MB, files)
-    assert memory.available_bytes() == 350 * MB
+    assert memory_limits.available_bytes() == 350 * MB
 
 
 def test_of_a_container(groups: Path) -> None:
@@ -46,29 +46,29 @@ def test_of_a_container(groups: Path) -> None:
     groups.with_name("membership").write_text("9:name=systemd:/x\n4:cpu,memory:/docker/3f\n0::/\n")
     files = f"inactive_file 7\ntotal_inactive_file {MB}\ntotal_active_file {MB}"
     group(groups / "memory", V1, str(64 * MB), 16 * MB, files)
-    assert memory.available_bytes() == 50 * MB
+    assert memory_limits.available_bytes() == 50 * MB
 
 
 def test_more_than_there_is(groups: Path) -> None:
     groups.with_name("membership").write_text("0::/\n")
     group(groups, V2, str(1 << 60), 0, "anon 5")
-    assert memory.available_bytes() == 900 * MB
+    assert memory_limits.available_bytes() == 900 * MB
 
 
 def test_all_used(groups: Path) -> None:
     groups.with_name("membership").write_text("0::/\n")
     group(groups, V2, str(MB), 2 * MB, "anon 5")
-    assert memory.available_bytes() == 0
+    assert memory_limits.available_bytes() == 0
 
 
 @pytest.mark.parametrize("text", [None, "0::/nowhere\n", ""])
 def test_without_limits(groups: Path, text: str | None) -> None:
     if text is not None:
         groups.with_name("membership").write_text(text)
-    assert memory.available_bytes() == 900 * MB
+    assert memory_limits.available_bytes() == 900 * MB
 
 
 def test_where_nothing_is_known(groups: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert groups.exists()
-    monkeypatch.setattr(memory, "_left_on_machine", lambda: None)
-    assert memory.available_bytes() is None
+    monkeypatch.setattr(memory_limits, "_left_on_machine", lambda: None)
+    assert memory_limits.available_bytes() is None

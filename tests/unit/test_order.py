@@ -14,7 +14,7 @@ from groute_py import FormatError, Graph, InputError, NegativeCycleError, Result
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
-from groute_py.graph.coordinates import coordinates_beside, read_coordinates
+from groute_py.io.coordinates import coordinates_beside, read_coordinates
 from groute_py.kernels.cpu.order import hilbert_places
 from groute_py.partition.choose import partition
 from groute_py.partition.order import ORDERS, Order, arrange

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.processes import run_python
 
-from groute_py.system import check_system
+from groute_py.system.linux import check_system
 
 SAYS = "groute-py runs on Linux; on Windows use WSL2"
 

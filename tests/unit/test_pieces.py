@@ -23,11 +23,12 @@ from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.pieces import Pieces, read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
-from groute_py.graph import cache, lines
 from groute_py.graph.facts import facts_of
-from groute_py.graph.formats import native
-from groute_py.graph.own_files import replacing_copy
-from groute_py.result import load
+from groute_py.io import cache
+from groute_py.io.formats import native
+from groute_py.io.text import lines
+from groute_py.results.result import load
+from groute_py.system.own_files import replacing_copy
 
 RANKS = [1, 2, 3, 4]
 
@@ -303,7 +304,7 @@ from pathlib import Path
 from groute_py.api import supply_of
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
-from groute_py.graph import cache
+from groute_py.io import cache
 
 cache.LARGE_PLAIN = 1000
 

@@ -34,9 +34,9 @@ from groute_py.engine.room import estimate, fewest, refuse_what_cannot_fit, verd
 from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, SetupError
-from groute_py.graph.files import size_of_file
 from groute_py.graph.generate import size_of_spec
 from groute_py.graph.size import Size
+from groute_py.io.registry import size_of_file
 from groute_py.partition.choose import partition
 from groute_py.partition.share import Share, rows_of, share_of
 

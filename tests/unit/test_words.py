@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from groute_py.graph.formats.edge_names import Names, Texts
+from groute_py.io.formats.edge_list.names import Names, Texts
 from groute_py.kernels.cpu.words import are_equal, first_below, hash_of
 
 SEED = np.uint64(0x9E3779B97F4A7C15)

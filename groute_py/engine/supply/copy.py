@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.graph.digests import digests_of
-from groute_py.graph.formats import native
 from groute_py.graph.ids import Numbering
-from groute_py.graph.own_files import open_draft, replacing_copy
-from groute_py.graph.reading import Reading
+from groute_py.graph.read_report import Reading
+from groute_py.io.digests import digests_of
+from groute_py.io.formats import native
 from groute_py.partition.base import Partition
 from groute_py.partition.share import Rows
+from groute_py.system.own_files import open_draft, replacing_copy
 
 
 class Draft(NamedTuple):

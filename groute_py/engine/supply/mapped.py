@@ -15,11 +15,11 @@ from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import FormatError
-from groute_py.graph.cache import map_copy
 from groute_py.graph.csr import Graph, check_arcs, check_ids, check_offsets, check_types
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
-from groute_py.graph.formats import native
 from groute_py.graph.ids import Numbering, check_given_ids
+from groute_py.io.cache import map_copy
+from groute_py.io.formats import native
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, is_dense, is_good
 from groute_py.partition.quality import cost_of, quality_of

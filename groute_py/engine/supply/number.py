@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.graph.arcs import INT32, INT64
+from groute_py.graph.builder import INT32, INT64
 from groute_py.graph.ids import Numbering, fits_table
-from groute_py.graph.piece import Piece
+from groute_py.io.rank_piece import Piece
 from groute_py.kernels.cpu.build import index_type
 
 

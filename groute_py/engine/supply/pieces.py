@@ -25,16 +25,16 @@ from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, weighed, weighed_together
-from groute_py.graph.files import read_graph, read_piece
 from groute_py.graph.ids import Numbering
-from groute_py.graph.lines import Progress
-from groute_py.graph.memory import is_absurd
-from groute_py.graph.piece import Piece
+from groute_py.io.rank_piece import Piece
+from groute_py.io.registry import read_graph, read_piece
+from groute_py.io.text.lines import Progress
 from groute_py.kernels.cpu.build import rows_from_arcs
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order
 from groute_py.partition.share import Rows
+from groute_py.system.memory_limits import is_absurd
 
 
 def read_pieces(

@@ -1,4 +1,6 @@
-"""Frontier Dijkstra on one core: the method of ``kernels/frontier.cu``, one vertex at a time.
+"""Frontier Dijkstra on one core, one vertex at a time.
+
+The method is that of ``kernels/frontier_dijkstra/frontier_dijkstra.cu``.
 
 Crauser, Mehlhorn, Meyer and Sanders (1998). `groute_py.kernels.choices` has the criteria by which
 a round settles many open vertices.

@@ -125,7 +125,7 @@ def relax(
         distances: shape (local,).
         parents: int64, shape (local,), or (0,) without ``record``; with it, each improvement notes
             its tail, which makes a tree where all of them are made here and no weight is negative
-            (the reasons are in ``kernels/record.cuh``).
+            (the reasons are in ``kernels/sssp/predecessor_record.cuh``).
         flags: uint8, shape (local,).
         near, far: uint32, shape (own,); dirty: uint32, shape (halo,).
         at: int64 cursors.

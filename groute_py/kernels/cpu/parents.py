@@ -1,4 +1,7 @@
-"""Predecessors of a row of exact distances, from the arcs that come in; as ``parents.cu``."""
+"""Predecessors of a row of exact distances, from the arcs that come in.
+
+The method is that of ``kernels/multi_source/parents.cu``.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Bellman-Ford by min-plus products on one core: distance = min(distance, Aᵀ ⊗ distance).
 
-The storages are CSR, ELL and a dense matrix; ``kernels/pull.cu`` describes them.
+The storages are CSR, ELL and a dense matrix; ``kernels/min_plus/bellman_ford.cu`` describes them.
 """
 
 from __future__ import annotations

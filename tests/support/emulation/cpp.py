@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import subprocess
 from functools import cache
 from hashlib import sha256
@@ -15,19 +14,6 @@ from typing import Any
 import numpy as np
 
 from groute_py.kernels.source import ALL_PAIRS, Program, options, text_of
-
-SHARED = r"alignas(16) static thread_local \1 \2[1 << 16];"
-"""Dynamic shared memory: more than any kernel asks for here."""
-
-REWRITTEN = [
-    (r"asm volatile\(\"ld\.acquire.*\);", "word = awaited(place);"),
-    (r"asm volatile\(\"ld\..*\);", "word = *place;"),
-    (r"asm volatile\(.*\);", "__sync_synchronize();"),
-    (r"extern __shared__ (?:__align__\(16\) unsigned )?(\w+) (\w+)\[\];", SHARED),
-    (r"__shared__ alignas\((\d+)\)", r"alignas(\1) static thread_local"),
-    (r"^#line.*$", ""),
-]
-"""What plain C++ has no words for."""
 
 MOST_ARGUMENTS = 12
 
@@ -42,8 +28,6 @@ def as_cpp(program: Program) -> str:
 
 def in_cpp(text: str) -> str:
     """The same of its text."""
-    for pattern, replacement in REWRITTEN:
-        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
     return f'#include "{Path(__file__).with_name("emulation.cuh")}"\n{text}'
 
 
@@ -94,7 +78,7 @@ def emulated(name: str) -> Emulated:
 
 
 def arcs_of(graph: Any, distance_type: np.dtype[Any]) -> tuple[Any, Any]:
-    """Offsets and arcs as kernels load them (``Arc`` in types.cuh)."""
+    """Offsets and arcs as kernels load them (``Arc`` in layout/types.cuh)."""
     width = distance_type.itemsize
     layout: np.dtype[Any] = np.dtype(
         {

@@ -1,11 +1,11 @@
 // CUDA C++ as plain C++, so that a kernel's answers can be looked at without a GPU.
 //
 // The threads of a block are fibers that take turns; one goes on until it waits for others at a
-// barrier, a shuffle, a vote or a word that another writes. Which warp is next, in which order its lanes go, and whether
-// they go on until they wait for other warps, is drawn: so what lacks a barrier goes wrong sooner or later. Blocks run
-// one after the other; those of a cooperative launch take turns too, each in a thread of the host. So this shows what a
-// kernel computes, also where threads wait for each other in vain, but not how fast, nor all races. Kernels launched by
-// several threads of the host run side by side, as those of several GPUs do.
+// barrier, a shuffle, a vote or a word that another writes. Which warp is next, in which order its lanes go, and
+// whether they go on until they wait for other warps, is drawn: so what lacks a barrier goes wrong sooner or later.
+// Blocks run one after the other; those of a cooperative launch take turns too, each in a thread of the host. So this
+// shows what a kernel computes, also where threads wait for each other in vain, but not how fast, nor all races.
+// Kernels launched by several threads of the host run side by side, as those of several GPUs do.
 #pragma once
 
 #undef _FORTIFY_SOURCE  // which takes a jump to another stack for an error
@@ -144,13 +144,8 @@ static int __clzll(long long bits) { return bits ? __builtin_clzll((unsigned lon
 static void __nanosleep(unsigned) { sched_yield(); }
 static unsigned long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-// Reads a word that others write: who looks for it again and again lets them go on in between.
-template <class Word>
-static Word awaited(const Word* place) {
-    pause();
-    __sync_synchronize();
-    return *(const volatile Word*)place;
-}
+// Kernels call this where they wait for a word of others; see primitives/memory_order.cuh.
+static void yield_to_others() { pause(); }
 static int __ffs(unsigned bits) { return __builtin_ffs((int)bits); }
 
 template <class To, class From>
@@ -170,12 +165,12 @@ static float __double2float_ru(double value) {
 #define __double_as_longlong same_bits<long long, double>
 #define __longlong_as_double same_bits<double, long long>
 
-#define ATOMIC(name, result)                         \
-    template <class Word, class Other>               \
-    static Word name(Word* place, Other value) {     \
-        Word before = *place, other = (Word)value;   \
-        *place = result;                             \
-        return before;                               \
+#define ATOMIC(name, result)                       \
+    template <class Word, class Other>             \
+    static Word name(Word* place, Other value) {   \
+        Word before = *place, other = (Word)value; \
+        *place = result;                           \
+        return before;                             \
     }
 ATOMIC(atomicExch, other)
 ATOMIC(atomicAdd, before + other)
@@ -192,19 +187,29 @@ static Word atomicCAS(Word* place, Word expected, Word value) {
 }
 
 template <class Word>
-static Word __ldcg(const Word* place) { return *place; }
+static Word __ldcg(const Word* place) {
+    return *place;
+}
 template <class Word>
-static Word __ldcs(const Word* place) { return *place; }
+static Word __ldcs(const Word* place) {
+    return *place;
+}
 template <class Word>
-static Word __ldg(const Word* place) { return *place; }
+static Word __ldg(const Word* place) {
+    return *place;
+}
 template <class Word>
-static void __stcs(Word* place, Word value) { *place = value; }
+static void __stcs(Word* place, Word value) {
+    *place = value;
+}
 template <class Word>
-static void __stcg(Word* place, Word value) { *place = value; }
+static void __stcg(Word* place, Word value) {
+    *place = value;
+}
 
 typedef unsigned long long Argument;
-typedef void (*Kernel)(Argument, Argument, Argument, Argument, Argument, Argument, Argument,
-                       Argument, Argument, Argument, Argument, Argument);
+typedef void (*Kernel)(Argument, Argument, Argument, Argument, Argument, Argument, Argument, Argument, Argument,
+                       Argument, Argument, Argument);
 static thread_local Kernel kernel;
 static thread_local const Argument* arguments;
 
@@ -273,11 +278,11 @@ static bool go_on() {
 }
 
 // Integers and pointers are passed alike, and arguments that a function does not have do no harm.
-extern "C" void launch(Kernel function, unsigned columns, unsigned rows, unsigned threads,
-                       const Argument* twelve) {
+extern "C" void launch(Kernel function, unsigned columns, unsigned rows, unsigned threads, const Argument* twelve) {
     for (unsigned block = 0; block < columns * rows; block++) {
         enter(function, twelve, {columns, rows, 1}, threads, block);
-        while (go_on()) {}
+        while (go_on()) {
+        }
     }
 }
 

@@ -1,0 +1,1 @@
+"""The checks of ``groute-py doctor``: of this machine, and of all ranks of a job together."""

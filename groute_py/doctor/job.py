@@ -1,0 +1,172 @@
+"""A report of all ranks of a job: their hosts and GPUs, and differences between them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import groute_py
+from groute_py.comm import awareness
+from groute_py.comm.base import Channel
+from groute_py.comm.team import host_name, scattered
+from groute_py.device.binding import why_hidden
+from groute_py.device.choose import gpu_problem
+from groute_py.device.layout import MAX_PEERS
+from groute_py.errors import InputError
+from groute_py.io.cache_folder import base_folder
+from groute_py.system.environment import hiding, local_rank
+from groute_py.system.paths import is_there
+from groute_py.system.settings import settings
+
+TOLERABLE_SKEW_S = 1.0
+"""Clocks may differ so much; the age of cached graphs is judged by them."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What one rank sees.
+
+    Attributes:
+        host, local_rank: where it is; see `groute_py.comm.team.host_name`.
+        software: its groute-py and Python.
+        library: its MPI library.
+        aware: whether that takes device memory.
+        gpu: its GPU's address on the PCI bus, or None.
+        uuid: of its GPU, or None.
+        visible: the addresses of all GPUs that CUDA shows it.
+        hidden_by: the setting that may hide others from it.
+        clock: `time.time` when all ranks were asked.
+        cache_seen: a file that rank 0 has left in the cache folder is there.
+    """
+
+    host: str
+    local_rank: int
+    software: str
+    library: str
+    aware: bool
+    gpu: str | None
+    uuid: str | None
+    visible: tuple[str, ...]
+    hidden_by: str | None
+    clock: float
+    cache_seen: bool
+
+    def shown(self) -> str:
+        """For people."""
+        gpu = f"GPU {self.uuid} at {self.gpu}" if self.gpu else "no GPU"
+        return f"{self.host}, local rank {self.local_rank}, {gpu}, {self.library}"
+
+
+def sights(channel: Channel) -> list[Sight]:
+    """What every rank sees, in rank order; collective."""
+    mark = settings().cache_folder / f"groute-py-doctor-{channel.broadcast(secrets.token_hex(8))}"
+    left = channel.rank == 0 and _leave(mark)
+    local = local_rank(channel.rank)
+    library, aware = awareness.mpi_library(), awareness.gpu_aware()[0]
+    visible = _visible()
+    gpu, uuid = visible[local % len(visible)] if visible else (None, None)
+    software = f"groute-py {groute_py.__version__}, Python {platform.python_version()}"
+    channel.gather(None)  # the mark is there, and all are asked for the time at once
+    mine = Sight(
+        host_name(channel.rank, channel.size),
+        local,
+        software,
+        library,
+        aware,
+        gpu,
+        uuid,
+        tuple(bus for bus, _ in visible),
+        hiding(),
+        time.time(),
+        is_there(mark),
+    )
+    found = channel.gather(mine)
+    if left:
+        with suppress(OSError):
+            mark.unlink(missing_ok=True)
+    return found
+
+
+def _leave(mark: Path) -> bool:
+    """Whether a file has been left; the finding on the cache folder says why not."""
+    try:
+        base_folder().mkdir(parents=True, exist_ok=True)
+        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
+    except (OSError, InputError):
+        return False
+    return True
+
+
+def _visible() -> list[tuple[str, str]]:
+    """The address and the UUID of each GPU that CUDA shows to this process."""
+    if gpu_problem() is not None:
+        return []
+    from groute_py.device.inventory import gpus
+
+    return [(gpu.bus, gpu.uuid) for gpu in gpus()]
+
+
+def hidden(found: list[Sight]) -> str | None:
+    """Which rank does not see the GPU of which others on its host, or None."""
+    for rank, sight in enumerate(found):
+        peers = [
+            peer
+            for peer, other in enumerate(found)
+            if other.host == sight.host and other.gpu and other.gpu not in sight.visible
+        ]
+        if peers:
+            return why_hidden(rank, peers, sight.hidden_by)
+    return None
+
+
+def exchange(found: list[Sight]) -> str:
+    """How ranks will exchange, as far as can be seen without a graph."""
+    hosts = [sight.host for sight in found]
+    count = len(set(hosts))
+    if not all(sight.gpu for sight in found):
+        return "in rounds: not every rank has a GPU"
+    if count == len(found):
+        return "in rounds: one rank a host"
+    if problem := scattered(hosts) or hidden(found):
+        return f"in rounds: {problem}"
+    if len({(sight.host, sight.gpu) for sight in found}) < len(found):
+        return "in rounds: ranks share a GPU"
+    if max(map(hosts.count, hosts)) > MAX_PEERS:
+        return f"in rounds: a kernel can serve {MAX_PEERS} ranks of a host and no more"
+    within = f"within {count} hosts, in rounds between them" if count > 1 else "inside kernels"
+    return f"fused {within}, if these GPUs have peer access"
+
+
+def shared_gpus(found: list[Sight]) -> Iterator[str]:
+    """The GPUs that several ranks take."""
+    takers: dict[str, list[int]] = {}
+    for rank, sight in enumerate(found):
+        if sight.uuid:
+            takers.setdefault(sight.uuid, []).append(rank)
+    for uuid, ranks in takers.items():
+        if len(ranks) > 1:
+            yield f"{uuid} of {found[ranks[0]].host} by ranks {', '.join(map(str, ranks))}"
+
+
+def differing(found: list[Sight], what: Callable[[Sight], object]) -> str | None:
+    """How ranks differ in something, or None if they do not."""
+    values = [what(sight) for sight in found]
+    other = next((rank for rank, value in enumerate(values) if value != values[0]), None)
+    return None if other is None else f"rank 0: {values[0]}; rank {other}: {values[other]}"
+
+
+def skew_s(found: list[Sight]) -> float:
+    """How far the ranks' clocks are apart, as far as asking takes no time."""
+    clocks = [sight.clock for sight in found]
+    return max(clocks) - min(clocks)
+
+
+def cache_is_shared(found: list[Sight]) -> bool:
+    """Every host sees the same cache folder."""
+    return all(sight.cache_seen for sight in found)

@@ -1,0 +1,1 @@
+"""Graphs of other libraries, converted: NetworkX, SciPy, and tables of pandas, Polars and Arrow."""

@@ -1,0 +1,212 @@
+"""A graph from a table with a row for each arc: pandas, Arrow, Polars, or a dict of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError, GrouteError, quote
+from groute_py.graph.array_like import host_array
+from groute_py.graph.csr import Graph
+from groute_py.graph.ids import numbered
+from groute_py.graph.read_report import Reading
+from groute_py.graph.symmetrize import mirrored
+from groute_py.io.tables.columns import Columns, Roles, as_int64, roles_of
+from groute_py.io.tables.directions import arcs_of_rows, known_rule, ways_of
+from groute_py.kernels.cpu.build import csr_from_arcs
+from groute_py.system.memory_limits import FEWEST_VERTICES, check_name_lengths
+
+NAME = "edge table"
+SPARSEST = 64
+"""Vertices for each row; a table with more has ids, not vertices."""
+
+
+def is_table(table: Any) -> bool:
+    """Whether it is a dict, or has columns by name."""
+    if isinstance(table, dict) or _is_lazy(table):
+        return True
+    named = hasattr(table, "columns") or hasattr(table, "column_names")
+    return named and hasattr(table, "__getitem__")
+
+
+def graph_from_table(
+    table: Any,
+    *,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
+    directed: bool = True,
+    renumber: bool = True,
+) -> Graph:
+    """A graph with an arc for each row of the table.
+
+    Args:
+        table: a pandas frame, a Polars frame (eager or lazy), an Arrow table, or a dict of columns.
+        tail, head, weight: names of columns; by default those whose titles say so, as in
+            `groute_py.io.tables.columns`. A column of directions is obeyed.
+        directed: otherwise each row is an arc backwards as well, whatever such a column says.
+        renumber: integers are ids, as in a file of such rows. False: they are the vertices
+            themselves, which count from 0 to the greatest.
+
+    Returns:
+        The graph. Integers that count upwards give its ``first_id``; all others stand in ``ids``,
+        ascending, int64 or strings.
+
+    Raises:
+        GraphError: a column is missing, is not clear, or holds what it cannot.
+
+    >>> graph = graph_from_table({"from": ["b", "a"], "to": ["a", "c"], "km": [4, 7]})
+    >>> graph.ids.tolist(), graph.heads.tolist(), graph.weights.tolist()
+    (['a', 'b', 'c'], [2, 0], [7, 4])
+    """
+    if not is_table(table):
+        raise GraphError(
+            f"a {type(table).__name__} is no edge table; give a pandas or Polars frame, an Arrow "
+            "table or a dict of columns"
+        )
+    graph = table_graph(table, Columns(tail, head, weight, undirected=not directed), renumber)
+    return graph if directed else mirrored(graph)
+
+
+def table_graph(table: Any, asked: Columns, renumber: bool = True) -> Graph:
+    """As `graph_from_table`; edges of which ``asked`` says that they are undirected are not
+    mirrored.
+    """
+    table, roles = _collected(table, asked) if _is_lazy(table) else (table, _roles(table, asked))
+    tails, heads = _ends(table, roles.tail), _ends(table, roles.head)
+    if tails.dtype.kind != heads.dtype.kind and len(tails):
+        raise GraphError(f"tails are {tails.dtype} and heads {heads.dtype}; they must be alike")
+    if len(tails) != len(heads):
+        raise GraphError(f"columns of {len(tails)} and {len(heads)} rows")
+    first, ids, count, tails, heads = _numbered(tails, heads, renumber)
+    tails, heads, weights = _arcs(table, roles, tails, heads)
+    graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), name=NAME)
+    reading = Reading({role: str(title) for role, title in roles.titles.items()})
+    return replace(graph, first_id=0 if ids is not None else first, ids=ids, reading=reading)
+
+
+def _is_lazy(table: Any) -> bool:
+    """Whether it is a Polars LazyFrame."""
+    return hasattr(table, "collect_schema") and hasattr(table, "collect")
+
+
+def _collected(table: Any, asked: Columns) -> tuple[Any, Roles]:
+    """The columns of a LazyFrame that are read, and those whose values say whether they are."""
+    schema = table.collect_schema()
+    titles = list(schema.names())
+    telling = [title for title in titles if known_rule(title) is not None]
+    values = table.select(telling).collect() if telling else {}
+    roles = roles_of(
+        titles, lambda title: schema[title].is_numeric(), lambda title: values[title], asked
+    )
+    return table.select(list(roles.titles.values())).collect(), roles
+
+
+def _roles(table: Any, asked: Columns) -> Roles:
+    def is_numeric(name: Any) -> bool:
+        return _column(table, name).dtype.kind in "iuf"
+
+    return roles_of(_names(table), is_numeric, lambda name: _column(table, name).tolist(), asked)
+
+
+def _names(table: Any) -> list[Any]:
+    if isinstance(table, dict):
+        return list(table)
+    return list(table.column_names if hasattr(table, "column_names") else table.columns)
+
+
+def _arcs(
+    table: Any, roles: Roles, tails: NDArray[Any], heads: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Tails, heads and weights of the arcs that the rows are."""
+    rows, ways, back = len(tails), None, None
+    weights = np.ones(rows, np.int32) if roles.weight is None else _weights(table, roles.weight)
+    if roles.back is not None:
+        back = _weights(table, roles.back)
+    if roles.direction is not None and roles.rule is not None:
+        values = _column(table, roles.direction).tolist()
+        ways = ways_of(values, roles.direction, roles.rule)
+    for more in (weights, ways, back):
+        if more is not None and len(more) != rows:
+            raise GraphError(f"columns of {rows} and {len(more)} rows")
+    return arcs_of_rows(tails, heads, weights, ways=ways, back=back)
+
+
+def _numbered(
+    tails: NDArray[Any], heads: NDArray[Any], renumber: bool
+) -> tuple[int, NDArray[Any] | None, int, NDArray[Any], NDArray[Any]]:
+    """First id, ids or None, the number of vertices, and the ends as indices."""
+    if tails.dtype.kind == "U":
+        ids, places = np.unique(np.concatenate([tails, heads]), return_inverse=True)
+        return 0, ids, len(ids), places[: len(tails)], places[len(tails) :]
+    if renumber:
+        return numbered(tails, heads)
+    return 0, None, _count(tails, heads), tails, heads
+
+
+def _ends(table: Any, name: Any) -> NDArray[Any]:
+    values = table[name]
+    _check_lengths(values if isinstance(values, (list, tuple)) else ())
+    column = _column(table, name)
+    if isinstance(values, (list, tuple)) and len({isinstance(value, str) for value in values}) > 1:
+        raise GraphError(
+            f"column {quote(name)} holds strings and others; a vertex is an integer or a string in "
+            "every row"
+        )
+    if column.dtype.kind in "iu":
+        return as_int64(column, f"a vertex of column {quote(name)}")
+    if not column.size:
+        return column.astype(np.int64)
+    empty = [row for row, value in enumerate(column.tolist()) if value is None or value != value]
+    if empty:
+        raise GraphError(f"row {empty[0] + 1} has no vertex in column {quote(name)}")
+    if column.dtype.kind in "OT":
+        _check_lengths(column.tolist())
+    words = np.array(column.tolist()) if column.dtype.kind in "OT" else column
+    if words.dtype.kind != "U" or not all(isinstance(word, str) for word in column.tolist()):
+        raise GraphError(
+            f"column {quote(name)} holds {column.dtype}; a vertex is an integer or a string in "
+            "every row"
+        )
+    return words
+
+
+def _weights(table: Any, name: Any) -> NDArray[Any]:
+    column = _column(table, name)
+    if column.dtype.kind not in "iuf" and len(column):
+        other = next((value for value in column.tolist() if isinstance(value, str)), column.dtype)
+        raise GraphError(f"weights must be numbers; column {quote(name)} holds {quote(other)}")
+    return column
+
+
+def _column(table: Any, name: Any) -> NDArray[Any]:
+    try:
+        column = host_array(table[name])
+    except GrouteError:  # of a signal handler
+        raise
+    except Exception as error:  # of the table's library, for types that NumPy lacks
+        raise GraphError(f"column {quote(name)} cannot be read: {error}") from error
+    if column.ndim != 1:
+        raise GraphError(f"column {quote(name)} has {column.ndim} dimensions; it must have one")
+    return column
+
+
+def _check_lengths(words: Sequence[Any]) -> None:
+    """Before NumPy gives each the room of the longest."""
+    lengths = (len(word) for word in words if isinstance(word, str))
+    check_name_lengths(len(words), max(lengths, default=0))
+
+
+def _count(tails: NDArray[np.int64], heads: NDArray[np.int64]) -> int:
+    least = min(tails.min(initial=0), heads.min(initial=0))
+    if least < 0:
+        raise GraphError(f"vertex {least} is below 0; use renumber=True if these are ids")
+    count = int(max(tails.max(initial=-1), heads.max(initial=-1))) + 1
+    if count > max(FEWEST_VERTICES, SPARSEST * len(tails)):
+        problem = f"vertex {count - 1} of a table with only {len(tails):,} rows"
+        raise GraphError(f"{problem}; use renumber=True if these are ids")
+    return count

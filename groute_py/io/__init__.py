@@ -1,0 +1,1 @@
+"""Files: graphs in several formats (`registry`), copies and downloads, and the bytes of all."""

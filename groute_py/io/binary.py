@@ -1,0 +1,85 @@
+"""Binary files, plain or compressed, as a row of arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groute_py.errors import FormatError
+from groute_py.io.compression import pieces
+from groute_py.io.text.lines import Progress
+from groute_py.system.memory_limits import LITTLE, check_room
+
+
+class Arrays:
+    """Reads arrays one after another.
+
+    Memory is taken as bytes arrive: a file that declares more than it has costs nothing. What
+    would not fit in memory is refused, before most of it is read.
+    """
+
+    def __init__(self, path: Path, progress: Progress | None = None) -> None:
+        self.path = path
+        self.position = 0
+        self._pieces = pieces(path)
+        self._left = bytearray()
+        self._progress, self._total = progress, path.stat().st_size
+
+    def take(self, kind: DTypeLike, count: int, what: str) -> NDArray[Any]:
+        """The next array, shape (count,); `what` names it in messages.
+
+        Raises:
+            FormatError: the file ends before; the message says at which byte.
+            GraphError: it needs more memory than is available.
+        """
+        dtype = np.dtype(kind)
+        wanted, content = count * dtype.itemsize, self._left
+        is_checked = False
+        while len(content) < wanted and self._more(content):
+            if len(content) > LITTLE and not is_checked:
+                check_room(wanted, f"{self.path}: {what}")
+                is_checked = True
+        if len(content) < wanted:
+            end = self.position + len(content)
+            problem = f"truncated: ends at byte {end:,}, within {what}, {wanted:,} bytes"
+            raise FormatError(self.path, f"{problem} from byte {self.position:,} on")
+        self._left = content[wanted:]
+        del content[wanted:]
+        self.position += wanted
+        return np.frombuffer(content, dtype)
+
+    def count(self, what: str) -> int:
+        """The next number, a little-endian uint64."""
+        return int(self.take("<u8", 1, what)[0])
+
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return not self._left and not self._more(self._left)
+
+    def left(self, most: int) -> int:
+        """How many bytes are left, up to somewhat more than `most`; they are held in memory.
+
+        Raises:
+            GraphError: they need more memory than is available.
+        """
+        is_checked = False
+        while len(self._left) <= most and self._more(self._left):
+            if len(self._left) > LITTLE and not is_checked:
+                check_room(most, f"{self.path}: what is left")
+                is_checked = True
+        return len(self._left)
+
+    def expect_end(self) -> None:
+        """Refuse bytes behind the last array."""
+        if not self.at_end():
+            raise FormatError(self.path, f"goes on behind its end, from byte {self.position:,} on")
+
+    def _more(self, content: bytearray) -> bool:
+        piece, done = next(self._pieces, (b"", self._total))
+        content += piece
+        if self._progress:
+            self._progress(done, self._total)
+        return bool(piece)

@@ -1,0 +1,241 @@
+"""Files as bytes, decompressed where their content says so: gzip, xz, bzip2, zstd.
+
+Everything is streamed: a piece of input is given to the decompressor, which returns at most `CHUNK`
+bytes of output at a time. So memory is bounded whatever a file expands to; the sizes that a
+compressed file declares are not believed, and a window larger than `LARGEST_WINDOW` is refused.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache, partial
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
+
+from groute_py.errors import FormatError, GrouteError
+from groute_py.io.archives import ZIP_MAGIC, is_tar, is_zip, tar_member, zip_member, zip_name
+from groute_py.io.optional_libraries import library
+from groute_py.io.unicode import encoding_of, in_utf8
+
+CHUNK = 1 << 20
+"""Bytes read, and at most bytes of output, at a time."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""What some programs put in front of UTF-8."""
+LARGEST_WINDOW = 1 << 28
+"""Bytes of memory a decompressor may want; ``xz -9`` wants 65 MiB, ``zstd --ultra`` 128 MiB."""
+
+
+class Decompressor(Protocol):
+    """One compressed stream, as the standard library's bz2, lzma and zstd have it."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class Codec(NamedTuple):
+    """A way of compression: how it is known, undone and done."""
+
+    name: str
+    suffix: str
+    magic: re.Pattern[bytes]
+    start: Callable[[], Decompressor]
+    packing: Callable[[BinaryIO], AbstractContextManager[Any]]
+
+
+class _Gunzip:
+    """gzip by zlib, where isal is not installed."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(wbits=31)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._member.decompress(self._member.unconsumed_tail + data, max_length)
+
+    @property
+    def eof(self) -> bool:
+        return self._member.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._member.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._member.unused_data
+
+
+def _gunzip() -> Decompressor:
+    try:
+        from isal import igzip_lib
+    except ImportError:
+        return cast(Decompressor, _Gunzip())
+    return cast(Decompressor, igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP))
+
+
+def _zstd() -> Any:
+    """The standard library's module from Python 3.14 on, else its backport."""
+    try:
+        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        return library("backports.zstd", "zstd compression")
+    return zstd
+
+
+def _unzstd() -> Decompressor:
+    zstd = _zstd()
+    most = {zstd.DecompressionParameter.window_log_max: LARGEST_WINDOW.bit_length() - 1}
+    return cast(Decompressor, zstd.ZstdDecompressor(options=most))
+
+
+CODECS = (
+    Codec(
+        "gzip",
+        ".gz",
+        re.compile(rb"\x1f\x8b"),
+        _gunzip,
+        lambda file: gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0),
+    ),
+    Codec(
+        "xz",
+        ".xz",
+        re.compile(rb"\xfd7zXZ\0"),
+        lambda: lzma.LZMADecompressor(memlimit=LARGEST_WINDOW),
+        partial(lzma.LZMAFile, mode="wb"),
+    ),
+    Codec(
+        "bzip2",
+        ".bz2",
+        re.compile(rb"BZh[1-9](1AY&|\x17rE8)"),  # a block follows, or the end
+        bz2.BZ2Decompressor,
+        partial(bz2.BZ2File, mode="wb"),
+    ),
+    Codec(
+        "zstd",
+        ".zst",
+        re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # a frame, or one to be skipped
+        _unzstd,
+        lambda file: _zstd().ZstdFile(file, "wb"),
+    ),
+)
+
+SUFFIXES = tuple(codec.suffix for codec in CODECS)
+
+
+def codec_of(head: bytes) -> Codec | None:
+    """What a file that begins like this is compressed with, if anything."""
+    return next((codec for codec in CODECS if codec.magic.match(head)), None)
+
+
+def bare_name(path: Path) -> str:
+    """The name of a file without the suffix of its compression."""
+    return path.stem if path.suffix in SUFFIXES else path.name
+
+
+def packing_of(path: Path, start: bytes) -> str | None:
+    """How a file that begins like this is packed: compressed, an archive, or another encoding."""
+    if (codec := codec_of(start)) is not None:
+        return codec.name
+    if is_zip(path, start):
+        return "zip"
+    return "tar" if is_tar(start) else encoding_of(start)
+
+
+def pieces(path: Path) -> Iterator[tuple[bytes, int]]:
+    """The content of a file, decompressed, a piece at a time, with the file's bytes done so far.
+
+    Of an archive it is the content of its one member; text is in UTF-8.
+
+    Raises:
+        FormatError: the data are damaged or truncated, an archive has several members, or the file
+            cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            zipped = is_zip(path, file.read(len(ZIP_MAGIC)))
+        content = zip_member(path) if zipped else tar_member(path, _pieces(path))
+        yield from in_utf8(path, content)
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+
+
+def member_of(path: Path) -> str | None:
+    """The name of the one file in an archive; None for a file that is no archive.
+
+    Raises:
+        FormatError: there are several files or none, or a tar archive is damaged.
+    """
+    status = path.stat()
+    return _member_of(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=8)
+def _member_of(path: Path, mtime_ns: int, size: int) -> str | None:
+    """As `member_of`, once for a file as it is: a tar archive has to be looked through."""
+    with open(path, "rb") as file:
+        if is_zip(path, file.read(len(ZIP_MAGIC))):
+            return zip_name(path)
+    if not is_tar(next(_pieces(path), (b"", 0))[0]):
+        return None
+    return _end_of(tar_member(path, _pieces(path)))
+
+
+def _end_of(content: Generator[object, None, str | None]) -> str | None:
+    """What a generator returns behind all that it yields."""
+    while True:
+        try:
+            next(content)
+        except StopIteration as end:
+            return cast("str | None", end.value)
+
+
+def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
+    with open(path, "rb") as file:
+        codec = codec_of(file.read(8))
+        file.seek(0)
+        content = iter(lambda: file.read(CHUNK), b"") if codec is None else None
+        for piece in content or _decompressed(path, file, cast(Codec, codec)):
+            yield piece, file.tell()
+
+
+def _decompressed(path: Path, file: BufferedReader, codec: Codec) -> Iterator[bytes]:
+    """The streams of a compressed file, one after another; zeros may follow each."""
+    data = file.read(CHUNK)
+    while data:
+        stream = codec.start()
+        while not stream.eof:
+            if stream.needs_input and not data and not (data := file.read(CHUNK)):
+                problem = f"truncated: the {codec.name} data ends before its end mark"
+                raise FormatError(path, problem)
+            try:
+                piece = stream.decompress(data, CHUNK)
+            except GrouteError:  # of a signal handler
+                raise
+            except Exception as error:
+                raise FormatError(path, f"damaged {codec.name} data: {error}") from error
+            data = b""
+            if piece:
+                yield piece
+        data = stream.unused_data or file.read(CHUNK)
+        while data and not (data := data.lstrip(b"\0")):
+            data = file.read(CHUNK)
+        if data and codec.magic.match(data + file.peek(8)) is None:
+            problem = f"has bytes behind the end of the {codec.name} data that are none"
+            raise FormatError(path, problem)
+
+
+def packing(path: Path, file: BinaryIO) -> AbstractContextManager[IO[bytes]]:
+    """A file to write into that compresses as the suffix of `path` says, or not at all."""
+    codec = next((codec for codec in CODECS if codec.suffix == path.suffix), None)
+    return nullcontext(file) if codec is None else codec.packing(file)

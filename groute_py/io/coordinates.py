@@ -1,0 +1,71 @@
+"""Where vertices lie: DIMACS coordinate files, ``.co``, compressed or not.
+
+c a comment
+p aux sp co 3             vertices
+v 1 -73530767 41085396    id from 1, x, y
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.arguments import file_path
+from groute_py.errors import FormatError, quoted
+from groute_py.io.compression import SUFFIXES
+from groute_py.io.text.lines import whole_lines
+from groute_py.system.paths import is_file_there
+
+SUFFIX = re.compile(r"\.gr(\.(gz|xz|zst|bz2))?$")
+
+
+def coordinates_beside(graph: object) -> Path | None:
+    """The coordinate file that lies beside a graph file ``x.gr``, compressed or not, if any."""
+    if not isinstance(graph, str | Path) or not SUFFIX.search(str(graph)):
+        return None
+    stem = SUFFIX.sub("", str(graph))
+    found = (Path(stem + suffix) for suffix in (".co", *(f".co{s}" for s in SUFFIXES)))
+    return next((path for path in found if is_file_there(path)), None)
+
+
+def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray[np.int64]:
+    """Read a coordinate file.
+
+    Args:
+        path: the file, compressed or not.
+        vertex_count: n, of the graph it belongs to.
+
+    Returns:
+        int64, shape (n, 2): x and y.
+
+    Raises:
+        FormatError: it cannot be read, or does not give each vertex one place.
+    """
+    path = file_path("coordinates", path)
+    rows = [np.empty((0, 3), np.int64)]
+    count = 0
+    for text, _ in whole_lines(path):
+        lines = [line[1:] for line in text.split(b"\n") if line.startswith(b"v")]
+        try:
+            rows.append(np.array(b" ".join(lines).split(), dtype=np.int64).reshape(-1, 3))
+        except (ValueError, OverflowError) as error:
+            problem = f"expected lines 'v ID X Y' of whole numbers ({quoted(error)})"
+            raise FormatError(path, problem) from error
+        count += len(rows[-1])
+        if count > vertex_count:
+            break
+    numbers = np.concatenate(rows)
+    ids = numbers[:, 0] - 1
+    if len(ids) != vertex_count or not np.array_equal(np.sort(ids), np.arange(vertex_count)):
+        more = " and perhaps more" if count > vertex_count else ""
+        raise FormatError(
+            path,
+            f"expected one line for each vertex 1..{vertex_count}, found {len(ids)} lines{more}",
+        )
+    places = np.empty((vertex_count, 2), dtype=np.int64)
+    places[ids] = numbers[:, 1:]
+    return places

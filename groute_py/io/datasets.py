@@ -1,0 +1,178 @@
+"""Graphs by name, such as ``dimacs:NY``: downloaded once, into the cache folder.
+
+``dimacs:NAME`` are the roads of the 9th DIMACS Implementation Challenge, weighted by distance;
+``dimacs:NAME-t`` the same by travel time. ``snap:NAME`` are graphs of the Stanford collection, of
+unit weights. A download that broke off goes on where it ended. For the files in `SHA256` the
+content is compared; for the others no digest is published that we know, and gzip's checksum has to
+do, when they are read. What is no gzip file, as the page that a network shows before it lets one
+out, is not kept. A link in the folder is refused, and a file that neither this user nor root owns.
+"""
+
+from __future__ import annotations
+
+import http
+import http.client
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import BinaryIO
+
+from groute_py.errors import InputError, RunError, quote
+from groute_py.io.cache_folder import cache_folder
+from groute_py.io.optional_libraries import library
+from groute_py.system.file_lock import FileLock, LockedError
+from groute_py.system.own_files import open_believed, open_draft
+from groute_py.system.settings import settings
+
+ROADS = ("NY", "BAY", "COL", "FLA", "NW", "NE", "CAL", "LKS", "E", "W", "CTR", "USA")
+DIMACS = "https://www.diag.uniroma1.it/challenge9/data/USA-road-{kind}/USA-road-{kind}.{name}.gr.gz"
+SNAP = "https://snap.stanford.edu/data/{name}.txt.gz"
+SNAP_GRAPHS = (
+    "roadNet-CA",
+    "roadNet-PA",
+    "roadNet-TX",
+    "soc-Epinions1",
+    "soc-LiveJournal1",
+    "web-Google",
+)
+
+URLS = {
+    **{f"dimacs:{name}": DIMACS.format(kind="d", name=name) for name in ROADS},
+    **{f"dimacs:{name}-t": DIMACS.format(kind="t", name=name) for name in ROADS},
+    **{f"snap:{name}": SNAP.format(name=name) for name in SNAP_GRAPHS},
+}
+"""Where each graph is, by its name."""
+
+SHA256 = {"dimacs:NY": "7b2446c7ffe6179efbc42af6812448e8cb782f12968ca2bb1d50d979343056d4"}
+GZIP = b"\x1f\x8b"
+"""What every file begins with."""
+
+TIMEOUT_S = 60
+CHUNK = 1 << 16
+
+Progress = Callable[[int, int], None]
+
+
+def is_name(text: str) -> bool:
+    """Whether a text means a graph to download, known or not, rather than a file."""
+    return text.partition(":")[0] in ("dimacs", "snap") and ":" in text
+
+
+def fetch(name: str, progress: Progress | None = None) -> Path:
+    """The file of a graph, downloaded unless it is there.
+
+    Args:
+        name: a name in `URLS`.
+        progress: called with the bytes that are there, and all.
+
+    Raises:
+        InputError: the name is not known, or what is in the cache folder is not to be believed.
+        RunError: the download failed; the message says why.
+        SetupError: pooch is not installed.
+    """
+    if name not in URLS:
+        kind = name.partition(":")[0]
+        known = ", ".join(known for known in URLS if known.startswith(kind))
+        raise InputError(f"there is no graph {quote(name)}; there are {known}")
+    file = URLS[name].rpartition("/")[2]
+    mirror, folder = settings().datasets_url, _folder(name)
+    part = folder / f"{file}.part"
+    if _is_there(folder / file, open_believed) and name not in SHA256:
+        return folder / file
+    _is_there(part, open_draft)
+    pooch = library("pooch", f"downloading {name}")
+    pooch.utils.get_logger().setLevel("WARNING")
+
+    def download(url: str, target: str, _pooch: object) -> None:
+        _download(url, part, progress)
+        if not _is_gzip(part):
+            part.unlink()
+            raise OSError(f"{url} answered with something else than a gzip file")
+        part.replace(target)
+
+    try:
+        found = pooch.retrieve(
+            f"{mirror.rstrip('/')}/{file}" if mirror else URLS[name],
+            known_hash=SHA256.get(name),
+            fname=file,
+            path=folder,
+            downloader=download,
+        )
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        # urllib's errors are OSErrors; pooch's ValueError says that the digest is another one
+        raise RunError(f"{name} could not be downloaded: {error}; try again to go on") from error
+    return Path(found)
+
+
+def _folder(name: str) -> Path:
+    try:
+        return cache_folder("datasets")
+    except OSError as problem:
+        raise RunError(f"{name} cannot be kept: {problem}; set GROUTE_PY_CACHE") from problem
+
+
+def _is_there(file: Path, opened: Callable[[Path], BinaryIO]) -> bool:
+    """Whether there is a file that may be used; raises `InputError` for any other thing there."""
+    try:
+        with opened(file):
+            return True
+    except FileNotFoundError:
+        return False
+    except OSError as problem:
+        raise InputError(
+            f"{file}: is not used, for it is a link or no plain file of yours "
+            f"({problem.strerror}); remove it, or name another folder by GROUTE_PY_CACHE"
+        ) from problem
+
+
+def _is_gzip(file: Path) -> bool:
+    with open_believed(file) as opened:
+        return opened.read(len(GZIP)) == GZIP
+
+
+def _download(url: str, part: Path, progress: Progress | None) -> None:
+    """Fetch a file, or the rest of it where `part` has the beginning."""
+    try:
+        lock = FileLock(part)
+    except LockedError:
+        raise OSError("another process is downloading it") from None
+    with closing(lock), open(os.dup(lock.descriptor), "r+b") as file:
+        there = file.seek(0, os.SEEK_END)
+        request = urllib.request.Request(url, headers={"Range": f"bytes={there}-"} if there else {})
+        try:
+            response = urllib.request.urlopen(request, timeout=TIMEOUT_S)
+        except urllib.error.HTTPError as error:
+            if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+                _empty(file)  # not what the server has, or all of it: once more from the start
+            raise
+        with response:
+            if response.status != http.HTTPStatus.PARTIAL_CONTENT:
+                _empty(file)
+                there = 0
+            length = response.headers.get("Content-Length")
+            total = there + int(length) if length else 0
+            _copy(response, file, there, total, progress)
+
+
+def _empty(file: BinaryIO) -> None:
+    file.seek(0)
+    file.truncate()
+
+
+def _copy(
+    response: http.client.HTTPResponse,
+    file: BinaryIO,
+    there: int,
+    total: int,
+    progress: Progress | None,
+) -> None:
+    while chunk := response.read(CHUNK):
+        file.write(chunk)
+        there += len(chunk)
+        if progress:
+            progress(there, max(total, there))
+    if there < total:
+        raise OSError(f"the connection ended at byte {there:,} of {total:,}")

@@ -1,0 +1,78 @@
+"""The beginning of a file, from which its format is detected."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from groute_py.errors import FormatError
+from groute_py.io.archives import BLOCK
+from groute_py.io.compression import (
+    BYTE_ORDER_MARK,
+    bare_name,
+    member_of,
+    packing_of,
+    pieces,
+)
+from groute_py.io.tables.columns import BY_TITLE, Columns
+
+HEAD_BYTES = 1 << 16
+
+
+class Head:
+    """What is known of a file before it is read.
+
+    Attributes:
+        path: the file.
+        name: the file's name without a suffix of compression; in an archive its member's name.
+        compression: how it is compressed, the kind of its archive, or its encoding where that is
+            not UTF-8; else None.
+        text: its first `HEAD_BYTES`, decompressed, without a byte order mark.
+        size: its size in bytes.
+        asked: the columns that the caller names, for tables.
+    """
+
+    def __init__(self, path: Path, asked: Columns = BY_TITLE) -> None:
+        self.path, self.asked = path, asked
+        if "\0" in str(path):
+            raise FormatError(path, "is no name of a file: there is a null character in it")
+        try:
+            if path.is_dir():
+                raise FormatError(path, "is a folder, not a graph file")
+            if path.exists() and not path.is_file():
+                what = "is not a regular file, and a graph is read more than once"
+                raise FormatError(path, f"{what}; write what a pipe brings to a file first")
+            with open(path, "rb") as file:
+                self.compression = packing_of(path, file.read(BLOCK))
+            member = member_of(path)
+            self.name = bare_name(path) if member is None else PurePosixPath(member).name
+            self.size = path.stat().st_size
+        except FileNotFoundError as error:
+            raise FormatError(path, "no such file") from error
+        except OSError as error:
+            raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+        self.text = _first_bytes(path)
+        if not self.text:
+            raise FormatError(
+                path, "is empty once decompressed" if self.compression else "is empty"
+            )
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether `text` may be all there is."""
+        return len(self.text) < HEAD_BYTES
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The lines of `text`; one that the end of `text` cuts is left out, unless it is alone."""
+        lines = self.text.split(b"\n")
+        return lines if self.whole or len(lines) == 1 else lines[:-1]
+
+
+def _first_bytes(path: Path) -> bytes:
+    text = b""
+    for piece, _ in pieces(path):
+        text += piece[: HEAD_BYTES - len(text)]
+        if len(text) == HEAD_BYTES:
+            break
+    return text.removeprefix(BYTE_ORDER_MARK)

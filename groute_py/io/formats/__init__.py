@@ -1,0 +1,1 @@
+"""One module a format, each with `sniff` (by content), `read` and `write`; `registry` chooses."""

@@ -1,0 +1,125 @@
+"""A reader of edge lists line by line, with a message for each kind of error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.io.formats.edge_list.block import Block, narrowed
+from groute_py.io.formats.edge_list.dialect import (
+    COMMENTS,
+    FOREIGN_COMMENT,
+    IDS_ARE_NAMES,
+    NO_COMMENT,
+    Dialect,
+)
+from groute_py.io.formats.edge_list.fields import as_integer, fields_of, hint_of, is_comment
+from groute_py.io.formats.edge_list.names import Texts
+from groute_py.io.tables.directions import problem_of
+from groute_py.io.text.arc_reader import ArcLines
+from groute_py.io.text.lines import shown
+
+
+class CarefulLines(ArcLines):
+    """A file half read; `line` is the number of the next one."""
+
+    def __init__(self, path: Path, dialect: Dialect) -> None:
+        super().__init__(path, COMMENTS, separator=dialect.separator)
+        self._dialect = dialect
+        self.columns = dialect.columns
+
+    def block(self, text: bytes) -> Block:
+        """The rows of the next lines.
+
+        Raises:
+            FormatError: with the line and what was expected there.
+        """
+        places = self._dialect.places
+        ends: list[bytes] = []
+        numbers: dict[str, list[int | float]] = {r: [] for r in ("weight", "back") if r in places}
+        ways: list[int] = []
+        for line in text.split(b"\n")[:-1]:
+            if fields := self._row(line):
+                ends += fields[places["tail"]], fields[places["head"]]
+                for role, values in numbers.items():
+                    values.append(self.weight(fields[places[role]]))
+                if "direction" in places:
+                    ways.append(self._way(fields[places["direction"]]))
+            self.line += 1
+        weights, back = (
+            _array(numbers[role]) if role in numbers else None for role in ("weight", "back")
+        )
+        there = np.array(ways, np.int8) if "direction" in places else None
+        return Block(Texts.of(ends), weights, back, there)
+
+    def _row(self, line: bytes) -> list[bytes]:
+        """The fields of a line; none for one that is no row."""
+        fields = fields_of(line, self._dialect.separator)
+        if not any(fields) or self.line in self._dialect.skipped:
+            return []
+        if is_skipped_comment(line, fields, self.line, self._dialect):
+            self.comments += 1
+            return []
+        places = self._dialect.places
+        if len(fields) != self._dialect.width:
+            refuse_line(self, line, self._dialect)
+        ends = fields[places["tail"]], fields[places["head"]]
+        if not all(ends):
+            refuse_line(self, line, self._dialect)
+        if line.lstrip().startswith(FOREIGN_COMMENT) and not self._dialect.has_marked_rows:
+            self.refuse(NO_COMMENT)
+        if not self._dialect.names:
+            for end in ends:
+                if as_integer(end) is None:
+                    refuse_name(self, end)
+        return fields
+
+    def _way(self, value: bytes) -> int:
+        titled = self._dialect.titled
+        assert titled is not None
+        assert titled.roles.rule is not None
+        way = titled.roles.rule.way(value)
+        if way is None:
+            text = value.decode(errors="replace")
+            self.refuse(problem_of(text, titled.roles.direction, titled.roles.rule))
+        return way
+
+
+def _array(numbers: list[int | float]) -> NDArray[Any]:
+    decimal = any(isinstance(number, float) for number in numbers)
+    return narrowed(np.array(numbers, np.float64 if decimal else np.int64))
+
+
+def is_skipped_comment(line: bytes, fields: list[bytes], number: int, dialect: Dialect) -> bool:
+    """Whether a line that begins with ``#`` or ``%`` is no row.
+
+    Below titles with a separator it is a row if it has as many fields, and where ids are names it
+    is a comment only if it is one field: what lies between is refused as a row.
+    """
+    if not is_comment(line):
+        return False
+    if not dialect.has_marked_rows or number < min(dialect.skipped):
+        return True
+    return len(fields) != dialect.width and (len(fields) == 1 or not dialect.names)
+
+
+def refuse_line(lines: ArcLines, line: bytes, dialect: Dialect) -> NoReturn:
+    """Say that a line does not have the fields of the others."""
+    if dialect.is_plain:
+        wanted = "`TAIL HEAD WEIGHT`" if dialect.columns == 3 else "`TAIL HEAD`"
+        wanted = f"{wanted} as in the lines before"
+    else:
+        wanted = f"{dialect.width} fields below {dialect.width} titles, tail and head not empty"
+    hint = "; begin comments above the titles" if is_comment(line) else hint_of(line)
+    lines.refuse(f"expected {wanted}, got {shown(line)}{hint}")
+
+
+def refuse_name(lines: ArcLines, field: bytes) -> NoReturn:
+    """Say that an id is a name in a file that began with integers."""
+    problem = f"expected an integer id as in the first lines, got {shown(field)}"
+    lines.refuse(
+        f"{problem}; where ids are names, begin the file with `{IDS_ARE_NAMES.decode().strip()}`"
+    )

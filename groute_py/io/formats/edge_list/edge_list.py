@@ -1,0 +1,267 @@
+"""Edge lists: a tail, a head and maybe a weight in each line.
+
+    # SNAP: a comment; so is a line that begins with %
+    1,2,803           parted by blanks, tabs, commas, semicolons or bars
+    home,work,1.5     ids are any integers, or else any names
+    "a, b",work,2     in quotes where they hold a separator; a quote within is doubled
+
+Ids are integers where all of the first lines' are: 007 is then 7. A comment ``# ids are names``
+makes names of all; we write it where names look like integers.
+
+Below titles, columns stand in any order and number (`groute_py.io.tables.columns`), and where the
+file has a separator a line that begins with ``#`` or ``%`` is a row if it has as many fields.
+
+This is what SNAP, LDBC Graphalytics (``.e``, with the vertices in ``.v`` beside it), GAPBS
+(``.el``, ``.wel``) and spreadsheets (``.csv``, with or without titles) have. Missing weights are 1.
+A first line of two counts, ``n m``, in front of arcs with weights says which vertices there are,
+and so does a comment ``# vertices 1..n``, which we write where some have no arcs.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, InputError, quote
+from groute_py.graph.builder import INT32, INT64
+from groute_py.graph.csr import Graph
+from groute_py.graph.ids import numbered
+from groute_py.graph.read_report import Reading
+from groute_py.io.compression import bare_name
+from groute_py.io.file_head import Head
+from groute_py.io.formats.edge_list.careful import is_skipped_comment, refuse_line, refuse_name
+from groute_py.io.formats.edge_list.dialect import COMMENTS, IDS_ARE_NAMES, Dialect, dialect_of
+from groute_py.io.formats.edge_list.fields import as_integer, fields_of, quoted
+from groute_py.io.formats.edge_list.ldbc_vertices import vertices_beside, vertices_written
+from groute_py.io.formats.edge_list.rows import Rows, read_rows
+from groute_py.io.rank_piece import Piece
+from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.io.tables.directions import arcs_of_rows
+from groute_py.io.tables.titles import PAIRS
+from groute_py.io.text.arc_reader import ArcLines
+from groute_py.io.text.arc_writer import write_arcs
+from groute_py.io.text.lines import Progress
+from groute_py.kernels.cpu.build import csr_from_arcs
+from groute_py.system.memory_limits import check_vertex_count
+
+SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
+UNPRINTABLE = re.compile(r"[\x00-\x08\n-\x1f]")
+SMALL_IDS, USUAL_IDS = (0, 2**31), (0, 10**18)
+"""Ids that the compiled loop takes, first in 32 bits."""
+
+
+def sniff(head: Head) -> bool:
+    """Whether it is text whose first line that is no comment has two or three fields."""
+    return dialect_of(head) is not None
+
+
+def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE) -> Graph:
+    """Read an edge list, compressed or not.
+
+    Where the ids count upwards from some number, that is the graph's `first_id`; else the ids are
+    kept in `ids`, integers ascending, names in the order in which they come.
+
+    Raises:
+        FormatError: with the line and what was expected there.
+    """
+    dialect = dialect_of(Head(path, asked))
+    if dialect is None:
+        raise FormatError(path, "is not an edge list: no line of two or three fields")
+    if dialect.is_plain and not dialect.names:
+        lines = _Lines(path, dialect)
+        try:
+            lines.read(progress)
+        except _LargeIdError:
+            pass  # an integer beyond 64 bits, so all ids are names
+        else:
+            return replace(lines.numbered_graph(), reading=_reading(dialect, lines.comments))
+    rows = read_rows(path, dialect, progress)
+    return replace(_graph_of_rows(path, dialect, rows), reading=_reading(dialect, rows.comments))
+
+
+def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
+    """Read the lines that begin at these bytes of a plain file, if all ids are integers in it.
+
+    Raises:
+        FormatError: something is wrong; the line that it names is not that of the file.
+    """
+    dialect = dialect_of(Head(path))
+    if dialect is None or dialect.names or not dialect.is_plain:
+        return None
+    if vertices_beside(path) is not None:
+        return None
+    lines = _Lines(path, dialect._replace(skipped=frozenset()) if span.start else dialect)
+    try:
+        lines.read(progress, span)
+    except _LargeIdError:
+        return None
+    known = dialect.vertices, dialect.vertex_count, dialect.arc_count
+    reading = _reading(dialect, lines.comments)
+    return Piece(_name(path), *lines.arcs.columns(), 0, *known, reading)
+
+
+class _LargeIdError(Exception):
+    """An id is an integer beyond 64 bits, so all ids are names."""
+
+
+class _Lines(ArcLines):
+    """Arcs whose ids are integers; `arcs` has the ids as they are."""
+
+    def __init__(self, path: Path, dialect: Dialect) -> None:
+        marks = b"" if dialect.has_marked_rows else COMMENTS
+        super().__init__(path, marks, separator=dialect.separator)
+        self._dialect = dialect
+        self.columns, self.promised, self.ids = dialect.columns, dialect.arc_count, SMALL_IDS
+
+    def take_line(self, line: bytes) -> None:
+        fields = fields_of(line, self._dialect.separator)
+        if not any(fields) or self.line in self._dialect.skipped:
+            return
+        if is_skipped_comment(line, fields, self.line, self._dialect):
+            self.comments += 1
+            return
+        if len(fields) != self.columns:
+            refuse_line(self, line, self._dialect)
+        self.add_arc(fields[0], fields[1], fields[2] if self.columns == 3 else None)
+        if self.arcs.tails.dtype == np.int64:
+            self.ids = USUAL_IDS
+
+    def _index(self, field: bytes) -> int:
+        number = as_integer(field)
+        if number is None:
+            refuse_name(self, field)
+        if not INT64.min <= number <= INT64.max:
+            raise _LargeIdError
+        return number
+
+    def numbered_graph(self) -> Graph:
+        """The graph, with indices in the place of ids."""
+        ends = self.arcs.columns()[:2]
+        first, ids, count, tails, heads = _numbered(self.path, self._dialect, *ends)
+        self.arcs.tails, self.arcs.heads = tails, heads
+        self.ids = (first, count)
+        graph = self.graph(count, name=_name(self.path))
+        return graph if ids is None else replace(graph, first_id=0, ids=ids)
+
+
+def _numbered(
+    path: Path, dialect: Dialect, tails: NDArray[Any], heads: NDArray[Any]
+) -> tuple[int, NDArray[np.int64] | None, int, NDArray[Any], NDArray[Any]]:
+    """As `groute_py.graph.ids.numbered`, with the file's own statements about its vertices."""
+    span = dialect.vertices
+    if span is None and dialect.vertex_count is not None:
+        least = int(min(tails.min(), heads.min())) if len(tails) else 1
+        span = range(min(1, least), min(1, least) + dialect.vertex_count)
+    if span is None:
+        return numbered(tails, heads, vertices_beside(path))
+    for ends in (tails, heads):
+        if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
+            wrong = int(ends.min()) if ends.min() < span.start else int(ends.max())
+            known = f"{span.start}..{span.stop - 1}"
+            raise FormatError(path, f"vertex {wrong} is outside the range {known}")
+    if not INT32.min <= span.start <= span.stop <= INT32.max:
+        tails, heads = tails.astype(np.int64, copy=False), heads.astype(np.int64, copy=False)
+    return span.start, None, len(span), tails - span.start, heads - span.start
+
+
+def _graph_of_rows(path: Path, dialect: Dialect, rows: Rows) -> Graph:
+    """The graph of rows between names, or between integers that no compiled loop has read."""
+    tails, heads = rows.tails, rows.heads
+    numbers = None if dialect.names else rows.integers()
+    first, count = 0, rows.name_count
+    ids: NDArray[Any] | None = None
+    if numbers is not None:
+        first, ids, count, tails, heads = _numbered(path, dialect, numbers[tails], numbers[heads])
+        check_vertex_count(path, count, rows.text_bytes)
+    else:
+        ids = rows.ids(path)
+    arcs = arcs_of_rows(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
+    first = 0 if ids is not None else first
+    graph = Graph.from_arrays(*csr_from_arcs(count, *arcs), first_id=first, name=_name(path))
+    return replace(graph, ids=ids)
+
+
+def _reading(dialect: Dialect, comments: int) -> Reading:
+    titles = {} if dialect.titled is None else dialect.titled.roles.titles
+    return Reading({role: str(title) for role, title in titles.items()}, comments)
+
+
+def _name(path: Path) -> str:
+    name = bare_name(path)
+    return next((name.removesuffix(s) for s in SUFFIX_OF_NAMES if name.endswith(s)), name)
+
+
+def write(graph: Graph, path: Path) -> None:
+    """Write an edge list atomically, with commas for ``.csv``, tabs for ``.tsv``, else blanks.
+
+    An ``.el`` has no weights, as GAPBS has it. Names have titles above them, as a ``.csv`` always.
+
+    Raises:
+        InputError: the weights of an ``.el`` are not all 1; a name cannot stand in such a file; or
+            a vertex that is in no range has no arc.
+    """
+    name = bare_name(path)
+    separator = b"," if name.endswith(".csv") else b"\t" if name.endswith(".tsv") else b" "
+    columns = 2 if name.endswith(".el") else 3
+    if columns == 2 and (graph.weights != 1).any():
+        raise InputError(f"{path}: an .el file has no weights; write .wel")
+    names = graph.ids if graph.ids is not None and graph.ids.dtype.kind == "U" else None
+    beside: AbstractContextManager[None] = nullcontext()
+    if name.endswith(".e") and names is None:
+        beside = vertices_written(graph, path)
+        header = b"" if graph.arc_count else b"# no edges\n"
+    else:
+        header = _comment_on_vertices(graph, path)
+    ids = graph.ids
+    if names is not None:
+        ids = np.array(_written(names, path), dtype=np.str_)
+        header += (
+            IDS_ARE_NAMES
+            if any(as_integer(n.encode()) is not None for n in names.tolist())
+            else b""
+        )
+    if names is not None or separator == b",":
+        titles = (*_titles(set() if names is None else set(names.tolist())), "weight")
+        header += separator.join(title.encode() for title in titles[:columns]) + b"\n"
+    with beside:
+        write_arcs(
+            graph,
+            path,
+            header,
+            separator=separator,
+            columns=columns,
+            first_id=graph.first_id,
+            ids=ids,
+        )
+
+
+def _titles(names: set[str]) -> tuple[str, str]:
+    """Titles of tails and heads, if possible such that are no names of vertices."""
+    return next((pair for pair in PAIRS if names.isdisjoint(pair)), PAIRS[0])
+
+
+def _comment_on_vertices(graph: Graph, path: Path) -> bytes:
+    has_arcs = np.diff(graph.offsets) > 0
+    has_arcs[graph.heads] = True
+    if has_arcs.all() and (graph.vertex_count or graph.ids is not None):
+        return b""
+    if graph.ids is not None:
+        lonely = graph.numbering.id_of(int(np.argmin(has_arcs)))
+        problem = f"vertex {lonely} has no arcs, so an edge list loses it; write .csr, .e or .mtx"
+        raise InputError(f"{path}: {problem}")
+    return f"# vertices {graph.numbering}\n".encode()
+
+
+def _written(names: NDArray[np.str_], path: Path) -> list[str]:
+    """Names as fields; those that no line can hold are refused."""
+    for name in names.tolist():
+        if not name or UNPRINTABLE.search(name):
+            problem = f"vertex {quote(name)} cannot stand in an edge list; write .parquet or .csr"
+            raise InputError(f"{path}: {problem}")
+    return [quoted(name) for name in names.tolist()]

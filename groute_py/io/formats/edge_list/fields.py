@@ -1,0 +1,136 @@
+"""How the rows of an edge list are parted into fields."""
+
+from __future__ import annotations
+
+import re
+
+from groute_py.errors import FormatError
+from groute_py.io.file_head import Head
+from groute_py.io.text.arc_reader import INTEGER
+from groute_py.io.text.lines import shown
+
+SEPARATORS = (b",", b";", b"|")
+"""What may part fields besides blanks and tabs."""
+QUOTE = b'"'
+QUOTED = re.compile(rb'((?:"[^"]*")+)')
+HINT = "; a quoted field begins and ends with a quote in its line, and doubles those within"
+
+Lines = list[tuple[int, bytes]]
+Records = list[tuple[int, list[bytes]]]
+"""Lines, or their fields, with their numbers."""
+
+
+def as_integer(field: bytes) -> int | None:
+    """The integer that a field is, if it is one."""
+    return int(field) if INTEGER.fullmatch(field) else None
+
+
+def is_comment(line: bytes) -> bool:
+    """Whether a line begins as comments do; a name in quotes may begin so too."""
+    return line.lstrip()[:1] in (b"#", b"%")
+
+
+def fields_of(line: bytes, separator: bytes) -> list[bytes]:
+    """The fields of a line, without the blanks and quotes around them.
+
+    Quotes are as RFC 4180 has them: around a whole field, and doubled within. Where they are not,
+    the line is one field.
+
+    >>> fields_of(b'"Paris, Texas", Rome, 5', b","), fields_of(b'5" pipe,Rome,5', b",")
+    ([b'Paris, Texas', b'Rome', b'5'], [b'5" pipe,Rome,5'])
+    """
+    if QUOTE not in line:
+        return _parted(line, separator)
+    pieces = QUOTED.split(line)
+    outside, inside = pieces[::2], iter(pieces[1::2])
+    fields = _parted(QUOTE.join(outside), separator)  # each quote stands for what was in a pair
+    if any(QUOTE in piece for piece in outside) or any(
+        QUOTE in field and field != QUOTE for field in fields
+    ):
+        return [line.strip()]
+    return [next(inside)[1:-1].replace(b'""', QUOTE) if f == QUOTE else f for f in fields]
+
+
+def quoted(name: str) -> str:
+    """A name as a field, in quotes where it needs them."""
+    parted = name.split() != [name] or any(other.decode() in name for other in SEPARATORS)
+    if parted or name[0] in "#%" or '"' in name:
+        return '"' + name.replace('"', '""') + '"'
+    return name
+
+
+def _parted(line: bytes, separator: bytes) -> list[bytes]:
+    return [part.strip() for part in line.split(separator)] if separator else line.split()
+
+
+def separator_of(head: Head, data: Lines) -> bytes | None:
+    """What parts every line into the same two or three fields, or else the first line.
+
+    Returns:
+        The separator, empty for blanks; None where nothing does and it does not look like arcs.
+
+    Raises:
+        FormatError: two would do, or none does although the first field is an integer.
+    """
+    for lines in (data, data[:3], data[:1]):
+        found = [separator for separator in (b"", *SEPARATORS) if _parts(lines, separator)]
+        sure = [separator for separator in found if _leaves_none(lines, separator, found)]
+        if len(sure) == 1:
+            return sure[0]
+        if found:
+            names = " or by ".join(repr(s.decode()) if s else "blanks" for s in sure or found)
+            problem = f"fields may be parted by {names} in {shown(data[0][1])}"
+            raise FormatError(
+                head.path, f"{problem}; use one of them, and points in decimals", line=data[0][0]
+            )
+    _check_columns(head, data)
+    return None
+
+
+def parted_counts(rows: Records) -> tuple[Records, Records]:
+    """The lines of counts, ``n m`` or ``n`` and ``m``, and the others."""
+    widths = [len(fields) for _, fields in rows[:3]]
+    lines = 1 if widths[:2] == [2, 3] else 2 if widths == [1, 1, 3] else 0
+    counts = [field for _, fields in rows[:lines] for field in fields]
+    if all(re.fullmatch(rb"\d{1,18}", field) for field in counts):
+        return rows[:lines], rows[lines:]
+    return [], rows
+
+
+def records_of(lines: Lines, separator: bytes) -> Records:
+    """The fields of lines, without rows of empty fields."""
+    rows = [(number, fields_of(line, separator)) for number, line in lines]
+    return [(number, fields) for number, fields in rows if any(fields)]
+
+
+def hint_of(line: bytes) -> str:
+    """What to say of quotes behind a complaint about a line."""
+    return HINT if QUOTE in line else ""
+
+
+def _records(lines: Lines, separator: bytes) -> Records:
+    return parted_counts(records_of(lines, separator))[1]
+
+
+def _parts(lines: Lines, separator: bytes) -> bool:
+    widths = {len(fields) for _, fields in _records(lines, separator)}
+    return len(widths) == 1 and widths <= {2, 3}
+
+
+def _leaves_none(lines: Lines, separator: bytes, found: list[bytes]) -> bool:
+    """Whether the ids hold none of the other separators that would do."""
+    others = [other for other in found if other and other != separator]
+    ends = [end for _, fields in _records(lines, separator) for end in fields[:2]]
+    return not any(other in end for other in others for end in ends)
+
+
+def _check_columns(head: Head, data: Lines) -> None:
+    number, line = data[0]
+    if line.count(QUOTE) % 2:
+        problem = f"a quote is not closed in {shown(line)}{HINT}"
+        raise FormatError(head.path, problem, line=number)
+    for separator in (*SEPARATORS, b""):
+        fields = fields_of(line, separator)
+        if len(fields) > 1 and as_integer(fields[0]) is not None:
+            problem = f"expected `TAIL HEAD` or `TAIL HEAD WEIGHT`, got {len(fields)} fields"
+            raise FormatError(head.path, f"{problem} in {shown(line)}", line=number)

@@ -1,0 +1,144 @@
+"""Rows of edge lists that the compiled loop does not read: names, quotes, and columns by title.
+
+Threads read blocks of whole lines, where there is a separator and the lines are usual
+(`usual`). The others are read line by line (`careful`). Names are numbered in the order
+in which they come, the tail of a row before its head.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, GraphError
+from groute_py.graph.builder import INT64
+from groute_py.io.formats.edge_list.block import joined
+from groute_py.io.formats.edge_list.careful import CarefulLines
+from groute_py.io.formats.edge_list.dialect import Dialect
+from groute_py.io.formats.edge_list.names import Names
+from groute_py.io.formats.edge_list.usual import Part, UsualLines
+from groute_py.io.text.lines import Progress, shown, whole_lines
+from groute_py.system.memory_limits import check_name_lengths
+from groute_py.system.threads import thread_count
+
+
+class Rows(NamedTuple):
+    """All rows of a file.
+
+    Attributes:
+        names: of the ends, as they stand in the file, a newline behind each.
+        name_count: how many there are.
+        tails, heads: int32, shape (rows,), places in `names`.
+        weights: int32, int64 or float64, shape (rows,).
+        back: of the arcs back, likewise, or None.
+        ways: int8, shape (rows,), as `groute_py.io.tables.directions` has them, or None.
+        comments: how many lines of comments were skipped.
+        text_bytes: the size of the text.
+    """
+
+    names: bytes
+    name_count: int
+    tails: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    weights: NDArray[Any]
+    back: NDArray[Any] | None
+    ways: NDArray[np.int8] | None
+    comments: int
+    text_bytes: int
+
+    def integers(self) -> NDArray[np.int64] | None:
+        """The names as int64, or None where one does not fit."""
+        numbers = [int(name) for name in self.names.split()]
+        if numbers and not (INT64.min <= min(numbers) and max(numbers) <= INT64.max):
+            return None
+        return np.array(numbers, np.int64)
+
+    def ids(self, path: Path) -> NDArray[np.str_]:
+        """The names as strings.
+
+        Raises:
+            FormatError: one is no UTF-8 or has a null character, or they are too long together.
+        """
+        try:
+            names = self.names.decode().split("\n")[:-1]
+            check_name_lengths(len(names), max(map(len, names), default=0))
+        except UnicodeDecodeError as error:
+            start = self.names.rfind(b"\n", 0, error.start) + 1
+            name = self.names[start : self.names.index(b"\n", start)]
+            raise FormatError(path, f"a vertex is named {shown(name)}: no UTF-8") from error
+        except GraphError as error:
+            raise FormatError(path, str(error)) from error
+        if b"\0" in self.names:
+            raise FormatError(path, "a vertex has a null character in its name")
+        return np.array(names, dtype=np.str_)
+
+
+def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
+    """Read all rows of a file.
+
+    Raises:
+        FormatError: with the line and what was expected there.
+    """
+    lines, total, text_bytes = CarefulLines(path, dialect), path.stat().st_size, 0
+    names = Names()
+    numbers: list[tuple[Any, Any, Any]] = []
+    ends: list[NDArray[np.int32]] = []
+    for text, done, parts in _parted(path, dialect):
+        text_bytes += len(text)
+        for span, count, block in parts:
+            if block is None:
+                block = lines.block(text[span.start : span.stop])
+            else:
+                lines.line += count
+            ends.append(names.numbers(block.ends))
+            numbers.append(block[1:])
+        if progress:
+            progress(done, total)
+    none, roles = np.zeros(0, np.int32), dialect.places
+    tails, heads = (np.concatenate([none, *(block[end::2] for block in ends)]) for end in (0, 1))
+    weights, back, ways = zip(*numbers, strict=True) if numbers else ((), (), ())
+    return Rows(
+        names.text(),
+        names.count,
+        tails,
+        heads,
+        joined(weights) if "weight" in roles else np.ones(len(tails), np.int32),
+        joined(back) if "back" in roles else None,
+        np.concatenate([np.zeros(0, np.int8), *ways]) if "direction" in roles else None,
+        lines.comments,
+        text_bytes,
+    )
+
+
+def _parted(path: Path, dialect: Dialect) -> Iterator[tuple[bytes, int, list[Part]]]:
+    """The text in blocks, with the file's bytes done, and the parts of each."""
+    if not dialect.separator:
+        for text, done in whole_lines(path):
+            yield text, done, [Part(range(len(text)), 0, None)]
+        return
+    usual, threads, skipped = UsualLines(dialect), thread_count(), max(dialect.skipped, default=0)
+    under_way: deque[tuple[bytes, int, Future[list[Part]]]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for text, done in whole_lines(path):
+            start, skipped = _behind(text, skipped)
+            under_way.append((text, done, pool.submit(usual.parts, text, start)))
+            while len(under_way) > 2 * threads:
+                first, at, coming = under_way.popleft()
+                yield first, at, coming.result()
+        for first, at, coming in under_way:
+            yield first, at, coming.result()
+
+
+def _behind(text: bytes, lines: int) -> tuple[int, int]:
+    """The byte behind so many lines of a text, and how many of them are in later texts."""
+    end = 0
+    while lines and end < len(text):
+        end = text.index(b"\n", end) + 1
+        lines -= 1
+    return end, lines

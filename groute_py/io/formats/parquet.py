@@ -1,0 +1,255 @@
+"""Parquet edge tables: columns of tails, heads and maybe weights.
+
+Columns are found by their names, as `groute_py.io.tables.columns` says. Tails and heads are
+integers or strings. Which vertices have no arcs is kept beside the table, in the metadata
+``groute-py``, which other programs pass over.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, GraphError, GrouteError, InputError, SetupError
+from groute_py.graph.builder import INT64
+from groute_py.graph.csr import Graph
+from groute_py.graph.ids import numbered
+from groute_py.graph.read_report import Reading
+from groute_py.io.file_head import Head
+from groute_py.io.optional_libraries import library
+from groute_py.io.tables.columns import BY_TITLE, Columns, Roles, as_int64, roles_of
+from groute_py.io.tables.directions import arcs_of_rows, ways_of
+from groute_py.io.tables.titles import end_of, is_weight_title
+from groute_py.io.text.arc_writer import arc_blocks
+from groute_py.io.text.lines import Progress
+from groute_py.kernels.cpu.build import csr_from_arcs, index_type
+from groute_py.system.atomic_file import replacing
+from groute_py.system.memory_limits import check_name_lengths, check_room, check_vertex_count
+
+MAGIC = b"PAR1"
+METADATA = b"groute-py"
+BLOCK = 1 << 20
+"""Arcs in a row group."""
+
+
+def sniff(head: Head) -> bool:
+    """Whether it begins with the magic."""
+    return head.text.startswith(MAGIC)
+
+
+class Kept(NamedTuple):
+    """What our metadata say of vertices: that all in a span are there, or which have no arcs."""
+
+    span: range | None
+    lonely: list[Any]
+
+
+class Table(NamedTuple):
+    """What is read: the roles of columns, their values by role, and what our metadata say."""
+
+    roles: Roles
+    columns: dict[str, NDArray[Any]]
+    kept: Kept
+
+
+def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE) -> Graph:
+    """Read an edge table.
+
+    Raises:
+        FormatError: it is damaged, has other columns, or larger than memory.
+        SetupError: PyArrow is not installed.
+    """
+    table = _table(path, asked)
+    tails, heads, kept = table.columns["tail"], table.columns["head"], table.kept
+    if kept.span is not None:
+        first, ids, count = kept.span.start, None, len(kept.span)
+        content = sum(column.nbytes for column in table.columns.values())
+        check_vertex_count(path, count, max(content, path.stat().st_size))
+        _check_ends(path, [tails, heads], kept.span)
+        tails, heads = (ends.astype(np.int64, copy=False) - first for ends in (tails, heads))
+    elif tails.dtype.kind in "iu":
+        lonely = np.array(kept.lonely, np.int64)
+        first, ids, count, tails, heads = numbered(tails, heads, lonely)
+    else:
+        names = np.concatenate([tails, heads, np.array(kept.lonely, np.str_)])
+        ids, places = np.unique(names, return_inverse=True)
+        first, count = 0, len(ids)
+        tails, heads = np.split(places[: 2 * len(tails)], 2)
+    try:
+        wanted = index_type(count)
+        tails, heads, weights = _arcs(table, tails, heads)
+        offsets, heads, weights = csr_from_arcs(
+            count, tails.astype(wanted), heads.astype(wanted), weights
+        )
+        graph = Graph.from_arrays(offsets, heads, weights, name=path.stem)
+    except GraphError as error:
+        raise FormatError(path, str(error)) from error
+    reading = Reading({role: str(title) for role, title in table.roles.titles.items()})
+    return replace(graph, first_id=first if ids is None else 0, ids=ids, reading=reading)
+
+
+def _arcs(
+    table: Table, tails: NDArray[Any], heads: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Tails, heads and weights of the arcs that the rows are."""
+    roles, columns, ways = table.roles, table.columns, None
+    weights = columns.get("weight", np.ones(len(tails), np.int32))
+    back = columns.get("back")
+    for values in (weights, back):
+        if values is not None and values.dtype.kind == "U":
+            raise GraphError(f"weights must be numbers, not {values.dtype}")
+    if roles.direction is not None and roles.rule is not None:
+        ways = ways_of(columns["direction"].tolist(), roles.direction, roles.rule)
+    return arcs_of_rows(tails, heads, weights, ways=ways, back=back)
+
+
+def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
+    for ends in columns:
+        if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
+            raise FormatError(path, f"an id is outside the range {span.start}..{span.stop - 1}")
+
+
+def _table(path: Path, asked: Columns) -> Table:
+    """The columns that are read, and what the metadata say."""
+    pq = library("pyarrow.parquet", "reading Parquet")
+    try:
+        with pq.ParquetFile(path) as file:
+            roles = _chosen(path, file, asked)
+            names = list(roles.titles.values())
+            rows = file.metadata.num_rows
+            check_room(8 * len(names) * rows, f"{path}: {rows:,} arcs")
+            table = file.read(columns=names)
+            more = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
+            columns = {
+                role: _array(path, table.column(name), name, role)
+                for role, name in roles.titles.items()
+            }
+    except (FormatError, SetupError):
+        raise
+    except GraphError as error:
+        raise FormatError(path, str(error)) from error
+    except GrouteError:  # of a signal handler
+        raise
+    except Exception as error:
+        problem = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise FormatError(path, f"damaged Parquet: {problem}") from error
+    tails, heads = columns["tail"].dtype, columns["head"].dtype
+    if (
+        tails.kind not in "iuU"
+        or (tails.kind == "U") != (heads.kind == "U")
+        or (heads.kind not in "iuU")
+    ):
+        problem = f"tails are {tails} and heads {heads}; integers or strings"
+        raise FormatError(path, f"{problem} are read")
+    if not isinstance(more, dict):
+        raise FormatError(path, f"damaged Parquet: its metadata {METADATA.decode()} are no object")
+    return Table(roles, columns, _kept(path, more, str if tails.kind == "U" else int))
+
+
+def _kept(path: Path, more: Any, kind: type) -> Kept:
+    """What our metadata say, after a look at it: any program may have written it."""
+    span, lonely = more.get("span"), more.get("lonely", [])
+    right = isinstance(lonely, list) and all(type(vertex) is kind for vertex in lonely)
+    if right and kind is str:
+        right = "".join(lonely).isascii() or not any(map(_has_half, lonely))
+    if right and kind is int:
+        right = all(INT64.min <= vertex <= INT64.max for vertex in lonely)
+    if right and span is not None:
+        right = kind is int and isinstance(span, list) and [type(n) for n in span] == [int, int]
+        right = right and span[1] >= 0 and INT64.min <= span[0] <= INT64.max - span[1]
+    if not right:
+        problem = f"damaged Parquet: its metadata {METADATA.decode()} do not fit its columns"
+        raise FormatError(path, f"{problem}; write the table anew without them")
+    return Kept(None if span is None else range(span[0], sum(span)), lonely)
+
+
+def _has_half(name: str) -> bool:
+    """Whether there is half of a character in a name, as JSON can write it."""
+    return any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def _chosen(path: Path, file: Any, asked: Columns) -> Roles:
+    """The roles of the columns."""
+    types = library("pyarrow", "reading Parquet").types
+    schema = file.schema_arrow
+
+    def is_numeric(name: str) -> bool:
+        kind = schema.field(name).type
+        return bool(types.is_integer(kind) or types.is_floating(kind))
+
+    try:
+        return roles_of(
+            _without_index(schema, asked),
+            is_numeric,
+            lambda name: file.read(columns=[name]).column(name).unique().to_pylist(),
+            asked,
+        )
+    except GraphError as error:
+        raise FormatError(path, str(error)) from error
+
+
+def _without_index(schema: Any, asked: Columns) -> list[str]:
+    """All columns but those in which pandas has kept its rows' labels, if that is all they are."""
+    labels = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [
+        name
+        for name in schema.names
+        if name not in labels
+        or end_of(name)
+        or is_weight_title(name)
+        or name in asked.named.values()
+    ]
+
+
+def _array(path: Path, column: Any, name: str, role: str) -> NDArray[Any]:
+    if role == "direction":  # its rule says what its values are, and whether one may lack
+        return np.array(column.to_pylist(), dtype=object)
+    if column.null_count:
+        raise FormatError(path, f"column {name} has {column.null_count:,} empty places")
+    values = column.to_numpy()
+    if values.dtype == object:
+        if not all(isinstance(value, str) for value in values):
+            raise FormatError(path, f"column {name} is {column.type}; integers or strings are read")
+        if any("\0" in value for value in values):
+            raise FormatError(path, f"column {name} has a name with a null character in it")
+        check_name_lengths(len(values), max(map(len, values), default=0))
+        values = values.astype(np.str_)
+    if values.dtype == np.uint64:
+        values = as_int64(values, f"a value of column {name}")
+    if values.dtype.kind not in "iufbU":
+        raise FormatError(path, f"column {name} is {column.type}, which is no number")
+    return np.asarray(values)
+
+
+def write(graph: Graph, path: Path) -> None:
+    """Write columns ``tail``, ``head`` and ``weight`` in the file's ids, atomically.
+
+    Raises:
+        InputError: the suffix is of a compression, which such a file does not need.
+        SetupError: PyArrow is not installed.
+    """
+    if path.suffix != ".parquet":
+        raise InputError(f"{path}: a Parquet file is compressed already; write .parquet")
+    arrow, pq = library("pyarrow", "writing Parquet"), library("pyarrow.parquet", "writing Parquet")
+    kind = arrow.int64() if graph.ids is None or graph.ids.dtype == np.int64 else arrow.string()
+    weight = arrow.from_numpy_dtype(graph.weights.dtype)
+    fields = [("tail", kind), ("head", kind), ("weight", weight)]
+    schema = arrow.schema(fields, metadata={METADATA: json.dumps(_more(graph)).encode()})
+    with replacing(path) as file, pq.ParquetWriter(file, schema) as table:
+        for tails, heads, weights in arc_blocks(graph, BLOCK):
+            ids = (graph.numbering.ids_of(ends) for ends in (tails, heads))
+            columns = [arrow.array(ends, kind) for ends in ids]
+            table.write_table(arrow.table([*columns, arrow.array(weights, weight)], schema=schema))
+
+
+def _more(graph: Graph) -> dict[str, Any]:
+    if graph.ids is None:
+        return {"span": [graph.first_id, graph.vertex_count]}
+    has_arcs = np.diff(graph.offsets) > 0
+    has_arcs[graph.heads] = True
+    return {"lonely": graph.ids[~has_arcs].tolist()}

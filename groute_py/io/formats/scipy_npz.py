@@ -1,0 +1,135 @@
+"""SciPy's sparse arrays, ``.npz``, as `scipy.sparse.save_npz` writes them: CSR, CSC and COO.
+
+Entry (u, v) is the weight of the arc u → v; explicit zeros are arcs of weight 0, entries of a COO
+that stand twice are parallel arcs. We write CSR, with the file's ids beside it as ``ids`` or
+``first_id``, which SciPy passes over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, GraphError, InputError, quoted
+from groute_py.graph.csr import Graph
+from groute_py.graph.ids import check_given_ids
+from groute_py.io.file_head import Head
+from groute_py.io.npz import DAMAGE, read_arrays
+from groute_py.io.text.lines import Progress
+from groute_py.io.untrusted import INT64, first_id, integer
+from groute_py.kernels.cpu.build import csr_from_arcs, index_type
+from groute_py.system.atomic_file import replacing
+from groute_py.system.memory_limits import check_vertex_count
+
+MAGIC = b"PK\3\4"
+READ = ("csr", "csc", "coo")
+MEMBERS = (
+    *("format", "shape", "indptr", "indices", "row", "col", "data"),
+    *("ids", "first_id"),
+)
+"""The arrays that are read, of all that a file may have."""
+
+
+def sniff(head: Head) -> bool:
+    """Whether it is an archive whose first member is an array."""
+    return head.text.startswith(MAGIC) and b".npy" in head.text[:128]
+
+
+def read(path: Path, progress: Progress | None = None) -> Graph:
+    """Read a sparse array.
+
+    Raises:
+        FormatError: it is damaged, or no square sparse array.
+        GraphError: it is larger than memory.
+    """
+    found = _arrays(path)
+    try:
+        form = found["format"].item()
+        form = form.decode() if isinstance(form, bytes) else str(form)
+        rows, columns = (integer("its shape", extent, 0, INT64.max) for extent in found["shape"])
+        if form not in READ:
+            forms = ", ".join(READ)
+            raise FormatError(path, f"a sparse array in {quoted(form)} form; {forms} are read")
+        if rows != columns:
+            raise FormatError(path, f"a graph needs a square array, not {rows} x {columns}")
+        check_vertex_count(path, rows, path.stat().st_size)
+        ids, first = found.get("ids"), first_id(found.get("first_id", np.int64(0)), rows)
+        if ids is not None:
+            check_given_ids(ids)
+        arrays = _csr(form, rows, found)
+        name = path.name.removesuffix(".npz")
+        graph = Graph.from_arrays(*arrays, first_id=first, name=name)
+        if graph.vertex_count != rows:
+            raise FormatError(path, f"{graph.vertex_count} rows where {rows} were expected")
+        return graph if ids is None else replace(graph, first_id=0, ids=ids)
+    except KeyError as error:
+        missing = f"no SciPy sparse array: it lacks {error.args[0]}"
+        raise FormatError(path, missing) from error
+    except FormatError:
+        raise
+    except (ValueError, TypeError, IndexError) as error:
+        raise FormatError(path, f"damaged sparse array: {error}") from error
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        return read_arrays(path, MEMBERS)
+    except GraphError:
+        raise
+    except OSError as error:  # also of a member that is said to begin before the file
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+    except DAMAGE as error:
+        raise FormatError(path, f"damaged .npz: {quoted(error)}") from error
+
+
+def _csr(form: str, count: int, found: dict[str, NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+    if form == "csr":
+        return found["indptr"], found["indices"], found["data"]
+    if form == "coo":
+        tails, heads = found["row"], found["col"]
+    else:
+        columns = np.diff(_offsets(found["indptr"], len(found["indices"])))
+        tails, heads = found["indices"], np.repeat(np.arange(len(columns)), columns)
+    for ends in (tails, heads):
+        if ends.dtype.kind not in "iu":
+            raise ValueError(f"its indices are {ends.dtype}")
+        if len(ends) and not (ends.min() >= 0 and ends.max() < count):
+            raise ValueError(f"an index is outside 0..{count - 1}")
+    wanted = index_type(count)
+    return csr_from_arcs(count, tails.astype(wanted), heads.astype(wanted), found["data"])
+
+
+def _offsets(offsets: NDArray[Any], count: int) -> NDArray[Any]:
+    if offsets.ndim != 1 or not len(offsets) or offsets[0] != 0 or offsets[-1] != count:
+        raise ValueError("its offsets do not go from 0 to the number of entries")
+    if (offsets[1:] < offsets[:-1]).any():
+        raise ValueError("its offsets decrease")
+    return offsets
+
+
+def write(graph: Graph, path: Path) -> None:
+    """Write a CSR array atomically; SciPy reads it.
+
+    Raises:
+        InputError: the suffix is of a compression, which such a file does not need.
+    """
+    if path.suffix != ".npz":
+        raise InputError(f"{path}: an .npz is compressed already; write .npz")
+    arrays: dict[str, Any] = {
+        "format": np.array(b"csr"),
+        "shape": np.array([graph.vertex_count, graph.vertex_count]),
+        "data": graph.weights,
+        "indices": graph.heads,
+        "indptr": graph.offsets,
+        "_is_array": np.array(True),
+    }
+    if graph.ids is not None:
+        arrays["ids"] = graph.ids
+    elif graph.first_id:
+        arrays["first_id"] = np.int64(graph.first_id)
+    with replacing(path) as file:
+        np.savez_compressed(file, **arrays)

@@ -1,0 +1,1 @@
+"""Tables with a row for each arc: what their columns are, by their titles."""

@@ -1,0 +1,236 @@
+"""What the columns of an edge table are: tails, heads, weights and directions, by their titles.
+
+The same for all tables: text with titles, Parquet, Arrow, pandas, Polars and dicts. What cannot be
+known is an error that says which names choose; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError, InputError, quote, quoted
+from groute_py.io.tables.directions import SIGNS, Rule, is_direction, rule_of
+from groute_py.io.tables.titles import (
+    compact,
+    end_of,
+    ends_in,
+    is_other_title,
+    is_weight_title,
+    weight_there,
+)
+
+CHOOSE_ENDS = "name them with --tail and --head (tail= and head= in Python)"
+MOMENTS = ("time", "times")
+"""Titles of weights, or of times of day where another column may hold weights."""
+CHOOSE_WEIGHT = "choose one with --weight (weight= in Python)"
+MOST_BY_PLACE = 3
+"""Columns of a table whose first two are tails and heads whatever they are called."""
+
+
+class Columns(NamedTuple):
+    """The columns that a caller names, and what overrides a column of directions.
+
+    Attributes:
+        tail, head, weight: titles; None for a column to be found.
+        undirected: every row is an edge, whatever a column of directions says.
+    """
+
+    tail: Any = None
+    head: Any = None
+    weight: Any = None
+    undirected: bool = False
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The titles that are given."""
+        titles = {"tail": self.tail, "head": self.head, "weight": self.weight}
+        return {role: title for role, title in titles.items() if title is not None}
+
+    def refuse(self, what: str) -> None:
+        """Raise `InputError` for a title, where a graph has no columns by name."""
+        if self.named:
+            given = ", ".join(f"{role} {quote(title)}" for role, title in self.named.items())
+            raise InputError(f"{what} has no columns by name; leave out {given}")
+
+
+BY_TITLE = Columns()
+"""All columns are found by their titles."""
+
+
+class Roles(NamedTuple):
+    """The titles of the columns that are read, None for those that are not there.
+
+    Attributes:
+        tail, head: of the ends of arcs.
+        weight: of weights; without it every arc weighs 1.
+        back: of the weights of arcs back.
+        direction: of the column that says which way a row leads.
+        rule: how the values of ``direction`` are read; without that `SIGNS`, where there is a
+            column of weights back.
+    """
+
+    tail: Any
+    head: Any
+    weight: Any = None
+    back: Any = None
+    direction: Any = None
+    rule: Rule | None = None
+
+    @property
+    def titles(self) -> dict[str, Any]:
+        """By their role, of all columns that are read."""
+        named = zip(self._fields[:5], self[:5], strict=True)
+        return {role: title for role, title in named if title is not None}
+
+
+def roles_of(
+    titles: Sequence[Any],
+    is_numeric: Callable[[Any], bool],
+    values: Callable[[Any], Sequence[Any]],
+    asked: Columns = BY_TITLE,
+) -> Roles:
+    """What each column is.
+
+    Tails and heads are the one pair of titles that says so (`groute_py.io.tables.titles`); of two
+    or three columns without such a pair they are the first two. Weights are the one column whose
+    title says so, or the third of three if it holds numbers.
+
+    Args:
+        titles: of all columns.
+        is_numeric: whether a column holds numbers.
+        values: some or all values of a column.
+        asked: what the caller names.
+
+    Raises:
+        GraphError: two columns have one title, or which is which is not clear.
+
+    >>> roles_of(["id", "km", "to", "from"], lambda title: True, lambda title: []).titles
+    {'tail': 'from', 'head': 'to', 'weight': 'km'}
+    """
+    known = quoted(", ".join(map(str, titles)))
+    if len(titles) < 2:
+        raise GraphError(f"expected columns of tails and heads, got {known}")
+    if len(set(titles)) < len(titles):
+        raise GraphError(f"two columns have the same name: {known}; rename one of them")
+    for title in asked.named.values():
+        if title not in titles:
+            raise GraphError(
+                f"the edge table has no column {quote(title)}; it has {quoted(list(titles))}"
+            )
+    tail, head = _ends(titles, asked, known)
+    rest = [title for title in titles if title not in (tail, head)]
+    weight = asked.weight
+    if weight is None:
+        weight = _weight(rest, is_numeric, known, is_narrow=len(titles) <= MOST_BY_PLACE)
+    elif weight in (tail, head):
+        raise GraphError(f"column {quote(weight)} cannot hold weights and the ends of arcs")
+    others = [title for title in rest if title != weight]
+    return _directed(Roles(tail, head, weight), others, values, asked)
+
+
+def _ends(titles: Sequence[Any], asked: Columns, known: str) -> tuple[Any, Any]:
+    if asked.tail is not None and asked.head is not None:
+        if asked.tail == asked.head:
+            raise GraphError(f"column {quote(asked.tail)} cannot hold both tails and heads")
+        return asked.tail, asked.head
+    pairs = [
+        (tail, head)
+        for tail, head in ends_in([title for title in titles if title != asked.weight])
+        if asked.tail in (None, tail) and asked.head in (None, head)
+    ]
+    if len(pairs) > 1:
+        several = ", or ".join(f"{tail} and {head}" for tail, head in pairs)
+        raise GraphError(f"tails and heads may be {quoted(several)}, in {known}; {CHOOSE_ENDS}")
+    if pairs:
+        return pairs[0]
+    first = titles[:2]
+    if (
+        asked.tail is not None
+        or asked.head is not None
+        or len(titles) > MOST_BY_PLACE
+        or any(is_other_title(title) or is_weight_title(title) for title in first)
+        or any("head" in end_of(title) for title in (titles[0], *titles[2:]))
+        or any("tail" in end_of(title) for title in titles[1:])
+        or asked.weight in first
+    ):
+        raise GraphError(
+            f"which columns hold tails and heads is not clear in {known}; {CHOOSE_ENDS}"
+        )
+    return first[0], first[1]
+
+
+def _weight(
+    rest: list[Any], is_numeric: Callable[[Any], bool], known: str, *, is_narrow: bool
+) -> Any:
+    """The column of weights, or None where every arc weighs 1."""
+    found = [title for title in rest if is_weight_title(title)]
+    if found and all(compact(title) in MOMENTS for title in found):  # or of when a row was written
+        found = [] if any(not _is_known(title) for title in rest) else found
+    if len(found) > 1:  # words such as a time of day are no weights beside numbers
+        found = [title for title in found if is_numeric(title)] or found
+    if len(found) > 1:
+        several = " or ".join(map(str, found))
+        raise GraphError(f"weights may be {quoted(several)}, in {known}; {CHOOSE_WEIGHT}")
+    if found:
+        return found[0]
+    unknown = [title for title in rest if not is_other_title(title)]
+    if is_narrow and unknown and is_numeric(unknown[0]):
+        return unknown[0]
+    if unknown:
+        raise GraphError(
+            f"which column holds weights is not clear in {known}; {CHOOSE_WEIGHT}, name one "
+            "`weight`, or leave out all but tails and heads for unit weights"
+        )
+    return None
+
+
+def _is_known(title: Any) -> bool:
+    """Whether a title says what is in the column."""
+    return is_weight_title(title) or is_other_title(title)
+
+
+def _directed(
+    roles: Roles, others: list[Any], values: Callable[[Any], Sequence[Any]], asked: Columns
+) -> Roles:
+    """The roles with what says which way rows lead."""
+    if asked.undirected:
+        return roles
+    for title in others:
+        if (forward := weight_there(title)) is None:
+            continue
+        if roles.weight is None or compact(roles.weight) != forward:
+            raise GraphError(
+                f"column {quoted(title)} holds weights of arcs back, but weights are "
+                f"{'1' if roles.weight is None else roles.weight}; choose those that belong to it "
+                "with --weight (weight= in Python), or give --undirected to read each row as an "
+                "edge"
+            )
+        return roles._replace(back=title, rule=SIGNS)
+    found = [title for title in others if is_direction(title, others, values)]
+    if len(found) > 1:
+        several = " and ".join(map(str, found))
+        raise GraphError(
+            f"columns {quoted(several)} both say which way rows lead; leave one out, or give "
+            "--undirected to read each row as an edge"
+        )
+    if not found:
+        return roles
+    one_way = compact(roles.weight).endswith("ab") if roles.weight is not None else False
+    partner = f"{compact(roles.weight)[:-2]}ba" if one_way else None
+    back = next((title for title in others if compact(title) == partner), None)
+    return roles._replace(direction=found[0], rule=rule_of(found[0]), back=back)
+
+
+def as_int64(values: NDArray[Any], what: str) -> NDArray[np.int64]:
+    """Integers as int64.
+
+    Raises:
+        GraphError: `what` does not fit.
+    """
+    if values.dtype == np.uint64 and len(values) and values.max() > np.iinfo(np.int64).max:
+        raise GraphError(f"{what} is {values.max()}, which does not fit in 64-bit signed integers")
+    return values.astype(np.int64, copy=False)

@@ -1,0 +1,168 @@
+"""Which way the rows of an edge table lead, by a column that says so, and which arcs they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError
+from groute_py.io.tables.titles import compact
+
+FORWARD, BOTH, BACKWARD = 1, 0, -1
+YES, NO = ("1", "true", "t", "yes", "y"), ("0", "false", "f", "no", "n")
+
+
+class Rule(NamedTuple):
+    """How the values of a column are read.
+
+    Attributes:
+        ways: `FORWARD`, `BOTH` or `BACKWARD` for each value in small letters.
+        wanted: the values, for messages.
+    """
+
+    ways: dict[str, int]
+    wanted: str
+
+    def way(self, value: Any) -> int | None:
+        """Which way a row with this value leads; None for a value that says nothing."""
+        return self.ways.get(_plain(value))
+
+
+def _rule(forward: Sequence[str], both: Sequence[str], backward: Sequence[str], said: str) -> Rule:
+    ways = dict.fromkeys(forward, FORWARD) | dict.fromkeys(both, BOTH)
+    return Rule(ways | dict.fromkeys(backward, BACKWARD), said)
+
+
+SIGNS = Rule({}, "a weight below 0 for no arc")
+"""Of a weight and one of the arc back: each below 0 means that there is no such arc (pgRouting)."""
+TYPE = _rule(("directed",), ("undirected",), (), "Directed or Undirected")
+DIRECTED = _rule(YES, NO, (), "1 or true for directed rows, 0 or false for others")
+UNDIRECTED = _rule(NO, YES, (), "1 or true for rows of both directions, 0 or false for others")
+DIRECTION = _rule(
+    ("1", "forward", "f", "ft"),
+    ("0", "both", "b"),
+    ("-1", "backward", "t", "tf"),
+    "1, 0 for both, or -1",
+)
+ONE_WAY = _rule(YES, (*NO, ""), ("-1", "reverse"), "yes, no or -1")
+UNDIRECTED_TITLES = (
+    *("undirected", "bidirectional", "bidirected", "bidir", "mutual", "symmetric"),
+    *("twoway", "bothways", "bothdirections"),
+)
+RULES = {
+    **dict.fromkeys(("type", "edgetype"), TYPE),
+    "directed": DIRECTED,
+    **dict.fromkeys(UNDIRECTED_TITLES, UNDIRECTED),
+    **dict.fromkeys(("direction", "dir", "dirflag", "directionflag"), DIRECTION),
+    **dict.fromkeys(("oneway", "onewaystreet"), ONE_WAY),
+}
+"""By the title, without a leading ``is``: Gephi, GMNS, AequilibraE, OpenStreetMap, GTFS."""
+
+
+def known_rule(title: Any) -> Rule | None:
+    """The rule that a title names; whether the column follows it, `is_direction` says."""
+    plain = compact(title)
+    return RULES.get(plain) or RULES.get(plain.removeprefix("is"))
+
+
+def rule_of(title: Any) -> Rule:
+    """The rule for a column that `is_direction` accepts."""
+    rule = known_rule(title)
+    assert rule is not None
+    return rule
+
+
+def is_direction(title: Any, others: Sequence[Any], values: Any) -> bool:
+    """Whether a column says which way rows lead.
+
+    ``Type`` does so only where a value is Gephi's, and ``oneway`` not beside ``reversed``, with
+    which OSMnx has a row for each direction.
+
+    Args:
+        title: of the column.
+        others: titles of other columns.
+        values: gives some or all values of a column by its title.
+    """
+    rule = known_rule(title)
+    if rule is TYPE:
+        return any(TYPE.way(value) is not None for value in values(title))
+    if rule is ONE_WAY:
+        return all(compact(other) != "reversed" for other in others)
+    return rule is not None
+
+
+def ways_of(values: Sequence[Any], title: Any, rule: Rule) -> NDArray[np.int8]:
+    """Which way each row leads, int8, shape (rows,).
+
+    Raises:
+        GraphError: with the number of the row, from 1, whose value says nothing.
+    """
+    plain = [_plain(value) for value in values]
+    known = {value: rule.ways.get(value) for value in dict.fromkeys(plain)}
+    ways = [known[value] for value in plain]
+    if None in ways:
+        row = ways.index(None)
+        raise GraphError(f"row {row + 1}: {problem_of(values[row], title, rule)}")
+    return np.array(ways, np.int8)
+
+
+def problem_of(value: Any, title: Any, rule: Rule) -> str:
+    """What is wrong with a value of a column of directions, and what to do."""
+    return (
+        f"column {title} says {str(value)[:40]!r}; expected {rule.wanted}. To read each row as an "
+        "edge, whatever this column says, give --undirected (in Python leave the column out)"
+    )
+
+
+def arcs_of_rows(
+    tails: NDArray[Any],
+    heads: NDArray[Any],
+    weights: NDArray[Any],
+    *,
+    ways: NDArray[np.int8] | None = None,
+    back: NDArray[Any] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Tails, heads and weights of the arcs that rows are: first those forward, then those back.
+
+    A row whose ends are one vertex is one arc.
+
+    Args:
+        tails, heads, weights: of the rows, shape (rows,).
+        ways: as `ways_of` says; None for all forward.
+        back: the weights of the arcs back. Without `ways` there is no arc where a weight is below
+            0 (`SIGNS`).
+
+    >>> [column.tolist() for column in arcs_of_rows(*np.array([[0], [1], [5]]), back=np.array([7]))]
+    [[0, 1], [1, 0], [5, 7]]
+    """
+    if ways is None and back is None:
+        return tails, heads, weights
+    returning = weights if back is None else back
+    if not (np.isfinite(weights).all() and np.isfinite(returning).all()):
+        raise GraphError("weights must be finite, also those of arcs back")
+    if ways is None:
+        there, again = weights >= 0, returning >= 0
+    else:
+        there, again = ways >= BOTH, ways <= BOTH
+    kind = np.result_type(weights.dtype, returning.dtype)
+    weights, returning = weights.astype(kind, copy=False), returning.astype(kind, copy=False)
+    again &= (tails != heads) | ~there
+    return (
+        np.concatenate([tails[there], heads[again]]),
+        np.concatenate([heads[there], tails[again]]),
+        np.concatenate([weights[there], returning[again]]),
+    )
+
+
+def _plain(value: Any) -> str:
+    """A value as the rules spell it: ``1.0`` is ``1``, and ``None`` and NaN are nothing."""
+    if isinstance(value, bytes):
+        value = value.decode(errors="replace")
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    return str(value).strip().lower()

@@ -1,0 +1,1 @@
+"""Text files: blocks of whole lines, rows of integers, and lines of arcs, read and written."""

@@ -1,0 +1,205 @@
+"""Text files of arc lines, read by several threads in the order of the file.
+
+One thread decompresses ahead, others scan blocks of whole lines by a compiled loop, and the
+caller's thread puts together what they find. Where the loop leaves a line to us, the format takes
+that line by `ArcLines.take_line`, and the rest of the block is scanned again with what the line
+has changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError
+from groute_py.graph.builder import INT32, INT64, Arcs
+from groute_py.graph.csr import Graph
+from groute_py.io.text.lines import Progress, lines_within, shown, whole_lines
+from groute_py.kernels.cpu.scan import NO_LETTER, kinds_of, scan_arcs
+from groute_py.system.memory_limits import check_vertex_count
+from groute_py.system.threads import thread_count
+
+SHORTEST_ARC = len("1 2\n")
+BLANKS = b" \t\r"
+INTEGER = re.compile(rb"[+-]?\d{1,400}")
+DECIMAL = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
+
+class _Terms(NamedTuple):
+    """What a scan may take for usual, as it is when the scan begins."""
+
+    ids: tuple[int, int]
+    columns: int
+    index_type: np.dtype[Any]
+    weight_type: np.dtype[Any]
+
+
+class _Scanned(NamedTuple):
+    position: int
+    lines: int
+    tails: NDArray[Any]
+    heads: NDArray[Any]
+    weights: NDArray[Any] | None
+
+
+class ArcLines:
+    """A file half read: the arcs so far, and the number of the next line.
+
+    Args:
+        path: the file.
+        comments: the bytes that begin a comment.
+        separator: the byte that parts fields, if not blanks.
+        letter: the byte in front of every arc, if any.
+    """
+
+    def __init__(
+        self, path: Path, comments: bytes, *, separator: bytes = b"", letter: bytes = b""
+    ) -> None:
+        self.path = path
+        self.line = 1
+        self.arcs = Arcs()
+        self.ids = (0, 0)
+        """The least id and how many there are; no arc is usual before this is known."""
+        self.columns = 3
+        self.comments = 0
+        """Lines of comments that were skipped."""
+        self.promised: int | None = None
+        """How many arcs the file says it has."""
+        self._text_bytes = 0
+        self._kinds = kinds_of(BLANKS, comments, separator)
+        self._comment = (
+            re.compile(rb"(?m)^[ \t\r]*[%s]" % re.escape(comments)) if comments else None
+        )
+        self._letter = letter[0] if letter else NO_LETTER
+
+    def take_line(self, line: bytes) -> None:
+        """Take a line that the compiled loop leaves; formats say how."""
+        raise NotImplementedError
+
+    def read(self, progress: Progress | None = None, span: range | None = None) -> None:
+        """Take all lines, or those that begin at the bytes of `span`.
+
+        Progress is called with bytes done and bytes in all.
+
+        Raises:
+            FormatError: with the line and what was expected there.
+        """
+        total, threads = self.path.stat().st_size if span is None else len(span), thread_count()
+        blocks = whole_lines(self.path) if span is None else lines_within(self.path, span)
+        under_way: deque[tuple[bytes, Future[_Scanned]]] = deque()
+        with ThreadPoolExecutor(threads + 1) as pool:
+            coming = pool.submit(next, blocks, None)
+            while (block := coming.result()) is not None:
+                coming = pool.submit(next, blocks, None)
+                text, done = block
+                under_way.append((text, pool.submit(self._scan, text, 0, self._terms(), None)))
+                # The first block has the header, which the others depend on.
+                while len(under_way) > (threads + 1 if self.line > 1 else 0):
+                    self._take(*under_way.popleft())
+                if progress:
+                    progress(done, total)
+            while under_way:
+                self._take(*under_way.popleft())
+
+    def graph(self, vertex_count: int, *, name: str) -> Graph:
+        """The graph, once all lines are taken.
+
+        Raises:
+            FormatError: arcs are missing, or there are absurdly many vertices.
+        """
+        if self.promised is not None and self.arcs.count < self.promised:
+            problem = f"promises {self.promised:,} arcs, but there are only {self.arcs.count:,}"
+            raise FormatError(self.path, problem)
+        check_vertex_count(self.path, vertex_count, self._text_bytes)
+        return self.arcs.graph(vertex_count, first_id=self.ids[0], name=name)
+
+    def promise(self, vertex_count: int, arc_count: int) -> None:
+        """Take the header's counts; ids are from 1."""
+        self.ids, self.promised = (1, vertex_count), arc_count
+        self.arcs.widen(vertex_count, None)
+        if arc_count <= self.path.stat().st_size // SHORTEST_ARC:
+            self.arcs.reserve(arc_count)  # what a compressed file promises is seen as it comes
+
+    def refuse(self, problem: str) -> NoReturn:
+        """Say what is wrong with the line at hand."""
+        raise FormatError(self.path, problem, line=self.line)
+
+    def add_arc(self, tail: bytes, head: bytes, weight: bytes | None) -> None:
+        """Take an arc field by field, or say what is wrong with it."""
+        if self.promised is not None and self.arcs.count >= self.promised:
+            self.refuse(f"more arcs than the {self.promised:,} that are promised")
+        ends = self._index(tail), self._index(head)
+        self.arcs.append(*ends, 1 if weight is None else self.weight(weight))
+
+    def weight(self, field: bytes) -> int | float:
+        """The number that a field is."""
+        if INTEGER.fullmatch(field):
+            if not INT64.min <= int(field) <= INT64.max:
+                self.refuse(f"weight {shown(field)} does not fit in 64-bit integers")
+            return int(field)
+        if not DECIMAL.fullmatch(field):
+            self.refuse(f"expected a finite number as weight, got {shown(field)}")
+        if abs(value := float(field)) == float("inf"):
+            self.refuse(f"weight {shown(field)} does not fit in 64-bit floating point")
+        return value
+
+    def _index(self, field: bytes) -> int:
+        first, last = self.ids[0], sum(self.ids) - 1
+        if not re.fullmatch(rb"\d{1,19}", field):
+            self.refuse(f"expected a vertex id in {first}..{last}, got {shown(field)}")
+        if not first <= int(field) <= last:
+            self.refuse(f"vertex {int(field)} is outside the range {first}..{last}")
+        return int(field) - first
+
+    def _terms(self) -> _Terms:
+        return _Terms(self.ids, self.columns, self.arcs.tails.dtype, self.arcs.weights.dtype)
+
+    def _take(self, text: bytes, coming: Future[_Scanned]) -> None:
+        """Take a block of whole lines, scanned already as far as was possible."""
+        self._text_bytes += len(text)
+        start, scanned = 0, coming.result()
+        while True:
+            room = None if self.promised is None else self.promised - self.arcs.count
+            if room is not None and len(scanned.tails) > room:
+                scanned = self._scan(text, start, self._terms(), room)
+            self.arcs.extend(scanned.tails, scanned.heads, scanned.weights)
+            self.line += scanned.lines
+            if self._comment is not None and scanned.lines > len(scanned.tails):
+                skipped = self._comment.findall(text[start : scanned.position])
+                self.comments += len(skipped)
+            if scanned.position == len(text):
+                return
+            end = text.index(b"\n", scanned.position)
+            self.take_line(text[scanned.position : end])
+            self.line += 1
+            start = end + 1
+            scanned = self._scan(text, start, self._terms(), None)
+
+    def _scan(self, text: bytes, start: int, terms: _Terms, room: int | None) -> _Scanned:
+        """Scan from `start` on, for at most `room` arcs; changes nothing."""
+        shortest = 2 * terms.columns + (self._letter != NO_LETTER) * 2
+        size = (len(text) - start) // shortest + 1 if room is None else room
+        tails, heads = np.empty((2, size), terms.index_type)
+        weights = np.empty(size, terms.weight_type)
+        limits = INT32 if weights.dtype == np.int32 else INT64
+        position, lines, filled = scan_arcs(
+            np.frombuffer(text, np.uint8),
+            np.int64(start),
+            self._kinds,
+            self._letter,
+            terms.ids,
+            terms.columns,
+            (int(limits.min), int(limits.max)),
+            weights.dtype.kind == "f",
+            tails,
+            heads,
+            weights,
+        )
+        found = weights[:filled] if terms.columns == 3 else None
+        return _Scanned(int(position), lines, tails[:filled], heads[:filled], found)

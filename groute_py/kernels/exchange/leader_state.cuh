@@ -1,0 +1,13 @@
+#pragma once
+
+#include "layout/exchange.cuh"
+
+struct Desk {  // in shared memory
+    Orders orders;
+    Exchange own;               // as of the end of the last step
+    Heard heard;                // this rank's mailbox as of the last poll
+    u64 express_at[MAX_PEERS];  // words taken from each peer's express ring since the start
+    u64 began;                  // start of the step, by this multiprocessor's clock
+    u32 express_come;           // 1 if some express ring holds words that have not been taken
+    u32 come[BLOCK / 32];       // for each warp the number of consecutive valid words of a ring
+};

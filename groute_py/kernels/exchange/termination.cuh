@@ -1,0 +1,81 @@
+// The votes that end a run, and move the window that all ranks share; see groute_py/comm/termination.py for the proof.
+#pragma once
+
+#include "exchange/flow_control.cuh"
+#include "sssp/windows.cuh"
+
+// States this rank's floor and counts in the open vote, once. All lanes call it.
+__device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double floor) {
+    const u64 vote = desk.heard.vote, parity = vote & 1;
+    if (vote == desk.own.balloted) return;
+    const Exchange& own = desk.own;
+    const u32 p = lane() % MAX_PEERS;
+    const Traffic& with = desk.orders.with[p];
+    const u64 sent = sum_over_peers(peers, own.sent[p] + own.express_sent[p] + own.shown);
+    const u64 received = sum_over_peers(peers, with.begin + desk.express_at[p] + with.seen);
+    if (lane()) return;
+    Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
+    store_volatile(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
+    store_volatile(&mine->sent, 2 * sent + parity);
+    store_volatile(&mine->received, 2 * received + parity);
+    desk.own.balloted = vote;
+}
+
+// The work that a rank has left, apart from arrivals.
+struct Prospect {
+    u32 near;          // entries in near
+    u64 listed;        // work in near and in row chunks, in entries; see weight_of
+    bool pending;      // the overflow bitmap is not empty
+    double floor;      // smallest distance left to work on
+    double threshold;  // distances pushed to peers lie below it
+    u32 far;           // entries of the far list, or vertices that are far
+    bool much;         // far is large, and need not be pulled first
+    double bound;      // pull bound, see sssp/pull_deferred.cuh; infinite if no arcs are deferred
+    double reach;      // width of windows after the bound; before it they have a quarter
+};
+
+// Rank 0: when all ballots are complete, writes the verdict to all ranks and opens the next vote. The window moves when
+// nothing is left in it; a window that grows only when also no entry is in flight, because that may lie in it. Up to
+// the pull bound of a rank windows stay narrow. The words of a verdict may be read in any order: limits only rise, so a
+// rank that reads the new vote with the old limit only waits longer.
+__device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Prospect& prospect) {
+    u32 p = lane();
+    bool voter = p < peers.count;
+    u64 parity = desk.heard.vote & 1;
+    Ballot ballot = desk.heard.ballot[voter ? p : 0];
+    bool whole = ballot.floor >> 63 == parity && (ballot.sent & 1) == parity && (ballot.received & 1) == parity;
+    if (!__all_sync(~0u, !voter || whole)) return;
+    double floor = INFINITE;
+    if (voter) floor = __longlong_as_double((i64)(ballot.floor & ~(1ull << 63)));
+    u64 sent = voter ? ballot.sent / 2 : 0, received = voter ? ballot.received / 2 : 0;
+#pragma unroll
+    for (int step = 16; step > 0; step >>= 1) {
+        floor = min(floor, __shfl_xor_sync(~0u, floor, step));
+        sent += __shfl_xor_sync(~0u, sent, step);
+        received += __shfl_xor_sync(~0u, received, step);
+    }
+    bool idle = floor == INFINITE || floor > peers.bound;
+    bool calm = idle && sent == received;
+    bool quiet = calm && desk.own.calm == sent + 1;
+    double width = desk.own.width, end = desk.heard.limit - peers.ahead;
+    bool settled = sent == received || peers.ahead > 0, moves = floor != INFINITE && floor >= end && settled;
+    if (moves) {
+        const double told = desk.heard.bound, bound = told > floor ? min(told, prospect.bound) : prospect.bound;
+        const bool pulls = PULLS && bound != INFINITE, before = pulls && floor < bound;
+        if (pulls) width = max(width, before ? prospect.reach / 4 : prospect.reach);
+        if (!before) width = wider(width, peers.widest, prospect.much);
+        end = max(floor + width, nextafter(floor, INFINITE));
+        if (before) end = min(end, bound);
+    }
+    __syncwarp();
+    if (p == 0) {
+        desk.own.calm = calm ? sent + 1 : 0;
+        desk.own.width = width;
+    }
+    if (!voter) return;
+    Mailbox* theirs = peers.mailbox[p];
+    if (moves) store_volatile(&theirs->from, floor);
+    if (floor != INFINITE) store_volatile(&theirs->limit, min(end + peers.ahead, peers.bound));
+    store_volatile(&theirs->quiet, (u32)quiet);
+    store_volatile(&theirs->vote, desk.heard.vote + 1);
+}

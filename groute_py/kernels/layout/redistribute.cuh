@@ -1,0 +1,9 @@
+#pragma once
+
+#include "layout/types.cuh"
+
+struct Deal {  // mirrored in device/layout.py
+    u32 me;
+    u32 first;  // the first peer's number among all ranks
+    u32 count;  // of peers
+};

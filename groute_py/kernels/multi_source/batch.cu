@@ -1,0 +1,239 @@
+// Many sources, one block each: near–far Δ-stepping (see sssp/near_far.cu) within a block, with block barriers only.
+// Hundreds of sources are in flight, which hides latency. A block takes the next source when it has finished one.
+//
+// A vertex is in near at most once, and far is a bitmap, so nothing can overflow. The bitmaps are in shared memory if
+// they fit.
+
+#include "primitives/access.cuh"
+#include "primitives/arithmetic.cuh"
+
+#define CREW blockDim.x  // few sources get more threads each: 256 to 1024
+#define HANDS 4          // lanes a row
+#define AT_ONCE 2        // arcs that a lane has in flight
+#define LONG_ROW 256     // the whole block relaxes rows with this many arcs
+#define LONG_ROWS 64     // such rows that can be queued
+DYNAMIC_SHARED(u32, shared_marks);
+
+// A type for each place of the bits, because an atomic on a generic address (shared or global) is many times slower
+// than one on shared memory.
+struct NearbyMarks {
+    __device__ __forceinline__ u32* at(u32 word) const { return shared_marks + word; }
+};
+
+struct DistantMarks {
+    u32* first;
+
+    __device__ __forceinline__ u32* at(u32 word) const { return first + word; }
+};
+
+template <class Marks>
+struct Source {
+    Distance* distance;
+    Marks marks;  // bitmap of near, then of far
+    u32 words;    // of each bitmap
+    u32* next;    // near list of the next level
+    u32* next_count;
+    Distance threshold;
+
+    // Adds a vertex to near; whether it was not there yet.
+    __device__ __forceinline__ bool mark_near(u32 v) const { return set(v / 32, v); }
+    __device__ __forceinline__ bool mark_far(u32 v) const { return set(words + v / 32, v); }
+    __device__ __forceinline__ void unmark_near(u32 v) const { atomicAnd(marks.at(v / 32), ~(1u << (v % 32))); }
+
+  private:
+    __device__ __forceinline__ bool set(u32 word, u32 v) const {
+        u32 bit = 1u << (v % 32);
+        return !(atomicOr(marks.at(word), bit) & bit);
+    }
+};
+
+// Returns the distance if the vertex went to far, else NOTHING.
+template <class Marks>
+__device__ __forceinline__ Distance reach(const Source<Marks>& source, u32 vertex, Distance distance) {
+    if (distance >= atomic_min(source.distance + vertex, distance)) return NOTHING;
+    if (distance < source.threshold) {
+        if (source.mark_near(vertex)) source.next[atomicAdd(source.next_count, 1)] = vertex;
+        return NOTHING;
+    }
+    source.mark_far(vertex);
+    return distance;
+}
+
+__device__ __forceinline__ Distance least_of_block(Distance mine, Distance* shared) {
+    __syncthreads();
+    if (threadIdx.x == 0) *shared = NOTHING;
+    __syncthreads();
+    if (mine < NOTHING) atomic_min(shared, mine);
+    __syncthreads();
+    return *shared;
+}
+
+__device__ __forceinline__ Distance beyond(Distance distance, Distance delta) {
+    Distance sum = plus(distance, delta);
+    return sum <= distance ? NOTHING : sum;  // overflow, or delta is lost in rounding
+}
+
+struct Row {
+    u32 vertex;
+    Offset begin, end;
+};
+
+__device__ __forceinline__ Row row_of(const Offset* offsets, u32 vertex) {
+    return {vertex, offsets[vertex], offsets[vertex + 1]};
+}
+
+// Relax arcs begin, begin + step, ... of a row; returns the least distance that went to far.
+template <class Marks>
+__device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Marks>& source, const Row& row, u32 step,
+                                              u32* overflowed) {
+    Distance distance = load_l2(source.distance + row.vertex), least = NOTHING;
+    for (Offset a = row.begin; a < row.end; a += AT_ONCE * step) {
+        Arc arc[AT_ONCE];
+        Distance known[AT_ONCE];
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            if (a + k * step < row.end) arc[k] = load(arcs + a + k * step);
+        }
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            if (a + k * step < row.end) known[k] = load_l2(source.distance + arc[k].head);
+        }
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            if (a + k * step >= row.end) continue;
+            Distance sum = plus(distance, arc[k].weight);
+            if (sum < distance || sum >= NOTHING) {
+                *overflowed = 1;
+            } else if (sum < known[k]) {
+                least = min(least, reach(source, arc[k].head, sum));
+            }
+        }
+    }
+    return least;
+}
+
+// Moves all vertices from far to the list.
+template <class Marks>
+__device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pending, u32* pending_count) {
+    for (u32 word = threadIdx.x; word < source.words; word += CREW) {
+        volatile u32* place = source.marks.at(source.words + word);
+        u32 bits = *place;
+        if (!bits) continue;
+        *place = 0;
+        u32 next = atomicAdd(pending_count, __popc(bits));
+        for (; bits; bits &= bits - 1) pending[next++] = 32 * word + __ffs(bits) - 1;
+    }
+}
+
+// Moves listed vertices below the new threshold to near; returns the least distance that stays in far.
+template <class Marks>
+__device__ __forceinline__ Distance split_far(const Source<Marks>& source, const u32* pending, u32 count,
+                                              Distance before) {
+    Distance least = NOTHING;
+    for (u32 i = threadIdx.x; i < count; i += CREW) {
+        u32 vertex = pending[i];
+        Distance distance = load_l2(source.distance + vertex);
+        if (distance < before) continue;  // has been relaxed meanwhile
+        if (distance < source.threshold) {
+            source.mark_near(vertex);
+            source.next[atomicAdd(source.next_count, 1)] = vertex;
+        } else {
+            source.mark_far(vertex);
+            least = min(least, distance);
+        }
+    }
+    return least;
+}
+
+// Solves for one source after another. lists: 2 · vertices, of this block.
+template <class Marks>
+__device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta,
+                                              const u32* sources, u32 count, Distance* rows, u32* lists, Marks marks,
+                                              u32* counter, u32* overflowed) {
+    __shared__ u32 job, sizes[3], long_count, long_rows[LONG_ROWS];
+    __shared__ Distance shared_least;
+    Source<Marks> source;
+    source.marks = marks;
+    source.words = (vertices + 31) / 32;
+    u32 lane = threadIdx.x % 32, hand = threadIdx.x % HANDS;
+    u32 together = ((1u << HANDS) - 1) << (lane - hand);
+
+    for (;;) {
+        if (threadIdx.x == 0) job = atomicAdd(counter, 1);
+        __syncthreads();
+        if (job >= count) return;
+        source.distance = rows + (u64)job * vertices;
+        for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = NOTHING;
+        for (u32 w = threadIdx.x; w < 2 * source.words; w += CREW) *marks.at(w) = 0;
+        if (threadIdx.x == 0) {
+            sizes[0] = 1;
+            sizes[1] = long_count = 0;
+            lists[0] = sources[job];
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) __stcg(source.distance + sources[job], (Distance)0);
+        source.threshold = delta;
+        Distance least = NOTHING;  // least distance that this thread put into far
+        __syncthreads();
+        for (u32 level = 0;; level++) {  // sizes rotate: this level's, the next one's, one that is cleared
+            u32 size = sizes[level % 3];
+            u32* near = lists + (u64)(level % 2) * vertices;
+            source.next = lists + (u64)((level + 1) % 2) * vertices;
+            source.next_count = &sizes[(level + 1) % 3];
+            if (threadIdx.x == 0) sizes[(level + 2) % 3] = 0;
+            if (size == 0) {
+                Distance nearest = least_of_block(least, &shared_least);
+                if (nearest == NOTHING) break;
+                Distance before = source.threshold;
+                source.threshold = beyond(nearest, delta);
+                list_far(source, near, &sizes[level % 3]);  // both were empty
+                __syncthreads();
+                least = split_far(source, near, sizes[level % 3], before);
+                __syncthreads();
+                continue;
+            }
+            // clear the bits first, so that vertices that improve from here on are listed again
+            for (u32 i = threadIdx.x; i < size; i += CREW) {
+                source.unmark_near(near[i]);
+            }
+            __syncthreads();
+            for (u32 i = threadIdx.x / HANDS; i < size; i += CREW / HANDS) {
+                Row row = row_of(offsets, near[i]);
+                if (row.end - row.begin > LONG_ROW) {
+                    u32 place = hand == 0 ? atomicAdd(&long_count, 1) : 0;
+                    place = __shfl_sync(together, place, lane - hand);
+                    if (place < LONG_ROWS) {
+                        if (hand == 0) long_rows[place] = row.vertex;
+                        continue;
+                    }
+                }
+                row.begin += hand;
+                least = min(least, relax_row(arcs, source, row, HANDS, overflowed));
+            }
+            __syncthreads();
+            u32 put_off = min(long_count, (u32)LONG_ROWS);
+            if (put_off == 0) continue;
+            for (u32 i = 0; i < put_off; i++) {
+                Row row = row_of(offsets, long_rows[i]);
+                row.begin += threadIdx.x;
+                least = min(least, relax_row(arcs, source, row, CREW, overflowed));
+            }
+            __syncthreads();
+            if (threadIdx.x == 0) long_count = 0;
+        }
+        __syncthreads();
+    }
+}
+
+// marks: 2 · words for each block, or null where they fit in shared memory; lists: 2 · vertices for
+// each block; counter: the next source.
+extern "C" __global__ void __launch_bounds__(1024)
+    batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources, u32 count,
+          Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
+    u64 words = (vertices + 31) / 32;
+    lists += 2ull * vertices * blockIdx.x;
+    auto solve = [=](auto where) {
+        solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, where, counter, overflowed);
+    };
+    if (marks)
+        solve(DistantMarks{marks + 2 * words * blockIdx.x});
+    else
+        solve(NearbyMarks{});
+}

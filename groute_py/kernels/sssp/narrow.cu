@@ -1,0 +1,26 @@
+
+#include "sssp/rows.cuh"
+#include "sssp/step.cuh"
+
+// Between slices: moves near entries at or above a lowered threshold to far. The other entries and the row chunks go to
+// the lists of the next step, which the host then makes current.
+extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* control, Distance threshold) {
+    const u32 turn = control->turn, near_count = min(control->near_count[turn % 3], work.capacity);
+    const u32 items_count = min(control->item_count[turn % 3], work.item_capacity);
+    const Turn now = begin_turn(work, control, turn, control->far_side, near_count, items_count);
+    u32 rounded = (now.near_in_count + 31) & ~31u, stride = gridDim.x * blockDim.x;
+    u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
+    for (u32 i = thread; i < rounded; i += stride) {
+        Ready ready = {};
+        bool live = false;
+        if (i < now.near_in_count) {
+            ready = listed_at(now.near_in, i);
+            live = ready.distance == load_l2(&work.distance[ready.vertex]);
+        }
+        bool close = live && ready.distance < threshold;
+        append(work, control, now.near_out, entry_of(ready), ready.tail, close);
+        append(work, control, now.far, entry_of(ready), ready.tail, live && !close);
+    }
+    for (u32 i = thread; i < now.items_in_count; i += stride)
+        now.items_out[atomicAdd(now.items_out_count, 1u)] = load(&now.items_in[i]);
+}

@@ -1,0 +1,259 @@
+// Near-far Δ-stepping on one share: a persistent cooperative kernel that takes many steps ("turns") a launch. Davidson,
+// Baxter, Garland and Owens, "Work-efficient parallel GPU methods for single-source shortest paths" (IPDPS 2014).
+//
+// A step relaxes the entries of near and writes the near list of the next step.
+// * Thin step (few entries a block, no row chunks): a block relaxes its part of near. It keeps the near entries that it
+//   produces in shared memory and relaxes them at once, level by level, until some block has reached `depth` levels and
+//   the grid meets again. On road networks the time of a level is latency, so this saves most barriers. Rows are
+//   looked up and prefetched before they are needed.
+// * Thick step: warps take groups of entries, keep several arcs a lane in flight, and buffer what they append.
+// Rows longer than PART are cut into chunks (items) for warps of the whole grid. A thin step leaves them to the next
+// step; a thick step relaxes them itself after a barrier. So peers that hold parts of one hub's row relax them in steps
+// that are taken in lockstep, if they are many.
+//
+// A step with many arcs may defer arcs that lead far beyond its window, and pull them later; see
+// sssp/pull_deferred.cuh.
+//
+// When near is empty, or when the window that peers share has moved, far is split by a new threshold; windows may grow
+// (groute_py/algorithms/delta_stepping.py). Invariant: a vertex whose distance is below the threshold has an entry for
+// that distance in near, or its bit in the overflow bitmap (`spilled`), or no arc to relax there
+// (sssp/min_out_weight.cuh), or has been relaxed from it; all other reached vertices are far. So entries can be
+// processed in any order, with the same final distances.
+//
+// With peers, vertices that come into near are pushed at once, or pulled by the peers after the step, and a step begins
+// with the arrivals; see exchange/peers.cuh. A head in the halo is marked dirty, for messages through the host.
+
+#include "exchange/leader.cuh"
+#include "exchange/shutdown.cuh"
+#include "sssp/initialize.cuh"
+#include "sssp/overflow.cuh"
+#include "sssp/split_far.cuh"
+#include "sssp/step_block_local.cuh"
+#include "sssp/step_grid.cuh"
+
+#define BUSY 4  // mean degree up to which the limit of thin steps counts entries; above it they may have fewer
+
+// Whether the last step split far, and why: for a new window of this rank, or to join the window of peers.
+#define OPENED 1
+#define CAUGHT_UP 2
+
+// The main kernel. Without peers it works until nothing up to `limit` is left or `max_turns` steps are done; with peers
+// until all are quiet up to `peers.bound` or a host sets the stop flag. With `max_turns` 0 it only initialises.
+// `begins`, `source` and `first` (the width of the first window): see sssp/initialize.cuh. State between launches: see
+// Control.
+extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
+    relax(const __grid_constant__ Share share, const __grid_constant__ Work work, const __grid_constant__ Peers peers,
+          Control* control, Distance delta, Distance cutoff, double limit, u32 max_turns, u32 depth, u32 begins,
+          u32 source, Distance first) {
+    __shared__ Staging staged;
+    __shared__ Seen seen;
+    __shared__ Desk desk;
+    __shared__ Attendance block;
+    Exchange& exchange = control->exchange;
+    const Rank rank{share, work, peers, control, seen, block, desk};
+    const bool exchanging = exchanges(peers);
+    if (threadIdx.x < MAX_PEERS) desk.express_at[threadIdx.x] = 0;
+    if (threadIdx.x == 0) {
+        desk.began = clock64();
+        block = attend(control);
+    }
+    __syncthreads();
+    if (begins != GO_ON) {
+        begin(rank, begins, source, first);
+        meet(control, block);
+    }
+    if (max_turns == 0) return;
+    if (exchanging && blockIdx.x == 0) clear(peers.next);
+    if (exchanging && conducts() && threadIdx.x < 32) take_over(control, desk);
+    look_at(control, seen, peers);
+
+    u32 turn = seen.turn, far_side = seen.far_side;
+    const u32 last_turn = turn + max_turns;
+    Distance threshold = control->threshold, window = control->window;
+    double width = exchange.width;
+    double floor = 0;
+    u32 relaxed = 0, steps = 0;  // of this launch; relaxed by this thread
+    u32 after_split = 0;
+    // Arcs to distances of `bound` or more are deferred, for tails at `base` or more. NOTHING: no arcs are deferred.
+    Distance bound = PULLS ? control->bound : NOTHING, base = control->base;
+    bool owes = true;  // arcs may have been deferred since the bound was set
+    auto pulls = [&](u32 far) { return PULLS && bound != NOTHING && (owes || far > 0); };
+    bool served = false;  // the last step had arrivals only
+    // Sets the pull bound if this step has many arcs, or if a peer has set one.
+    auto foresee = [&](u64 arcs) {
+        if (!PULLS || bound != NOTHING || !is_narrow(work, window, threshold)) return;
+        const double told = exchanging ? seen.orders.bound : 0;
+        const bool joins = told > 0 && told >= (double)threshold;
+        if (!joins && arcs < work.outer_from) return;
+        base = window;
+        bound = max(joins ? (Distance)told : end_of(threshold, work.outer_reach / 2), threshold);
+        width = max(width, work.outer_reach / 4.0);
+    };
+    auto up_to = [&] { return seen.orders.limit; };  // the shared limit
+    auto open = [&](Distance from, bool much) {      // opens the window that begins at `from`
+        window = from;
+        if (exchanging) {
+            threshold = end_of(from, (double)delta);
+            if (up_to() < (double)threshold) threshold = (Distance)up_to();
+        } else {
+            if (bound == NOTHING) width = wider(width, (double)delta, much);
+            threshold = end_of(from, width);
+        }
+        threshold = min(threshold, bound);
+        // a window always contains the distance at which it begins
+        threshold = max(threshold, just_above(from));
+    };
+
+    while (true) {
+        const u32 near_count = min(exchanging ? seen.orders.near : seen.near_count[turn % 3], work.capacity);
+        const u32 items_count = min(seen.item_count[turn % 3], work.item_capacity);
+        auto begun = [&] { return begin_turn(work, control, turn, far_side, near_count, items_count); };
+        u32 far_count = seen.far_count[far_side];
+        Distance least_far = seen.least_far[far_side];
+        const u32 arrived = exchanging ? seen.orders.arrived + seen.orders.express : 0;
+        bool last = turn == last_turn && !exchanging;
+        if (exchanging) {
+            if (seen.orders.quiet || seen.orders.stopped) {
+                Distance beyond = after_split ? least_far : threshold;
+                floor = far_count ? (double)beyond : (double)INFINITE;
+                if (pulls(far_count)) floor = min(floor, (double)bound);
+                if (seen.orders.stopped) floor = (double)window;
+                break;
+            }
+        }
+        clear_ahead(control, turn, far_side);
+        bool listed = near_count + items_count > 0;
+        auto end = [&] { return up_to() < (double)bound ? (Distance)up_to() : bound; };
+        // the shared window has moved, and this rank has work in it
+        const bool behind = exchanging && peers.ahead == 0 && (listed || arrived) && end() > threshold;
+        if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
+            floor = (double)window;
+            if (last) break;
+            foresee(arcs_due(work, (u64)near_count + arrived, items_count));
+            owes = true;
+            if (items_count == 0 && ((u64)near_count + arrived) * max(work.mean_degree / BUSY, 1u) <= gridDim.x * THIN)
+                take_thin_turn(rank, begun, staged, depth, window, threshold, cutoff, bound, relaxed);
+            else
+                take_thick_turn(rank, begun(), staged, arrived > 0, window, threshold, cutoff, bound, relaxed,
+                                after_split == CAUGHT_UP, foresee);
+            steps++;
+            after_split = 0;
+            served = !listed;
+        } else {
+            Turn now = begun();
+            meet(control, block);  // all blocks have read the counters that decide about the window
+            served = false;
+            if (!behind && seen.any_spilled) {
+                floor = (double)window;
+                if (last) break;
+                if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
+                meet(control, block);  // cleared before vertices that find no place set it again
+                recover_spilled(share, work, control, now);
+            } else if (!behind && pulls(far_count) &&
+                       (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
+                floor = (double)bound;
+                bool idle = exchanging ? waits(peers, floor, up_to()) : floor > limit;
+                if (last || (idle && !exchanging)) break;
+                if (!idle) {
+                    if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
+                    far_side ^= 1;
+                    now.far = far_list(work, control, far_side);
+                    const Distance beyond = bound;
+                    bound = NOTHING;
+                    width = max(width, (double)work.outer_reach);
+                    open(beyond, true);
+                    // with grades most near vertices have no arc to relax if long arcs are deferred again
+                    if (share.unit > 0 && is_narrow(work, window, threshold)) bound = threshold;
+                    pull(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
+                    base = window;
+                    owes = false;
+                    after_split = OPENED;
+                }
+            } else {
+                const Distance before = threshold, from = after_split ? least_far : threshold;
+                floor = far_count ? (double)from : (double)INFINITE;
+                bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, up_to()) : floor > limit));
+                if (last || (idle && !exchanging)) break;
+                if (behind) {
+                    window = max(window, min((Distance)seen.orders.from, end()));  // either word may arrive first
+                    threshold = end();
+                } else if (!idle) {
+                    open(from, far_count > share.own / MUCH && !is_narrow(work, window, threshold));
+                }
+                if (!idle) {
+                    if (blockIdx.x == 0 && threadIdx.x == 0) {
+                        control->least_far[far_side] = NOTHING;
+                        control->unlisted = 0;
+                    }
+                    const List far = now.far;
+                    far_side ^= 1;
+                    now.far = far_list(work, control, far_side);
+                    if (behind) now.near_out = now.near_in;
+                    Distance* least = &control->least_far[far_side];
+                    split_far(rank, far, far_count, now, staged, before, threshold, bound, least);
+                    after_split = behind ? CAUGHT_UP : OPENED;
+                }
+                if (behind) {  // relax the entries of near and of the split in the step that follows
+                    auto count = [&] {
+                        if (lane() == 0) control->orders.near = load_volatile(now.near_in.count);
+                    };
+                    meet(control, block, [] {}, count, [] {});
+                    look_at(control, seen, peers);
+                    continue;
+                }
+            }
+            if (arrived) {
+                merge_inbox(rank, now, staged, window, bound);
+                owes = true;
+            }
+        }
+        turn++;
+        Prospect prospect;
+        auto prepare = [&] {
+            if (exchanging) hear(peers, desk);
+        };
+        auto decide = [&] {
+            if (!exchanging) return;
+            const Written written(exchange);
+            prospect.near = load_volatile(&control->near_count[turn % 3]);
+            prospect.listed = weight_of(prospect.near, load_volatile(&control->item_count[turn % 3]));
+            prospect.pending = load_volatile(&control->any_spilled);
+            Distance next = after_split ? load_l2(&control->least_far[far_side]) : threshold;
+            u32 far = load_volatile(&control->far_count[far_side]);
+            double left = far ? (double)next : (double)INFINITE;
+            prospect.bound = pulls(far) ? (double)bound : (double)INFINITE;
+            prospect.reach = work.outer_reach;
+            left = min(left, prospect.bound);
+            prospect.far = pulls(far) ? share.own : far;
+            prospect.much = pulls(far) || (far > share.own / MUCH && !is_narrow(work, window, threshold));
+            prospect.threshold = (double)threshold;
+            // entries of near are relaxed even if their window begins beyond the bound
+            double listed = min((double)window, peers.bound);
+            prospect.floor = prospect.listed || prospect.pending ? listed : left;
+            conduct(peers, exchange, desk, written, prospect);
+            Copy<Orders>(&desk.orders).put(&control->orders);
+        };
+        meet(control, block, prepare, decide, [&] {
+            if (exchanging) report(peers, desk, prospect);
+        });
+        look_at(control, seen, peers);
+    }
+    if (exchanging && conducts() && threadIdx.x < 32) {
+        Copy<Exchange>(&desk.own).put(&exchange);
+        take_leave(peers, control, seen.orders.stopped, floor);
+    }
+    add_up(&control->relaxations, relaxed);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        control->steps += steps;
+        control->turn = turn;
+        control->far_side = far_side;
+        control->threshold = threshold;
+        control->window = window;
+        if (PULLS) {
+            control->bound = bound;
+            control->base = base;
+        }
+        if (!exchanging) control->exchange.width = width;
+        control->floor = floor;
+    }
+}

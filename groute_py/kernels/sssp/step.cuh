@@ -1,0 +1,94 @@
+// The lists and counters of one step (`turn`). They rotate with the number of the step, so that no block reads a
+// counter that a faster block may be writing: all counters that decide about a step were final before the barrier that
+// began it. Each block copies them to shared memory once a step. If every warp read them from L2, the one cache line
+// that holds them would be the bottleneck of thin steps.
+#pragma once
+
+#include "exchange/peers.cuh"
+#include "layout/control.cuh"
+#include "primitives/warp.cuh"
+#include "sssp/worklists.cuh"
+
+// Copies the control words to shared memory, with the leader's decisions (`Orders`) if there are peers; all threads of
+// a block call it.
+__device__ __forceinline__ void look_at(const Control* control, Seen& seen, const Peers& peers) {
+    const u32 orders = exchanges(peers) ? sizeof(Orders) - (MAX_PEERS - peers.count) * sizeof(Traffic) : 0;
+    const u32 bytes = sizeof(Seen) - sizeof(Orders) + orders;
+    const u32* from = (const u32*)(const Seen*)control;
+    u32* to = (u32*)&seen;
+    static_assert(sizeof(Seen) / 4 <= BLOCK, "a word a thread");
+    if (threadIdx.x < bytes / 4) to[threadIdx.x] = load_l2(&from[threadIdx.x]);
+    __syncthreads();
+}
+
+struct Turn {
+    u32 number;  // from 1
+    List near_in;
+    u32 near_in_count;
+    u32* taken;  // near entries handed out to warps so far ...
+    const Item* items_in;
+    u32 items_in_count;
+    u32* items_taken;  // ... and row chunks
+    List near_out;
+    Item* items_out;
+    u32* items_out_count;  // row chunks for the next step
+    u32* cut_count;        // row chunks that this step relaxes itself
+    List far;
+};
+
+// The lists and counters of step `turn` + 1, with the given numbers of near entries and row chunks.
+__device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u32 turn, u32 far_side, u32 near_count,
+                                           u32 items_count) {
+    u32 next = turn + 1;
+    Turn now;
+    now.number = next;
+    now.near_in = near_list(work, control, turn);
+    now.near_in_count = near_count;
+    now.taken = &control->taken[turn % 3];
+    now.items_in = work.items[turn % 2];
+    now.items_in_count = items_count;
+    now.items_taken = &control->items_taken[turn % 3];
+    now.near_out = near_list(work, control, next);
+    now.items_out = work.items[next % 2];
+    now.items_out_count = &control->item_count[next % 3];
+    now.cut_count = &control->cut_count[turn % 2];
+    now.far = far_list(work, control, far_side);
+    return now;
+}
+
+// Entries and row chunks as a measure of work, in entries; a row chunk counts as PART / 4 entries.
+__device__ __forceinline__ u64 weight_of(u32 entries, u32 items) { return entries + PART / 4 * (u64)items; }
+
+// Clears the counters that the previous step read: the step after next writes them.
+__device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_side) {
+    if (blockIdx.x || threadIdx.x) return;
+    control->near_count[(turn + 2) % 3] = 0;
+    control->taken[(turn + 2) % 3] = 0;
+    control->items_taken[(turn + 2) % 3] = 0;
+    control->item_count[(turn + 2) % 3] = 0;
+    control->cut_count[(turn + 1) % 2] = 0;
+    control->far_count[far_side ^ 1] = 0;
+}
+
+#define SHARES_OF_PARTS 4  // chunks that the row chunks of a step are divided into, a warp
+#define SHARES_OF_NEAR 8   // the same for near entries
+
+// How many places of a list a warp takes at once: count / (shares * warps), but at least `least` and at most `most`.
+__device__ __forceinline__ u32 places_at_once(u32 count, u32 shares, u32 least, u32 most) {
+    return min(max(count / (shares * grid_warps()), least), most);
+}
+
+// Calls `visit(first)` for the places of a list, `each` at a time, on the warps of the grid. The first `rounds` groups
+// of a warp are assigned statically, later ones by an atomic ticket, which is drawn while the warp works on the group
+// before. `taken` is the shared ticket counter, from 0.
+template <class Visit>
+__device__ __forceinline__ void hand_out(u32* taken, u32 count, u32 each, u32 rounds, Visit visit) {
+    const int round = grid_warps() * each, in_turn = rounds * round;
+    for (int next = (int)(grid_warp() * each) - in_turn;
+         (u32)(next + in_turn) < count;) {  // counted from the first ticket
+        int after = next + round;
+        if (lane() == 0 && after >= 0) after = atomicAdd(taken, each);
+        visit(next + in_turn);
+        next = __shfl_sync(~0u, after, 0);
+    }
+}

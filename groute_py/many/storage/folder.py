@@ -1,0 +1,201 @@
+"""The folder OUT.partial of a run: opened once, not through a link, and only if it is a run's.
+
+All files in it are reached through the open folder, so that what takes its name meanwhile is not
+touched. A run signs the file ``lock`` and leaves ``run.json``; a folder that has neither, or has
+anything else in it, belongs to somebody else and stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from groute_py.errors import InputError
+from groute_py.io.untrusted import json_object
+from groute_py.system.file_lock import FileLock
+
+LOCK = "lock"
+"""The file that a run holds while it works on the folder."""
+
+RUN = "run.json"
+"""The file that identifies the graph and the sources of the rows."""
+
+FILES = (LOCK, RUN, "rows", "distances.npy", "predecessors.npy")
+DRAFT = "zarr"
+"""The folder in which a Zarr group is made."""
+
+SIGNATURE = b"groute-py apsp\n"
+"""What a run writes into the lock."""
+
+RECORD = {"graph", "sources"}
+"""Fields that every run's record has."""
+
+LONGEST_RECORD = 1 << 20
+
+NFS_LEFTOVER = ".nfs"
+"""How the names begin that NFS gives to removed files which are still open."""
+
+
+class RunFolder:
+    """An open folder, and a run's claim on it.
+
+    Args:
+        path: OUT.partial.
+        create: make it where there is none; else it has to be there.
+
+    Raises:
+        InputError: it is a link, or is not a run's.
+        LockedError: another run is working on it.
+        OSError: it cannot be opened, or is not there.
+    """
+
+    def __init__(self, path: Path, *, create: bool) -> None:
+        self.path = path
+        made = create and _made(path)
+        self._descriptor = _opened(path)
+        try:
+            if not made or _names(self._descriptor):
+                _check_own(path, self._descriptor)
+            self._lock = FileLock(self.file(LOCK))
+            self._sign()
+        except BaseException:
+            if made and not _names(self._descriptor) and self.is_same():
+                path.rmdir()
+            os.close(self._descriptor)
+            raise
+
+    def _sign(self) -> None:
+        """Write into the lock whose it is, or leave none: the disk may be full."""
+        try:
+            if not os.fstat(self._lock.descriptor).st_size:
+                os.pwrite(self._lock.descriptor, SIGNATURE, 0)
+        except OSError:
+            self._lock.remove()
+            raise
+
+    def file(self, name: str) -> Path:
+        """The path of a file in it, by way of the open folder."""
+        return Path(f"/proc/self/fd/{self._descriptor}") / name
+
+    def is_same(self) -> bool:
+        """Whether the path still leads to this folder."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), self.path.lstat())
+        except OSError:
+            return False
+
+    def clear(self) -> None:
+        """Remove what a run has put there, but for the lock."""
+        for name in _names(self._descriptor):
+            if name in (*FILES, DRAFT) and name != LOCK:
+                _remove(name, self._descriptor)
+
+    def remove(self) -> None:
+        """Remove it as far as that goes; the lock last, since whoever finds none may begin."""
+        with suppress(OSError):
+            self.clear()
+            self._lock.remove()
+            if self.is_same():
+                self.path.rmdir()
+
+    def close(self) -> None:
+        """Let go of it; all that is in it stays."""
+        self._lock.close()
+        os.close(self._descriptor)
+
+
+def check_folder(path: Path) -> None:
+    """Raise `InputError` if there is something at a path that is not a run's folder."""
+    try:
+        descriptor = _opened(path)
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise unusable(path, problem) from problem
+    try:
+        _check_own(path, descriptor)
+    except OSError as problem:
+        raise unusable(path, problem) from problem
+    finally:
+        os.close(descriptor)
+
+
+def unusable(path: Path, problem: OSError) -> InputError:
+    """What to say of a folder that the system refuses."""
+    what = problem.strerror or str(problem)
+    return InputError(f"{path}: cannot be used: {what}; remove it, or name another --output")
+
+
+def _made(path: Path) -> bool:
+    try:
+        path.mkdir()
+    except FileExistsError:
+        return False
+    return True
+
+
+def _opened(path: Path) -> int:
+    if path.is_symlink():
+        raise InputError(f"{path}: is a link, which is not followed; {_ADVICE}")
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _names(folder: int) -> list[str]:
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in entries]
+
+
+def _check_own(path: Path, folder: int) -> None:
+    with tempfile.TemporaryFile(dir=path.parent) as probe:  # some file systems give root another id
+        if os.fstat(folder).st_uid not in (os.geteuid(), os.fstat(probe.fileno()).st_uid):
+            raise InputError(f"{path}: belongs to another user; {_ADVICE}")
+    names = [name for name in _names(folder) if not name.startswith(NFS_LEFTOVER)]
+    strange = next((name for name in names if not _is_own(name, folder)), None)
+    if strange is not None:
+        raise InputError(f"{path}: holds {strange}, which is no file of a run; {_ADVICE}")
+    if not (_is_signed(folder) or _is_recorded(folder)):
+        raise InputError(f"{path}: is there already and is not of a run of groute-py; {_ADVICE}")
+
+
+_ADVICE = "it stays as it is: move it away, or name another --output"
+
+
+def _is_own(name: str, folder: int) -> bool:
+    """Whether a run may have made it: a plain file that has no other name, or the Zarr draft."""
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if name == DRAFT:
+        return stat.S_ISDIR(found.st_mode)
+    return name in FILES and stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+
+
+def _is_signed(folder: int) -> bool:
+    return _content(LOCK, folder) == SIGNATURE
+
+
+def _is_recorded(folder: int) -> bool:
+    try:
+        return json_object(_content(RUN, folder)).keys() >= RECORD
+    except ValueError:
+        return False
+
+
+def _content(name: str, folder: int) -> bytes:
+    try:
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        return b""
+    try:
+        return os.read(file, LONGEST_RECORD)
+    finally:
+        os.close(file)
+
+
+def _remove(name: str, folder: int) -> None:
+    if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        shutil.rmtree(name, dir_fd=folder)
+    else:
+        os.unlink(name, dir_fd=folder)

@@ -1,0 +1,223 @@
+"""Rows in files, row by row as they are found; what is finished survives whatever ends the run.
+
+While it is worked on, OUT has a folder OUT.partial beside it: ``distances.npy`` and perhaps
+``predecessors.npy``, reserved on the disk from the beginning; ``rows``, a byte for each row, 1 when
+it is complete; ``run.json``, which says what of; and ``lock``, which the run holds that works on
+them. A row's byte is written behind the row itself. When all rows are there OUT is made of them,
+and the folder goes. A folder of that name that is not a run's is refused
+(`groute_py.many.storage.folder`).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.rows import RowBlock
+from groute_py.errors import InputError, RunError
+from groute_py.graph.csr import Graph
+from groute_py.many.storage.folder import DRAFT, RunFolder, check_folder, unusable
+from groute_py.many.storage.forms import check_form, write_npz, write_zarr
+from groute_py.many.storage.record import check_run, nothing_to_resume, write_run
+from groute_py.many.storage.row_files import RowFiles
+from groute_py.system.atomic_file import FULL, check_writable, put
+from groute_py.system.file_lock import LockedError
+
+
+def check_output(path: Path, *, predecessors: bool) -> None:
+    """Raise `InputError` or `SetupError` for an output that cannot be written in the end."""
+    check_form(path, predecessors=predecessors)
+    check_writable(path)
+    check_folder(_folder_of(path))
+
+
+def _folder_of(path: Path) -> Path:
+    return path.with_name(path.name + ".partial")
+
+
+def state_seen(path: Path) -> str:
+    """How far a run has come that writes rows to ``path``, in words, as other ranks see it.
+
+    The rank that writes may be about to remove the folder of complete rows.
+    """
+    folder = _folder_of(path)
+    if not folder.exists():
+        return f"all rows are in {path}"
+    return f"complete rows are kept in {folder}, or all in {path} once that is gone"
+
+
+class KeptRows:
+    """The rows of one output.
+
+    Args:
+        path: OUT.
+        graph: for its ids and its type.
+        sources: int64, shape (k,).
+        run: see `groute_py.many.storage.record.run_of`.
+        predecessors: whether they are kept too.
+        resume: go on with what is there; else begin anew.
+
+    Raises:
+        InputError: there is nothing to go on with, or it is of something else; or another run is
+            working on it; or the folder is not a run's.
+        RunError: the disk has not room enough.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        graph: Graph,
+        sources: NDArray[np.int64],
+        run: dict[str, Any],
+        *,
+        predecessors: bool,
+        resume: bool,
+    ) -> None:
+        self.path, self._graph, self._sources = path, graph, sources
+        self._folder = _folder_of(path)
+        weights = graph.weights.dtype
+        types: dict[str, np.dtype[Any]] = {
+            "distances": weights if weights.kind == "f" else np.dtype(np.int64)
+        }
+        if predecessors:
+            types["predecessors"] = np.dtype(np.int32)
+        self._shape = len(sources), graph.vertex_count
+        self._finished = False
+        with ExitStack() as claim:
+            self._inside = claim.enter_context(closing(self._claimed(resume=resume)))
+            self._files = claim.enter_context(closing(RowFiles(self._inside, types, self._shape)))
+            if resume:
+                check_run(self._inside, run)
+                self._check_files()
+            else:
+                self._begin(run)
+            self._files.open()
+            self._claim = claim.pop_all()
+
+    @property
+    def missing(self) -> NDArray[np.int64]:
+        """Positions of the sources whose rows are not there yet."""
+        return self._files.missing
+
+    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+        """Write rows down.
+
+        Raises:
+            RunError: the disk is full, or fails.
+        """
+        distances, predecessors = block.distances, block.predecessors
+        with self._told():
+            for row, position in enumerate(positions.tolist()):
+                before = None if predecessors is None else predecessors[row]
+                self._files.write(position, {"distances": distances[row], "predecessors": before})
+
+    def finish(self) -> None:
+        """Make OUT of the rows, and remove the folder.
+
+        Raises:
+            RunError: the disk is full, or fails; the rows stay. Or another run has begun anew with
+                the same output, which only a disk without locks lets happen.
+        """
+        if not (self._inside.is_same() and self._files.is_same()):
+            raise RunError(
+                f"{self._folder}: another run has begun on {self.path} meanwhile; this one's rows "
+                "are lost: give each run an output of its own"
+            )
+        with self._told():
+            self._files.close()  # some disks say only now that they are full; NFS keeps open files
+            if self.path.suffix == ".npy":
+                put(self._files.path("distances"), self.path)
+            elif self.path.suffix == ".npz":
+                write_npz(self.path, self._arrays())
+            else:
+                write_zarr(self.path, self._inside.file(DRAFT), self._arrays())
+        self._finished = True
+        self._inside.remove()
+
+    def close(self) -> None:
+        """Leave what is there for --resume; once more does nothing."""
+        self._claim.close()
+
+    @property
+    def state(self) -> str:
+        """How far it has come, in words."""
+        if self._finished:
+            return f"all rows are in {self.path}"
+        total = self._shape[0]
+        done = total - len(self.missing)
+        return f"{done:,} of {total:,} rows are complete in {self._folder}; go on with --resume"
+
+    def _claimed(self, *, resume: bool) -> RunFolder:
+        """The folder, there and in nobody else's hands."""
+        try:
+            return RunFolder(self._folder, create=not resume)
+        except LockedError:
+            raise InputError(
+                f"{self._folder}: another run is working on {self.path}; wait for it, or name "
+                "another --output"
+            ) from None
+        except OSError as problem:
+            if resume and isinstance(problem, FileNotFoundError):
+                raise nothing_to_resume(self._folder) from None
+            if problem.errno in FULL:
+                what = problem.strerror or str(problem)
+                raise RunError(f"{self._folder}: {what}; nothing was written") from problem
+            raise unusable(self._folder, problem) from problem
+
+    def _begin(self, run: dict[str, Any]) -> None:
+        try:
+            self._inside.clear()
+            self._check_room()
+            self._files.lay_out()
+            write_run(self._inside, run)
+        except BaseException as problem:  # a signal as well: room without a run is of no use
+            self._inside.remove()
+            if not isinstance(problem, OSError):
+                raise
+            what = problem.strerror or str(problem)
+            raise RunError(f"{self._folder}: {what}; nothing was written") from problem
+
+    def _check_room(self) -> None:
+        # once row by row, once in the form asked for
+        twice = self._files.nbytes * (1 if self.path.suffix == ".npy" else 2)
+        free = shutil.disk_usage(self._inside.file(".")).free
+        if twice > free:
+            raise RunError(
+                f"{self._shape[0]:,} rows of {self._shape[1]:,} vertices take {twice:,} "
+                f"bytes while they are written, and {free:,} are free at {self.path}; name another "
+                "disk, fewer sources, or --reduce"
+            )
+
+    def _check_files(self) -> None:
+        """Whether what is to be gone on with is whole."""
+        if self.path.exists() and not self._files.path("distances").exists():
+            raise InputError(
+                f"{self.path} is complete, and {self._folder} is what its run has left behind; "
+                "remove that folder"
+            )
+        if not self._files.are_whole():
+            raise InputError(f"{self._folder} is damaged; leave out --resume to begin anew")
+
+    def _arrays(self) -> dict[str, Any]:
+        arrays: dict[str, Any] = {"sources": self._sources}
+        arrays["first_id"] = np.int64(self._graph.first_id)
+        if self._graph.ids is not None:
+            arrays["ids"] = self._graph.ids
+        return arrays | self._files.arrays()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            what = problem.strerror or str(problem)
+            raise RunError(
+                f"{self._folder}: {what}; the rows that are finished stay there: make room, and go "
+                "on with --resume"
+            ) from problem

@@ -1,0 +1,57 @@
+"""The record of a run, ``run.json``: which graph, sources and choices its rows belong to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
+from groute_py.io.untrusted import json_object
+from groute_py.many.storage.folder import RUN, RunFolder
+
+
+def run_of(graph: Graph, sources: NDArray[np.int64], choices: dict[str, Any]) -> dict[str, Any]:
+    """What rows belong to: they are the same only if all of this is."""
+    digest = hashlib.sha256()
+    for array in (graph.offsets, graph.heads, graph.weights):
+        digest.update(f"{array.dtype.str}{len(array)};".encode())
+        digest.update(np.ascontiguousarray(array).data.cast("B") if len(array) else b"")
+    return {
+        "graph": digest.hexdigest(),
+        "sources": hashlib.sha256(sources.astype("<i8").tobytes()).hexdigest(),
+        **choices,
+    }
+
+
+def write_run(folder: RunFolder, run: dict[str, Any]) -> None:
+    """Write the record of a run that begins."""
+    with open(folder.file(RUN), "xb") as file:
+        file.write(f"{json.dumps(run, indent=1)}\n".encode())
+
+
+def check_run(folder: RunFolder, run: dict[str, Any]) -> None:
+    """Raise `InputError` for a folder without a record, or with one of another run."""
+    try:
+        known = json_object(folder.file(RUN).read_bytes())
+    except FileNotFoundError:
+        raise nothing_to_resume(folder.path) from None
+    except (OSError, ValueError) as problem:
+        damaged = f"{folder.path}/{RUN} is damaged; leave out --resume"
+        raise InputError(damaged) from problem
+    changed = [name for name in run if known.get(name) != run[name]]
+    if changed:
+        raise InputError(
+            f"{folder.path} belongs to a run in which {', '.join(changed)} differed; leave "
+            "out --resume to begin anew"
+        )
+
+
+def nothing_to_resume(path: Path) -> InputError:
+    """The error for a folder without a run in it."""
+    return InputError(f"{path}: there is no unfinished run to go on with; leave out --resume")

@@ -1,0 +1,134 @@
+"""Results as files: one function a form, and which suffix stands for which.
+
+Tables are in the ids of the graph's file. Where no path leads, ``csv`` and ``txt`` say ``inf``,
+``parquet`` leaves the place empty, and ``sol`` leaves the vertex out.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from groute_py.errors import InputError, quote
+from groute_py.io.optional_libraries import library
+from groute_py.results.answer import Answer
+
+NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
+"""The text of ``matrix-distances`` instead of distances if there is a negative cycle."""
+
+Row = tuple[int | str, Any, Any]
+
+
+def _write_npz(result: Answer, file: IO[bytes]) -> None:
+    arrays: dict[str, Any] = {"distances": result.distances, "source": np.int64(result.source)}
+    arrays["first_id"] = np.int64(result.first_id)
+    if result.predecessors is not None:
+        arrays["predecessors"] = result.predecessors
+    if result.ids is not None:
+        arrays["ids"] = result.ids
+    np.savez(file, **arrays)
+
+
+def _write_npy(result: Answer, file: IO[bytes]) -> None:
+    np.save(file, result.distances)
+
+
+def _write_csv(result: Answer, file: IO[bytes]) -> None:
+    rows = ((v, "inf" if d is None else d, "" if p is None else p) for v, d, p in _rows(result))
+    _write_table(file, [("vertex", "distance", "predecessor")], ",")
+    _write_table(file, rows, ",")
+
+
+def _write_txt(result: Answer, file: IO[bytes]) -> None:
+    _write_table(file, ((v, "inf" if d is None else d) for v, d, _ in _rows(result)), " ")
+
+
+def _write_sol(result: Answer, file: IO[bytes]) -> None:
+    """As DIMACS files are: ``p sol sp N``, ``s SOURCE``, ``d VERTEX DISTANCE [PREDECESSOR]``."""
+    source = result.numbering.id_of(result.source)
+    head = [("p", "sol", "sp", len(result.distances)), ("s", source)]
+    _write_table(file, head, " ")
+    reached = (row for row in _rows(result) if row[1] is not None)
+    _write_table(file, (("d", v, d) if p is None else ("d", v, d, p) for v, d, p in reached), " ")
+
+
+def _write_matrix_distances(result: Answer, file: IO[bytes]) -> None:
+    """As goes with a dense matrix: one distance a line, 1000000 where no path leads."""
+    from groute_py.io.formats.dense_matrix import NO_ARC
+
+    distances = (str(NO_ARC if d is None else d) for _, d, _ in _rows(result))
+    file.write("".join(f"{distance}\n" for distance in distances).encode())
+
+
+def _write_parquet(result: Answer, file: IO[bytes]) -> None:
+    arrow, pq = library("pyarrow", "writing Parquet"), library("pyarrow.parquet", "writing Parquet")
+    numbering, reached = result.numbering, result.reached
+    columns = {
+        "vertex": arrow.array(numbering.ids_of(np.arange(len(reached))).tolist()),
+        "distance": arrow.array(result.distances, mask=~reached),
+    }
+    if result.predecessors is not None:
+        kind = columns["vertex"].type
+        columns["predecessor"] = arrow.array([row[2] for row in _rows(result)], kind)
+    pq.write_table(arrow.table(columns), file)
+
+
+def _rows(result: Answer) -> Iterator[Row]:
+    """Id, distance and the predecessor's id in vertex order; None where there is none."""
+    numbering, count = result.numbering, len(result.distances)
+    found = zip(result.distances.tolist(), result.reached.tolist(), strict=True)
+    distances = [distance if reached else None for distance, reached in found]
+    parents: list[Any] = [None] * count
+    if result.predecessors is not None and count:
+        has = result.predecessors >= 0
+        ids = numbering.ids_of(np.where(has, result.predecessors, 0)).tolist()
+        parents = [parent if there else None for parent, there in zip(ids, has, strict=True)]
+    ids = numbering.ids_of(np.arange(count)).tolist()
+    return zip(ids, distances, parents, strict=True)
+
+
+def _write_table(file: IO[bytes], rows: Iterable[tuple[Any, ...]], separator: str) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    text.flush()
+    text.detach()
+
+
+class Form(NamedTuple):
+    """How a result is written, and the suffix that stands for it, if any."""
+
+    write: Callable[[Answer, IO[bytes]], None]
+    suffix: str | None
+
+
+FORMS = {
+    "npz": Form(_write_npz, ".npz"),
+    "npy": Form(_write_npy, ".npy"),
+    "csv": Form(_write_csv, ".csv"),
+    "txt": Form(_write_txt, ".txt"),
+    "parquet": Form(_write_parquet, ".parquet"),
+    "sol": Form(_write_sol, ".sol"),
+    "matrix-distances": Form(_write_matrix_distances, None),
+}
+
+
+def form_of(path: Path, name: str | None = None) -> Callable[[Answer, IO[bytes]], None]:
+    """The writer of a form, by its name or else by the suffix of a file.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name is not None:
+        if name not in FORMS:
+            raise InputError(f"unknown output format {quote(name)}; there are {', '.join(FORMS)}")
+        return FORMS[name].write
+    for form in FORMS.values():
+        if path.suffix == form.suffix:
+            return form.write
+    known = ", ".join(form.suffix for form in FORMS.values() if form.suffix)
+    raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; a result is saved as {known}")

@@ -1,0 +1,245 @@
+"""The answer: distances, predecessors, paths and statistics; reading and writing it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.arguments import file_path, vertex_number
+from groute_py.errors import GrouteError, InputError, VerificationError, quoted
+from groute_py.graph.array_like import on_device
+from groute_py.graph.ids import Numbering, check_given_ids
+from groute_py.io.npz import DAMAGE, read_arrays
+from groute_py.io.untrusted import first_id as checked_first_id
+from groute_py.results.files import form_of
+from groute_py.system.atomic_file import check_writable, replacing, told
+from groute_py.system.threads import thread_count
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+UNREACHED = np.iinfo(np.int64).max
+"""The integer distance of a vertex that no path reaches; float distances use infinity."""
+
+WIDENED_AT_ONCE = 1 << 18
+"""Distances that a thread converts in one go, so that they stay in its cache."""
+
+WIDENED_ALONE = 1 << 19
+"""Up to this many distances one thread is faster than several."""
+
+
+def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
+    """Distances as users get them, of any shape: int64 with `UNREACHED`, or float with infinity."""
+    if distances.dtype != np.int32:
+        return distances
+    if on_device(distances):
+        wide = distances.astype(np.int64)
+        wide[distances == np.iinfo(np.int32).max] = UNREACHED
+        return wide
+    narrow, wide = distances.reshape(-1), np.empty(distances.size, np.int64)
+
+    def widen(first: int) -> None:
+        part = slice(first, first + WIDENED_AT_ONCE)
+        wide[part] = narrow[part]
+        wide[part][narrow[part] == np.iinfo(np.int32).max] = UNREACHED
+
+    firsts = range(0, len(wide), WIDENED_AT_ONCE)
+    if len(wide) <= WIDENED_ALONE:
+        for first in firsts:
+            widen(first)
+    else:
+        with ThreadPoolExecutor(thread_count()) as pool:  # most of the time goes into new pages
+            list(pool.map(widen, firsts))
+    return wide.reshape(distances.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Shortest paths from one source.
+
+    Attributes:
+        source: the source's index, from 0.
+        distances: shape (n,), in units of weight: int64 (`UNREACHED` if no path leads to the
+            vertex), or float32 or float64 (infinity).
+        predecessors: int64, shape (n,), the vertex before each on a shortest path; −1 for the
+            source and for unreached vertices. None if they were not asked for.
+        statistics: what the solve cost; see `groute_py.engine.statistics.Statistics`.
+        first_id: the id of vertex 0 in the graph's file.
+        ids: int64 or str, shape (n,): the file's ids of the vertices, if they do not count from
+            `first_id`; else None.
+    """
+
+    source: int
+    distances: NDArray[Any]
+    predecessors: NDArray[np.int64] | None = None
+    statistics: dict[str, Any] = field(default_factory=dict)
+    first_id: int = 0
+    ids: NDArray[Any] | None = None
+
+    @property
+    def numbering(self) -> Numbering:
+        """The mapping between vertex indices and the file's ids."""
+        return Numbering(len(self.distances), self.first_id, self.ids)
+
+    @property
+    def distances_device(self) -> Any:
+        """The distances as a CuPy array, shape (n,), if they are on the GPU (``download=False``).
+
+        Raises:
+            InputError: they are in host memory.
+        """
+        raise InputError("the answer is in host memory; solve with download=False on a GPU")
+
+    @property
+    def predecessors_device(self) -> Any:
+        """The predecessors as a CuPy array, int64, shape (n,); None if they were not asked for.
+
+        Raises:
+            InputError: they are in host memory.
+        """
+        return self.distances_device
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """bool, shape (n,): True for the vertices that a path from the source leads to."""
+        if self.distances.dtype.kind == "f":
+            return np.asarray(np.isfinite(self.distances))
+        return np.asarray(self.distances != UNREACHED)
+
+    def path_to(self, vertex: int) -> list[int]:
+        """The vertices of a shortest path from the source to ``vertex``, both included.
+
+        Empty if no path leads to it.
+
+        Raises:
+            InputError: ``vertex`` is not a vertex, or predecessors were not asked for.
+            VerificationError: they do not lead to the source, as in a damaged file.
+        """
+        vertex = vertex_number("vertex", vertex)
+        if not 0 <= vertex < len(self.distances):
+            raise InputError(f"vertex {vertex} is out of range 0..{len(self.distances) - 1}")
+        if self.predecessors is None:
+            raise InputError("no paths without predecessors; solve with predecessors=True")
+        if not self.reached[vertex]:
+            return []
+        path = [vertex]
+        while path[-1] != self.source:
+            before = int(self.predecessors[path[-1]])
+            if before < 0 or len(path) == len(self.distances):
+                end, source = (self.numbering.id_of(v) for v in (vertex, self.source))
+                raise VerificationError(
+                    f"the predecessors of vertex {end} do not lead to source {source}: they are "
+                    "damaged, or of another graph"
+                )
+            path.append(before)
+        return path[::-1]
+
+    def to_frame(self, coordinates: str | Path | None = None) -> DataFrame:
+        """The answer as a pandas DataFrame with a row for each vertex.
+
+        Its index ``vertex`` has the graph file's ids. Its columns are ``distance`` (Int64, missing
+        where no path leads, or a float, infinite there), ``predecessor`` (an id, or missing)
+        if there are predecessors, and ``x`` and ``y`` where coordinates are given.
+
+        Args:
+            coordinates: a DIMACS ``.co`` file of the same graph, plain or ``.gz``.
+
+        Raises:
+            InputError: pandas is missing, or the coordinates are not this graph's.
+        """
+        from groute_py.results.frame import frame_of
+
+        return frame_of(self, coordinates)
+
+    def save(self, path: str | Path, form: str | None = None) -> None:
+        """Write the answer; the file is complete or absent.
+
+        Args:
+            path: the file.
+            form: a name in `groute_py.results.files.FORMS`; by default the suffix chooses. ``npz``
+                holds everything; ``npy`` the distances; ``csv``, ``parquet``, ``txt`` and ``sol``
+                are tables in the graph file's ids.
+
+        Raises:
+            InputError: unknown suffix, or no file can be written there.
+            RunError: the disk is full, or fails.
+            SetupError: the form needs a library that is not installed.
+        """
+        target = file_path("path", path)
+        write = form_of(target, form)
+        with told(target), replacing(target) as file:
+            write(self, file)
+
+
+def check_output(path: str | Path, form: str | None = None) -> None:
+    """Raise `InputError` now if a result could not be saved at ``path`` later."""
+    form_of(Path(path), form)
+    check_writable(Path(path))
+
+
+def load(path: str | Path) -> Result:
+    """Read back what `Result.save` wrote as ``.npz`` or ``.npy``.
+
+    Raises:
+        InputError: the file cannot be read as a result.
+    """
+    try:
+        with open(path, "rb") as file:
+            start = file.read(len(NPY))
+        if start == NPY:
+            raise InputError(
+                f"{path}: not a saved result: an .npy file has no source; save as .npz"
+            )
+        if not start.startswith(ZIP):
+            raise InputError(f"{path}: not a saved result; those begin as .npz and .npy do")
+        found = read_arrays(Path(path), MEMBERS)
+    except GrouteError:  # also what a signal handler raises
+        raise
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be read: {problem.strerror or problem}") from problem
+    except MemoryError as problem:
+        raise InputError(f"{path}: no room for it, or it is damaged ({problem})") from problem
+    except DAMAGE as problem:
+        raise InputError(f"{path}: not a saved result ({quoted(problem)})") from problem
+    missing = {"distances", "source"} - found.keys()
+    if missing:
+        raise InputError(f"{path}: not a saved result; it lacks {', '.join(sorted(missing))}")
+    return _checked(path, found)
+
+
+def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
+    distances, source, parents = found["distances"], found["source"], found.get("predecessors")
+    shapes = distances.ndim == 1 and source.ndim == 0
+    kinds = distances.dtype in _DISTANCES and source.dtype.kind in "iu"
+    tree = parents is None or (parents.shape == distances.shape and parents.dtype.kind in "iu")
+    first, ids = found.get("first_id", np.int64(0)), found.get("ids")
+    named = ids is None or (ids.shape == distances.shape and ids.dtype.kind in "iU")
+    if not (shapes and kinds and tree and named):
+        raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
+    count = len(distances)
+    if not 0 <= source < count:
+        raise InputError(f"{path}: damaged result: source {source} is none of {count:,} vertices")
+    if parents is not None and (parents.min() < -1 or parents.max() >= count):
+        raise InputError(f"{path}: damaged result: a predecessor is none of {count:,} vertices")
+    try:
+        first_id = checked_first_id(first, count)
+        if ids is not None:
+            check_given_ids(ids)
+    except ValueError as problem:
+        raise InputError(f"{path}: damaged result: {problem}") from problem
+    return Result(int(source), distances, parents, first_id=first_id, ids=ids)
+
+
+MEMBERS = ("distances", "source", "predecessors", "first_id", "ids")
+"""The arrays that are read, of all that a file may have."""
+
+NPY, ZIP = b"\x93NUMPY", b"PK"
+"""How the files begin."""
+
+_DISTANCES = (np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.float64))
+"""The types of distances in a saved result."""

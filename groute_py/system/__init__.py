@@ -1,0 +1,1 @@
+"""The operating system: files, locks, paths, memory, threads, and the environment."""

@@ -1,0 +1,123 @@
+"""Writing files that are complete or absent."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from groute_py.errors import GrouteError, InputError, RunError
+from groute_py.system.paths import is_file_there, is_there
+from groute_py.system.streams import check_stream, is_stream, opened, own_descriptor
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of a full or failing disk."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of the one at `path` when the block ends well.
+
+    Where `path` is a link, the file that it leads to is replaced; where there is a file, its mode
+    is kept. Pipes and devices are written to as they are.
+    """
+    if is_stream(path):
+        with opened(path) as stream:
+            yield stream
+        return
+    target = path.resolve()
+    draft = target.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    try:
+        with open(draft, "xb") as file:
+            if target.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
+            yield file
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def put(draft: Path, path: Path) -> None:
+    """Let a complete file take the place of the one at `path`, as `replacing` does.
+
+    Where both are on one disk it is not copied.
+    """
+    if is_stream(path):
+        _copy(draft, path)
+        return
+    target = path.resolve()
+    try:
+        if target.exists():
+            draft.chmod(stat.S_IMODE(target.stat().st_mode))
+        draft.replace(target)
+    except OSError as problem:
+        if problem.errno != errno.EXDEV:
+            raise
+        _copy(draft, path)
+
+
+def _copy(draft: Path, path: Path) -> None:
+    with open(draft, "rb") as source, replacing(path) as file:
+        shutil.copyfileobj(source, file)
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Let what the system says of a file that is written be an error of ours.
+
+    Raises:
+        RunError: the disk is full or fails, or who reads the pipe has gone.
+        InputError: no file can be written there.
+    """
+    try:
+        yield
+    except OSError as problem:
+        raise _not_written(path, problem) from problem
+
+
+def _not_written(path: Path, problem: OSError) -> GrouteError:
+    what = f"{path}: cannot be written: {problem.strerror or problem}"
+    # NumPy says of a file that took only a part how much that was, and no more
+    if problem.errno in FULL or problem.errno is None:
+        return RunError(f"{what}; make room, or name another disk")
+    return RunError(what) if problem.errno == errno.EPIPE else InputError(what)
+
+
+def check_writable(path: Path) -> None:
+    """Raise an error now if a file could not be put at `path` later.
+
+    Raises:
+        InputError: no file can be written there.
+        RunError: the disk is full.
+    """
+    with told(path):
+        if path.is_dir():
+            raise InputError(f"{path}: is a directory; name a file in it")
+        if is_stream(path):
+            check_stream(path)
+            return
+        folder = path.resolve().parent
+        if not folder.is_dir():
+            raise InputError(f"{path}: the folder {folder} does not exist; create it first")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+
+
+def check_apart(files: Mapping[str, str | Path | None]) -> None:
+    """Raise `InputError` if one of some files, by what they are for, would replace another."""
+    seen: dict[str, str] = {}
+    for what, name in files.items():
+        if name is None or own_descriptor(Path(name)) is not None:
+            continue
+        if is_there(name) and not is_file_there(name):
+            continue  # a pipe or a device
+        before = seen.setdefault(os.path.realpath(name), what)
+        if before != what:
+            raise InputError(f"{name}: is both {before} and {what}; name another file")
