@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -12,28 +11,18 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
-from groute_py.engine.agree import collective, on_root, refuse_difference
+from groute_py.engine.agree import collective, refuse_difference
 from groute_py.engine.keywords import BfsKeywords, OpenKeywords, SsspKeywords
 from groute_py.engine.option import chosen, is_default, takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver, ends_of
-from groute_py.engine.supply.base import Supply
-from groute_py.engine.supply.mapped import Mapped, mapped_copy
-from groute_py.engine.supply.pieces import read_pieces
-from groute_py.engine.supply.shared import SharedFile
-from groute_py.engine.supply.whole import Whole
+from groute_py.engine.supply.choose import supply_of
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
-from groute_py.graph.generate import generate, is_spec
-from groute_py.graph.symmetrize import mirrored
-from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of
-from groute_py.interop.scipy import from_scipy
-from groute_py.interop.tables import is_table, table_graph
-from groute_py.io import datasets
+from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.coordinates import coordinates_beside
-from groute_py.io.registry import copy_for, is_for_pieces, native_file, read_table
-from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.choose import Request
 from groute_py.many.rows import SourceRows
@@ -41,10 +30,6 @@ from groute_py.results.result import Result
 
 if TYPE_CHECKING:
     from mpi4py import MPI
-
-GraphLike = Any
-"""A `Graph`, a path, a spec or name, a SciPy sparse array, a NetworkX graph, an edge table, or
-(offsets, heads, weights)."""
 
 
 @takes(Options, "sssp")
@@ -313,113 +298,3 @@ def _check_for_several(given: dict[str, Any], targets: Sequence[int]) -> None:
         wrong.append("targets")
     if wrong:
         raise InputError(f"{', '.join(wrong)}: for one source, not for several")
-
-
-def supply_of(
-    graph: GraphLike,
-    channel: Channel,
-    *,
-    whole: bool = False,
-    undirected: bool = False,
-    cache: bool | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    columns: Columns = BY_TITLE,
-) -> Supply:
-    """The supply from which the ranks get their rows of ``graph``. Collective.
-
-    Args:
-        graph: as for `sssp`; only rank 0's value counts.
-        channel: connects the ranks.
-        whole: whether rank 0 needs the whole graph anyway, for an order or to verify.
-        undirected: as for `as_graph`.
-        cache: as for `read_graph`.
-        progress: as for `read_graph`.
-        columns: the columns of a table that the caller names.
-
-    Raises:
-        InputError: ``graph`` is not a valid graph; the same error on every rank.
-    """
-
-    def find() -> SharedFile | None:
-        if channel.size == 1 or undirected or (file := _file_of(graph, progress)) is None:
-            return None
-        if (native := native_file(file, cache, columns)) is not None:
-            return SharedFile(native, native=True, copied=native != Path(file))
-        pieces = not whole and not columns.named and is_for_pieces(file)
-        return SharedFile(Path(file)) if pieces else None
-
-    def read() -> Whole:
-        return Whole(
-            as_graph(graph, undirected=undirected, cache=cache, progress=progress, columns=columns)
-        )
-
-    file = on_root(channel, find)
-    if file is not None and all(channel.gather(file.is_seen())):
-        if file.native:
-            found = mapped_copy(file.path, channel) if file.copied else Mapped(file.path)
-            return found or on_root(channel, read)
-        copy = on_root(channel, lambda: copy_for(file.path, cache))
-        if (pieces := read_pieces(file, channel, copy, progress)) is not None:
-            return pieces
-    return on_root(channel, read)
-
-
-def as_graph(
-    graph: GraphLike,
-    *,
-    undirected: bool = False,
-    cache: bool | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    columns: Columns = BY_TITLE,
-) -> Graph:
-    """Convert ``graph`` to a `Graph`; see `sssp` for the kinds it may be.
-
-    Args:
-        graph: as for `sssp`.
-        undirected: add the reverse of each arc.
-        cache: as for `read_graph`.
-        progress: as for `read_graph`.
-        columns: the columns of a table that the caller names, or the attribute of a NetworkX graph.
-
-    Raises:
-        InputError: it is of another kind, is not valid, or has no columns by name.
-    """
-    whole = _directed(graph, cache, progress, columns._replace(undirected=undirected))
-    return mirrored(whole) if undirected else whole
-
-
-def _directed(
-    graph: GraphLike,
-    cache: bool | Path | None,
-    progress: Callable[[int, int], None] | None,
-    columns: Columns,
-) -> Graph:
-    if (file := _file_of(graph, progress)) is not None:
-        return read_table(file, columns, cache, progress)
-    if is_networkx(graph):
-        columns._replace(weight=None).refuse("a NetworkX graph")
-        return graph_from_networkx(graph, weight_of(graph, columns.weight))
-    if not hasattr(graph, "tocsr") and is_table(graph):
-        return table_graph(graph, columns)
-    columns.refuse(str(graph) if isinstance(graph, str) else f"a {type(graph).__name__}")
-    if isinstance(graph, Graph):
-        return graph
-    if isinstance(graph, str) and is_spec(graph):
-        return generate(graph)
-    if isinstance(graph, tuple) and len(graph) == 3:
-        return Graph.from_arrays(*graph)
-    if hasattr(graph, "tocsr"):
-        return from_scipy(graph)
-    raise InputError(
-        f"a graph cannot be made from {type(graph).__name__}; give a Graph, a path, a SciPy sparse "
-        "array, a NetworkX graph, an edge table or (offsets, heads, weights)"
-    )
-
-
-def _file_of(graph: GraphLike, progress: Callable[[int, int], None] | None) -> str | Path | None:
-    """The file that a path or the name of a graph stands for; None for any other graph."""
-    if not isinstance(graph, str | Path) or (isinstance(graph, str) and is_spec(graph)):
-        return None
-    if isinstance(graph, str) and datasets.is_name(graph):
-        return datasets.fetch(graph, progress)
-    return graph

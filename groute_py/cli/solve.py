@@ -59,10 +59,11 @@ def run(
         undirected, columns, cache: how to read the graph.
         choices: of `Options`.
     """
-    from groute_py.api import supply_of, with_coordinates
+    from groute_py.api import with_coordinates
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.engine.solver import Solver
+    from groute_py.engine.supply.choose import supply_of
 
     start = time.monotonic()
     options = with_coordinates(Options(**choices), graph)

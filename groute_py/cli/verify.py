@@ -47,7 +47,7 @@ def verify(
     """
 
     def work() -> None:
-        from groute_py.api import as_graph
+        from groute_py.interop.graph_like import as_graph
         from groute_py.results.result import load
         from groute_py.verification import verify as certify
 

@@ -15,10 +15,10 @@ from support.local_ranks import on_ranks
 from test_supply import kinds
 
 from groute_py import FormatError, Graph, generate, read_graph, verify, write_graph
-from groute_py.api import supply_of
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
 from groute_py.engine.supply import copy, owners, pieces
+from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.pieces import Pieces, read_pieces
 from groute_py.engine.supply.shared import SharedFile
@@ -301,7 +301,7 @@ def test_a_file_that_changes_between_the_pieces(
 MEMORY = """
 import sys
 from pathlib import Path
-from groute_py.api import supply_of
+from groute_py.engine.supply.choose import supply_of
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
 from groute_py.io import cache

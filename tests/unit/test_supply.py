@@ -13,9 +13,9 @@ from support.graphs import graph_of, graphs, scipy_distances
 from support.local_ranks import on_ranks
 
 from groute_py import FormatError, Graph, Result, generate, read_graph, verify, write_graph
-from groute_py.api import supply_of
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
+from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
@@ -160,7 +160,7 @@ def test_a_file_that_changes_or_goes(tmp_path: Path) -> None:
 MEMORY = """
 import sys
 from pathlib import Path
-from groute_py.api import supply_of
+from groute_py.engine.supply.choose import supply_of
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
 
