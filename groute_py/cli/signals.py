@@ -4,6 +4,9 @@ Python runs handlers between the steps of the main thread, so what they raise ca
 has just been taken and the ``with`` block that frees it has not begun. The lock then is held for
 ever: the threads of a pool wait for it, and the pool waits for its threads. A moment later the same
 signal is harmless; so there it is put off, which is to say, sent again.
+
+A flag that the phases poll would be simpler, but most of what takes long cannot poll: a sort of
+NumPy, a reader of Parquet, an import, a write to a slow disk.
 """
 
 from __future__ import annotations

@@ -69,6 +69,9 @@ class Channel(Protocol):
         All ranks give the same parts.
         """
 
+    def first_of_host(self) -> int:
+        """The first of the ranks with which this one can share memory, itself included."""
+
     def abandon(self) -> None:
         """Receive and drop all messages of this phase that are in flight."""
 

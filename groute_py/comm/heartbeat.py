@@ -3,6 +3,8 @@
 MPI waits for ever for a rank that is stopped or whose host is lost. So each rank has a thread that
 sends rank 0 a byte every `BEAT_S`, which rank 0 answers. Rank 0 watches all others; the others
 watch rank 0. The solve loop is not involved.
+Launchers notice a rank that has ended, not one that is stopped or cannot be reached, and few MPI
+libraries have ULFM, which would.
 
 Ending a healthy job is worse than ending a broken one late, so there are three exceptions:
 

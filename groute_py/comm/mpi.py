@@ -136,6 +136,13 @@ class MpiChannel:
         mine = kept[which]
         return MpiChannel(mine) if mine.size > 1 else SoloChannel()
 
+    def first_of_host(self) -> int:
+        part = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED, self.rank)
+        first = np.array([self.rank], dtype=np.int64)
+        part.Bcast(first)
+        part.Free()
+        return int(first[0])
+
     def abandon(self) -> None:
         coming = sum(sent_to[self.rank] for sent_to in self.gather(self._sent_to))
         while self.received < coming:

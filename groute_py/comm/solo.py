@@ -45,6 +45,9 @@ class SoloChannel:
     def split(self, parts: Sequence[int]) -> SoloChannel:
         return SoloChannel()
 
+    def first_of_host(self) -> int:
+        return 0
+
     def abandon(self) -> None:
         """Nothing to drop: there are no messages."""
 

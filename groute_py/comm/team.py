@@ -15,10 +15,18 @@ from groute_py.comm.base import Channel
 from groute_py.system.settings import settings
 
 
-def host_name(rank: int, size: int) -> str:
-    """The host of this rank; ``GROUTE_PY_HOSTS`` divides one host into several simulated ones."""
-    pretended = settings().hosts
-    return platform.node() + (f"/{rank * pretended // size}" if pretended else "")
+def hosts_of(channel: Channel) -> list[str]:
+    """The host of each rank, in rank order; collective.
+
+    Ranks of one host can share memory, as MPI finds it. Different hosts that have the same name are
+    told apart by a number. ``GROUTE_PY_HOSTS`` divides one host into several simulated ones.
+    """
+    found = channel.gather((platform.node(), channel.first_of_host()))
+    doubles = {name for name, first in found if any(first != f for n, f in found if n == name)}
+    hosts = [f"{name} ({first})" if name in doubles else name for name, first in found]
+    if pretended := settings().hosts:
+        hosts = [f"{host}/{rank * pretended // len(hosts)}" for rank, host in enumerate(hosts)]
+    return hosts
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class Team:
 
 def team_of(channel: Channel) -> Team | str:
     """This rank's team, or the reason why there is none; collective, the same on every rank."""
-    hosts = channel.gather(host_name(channel.rank, channel.size))
+    hosts = hosts_of(channel)
     if problem := scattered(hosts):
         return problem
     names = list(dict.fromkeys(hosts))

@@ -14,7 +14,7 @@ from pathlib import Path
 import groute_py
 from groute_py.comm import awareness
 from groute_py.comm.base import Channel
-from groute_py.comm.team import host_name, scattered
+from groute_py.comm.team import hosts_of, scattered
 from groute_py.device.binding import why_hidden
 from groute_py.device.choose import gpu_problem
 from groute_py.device.layout import MAX_PEERS
@@ -33,7 +33,7 @@ class Sight:
     """What one rank sees.
 
     Attributes:
-        host, local_rank: where it is; see `groute_py.comm.team.host_name`.
+        host, local_rank: where it is; see `groute_py.comm.team.hosts_of`.
         software: its groute-py and Python.
         library: its MPI library.
         aware: whether that takes device memory.
@@ -68,13 +68,14 @@ def sights(channel: Channel) -> list[Sight]:
     mark = settings().cache_folder / f"groute-py-doctor-{channel.broadcast(secrets.token_hex(8))}"
     left = channel.rank == 0 and _leave(mark)
     local = local_rank(channel.rank)
+    host = hosts_of(channel)[channel.rank]
     library, aware = awareness.mpi_library(), awareness.gpu_aware()[0]
     visible = _visible()
     gpu, uuid = visible[local % len(visible)] if visible else (None, None)
     software = f"groute-py {groute_py.__version__}, Python {platform.python_version()}"
     channel.gather(None)  # the mark is there, and all are asked for the time at once
     mine = Sight(
-        host_name(channel.rank, channel.size),
+        host,
         local,
         software,
         library,

@@ -3,6 +3,7 @@
 Everything is streamed: a piece of input is given to the decompressor, which returns at most `CHUNK`
 bytes of output at a time. So memory is bounded whatever a file expands to; the sizes that a
 compressed file declares are not believed, and a window larger than `LARGEST_WINDOW` is refused.
+fsspec, xopen and smart_open bound neither.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ unit weights. A download that broke off goes on where it ended. For the files in
 content is compared; for the others no digest is published that we know, and gzip's checksum has to
 do, when they are read. What is no gzip file, as the page that a network shows before it lets one
 out, is not kept. A link in the folder is refused, and a file that neither this user nor root owns.
+pooch does the rest, but does not go on with a download that broke off.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Writing files that are complete or absent."""
+"""Writing files that are complete or absent.
+
+The one library for it, atomicwrites, is no longer maintained. Nothing here calls fsync, so a file
+is not safe from a loss of power.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Who am I in a parallel job, read from what the launcher set, without importing MPI.
 
 The launchers are data: for each, the variables that hold the world's size, this process's rank,
-and its rank among the processes of its host.
+and its rank among the processes of its host. mpi4py knows them too, but only once MPI is started,
+and the choice whether to start it is made from them.
 """
 
 from __future__ import annotations

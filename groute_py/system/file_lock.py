@@ -1,4 +1,8 @@
-"""A file that one process at a time holds."""
+"""A file that one process at a time holds.
+
+Unlike filelock it checks after locking that the path still leads to the locked file, and falls back
+where a network file system has no locks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What fits in memory."""
+"""What fits in memory.
+
+The limits of control groups, under which Slurm and containers run, are read here: psutil does not.
+"""
 
 from __future__ import annotations
 

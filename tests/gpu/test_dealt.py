@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -233,7 +234,7 @@ def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.Monk
     from groute_py.device.cuda import CudaDevice
 
     link = CudaDevice.link
-    monkeypatch.setattr(team, "host_name", lambda rank, size: f"node{2 * rank // size}")
+    monkeypatch.setattr(team, "settings", lambda: SimpleNamespace(hosts=2))
 
     def tried(self: Any, mine: team.Team) -> Any:
         return "a GPU is full" if mine.first else link(self, mine)
@@ -269,7 +270,7 @@ def test_what_other_hosts_bring_before_the_first_launch(
             time.sleep(0.5)
         return run(task, channel, *words)
 
-    monkeypatch.setattr(team, "host_name", lambda rank, size: f"node{2 * rank // size}")
+    monkeypatch.setattr(team, "settings", lambda: SimpleNamespace(hosts=2))
     monkeypatch.setattr(solving, "run", begun_late)
     assert solved(graph, 6, 4).statistics["mode"] == "hierarchical"
 

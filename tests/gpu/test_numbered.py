@@ -6,6 +6,7 @@ That arcs lie right by such numbers is seen in test_dealt.py.
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -85,7 +86,7 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
 
 def test_teams_of_several_hosts_number_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     as_large.pull_outer_arcs(monkeypatch.setattr)
-    monkeypatch.setattr(team, "host_name", lambda rank, size: f"node{2 * rank // size}")
+    monkeypatch.setattr(team, "settings", lambda: SimpleNamespace(hosts=2))
 
     def work(channel: Any) -> tuple[str, bool]:
         whole = Whole(generate("rmat:6") if channel.rank == 0 else None)

@@ -90,6 +90,9 @@ class LocalChannel:
         network.meetings.append(network.meeting)
         return LocalChannel(network, members.index(self.rank))
 
+    def first_of_host(self) -> int:
+        return 0
+
     def abandon(self) -> None:
         self.gather(None)  # all have sent their last
         with self._network.lock:

@@ -318,10 +318,22 @@ def test_one_host_that_cannot_be_fused_keeps_all_from_it(
 
 
 def test_ranks_that_are_not_next_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teams, "host_name", lambda rank, size: f"node{rank % 2}")
+    monkeypatch.setattr(teams, "hosts_of", lambda _: ["node0", "node1", "node0", "node1"])
     reasons = on_ranks(4, team_of)
     assert len(set(reasons)) == 1
     assert str(reasons[0]).startswith("rank 2 on node0 does not follow the others of its host")
+
+
+@pytest.mark.parametrize(
+    ("firsts", "hosts"),
+    [([0, 0, 0], ["node", "node", "node"]), ([0, 0, 2], ["node (0)", "node (0)", "node (2)"])],
+)
+def test_hosts_that_have_one_name(
+    firsts: list[int], hosts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(teams, "platform", SimpleNamespace(node=lambda: "node"))
+    monkeypatch.setattr(LocalChannel, "first_of_host", lambda channel: firsts[channel.rank])
+    assert on_ranks(3, teams.hosts_of) == [hosts] * 3
 
 
 def test_teams_of_unequal_size(monkeypatch: pytest.MonkeyPatch) -> None:

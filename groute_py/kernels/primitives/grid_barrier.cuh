@@ -1,6 +1,7 @@
 // A barrier across the blocks of a cooperative launch, about 1 us on an H200. The last block of the grid is the leader.
 // Its first warp runs three callbacks: `prepare`, now and then while blocks are still arriving; `conduct`, when all
 // have arrived and before they are released; `report`, after their release.
+// cooperative_groups' grid.sync() has neither callbacks nor more than one word to wait for.
 #pragma once
 
 #include "layout/control.cuh"

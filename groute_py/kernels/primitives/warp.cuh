@@ -1,4 +1,5 @@
-// What the lanes of a warp do together, and where a warp stands in the grid.
+// What the lanes of a warp do together, and where a warp stands in the grid. CUB and cooperative groups have most of
+// it, but NVRTC would compile their headers with each program, and the emulation could not compile them.
 #pragma once
 
 #include "primitives/arithmetic.cuh"
