@@ -16,7 +16,7 @@ from groute_py.cli import show
 from groute_py.cli import telemetry as telemetering
 from groute_py.cli.options import cache_value
 from groute_py.cli.signals import on_signal
-from groute_py.cli.solved import rows_of, show_rows
+from groute_py.cli.solve_answer import rows_of, show_rows
 from groute_py.cli.watch import watched
 from groute_py.engine.options import LONGEST_LIMIT_S, Options
 from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
