@@ -36,4 +36,5 @@ class Plan:
         """Options of a session; a method for CPUs runs on the CPU."""
         device = self.device if self.device in devices_of(method) else "cpu"
         choices = {"mode": self.mode, "order": self.order, "delta": self.delta}
-        return Options(method, device=device, predecessors=tree, prepare=self.prepare, **choices)
+        choices |= {"algorithm": method, "device": device}
+        return Options(predecessors=tree, prepare=self.prepare, **choices)

@@ -17,6 +17,8 @@ check_system()
 
 if TYPE_CHECKING:
     from groute_py.api import apsp, bfs, sssp
+    from groute_py.api import open as open
+    from groute_py.engine.solver import Solver
     from groute_py.errors import (
         FormatError,
         GraphError,
@@ -40,7 +42,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "apsp": "groute_py.api",
     "bfs": "groute_py.api",
+    "open": "groute_py.api",
     "sssp": "groute_py.api",
+    "Solver": "groute_py.engine.solver",
     "FormatError": "groute_py.errors",
     "GraphError": "groute_py.errors",
     "GrouteError": "groute_py.errors",
@@ -60,6 +64,7 @@ _HOMES = {
     "verify": "groute_py.verification",
 }
 
+# `open` is left out: a star import would hide the built-in
 __all__ = [
     "UNREACHED",
     "FormatError",
@@ -71,6 +76,7 @@ __all__ = [
     "Result",
     "RunError",
     "SetupError",
+    "Solver",
     "SourceRows",
     "TimeLimitError",
     "VerificationError",

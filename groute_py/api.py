@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
-from groute_py.engine.agree import on_all, on_root, refuse_difference
+from groute_py.engine.agree import collective, refuse_difference
+from groute_py.engine.keywords import BfsKeywords, OpenKeywords, SsspKeywords
+from groute_py.engine.option import chosen, is_default, takes
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
-from groute_py.engine.supply.base import Supply
-from groute_py.engine.supply.mapped import Mapped, mapped_copy
-from groute_py.engine.supply.pieces import read_pieces
-from groute_py.engine.supply.shared import SharedFile
-from groute_py.engine.supply.whole import Whole
-from groute_py.errors import InputError, quote
+from groute_py.engine.solver import Solver, ends_of
+from groute_py.engine.supply.choose import supply_of
+from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
-from groute_py.graph.generate import generate, is_spec
-from groute_py.graph.symmetrize import mirrored
-from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of
-from groute_py.interop.scipy import from_scipy
-from groute_py.interop.tables import is_table, table_graph
-from groute_py.io import datasets
+from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.coordinates import coordinates_beside
-from groute_py.io.registry import copy_for, is_for_pieces, native_file, read_table
-from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.choose import Request
 from groute_py.many.rows import SourceRows
@@ -40,32 +31,19 @@ from groute_py.results.result import Result
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-GraphLike = Any
-"""A `Graph`, a path, a spec or name, a SciPy sparse array, a NetworkX graph, an edge table, or
-(offsets, heads, weights)."""
 
-
+@takes(Options, "sssp")
 def sssp(
     graph: GraphLike,
     source: int | None = None,
     *,
     sources: Sequence[int] | NDArray[Any] | None = None,
-    algorithm: str = "auto",
-    delta: float | None = None,
-    device: str = "auto",
-    partition: str = "arcs",
-    predecessors: bool = True,
-    cutoff: float | None = None,
-    time_limit_s: float | None = None,
-    mode: str = "auto",
-    order: str = "auto",
-    coordinates: str | Path | None = None,
-    download: bool = True,
     targets: Sequence[int] = (),
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
     comm: MPI.Intracomm | None = None,
+    **options: Unpack[SsspKeywords],
 ) -> Result | SourceRows | None:
     """Shortest paths from ``source`` to every vertex, or from each of ``sources``.
 
@@ -85,28 +63,13 @@ def sssp(
         sources: integers, shape (k,): several sources instead of ``source``, as for `apsp`. Only
             ``algorithm`` (one of `apsp`'s), ``device``, ``predecessors``, ``tail``, ``head``,
             ``weight`` and ``comm`` may be given with it.
-        algorithm: ``auto`` or the name of a method, which ``groute-py algorithms`` lists.
-        delta: Δ for delta-stepping, in units of weight; None for automatic.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        partition: ``arcs`` or ``vertices``: the parts have about equally many of these;
-            ``first``: the first rank has all.
-        predecessors: also find the shortest-path tree.
-        cutoff: leave vertices farther than this unreached, in units of weight.
-        time_limit_s: stop with `TimeLimitError` after this many seconds.
-        mode: how the ranks of a host exchange distances: ``fused`` inside the kernel, ``rounds`` by
-            MPI messages, ``auto`` for fused if it can run. Different hosts always exchange by MPI.
-        order: renumbering of the vertices before the cut; results keep the graph's own numbers.
-            ``bfs``, ``rcm`` (needs SciPy), ``hilbert`` (needs coordinates), ``none``; ``auto``
-            renumbers if that saves at least half of the arcs between parts, or of the vertices
-            that have such arcs.
-        coordinates: a DIMACS ``.co`` file, plain or ``.gz``; by default the one beside the graph.
-        download: False leaves the answer on the GPU, as CuPy arrays ``result.distances_device`` and
-            ``result.predecessors_device``; only if one rank solves on a GPU.
         targets: vertex indices; the solve ends when these are final, and leaves vertices farther
             than the farthest of them unreached. With negative weights everything is solved.
         tail, head, weight: titles of the columns of a table, in a file or in memory; ``weight`` is
             also the edge attribute of a NetworkX graph. ``docs/tables.md`` lists the defaults.
         comm: an MPI communicator; None for all ranks that the launcher started.
+        **options: how to solve, see `groute_py.engine.options.Options`; ``help(groute_py.sssp)``
+            and ``docs/python.md`` list them.
 
     Returns:
         On rank 0 a `Result` with distances of shape (n,): int64 for integer weights (`UNREACHED` if
@@ -125,69 +88,29 @@ def sssp(
     >>> result.distances.tolist(), result.path_to(2)
     ([0, 4, 7], [0, 1, 2])
     """
+    given, columns = chosen(Options, "sssp", options), Columns(tail, head, weight)
     channel = connect(comm)
-
-    def asked() -> tuple[int, list[int]] | None:
-        """The source and the targets; None for several sources."""
-        if sources is None and source is not None:
-            return _indices(source, targets)
-        if source is not None or sources is None:
-            raise InputError("give either a source or sources")
-        one_source = {
-            "delta": delta is not None,
-            "partition": partition != "arcs",
-            "cutoff": cutoff is not None,
-            "time_limit_s": time_limit_s is not None,
-            "mode": mode != "auto",
-            "order": order != "auto",
-            "coordinates": coordinates is not None,
-            "download": not download,
-            "targets": len(_indices(0, targets)[1]) > 0,
-        }
-        if given := [name for name, is_given in one_source.items() if is_given]:
-            raise InputError(f"{', '.join(given)}: for one source, not for several")
-        return None
-
-    ends = on_all(channel, asked)
-    refuse_difference(channel, {"function": "apsp" if ends is None else "sssp"})
-    if ends is None:
-        request = Request(algorithm, device, predecessors)
-        return _rows(channel, graph, sources, request, Columns(tail, head, weight))
-    options = Options(
-        algorithm,
-        delta,
-        device,
-        partition,
-        predecessors,
-        cutoff,
-        time_limit_s,
-        mode,
-        order,
-        coordinates or coordinates_beside(graph),
-        download,
-    )
-    with open_session(graph, options, channel, Columns(tail, head, weight)) as session:
-        return session.solve(*ends)
+    with collective(channel):
+        asked = _for_one_source(source, sources, targets, given)
+    refuse_difference(channel, {"function": "apsp" if asked is None else "sssp"})
+    if asked is None:
+        return _rows(channel, graph, sources, Request(**_of_request(given)), columns)
+    ends, choices = asked
+    with _opened(graph, choices, channel, columns) as solver:
+        return solver.solve(*ends)
 
 
+@takes(Options, "bfs")
 def bfs(
     graph: GraphLike,
     source: int,
     *,
-    device: str = "auto",
-    partition: str = "arcs",
-    predecessors: bool = True,
-    cutoff: float | None = None,
-    time_limit_s: float | None = None,
-    mode: str = "auto",
-    order: str = "auto",
-    coordinates: str | Path | None = None,
-    download: bool = True,
     targets: Sequence[int] = (),
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
     comm: MPI.Intracomm | None = None,
+    **options: Unpack[BfsKeywords],
 ) -> Result | None:
     """The least number of arcs from ``source`` to every vertex; weights are ignored.
 
@@ -195,10 +118,8 @@ def bfs(
     Patterson, 2012). Several ranks use near–far relaxation with arcs of weight 1.
 
     Args:
-        graph, source: as for `sssp`.
-        cutoff: leave vertices that are more arcs than this away unreached.
-        device, partition, predecessors, time_limit_s, mode, order, coordinates, download, targets,
-            tail, head, weight, comm: as for `sssp`.
+        graph, source, targets, tail, head, weight, comm: as for `sssp`.
+        **options: as for `sssp`; ``cutoff`` is a number of arcs.
 
     Returns:
         A `Result` on rank 0: int64 distances and predecessors, shape (n,); None on the other ranks.
@@ -209,24 +130,51 @@ def bfs(
     >>> bfs(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), 0, device="cpu").distances.tolist()
     [0, 1, 1]
     """
+    given = chosen(Options, "bfs", options)
     channel = connect(comm)
-    ends = on_all(channel, lambda: _indices(source, targets))
+    with collective(channel):
+        ends = ends_of(source, targets)
+        choices = _checked({**given, "algorithm": "bfs", "hops": True})
     refuse_difference(channel, {"function": "bfs"})
-    options = Options(
-        algorithm="bfs",
-        device=device,
-        partition=partition,
-        predecessors=predecessors,
-        cutoff=cutoff,
-        time_limit_s=time_limit_s,
-        mode=mode,
-        order=order,
-        coordinates=coordinates or coordinates_beside(graph),
-        download=download,
-        hops=True,
-    )
-    with open_session(graph, options, channel, Columns(tail, head, weight)) as session:
-        return session.solve(*ends)
+    with _opened(graph, choices, channel, Columns(tail, head, weight)) as solver:
+        return solver.solve(*ends)
+
+
+@takes(Options, "open")
+def open(
+    graph: GraphLike,
+    *,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
+    comm: MPI.Intracomm | None = None,
+    **options: Unpack[OpenKeywords],
+) -> Solver:
+    """Read a graph once and load it on the devices of all ranks, for many solves.
+
+    Under ``mpirun`` every rank calls this function, and then the methods of the solver, in the same
+    order.
+
+    Args:
+        graph, tail, head, weight, comm: as for `sssp`.
+        **options: as for `sssp`, for all solves.
+
+    Returns:
+        A `Solver` on every rank. Use it as a context manager, or call its ``close``.
+
+    Raises:
+        InputError, SetupError: as for `sssp`.
+
+    >>> with open(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu") as solver:
+    ...     [solver.solve(source).distances.tolist()[2] for source in range(3)]
+    [7, 3, 0]
+    """
+    given = chosen(Options, "open", options)
+    channel = connect(comm)
+    with collective(channel):
+        choices = _checked(given)
+    refuse_difference(channel, {"function": "open"})
+    return _opened(graph, choices, channel, Columns(tail, head, weight))
 
 
 def apsp(
@@ -275,7 +223,8 @@ def apsp(
     """
     request = Request(algorithm, device, predecessors, memory_limit)
     channel = connect(comm)
-    on_all(channel, request.check)
+    with collective(channel):
+        request.check()
     refuse_difference(channel, {"function": "apsp"})
     return _rows(channel, graph, sources, request, Columns(tail, head, weight))
 
@@ -293,16 +242,6 @@ def _rows(
     return collect(channel, prepare(channel, load, request))
 
 
-def _indices(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
-    try:
-        return operator.index(source), [operator.index(target) for target in targets]
-    except TypeError as problem:
-        raise InputError(
-            f"source {quote(source)}, targets {quote(targets)}: an integer and a sequence of "
-            f"integers are expected ({problem})"
-        ) from problem
-
-
 def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
     vertices = host_array(sources)
     if vertices.dtype.kind not in "iu" and vertices.size:
@@ -310,119 +249,52 @@ def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
     return vertices.astype(np.int64)
 
 
-def open_session(
-    graph: GraphLike, options: Options, channel: Channel, columns: Columns = BY_TITLE
-) -> Session:
-    """Read and distribute the graph once, for several solves on it. Collective."""
+def with_coordinates(options: Options, graph: GraphLike) -> Options:
+    """The options, with the coordinate file beside the graph file if none is named."""
+    return replace(options, coordinates=options.coordinates or coordinates_beside(graph))
+
+
+def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Columns) -> Solver:
     supply = supply_of(graph, channel, whole=options.renumbers, columns=columns)
-    return Session(supply, channel, options)
+    return Solver(supply, channel, with_coordinates(options, graph))
 
 
-def supply_of(
-    graph: GraphLike,
-    channel: Channel,
-    *,
-    whole: bool = False,
-    undirected: bool = False,
-    cache: bool | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    columns: Columns = BY_TITLE,
-) -> Supply:
-    """The supply from which the ranks get their rows of ``graph``. Collective.
-
-    Args:
-        graph: as for `sssp`; only rank 0's value counts.
-        channel: connects the ranks.
-        whole: whether rank 0 needs the whole graph anyway, for an order or to verify.
-        undirected: as for `as_graph`.
-        cache: as for `read_graph`.
-        progress: as for `read_graph`.
-        columns: the columns of a table that the caller names.
-
-    Raises:
-        InputError: ``graph`` is not a valid graph; the same error on every rank.
-    """
-
-    def find() -> SharedFile | None:
-        if channel.size == 1 or undirected or (file := _file_of(graph, progress)) is None:
-            return None
-        if (native := native_file(file, cache, columns)) is not None:
-            return SharedFile(native, native=True, copied=native != Path(file))
-        pieces = not whole and not columns.named and is_for_pieces(file)
-        return SharedFile(Path(file)) if pieces else None
-
-    def read() -> Whole:
-        return Whole(
-            as_graph(graph, undirected=undirected, cache=cache, progress=progress, columns=columns)
-        )
-
-    file = on_root(channel, find)
-    if file is not None and all(channel.gather(file.is_seen())):
-        if file.native:
-            found = mapped_copy(file.path, channel) if file.copied else Mapped(file.path)
-            return found or on_root(channel, read)
-        copy = on_root(channel, lambda: copy_for(file.path, cache))
-        if (pieces := read_pieces(file, channel, copy, progress)) is not None:
-            return pieces
-    return on_root(channel, read)
+def _checked(given: dict[str, Any]) -> Options:
+    options = Options(**given)
+    options.check()
+    return options
 
 
-def as_graph(
-    graph: GraphLike,
-    *,
-    undirected: bool = False,
-    cache: bool | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    columns: Columns = BY_TITLE,
-) -> Graph:
-    """Convert ``graph`` to a `Graph`; see `sssp` for the kinds it may be.
-
-    Args:
-        graph: as for `sssp`.
-        undirected: add the reverse of each arc.
-        cache: as for `read_graph`.
-        progress: as for `read_graph`.
-        columns: the columns of a table that the caller names, or the attribute of a NetworkX graph.
-
-    Raises:
-        InputError: it is of another kind, is not valid, or has no columns by name.
-    """
-    whole = _directed(graph, cache, progress, columns._replace(undirected=undirected))
-    return mirrored(whole) if undirected else whole
+def _for_one_source(
+    source: int | None,
+    sources: Sequence[int] | NDArray[Any] | None,
+    targets: Sequence[int],
+    given: dict[str, Any],
+) -> tuple[tuple[int, list[int]], Options] | None:
+    """The ends of a solve and its options; None for several sources."""
+    if source is not None and sources is None:
+        return ends_of(source, targets), _checked(given)
+    if source is not None or sources is None:
+        raise InputError("give either a source or sources")
+    _check_for_several(given, targets)
+    return None
 
 
-def _directed(
-    graph: GraphLike,
-    cache: bool | Path | None,
-    progress: Callable[[int, int], None] | None,
-    columns: Columns,
-) -> Graph:
-    if (file := _file_of(graph, progress)) is not None:
-        return read_table(file, columns, cache, progress)
-    if is_networkx(graph):
-        columns._replace(weight=None).refuse("a NetworkX graph")
-        return graph_from_networkx(graph, weight_of(graph, columns.weight))
-    if not hasattr(graph, "tocsr") and is_table(graph):
-        return table_graph(graph, columns)
-    columns.refuse(str(graph) if isinstance(graph, str) else f"a {type(graph).__name__}")
-    if isinstance(graph, Graph):
-        return graph
-    if isinstance(graph, str) and is_spec(graph):
-        return generate(graph)
-    if isinstance(graph, tuple) and len(graph) == 3:
-        return Graph.from_arrays(*graph)
-    if hasattr(graph, "tocsr"):
-        return from_scipy(graph)
-    raise InputError(
-        f"a graph cannot be made from {type(graph).__name__}; give a Graph, a path, a SciPy sparse "
-        "array, a NetworkX graph, an edge table or (offsets, heads, weights)"
-    )
+def _of_request(given: dict[str, Any]) -> dict[str, Any]:
+    """The options that apply to several sources; predecessors are found by default."""
+    names = ("algorithm", "device", "predecessors")
+    return {"predecessors": True} | {name: given[name] for name in names if name in given}
 
 
-def _file_of(graph: GraphLike, progress: Callable[[int, int], None] | None) -> str | Path | None:
-    """The file that a path or the name of a graph stands for; None for any other graph."""
-    if not isinstance(graph, str | Path) or (isinstance(graph, str) and is_spec(graph)):
-        return None
-    if isinstance(graph, str) and datasets.is_name(graph):
-        return datasets.fetch(graph, progress)
-    return graph
+def _check_for_several(given: dict[str, Any], targets: Sequence[int]) -> None:
+    """Raise `InputError` for what only a solve from one source takes."""
+    allowed = _of_request(given)
+    wrong = [
+        entry.name
+        for entry in fields(Options)
+        if entry.name in given.keys() - allowed.keys() and not is_default(entry, given[entry.name])
+    ]
+    if ends_of(0, targets)[1]:
+        wrong.append("targets")
+    if wrong:
+        raise InputError(f"{', '.join(wrong)}: for one source, not for several")

@@ -32,13 +32,16 @@ SHARED_FROM = 1 << 18
 """Arcs from which several threads look at them."""
 
 
-def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None:
+def verify(
+    graph: Graph, result: Result, *, cutoff: float | None = None, hops: bool = False
+) -> None:
     """Check a result against its graph by the optimality conditions; see this module's docstring.
 
     Args:
         graph: the graph that was solved.
         result: its distances, and its predecessors if it has them, are checked.
         cutoff: the cutoff of the solve, in units of weight, if there was one.
+        hops: the result is one of `groute_py.bfs`: every arc counts 1.
 
     Raises:
         VerificationError: a distance or predecessor is wrong; the message names the first such
@@ -52,6 +55,8 @@ def verify(graph: Graph, result: Result, *, cutoff: float | None = None) -> None
     check_kind("graph", graph, Graph, "a Graph, as read_graph returns it")
     check_kind("result", result, Result, "a Result, as sssp returns it")
     graph = graph.to_host()
+    if hops:
+        graph = graph.with_unit_weights()
     distances, source = result.distances, result.source
     if distances.shape != (graph.vertex_count,) or not 0 <= source < graph.vertex_count:
         raise InputError(

@@ -106,7 +106,8 @@ def automatic(facts: Facts, device: str, ranks: int) -> Choice:
         return Choice(bellman_ford.ALGORITHM, "most pairs have an arc, so that few turns do")
     if device == "cuda" and ranks == 1 and _has_full_even_rows(facts):
         return Choice(pull_bellman_ford.CSR, "few vertices, each with many arcs")
-    return Choice(delta_stepping.ALGORITHM, "no weight is negative")
+    others = "all are floats" if _is_unit(facts) else "not all are 1"
+    return Choice(delta_stepping.ALGORITHM, f"no weight is negative, and {others}")
 
 
 def _has_full_even_rows(facts: Facts) -> bool:

@@ -102,7 +102,7 @@ def apsp(
     on_root(channel, lambda: _check(request, what, files, resume))
 
     def load() -> Any:
-        from groute_py.api import as_graph
+        from groute_py.interop.graph_like import as_graph
         from groute_py.many.sources import sources_of
 
         with show.progress(f"reading {graph}") as progress:

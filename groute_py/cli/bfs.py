@@ -7,21 +7,15 @@ from typing import Any
 import click
 
 from groute_py.cli.options import graph_argument, solve_options
-from groute_py.cli.sssp import run
+from groute_py.cli.solve import run
 
 
 @click.command()
 @graph_argument
-@click.option(
-    "--cutoff",
-    type=click.IntRange(0, 2**62),
-    metavar="ARCS",
-    help="Leave vertices that are farther unreached.",
-)
-@solve_options
+@solve_options("bfs", cutoff={"type": click.IntRange(0, 2**62), "metavar": "ARCS"})
 def bfs(graph: str, **given: Any) -> None:
     """Breadth-first search: the least number of arcs from one source to every vertex of GRAPH.
 
     GRAPH is as for sssp; its weights are not looked at.
     """
-    run(graph, algorithm="bfs", delta=None, hops=True, **given)
+    run(graph, algorithm="bfs", hops=True, **given)

@@ -33,9 +33,9 @@ def convert(source: str, target: str, undirected: bool, columns: Columns, sort_r
     """
 
     def work() -> None:
-        from groute_py.api import as_graph
         from groute_py.graph.ids import Numbering
         from groute_py.graph.sort_rows import with_ascending_rows
+        from groute_py.interop.graph_like import as_graph
         from groute_py.io.registry import write_graph, written_form
         from groute_py.system.atomic_file import check_writable
 

@@ -48,8 +48,8 @@ def info(
     def work() -> None:
         import numpy as np
 
-        from groute_py.api import as_graph
         from groute_py.graph.facts import facts_of
+        from groute_py.interop.graph_like import as_graph
 
         with show.progress(f"reading {graph}") as progress:
             whole = as_graph(

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import Field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from groute_py.cli.number import number
+from groute_py.engine.option import Option, options_of
+from groute_py.engine.options import Options
+from groute_py.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,28 +26,6 @@ COLUMNS = {
 
 graph_argument = click.argument("graph")
 
-
-def _known_method(context: click.Context, parameter: click.Parameter, name: str) -> str:
-    if name == "auto":
-        return name
-    from groute_py.algorithms.choose import check_name
-    from groute_py.errors import InputError
-
-    try:
-        check_name(name)
-    except InputError as error:
-        raise click.BadParameter(str(error)) from error
-    return name
-
-
-algorithm_option = click.option(
-    "--algorithm",
-    callback=_known_method,
-    metavar="NAME",
-    default="auto",
-    show_default=True,
-    help="auto or a method's name; groute-py algorithms lists them.",
-)
 
 undirected_option = click.option(
     "--undirected", is_flag=True, help="Every arc of GRAPH is an edge, and also leads back."
@@ -102,38 +87,23 @@ json_option = click.option(
 )
 
 
-SOLVE_OPTIONS = (
+ENDS = (
     click.option(
         "-s",
         "--source",
         metavar="ID",
         help="The source, by its id in the file.  [the first with arcs]",
     ),
-    click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda."),
     click.option(
-        "--partition",
-        default="arcs",
-        show_default=True,
-        help="The parts have equally many arcs, or vertices; first: all on rank 0.",
+        *("-t", "--target", "targets"),
+        metavar="ID",
+        multiple=True,
+        help="Print the path to ID and stop once it is known; may be repeated.",
     ),
-    click.option(
-        "--mode",
-        default="auto",
-        show_default=True,
-        help="How GPUs exchange: auto, fused or rounds.",
-    ),
-    click.option(
-        "--order",
-        default="auto",
-        show_default=True,
-        help="The order of vertices: auto, none, bfs, rcm or hilbert.",
-    ),
-    click.option(
-        "--coordinates",
-        metavar="FILE",
-        help="Coordinates of the vertices for hilbert.  [the .co beside GRAPH]",
-    ),
-    click.option("--no-predecessors", is_flag=True, help="Find distances only."),
+)
+"""Where the paths begin and end, of the commands that solve from one source."""
+
+ANSWERS = (
     click.option(
         "-o",
         "--output",
@@ -141,19 +111,10 @@ SOLVE_OPTIONS = (
     ),
     click.option("--output-format", metavar="NAME", help="Save in this form, whatever the suffix."),
     click.option(
-        *("-t", "--target", "targets"),
-        metavar="ID",
-        multiple=True,
-        help="Print the path to ID and stop once it is known; may be repeated.",
-    ),
-    click.option(
         "--verify", "check", is_flag=True, help="Check the answer by the optimality certificate."
     ),
     click.option(
         "-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so many times."
-    ),
-    click.option(
-        "--time-limit", type=float, metavar="SECONDS", help="Give up after so many seconds."
     ),
     click.option(
         "--telemetry", metavar="FILE", help="Sample the use of the GPUs into FILE (.csv)."
@@ -163,14 +124,73 @@ SOLVE_OPTIONS = (
     cache_options,
     json_option,
 )
-"""Of the commands that solve from one source."""
+"""What becomes of their answers, and how they read the graph."""
 
 
-def solve_options(command: F) -> F:
-    """All of `SOLVE_OPTIONS`."""
-    for option in reversed(SOLVE_OPTIONS):
-        command = option(command)
-    return command
+def solve_options(command: str, **changes: dict[str, Any]) -> Callable[[F], F]:
+    """All options of a command that solves from one source, to be used as a decorator.
+
+    Args:
+        command: its name; it has the `Options` of the function of that name.
+        changes: arguments of `click.option` that are other than usual, by the name of the field.
+    """
+    choices = [
+        _solve_option(entry, known, changes.get(entry.name, {}))
+        for entry, known in options_of(Options, command)
+        if known.terminal
+    ]
+
+    def decorated(function: F) -> F:
+        for option in reversed((*ENDS, *choices, *ANSWERS)):
+            function = option(function)
+        return function
+
+    return decorated
+
+
+def flag_of(entry: Field[Any]) -> str:
+    """The flag of a field of `Options`.
+
+    >>> from dataclasses import fields
+    >>> [flag_of(entry) for entry in fields(Options) if entry.name in ("predecessors", "delta")]
+    ['--delta', '--no-predecessors']
+    """
+    name = entry.name.removesuffix("_s").replace("_", "-")
+    return f"--no-{name}" if entry.default is True else f"--{name}"
+
+
+def _solve_option(entry: Field[Any], known: Option, changes: dict[str, Any]) -> Callable[[F], F]:
+    if isinstance(entry.default, bool):
+        how: dict[str, Any] = {"is_flag": True, "help": known.off or known.text}
+        if entry.default:
+            how["callback"] = _negated
+    else:
+        how = {"help": known.text, "default": entry.default, "metavar": known.metavar or None}
+        if known.choices:
+            how["metavar"] = f"[{'|'.join(known.choices)}]"
+        if "float" in entry.type:  # annotations are text
+            how["type"] = number if known.exact else float
+        if known.unset:
+            how["help"] += f"  [{known.unset}]"
+        if entry.type == "str" and known.check is not None:
+            how["callback"] = partial(_checked, known.check)
+        how["show_default"] = entry.default is not None
+    return click.option(flag_of(entry), entry.name, **how | changes)
+
+
+def _checked(
+    check: Callable[[Any], None], context: click.Context, parameter: click.Parameter, name: str
+) -> str:
+    """A name that is known; others are refused before anything starts."""
+    try:
+        check(name)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
+    return name
+
+
+def _negated(context: click.Context, parameter: click.Parameter, value: Any) -> bool:
+    return not value
 
 
 def cache_value(cache: Any) -> bool | Path | None:

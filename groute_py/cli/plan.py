@@ -81,8 +81,10 @@ def plan(
             "tight_gpu_gigabytes": (found.tight + CONTEXT_BYTES) / 1e9,
             "least_gpu_gigabytes": (found.least + CONTEXT_BYTES) / 1e9,
             "most_gpu_gigabytes": (found.most + CONTEXT_BYTES) / 1e9,
-            "host_gigabytes": found.host / 1e9,
         }
+        if gpus > 1:
+            rows["fused_gpu_gigabytes"] = (found.fused + CONTEXT_BYTES) / 1e9
+        rows["host_gigabytes"] = found.host / 1e9
         free = _free_bytes(gpu_memory)
         if free is not None:
             rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES

@@ -47,7 +47,7 @@ def verify(
     """
 
     def work() -> None:
-        from groute_py.api import as_graph
+        from groute_py.interop.graph_like import as_graph
         from groute_py.results.result import load
         from groute_py.verification import verify as certify
 
@@ -60,7 +60,7 @@ def verify(
                 progress=progress,
                 columns=columns,
             )
-        certify(whole.with_unit_weights() if hops else whole, saved, cutoff=cutoff)
+        certify(whole, saved, cutoff=cutoff, hops=hops)
         rows: dict[str, Any] = {
             "verified": True,
             "graph": whole.name,

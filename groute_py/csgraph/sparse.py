@@ -104,7 +104,11 @@ def bellman_ford(
     """
     graph = graph_of(csgraph, directed=directed, unweighted=unweighted)
     sources = vertices_of(indices, graph.vertex_count)
-    options = Options("bellman-ford", predecessors=return_predecessors, device=settings().device)
+    options = Options(
+        algorithm="bellman-ford",
+        predecessors=return_predecessors,
+        device=settings().device,
+    )
     found, *vertices = _each(graph, sources, options)
     return (found, *vertices) if return_predecessors else found
 

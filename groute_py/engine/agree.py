@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from groute_py.comm.base import Channel
@@ -11,28 +12,54 @@ from groute_py.errors import GrouteError, InputError, RunError, everywhere, quot
 T = TypeVar("T")
 
 
+@contextmanager
+def collective(channel: Channel) -> Iterator[None]:
+    """Run the block on every rank; raise the first error of any rank on all.
+
+    The ranks communicate once, at the end of the block. An error other than `GrouteError` is raised
+    unchanged on its rank, and as `RunError` elsewhere.
+
+    >>> from groute_py.comm.solo import SoloChannel
+    >>> with collective(SoloChannel()):
+    ...     half = 4 // 2
+    >>> half
+    2
+    """
+    error: Exception | None = None
+    try:
+        yield
+    except GrouteError as failure:
+        if failure.by_signal:
+            raise
+        error = failure
+    except Exception as failure:  # noqa: BLE001 - whatever it is, the other ranks must not wait
+        error = failure
+    failures = channel.gather(None if error is None else _for_others(error, channel))
+    first = next((rank for rank, failure in enumerate(failures) if failure is not None), None)
+    if first is not None and first != channel.rank:
+        raise everywhere(cast("GrouteError", failures[first]))
+    if error is not None:
+        raise _everywhere(error)
+
+
+def on_all(channel: Channel, action: Callable[[], T]) -> T:
+    """Run ``action`` in a `collective` block; return this rank's result."""
+    with collective(channel):
+        return action()
+
+
 def on_root(channel: Channel, action: Callable[[], T]) -> T:
     """Run ``action`` on rank 0; return its result, or raise its error, on every rank.
 
     An error other than `GrouteError` is raised unchanged on rank 0, and as `RunError` elsewhere.
     """
     outcome = _attempt(action) if channel.rank == 0 else None
-    shared = channel.broadcast(_told(outcome, channel))
-    return _unwrap(cast("T | Exception", shared if channel.rank > 0 else outcome))
-
-
-def on_all(channel: Channel, action: Callable[[], T]) -> T:
-    """Run ``action`` on every rank; return this rank's result, or raise the first error on all.
-
-    An error other than `GrouteError` is raised unchanged on its rank, and as `RunError` elsewhere.
-    """
-    outcome = _attempt(action)
-    told = _told(outcome, channel)
-    failures = channel.gather(told if isinstance(told, GrouteError) else None)
-    first = next((rank for rank, failure in enumerate(failures) if failure is not None), None)
-    if first is not None and first != channel.rank:
-        raise everywhere(cast("GrouteError", failures[first]))
-    return _unwrap(outcome)
+    sent = _for_others(outcome, channel) if isinstance(outcome, Exception) else outcome
+    shared = channel.broadcast(sent)
+    found = cast("T | Exception", shared if channel.rank > 0 else outcome)
+    if isinstance(found, Exception):
+        raise _everywhere(found)
+    return found
 
 
 def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:
@@ -67,16 +94,12 @@ def _attempt(action: Callable[[], T]) -> T | Exception:
         return error
 
 
-def _told(outcome: T | Exception, channel: Channel) -> T | GrouteError:
-    """The outcome for other ranks: errors other than `GrouteError` may not be picklable."""
-    if isinstance(outcome, Exception) and not isinstance(outcome, GrouteError):
-        return RunError(f"rank {channel.rank} failed: {type(outcome).__name__}: {outcome}")
-    return outcome
+def _for_others(error: Exception, channel: Channel) -> GrouteError:
+    """An error as other ranks get it: those other than `GrouteError` may not be picklable."""
+    if isinstance(error, GrouteError):
+        return error
+    return RunError(f"rank {channel.rank} failed: {type(error).__name__}: {error}")
 
 
-def _unwrap(outcome: T | Exception) -> T:
-    if isinstance(outcome, GrouteError):
-        raise everywhere(outcome)
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
+def _everywhere(error: Exception) -> Exception:
+    return everywhere(error) if isinstance(error, GrouteError) else error

@@ -13,7 +13,7 @@ from groute_py.graph.facts import Facts
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedMode:
     """The planned mode, before the ranks have their shares.
 
     Attributes:
@@ -49,8 +49,10 @@ class Mode:
         return self.linked if self.team is None else None
 
 
-def plan_mode(channel: Channel, device: Device, method: Algorithm, facts: Facts, wish: str) -> Plan:
-    """Plan the mode: exchange inside kernels if possible; collective.
+def plan_mode(
+    channel: Channel, device: Device, method: Algorithm, facts: Facts, wish: str
+) -> PlannedMode:
+    """PlannedMode the mode: exchange inside kernels if possible; collective.
 
     Args:
         channel: connects the ranks.
@@ -63,24 +65,24 @@ def plan_mode(channel: Channel, device: Device, method: Algorithm, facts: Facts,
         SetupError: ``fused`` is asked for but impossible; on every rank.
     """
     if channel.size == 1:
-        return Plan("alone", "one rank")
+        return PlannedMode("alone", "one rank")
     if not method.distributed:
-        return Plan("alone", f"{method.name} runs on one rank, the others wait")
+        return PlannedMode("alone", f"{method.name} runs on one rank, the others wait")
     if wish == "rounds":
-        return Plan("rounds", "asked for")
+        return PlannedMode("rounds", "asked for")
     team = _team(channel, device, facts)
     if isinstance(team, str):
         if wish == "fused":
             raise _impossible(team)
-        return Plan("rounds", team)
+        return PlannedMode("rounds", team)
     forced = wish == "fused"
     if team.hosts == 1:
-        return Plan("fused", "every pair of ranks has peer access", team, forced)
+        return PlannedMode("fused", "every pair of ranks has peer access", team, forced)
     reason = f"fused within {team.hosts} hosts, rounds between"
-    return Plan("hierarchical", reason, team, forced)
+    return PlannedMode("hierarchical", reason, team, forced)
 
 
-def enter(plan: Plan, channel: Channel, device: Device) -> Mode | Plan:
+def enter(plan: PlannedMode, channel: Channel, device: Device) -> Mode | PlannedMode:
     """Link the ranks of each host if that is planned; collective.
 
     Returns:
@@ -100,7 +102,7 @@ def enter(plan: Plan, channel: Channel, device: Device) -> Mode | Plan:
         device.unlink()
         if plan.forced:
             raise _impossible(str(problem))
-        return Plan("rounds", str(problem))
+        return PlannedMode("rounds", str(problem))
     several = team if team.hosts > 1 and linked is not None else None
     return Mode(plan.name, plan.reason, linked, several)
 

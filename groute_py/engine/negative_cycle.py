@@ -20,7 +20,7 @@ With float weights a cycle counts as negative only beyond the tolerance of
 there is no distance to arrive at. That shows in three ways: the tails close a cycle that is
 negative within the tolerance; or distances have sunk between looks by no more than so many
 roundings can do; or the work has become far too much. Then `SinkingError` ends the run, and the
-session solves in another way.
+solver solves in another way.
 """
 
 from __future__ import annotations

@@ -1,59 +1,171 @@
-"""How to solve: the choices a user has."""
+"""How to solve: the choices a user has, each written once.
+
+A new option is a field here. `tests/repository/option_tables.py` then writes the keywords of Python
+(`groute_py.engine.keywords`) and the tables of the documents; commands take it by themselves.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from groute_py.algorithms.choose import check_name
-from groute_py.arguments import check_choice, check_cutoff, check_number, file_path, plain
+from groute_py.arguments import check_cutoff, check_number, file_path, plain
+from groute_py.engine.option import about, check_option, option
 from groute_py.errors import InputError
-from groute_py.graph.facts import Facts
-from groute_py.partition.order import ORDERS
+
+if TYPE_CHECKING:
+    from groute_py.graph.facts import Facts
 
 LONGEST_LIMIT_S = 1e8
 """Three years; timers cannot take much more."""
 
-MODES = ("auto", "fused", "rounds")
-"""How ranks may exchange."""
+ONE_SOURCE = ("sssp", "open")
+"""The functions that take what `groute_py.bfs` has no use for."""
 
 
-@dataclass(frozen=True)
+def _check_algorithm(name: Any) -> None:
+    if name == "auto":
+        return
+    from groute_py.algorithms.choose import check_name
+
+    check_name(name)
+
+
+def _check_delta(delta: Any) -> None:
+    check_number("delta", delta)
+    if not delta > 0:
+        raise InputError(f"delta must be positive, not {delta}")
+
+
+def _check_time_limit(seconds: Any) -> None:
+    check_number("time limit", seconds)
+    if not 0 < seconds <= LONGEST_LIMIT_S:
+        raise InputError(
+            f"the time limit must be more than 0 and at most {LONGEST_LIMIT_S:.0f} seconds, "
+            f"not {seconds}"
+        )
+
+
+def _check_coordinates(path: Any) -> None:
+    file_path("coordinates", path)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to solve; the same on every rank.
+    """How to solve; the same on every rank, but for what may differ by rank."""
 
-    Attributes:
-        algorithm: a method's name, or ``auto``.
-        delta: Δ in units of weight, the width of all windows; or None for an automatic one, which
-            windows may begin below.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        partition: ``arcs``, ``vertices`` or ``first``.
-        predecessors: whether to find the shortest-path tree.
-        cutoff: leave out vertices that are farther.
-        time_limit_s: give up after this many seconds.
-        mode: ``fused`` (the ranks of a host exchange inside the kernel), ``rounds`` (all of them
-            through the host), ``auto``.
-        order: of the vertices before the cut: ``auto``, ``none``, ``bfs``, ``rcm``, ``hilbert``.
-        coordinates: a coordinate file, for ``hilbert``; only rank 0's counts.
-        hops: every arc counts 1, whatever it weighs.
-        download: whether the answer is brought to host memory at once.
-        prepare: take longer to load a graph with many arcs on GPUs, so that each solve takes less.
-    """
-
-    algorithm: str = "auto"
-    delta: float | None = None
-    device: str = "auto"
-    partition: str = "arcs"
-    predecessors: bool = True
-    cutoff: float | None = None
-    time_limit_s: float | None = None
-    mode: str = "auto"
-    order: str = "auto"
-    coordinates: str | Path | None = None
-    download: bool = True
-    hops: bool = False
-    prepare: bool = False
+    algorithm: str = option(
+        "auto",
+        "The method, by a name that groute-py algorithms lists; auto chooses by the graph.",
+        details="`auto` takes Bellman-Ford if a weight is negative, breadth-first search if every "
+        "weight is the integer 1, else Δ-stepping; on one GPU, `bellman-ford` if a quarter of all "
+        "pairs have an arc, and `csr-bellman-ford` on small graphs with long rows of similar "
+        "length",
+        of=ONE_SOURCE,
+        metavar="NAME",
+        check=_check_algorithm,
+    )
+    delta: float | None = option(
+        None,
+        "Δ of delta-stepping, the width of a bucket, in units of weight.",
+        details="At least 1 for integers. On GPUs an automatic width may start smaller and grow "
+        "to Δ. Bellman-Ford ignores it",
+        in_python="See [Δ-stepping](architecture.md#near-far-δ-stepping)",
+        of=ONE_SOURCE,
+        unset="chosen by the graph",
+        metavar="WIDTH",
+        check=_check_delta,
+    )
+    device: str = option(
+        "auto",
+        "The processor; auto takes a GPU if CUDA finds one.",
+        details="A GPU that is full or reserved by another process is an error",
+        choices=("auto", "cpu", "cuda"),
+        per_rank=True,
+    )
+    partition: str = option(
+        "arcs",
+        "What the parts of all ranks have equally many of; first gives everything to rank 0.",
+        details="Methods that are not distributed have everything on rank 0",
+        choices=("arcs", "vertices", "first"),
+    )
+    predecessors: bool = option(
+        True,
+        "Find the shortest-path tree too.",
+        off="Find distances only.",
+        details="Not with `--target`",
+    )
+    cutoff: float | None = option(
+        None,
+        "Leave vertices that are farther unreached.",
+        details="DISTANCE is compared without rounding. An error if a weight is negative",
+        in_python="An error if a weight is negative. In arcs for `bfs`, else in units of weight",
+        unset="no cutoff",
+        metavar="DISTANCE",
+        exact=True,
+        check=check_cutoff,
+    )
+    time_limit_s: float | None = option(
+        None,
+        "Give up after so many seconds.",
+        details="Limits the whole command, reading included. A solve that takes longer stops at "
+        "the limit, any other phase one second later; code 1",
+        in_python="A solve that takes longer ends with `TimeLimitError`; reading the graph does "
+        "not count",
+        unset="no limit",
+        metavar="SECONDS",
+        per_rank=True,
+        check=_check_time_limit,
+    )
+    mode: str = option(
+        "auto",
+        "How GPUs exchange distances; auto takes fused where it can run.",
+        details="`rounds`: by MPI messages between slices of work. `fused`: inside the GPU kernels "
+        "of a host, and by messages between hosts (then reported as `hierarchical`); an error "
+        "where it cannot run. No effect with one rank. See "
+        "[modes](architecture.md#exchange-four-modes)",
+        in_python="See [modes](architecture.md#exchange-four-modes)",
+        choices=("auto", "fused", "rounds"),
+    )
+    order: str = option(
+        "auto",
+        "Renumber the vertices before they are divided among ranks, so that neighbours share one.",
+        details="`rcm`: reverse Cuthill–McKee, needs SciPy. `hilbert`: by coordinates. `auto` "
+        "tries `hilbert` if there are coordinates, else `bfs`, on graphs with fewer than 16 arcs "
+        "per vertex, and keeps it if it at least halves the arcs between ranks or the vertices "
+        "with such arcs. Answers keep the file's ids",
+        in_python="Results keep the graph's own numbers",
+        choices=("auto", "none", "bfs", "rcm", "hilbert"),
+    )
+    coordinates: str | Path | None = option(
+        None,
+        "DIMACS coordinates of the vertices for order hilbert, compressed or not.",
+        unset="the .co file beside the graph",
+        metavar="FILE",
+        per_rank=True,
+        check=_check_coordinates,
+    )
+    download: bool = option(
+        True,
+        "Bring the answer to host memory; False leaves it on the GPU as CuPy arrays.",
+        in_python="See [GPU arrays](#gpu-arrays). An error unless one rank solves on a GPU and "
+        '`order` is `"auto"` or `"none"`',
+        terminal=False,
+    )
+    prepare: bool = option(
+        False,
+        "On GPUs: spend time on loading so that each solve takes less.",
+        details="See below",
+        in_python="See [`--prepare`](command-line.md#sssp)",
+        of=ONE_SOURCE,
+    )
+    hops: bool = option(
+        False,
+        "Count arcs instead of adding weights, as bfs does.",
+        of=("open",),
+        terminal=False,
+    )
 
     def __post_init__(self) -> None:
         for name in ("delta", "cutoff", "time_limit_s"):
@@ -67,30 +179,13 @@ class Options:
     @property
     def alike(self) -> dict[str, Any]:
         """What has to be the same on every rank."""
-        own = ("coordinates", "device", "time_limit_s")
-        names = [field.name for field in fields(self) if field.name not in own]
+        names = [entry.name for entry in fields(self) if not about(entry).per_rank]
         return {name: getattr(self, name) for name in names}
 
     def check(self) -> None:
         """Raise `InputError` for values that make no sense."""
-        numbers = {"delta": self.delta, "time limit": self.time_limit_s}
-        for what, number in numbers.items():
-            if number is not None:
-                check_number(what, number)
-        if self.delta is not None and not self.delta > 0:
-            raise InputError(f"delta must be positive, not {self.delta}")
-        check_name(self.algorithm)
-        check_choice("mode", self.mode, MODES)
-        check_choice("order", self.order, ORDERS)
-        if self.coordinates is not None:
-            file_path("coordinates", self.coordinates)
-        if self.cutoff is not None:
-            check_cutoff(self.cutoff)
-        if self.time_limit_s is not None and not 0 < self.time_limit_s <= LONGEST_LIMIT_S:
-            raise InputError(
-                f"the time limit must be more than 0 and at most {LONGEST_LIMIT_S:.0f} seconds, "
-                f"not {self.time_limit_s}"
-            )
+        for entry in fields(self):
+            check_option(entry, getattr(self, entry.name))
 
     def check_against(self, facts: Facts) -> None:
         """Raise `InputError` for what the graph does not allow."""

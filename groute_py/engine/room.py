@@ -2,7 +2,8 @@
 
 How many vertices of other parts the arcs of a part lead to, its halo, is known only after the cut.
 So there are two figures: the least, without any, and the most, where arcs lead everywhere. Roads
-are close to the first, R-MAT graphs to the second.
+are close to the first, R-MAT graphs to the second. Ranks that exchange in kernels have no halo, but
+the distances of all vertices of their host. If there is no room for these, they exchange in rounds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from groute_py.device.cuda.runtime.memory_plan import gpu_bytes, linked_bytes
 from groute_py.device.cuda.runtime.structs import MAX_PEERS
-from groute_py.errors import InputError
+from groute_py.errors import InputError, everywhere
 from groute_py.graph.size import Size
 
 MOST_GPUS = 1024
@@ -27,7 +28,8 @@ class Estimate:
     tight: bytes on each without any halo, with worklists as short as can be.
     short: the same with the largest halo.
     least: with full worklists, without any halo.
-    most: the same with the largest, also where a host's ranks, 8 or fewer, exchange in kernels.
+    most: the same with the largest halo, and at least ``fused``.
+    fused: where a host's ranks, 8 or fewer, exchange in kernels; 0 on one GPU.
     host: bytes on the host of rank 0, if it reads the graph, cuts it and gets the result.
     """
 
@@ -36,6 +38,7 @@ class Estimate:
     short: int
     least: int
     most: int
+    fused: int
     host: int
 
 
@@ -47,13 +50,14 @@ def estimate(size: Size, gpus: int, distance_type: np.dtype[Any]) -> Estimate:
     graph, share = 8 * size.vertices + arc * size.arcs, 8 * own + arc * arcs
     result = 2 * 8 * size.vertices
     hosts, team = -(-gpus // MAX_PEERS), min(gpus, MAX_PEERS)
-    linked = linked_bytes(own, halo, arcs, team, distance_type, hosts=hosts) if gpus > 1 else 0
+    fused = linked_bytes(own, halo, arcs, team, distance_type, hosts=hosts) if gpus > 1 else 0
     return Estimate(
         gpus,
         gpu_bytes(own, 0, arcs, gpus, distance_type, short=True),
         gpu_bytes(own, halo, arcs, gpus, distance_type, short=True),
         gpu_bytes(own, 0, arcs, gpus, distance_type),
-        max(gpu_bytes(own, halo, arcs, gpus, distance_type), linked),
+        max(gpu_bytes(own, halo, arcs, gpus, distance_type), fused),
+        fused,
         graph + (share if gpus > 1 else 0) + result,
     )
 
@@ -83,6 +87,8 @@ def refuse_what_cannot_fit(
 ) -> None:
     """Raise `InputError` where the parts are too large for every GPU, however they are cut.
 
+    Every rank raises it, since all know the same.
+
     Args:
         name: of the graph.
         size: of the graph.
@@ -95,10 +101,12 @@ def refuse_what_cannot_fit(
         return
     tight, free = estimate(size, len(rooms), distance_type).tight, max(known)
     if tight > free:
-        raise InputError(
-            f"{name} takes at least {tight / 1e9:,.1f} GB on each of {len(rooms)} GPUs, but at "
-            f"most {free / 1e9:,.1f} GB are free; "
-            f"{remedy or advice(fewest(size, free, distance_type))}"
+        raise everywhere(
+            InputError(
+                f"{name} takes at least {tight / 1e9:,.1f} GB on each of {len(rooms)} GPUs, but at "
+                f"most {free / 1e9:,.1f} GB are free; "
+                f"{remedy or advice(fewest(size, free, distance_type))}"
+            )
         )
 
 

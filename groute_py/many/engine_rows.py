@@ -14,20 +14,20 @@ from groute_py.device.cpu.rows import by_threads
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.results.result import Result
 
 
 class EngineRows:
-    """See `groute_py.device.rows.RowSolver`: a session for each core, with the whole graph."""
+    """See `groute_py.device.rows.RowSolver`: a solver for each core, with the whole graph."""
 
     def __init__(self, graph: Graph, *, predecessors: bool) -> None:
         self._graph = graph
         self._options = Options(device="cpu", predecessors=predecessors)
         self._threads = len(os.sched_getaffinity(0))
-        self._free: SimpleQueue[Session] = SimpleQueue()
+        self._free: SimpleQueue[Solver] = SimpleQueue()
         self._opened = 0
         self.label = f"cpu: near-far, {self._threads} threads"
 
@@ -54,16 +54,16 @@ class EngineRows:
         return 8 * self._graph.vertex_count
 
     def _open(self, sources: int) -> None:
-        """Make a session for each thread that has something to do."""
+        """Make a solver for each thread that has something to do."""
         while self._opened < min(self._threads, sources):
-            self._free.put(Session(Whole(self._graph), SoloChannel(), self._options))
+            self._free.put(Solver(Whole(self._graph), SoloChannel(), self._options))
             self._opened += 1
 
     def _solve(self, source: int) -> Result:
-        session = self._free.get()
+        solver = self._free.get()
         try:
-            result = session.solve(source)
+            result = solver.solve(source)
         finally:
-            self._free.put(session)
+            self._free.put(solver)
         assert result is not None
         return result

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
@@ -35,7 +35,7 @@ def solve_johnson(
 
     Raises:
         NegativeCycleError: the graph has one, reachable or not.
-        InputError, RunError, SetupError: as `Session.solve`.
+        InputError, RunError, SetupError: as `Solver.solve`.
 
     >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, -3])
     >>> solve_johnson(path, [0], Options(device="cpu")).distances.tolist()
@@ -68,8 +68,8 @@ def potentials(
     whole = rooted(graph, heads)
     plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
     try:
-        with Session(Whole(whole, rounded_to), SoloChannel(), placed(whole, plain)) as session:
-            result = session.solve(graph.vertex_count)
+        with Solver(Whole(whole, rounded_to), SoloChannel(), placed(whole, plain)) as solver:
+            result = solver.solve(graph.vertex_count)
     except NegativeCycleError as error:  # the graph with the root knows no ids
         ids = graph.numbering.ids_of(np.array(error.cycle)).tolist()
         raise NegativeCycleError(error.cycle, error.weight, ids=ids) from None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.many.place import placed
@@ -37,7 +37,7 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     """Solve from all sources at once, in this process.
 
     Raises:
-        InputError, NegativeCycleError, RunError, SetupError: as `Session.solve`.
+        InputError, NegativeCycleError, RunError, SetupError: as `Solver.solve`.
 
     >>> path = Graph.from_arrays([0, 1, 2, 3, 3], [1, 2, 3], [4, 4, 4])
     >>> solve_nearest(path, np.array([0, 2]), Options(device="cpu")).origins.tolist()
@@ -46,8 +46,8 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     root = graph.vertex_count
     whole = rooted(graph, sources)
     choices = placed(whole, replace(options, predecessors=True))
-    with Session(Whole(whole), SoloChannel(), choices) as session:
-        result = session.solve(root)
+    with Solver(Whole(whole), SoloChannel(), choices) as solver:
+        result = solver.solve(root)
     assert result is not None
     result = source_first(whole, result)
     assert result.predecessors is not None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groute_py.arguments import vertex_number
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
@@ -82,7 +82,7 @@ def solve_rows(
         The rows on rank 0, None elsewhere.
 
     Raises:
-        InputError, NegativeCycleError, RunError, SetupError: as `Session.solve`.
+        InputError, NegativeCycleError, RunError, SetupError: as `Solver.solve`.
 
     >>> from groute_py.comm.solo import SoloChannel
     >>> ring = Graph.from_arrays([0, 1, 2, 3], [1, 2, 0], [1, 2, 3])
@@ -109,9 +109,9 @@ def solve_each(
     graph = None if graph is None else one_precision(graph)
     if channel.size == 1 and graph is not None:
         options = placed(graph, options)
-    with Session(Whole(graph, given), channel, options) as session:
+    with Solver(Whole(graph, given), channel, options) as solver:
         for source in sources:
-            result = session.solve(int(source))
+            result = solver.solve(int(source))
             yield None if result is None or graph is None else source_first(graph, result)
 
 

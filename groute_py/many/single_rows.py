@@ -13,7 +13,7 @@ from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Summary, Wanted
 from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 
@@ -32,9 +32,9 @@ class SingleRows:
         self.label = "cuda: one source at a time"
 
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
-        with self._opened(self._options) as session:
+        with self._opened(self._options) as solver:
             for position, source in enumerate(sources.tolist()):
-                result = session.solve(source)
+                result = solver.solve(source)
                 assert result is not None
                 tree = result.predecessors
                 parents = None if tree is None else tree[np.newaxis].astype(np.int32)
@@ -45,11 +45,11 @@ class SingleRows:
 
         asked = ArraySummaries(wanted)
         staying = replace(self._options, predecessors=False, download=False)
-        with self._opened(staying) as session:
+        with self._opened(staying) as solver:
             for position, source in enumerate(sources.tolist()):
-                result = session.solve(source)
+                result = solver.solve(source)
                 assert isinstance(result, DeviceResult)
                 yield asked.of(position, result.distances_device, source)
 
-    def _opened(self, options: Options) -> Session:
-        return Session(Whole(self._graph), SoloChannel(), options)
+    def _opened(self, options: Options) -> Solver:
+        return Solver(Whole(self._graph), SoloChannel(), options)

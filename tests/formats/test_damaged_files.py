@@ -15,7 +15,7 @@ from support.one_error import Bad, check
 from support.processes import Job
 
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
-from groute_py.api import supply_of
+from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.io.formats import native
 from groute_py.results.result import load

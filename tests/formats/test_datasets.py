@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from groute_py import InputError, RunError
-from groute_py.api import as_graph
+from groute_py.interop.graph_like import as_graph
 from groute_py.io import cache_folder, datasets
 
 pytest.importorskip("pooch")

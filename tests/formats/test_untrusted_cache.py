@@ -16,7 +16,7 @@ from support.local_ranks import on_ranks
 from support.processes import Job
 
 from groute_py import Graph, InputError, read_graph, write_graph
-from groute_py.api import supply_of
+from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.errors import CacheWarning
 from groute_py.graph.generate import generate

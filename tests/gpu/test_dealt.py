@@ -20,7 +20,7 @@ from support.solving import checked
 from groute_py import Graph, Result, RunError, SetupError, generate, verify
 from groute_py.comm import team
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.source import VERTEX_BITS, Program, text_of
 
@@ -66,8 +66,8 @@ def test_each_arc_lies_where_its_head_is(
 
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Session(whole, channel, OPTIONS) as session:
-            return dealt_arcs(session)
+        with Solver(whole, channel, OPTIONS) as solver:
+            return dealt_arcs(solver)
 
     parts = on_ranks(ranks, work)
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
@@ -80,13 +80,13 @@ def test_each_arc_lies_where_its_head_is(
             assert {p for p in range(ranks) if leads[vertex - first] >> p & 1} == takers
 
 
-def dealt_arcs(session: Session) -> Any:
+def dealt_arcs(solver: Solver) -> Any:
     """Of a linked rank: its first vertex, how many it owns, its arcs by the graph's numbers, whom
     its vertices lead to."""
-    device: Any = session._device
+    device: Any = solver._graph.device
     graph, by_degree = device.parts.graph, device.parts.order
     assert (by_degree is not None) == graph.terms.pulls
-    assert graph.terms.pulls == (session._options.prepare and session.facts.arc_count > 0)
+    assert graph.terms.pulls == (solver._graph.plan.options.prepare and solver.facts.arc_count > 0)
     arrays, ghosts, share = graph.arrays, device.parts.redistribution.ghosts, graph.share
     offsets, arcs = np.asarray(arrays["offsets"]), np.asarray(arrays["arcs"])
     assert len(offsets) == ghosts.rows + 1
@@ -118,9 +118,9 @@ def solved(graph: Graph, source: int, ranks: int) -> Result:
     """On threads as ranks."""
 
     def work(channel: Any) -> Result | None:
-        with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
-            session.solve(source)
-            return session.solve(source)
+        with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+            solver.solve(source)
+            return solver.solve(source)
 
     result = checked(graph, source, on_ranks(ranks, work)[0])
     needed = result.statistics["relaxations"] - result.statistics["useless_relaxations"]
@@ -172,8 +172,8 @@ def test_without_room_for_grades_others_have_them(
 
     def work(channel: Any) -> tuple[Result | None, int]:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Session(whole, channel, replace(OPTIONS, mode="fused")) as session:
-            return session.solve(3), session._device.arcs_reached()
+        with Solver(whole, channel, replace(OPTIONS, mode="fused")) as solver:
+            return solver.solve(3), solver._graph.device.arcs_reached()
 
     results, arcs = zip(*on_ranks(3, work), strict=True)
     assert set(graded) == {0, 1, 2} - set(full)
@@ -190,7 +190,7 @@ def test_without_room_it_is_an_error_where_fused_is_asked_for(
 
     def work(channel: Any) -> None:
         whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
-        Session(whole, channel, replace(OPTIONS, mode="fused"))
+        Solver(whole, channel, replace(OPTIONS, mode="fused"))
 
     monkeypatch.setattr(whose(step), step, full)
     with pytest.raises(SetupError, match="mode fused cannot run") as caught:
@@ -218,9 +218,9 @@ def test_offsets_are_equally_wide_on_all_ranks(
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
         options = replace(OPTIONS, partition="vertices", mode=mode)
-        with Session(whole, channel, options) as session:
-            result, loaded = session.solve(3), cast("Any", session._device)
-            found = session._mode.name, loaded.parts.graph.arrays["offsets"].dtype
+        with Solver(whole, channel, options) as solver:
+            result, loaded = solver.solve(3), cast("Any", solver._graph.device)
+            found = solver._graph.mode.name, loaded.parts.graph.arrays["offsets"].dtype
         if result is not None:
             np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
         return found
@@ -265,13 +265,13 @@ def test_what_other_hosts_bring_before_the_first_launch(
     late: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Peers are told of it: a host that begins late may have messages already."""
-    from groute_py.engine import session
+    from groute_py.engine import solving
 
     arcs = {0: [2], 3: [2], 4: [5], 5: [4], 6: [0], 7: [6]}
     offsets = np.cumsum([0, *(len(arcs.get(v, [])) for v in range(8))])
     heads = np.array([head for v in range(8) for head in arcs.get(v, [])], np.int32)
     graph = Graph(offsets, heads, np.ones(len(heads), np.int32))
-    run = session.run
+    run = solving.run
 
     def begun_late(task: Any, channel: Any, *words: Any) -> Any:
         if channel.rank // 2 == 1 - late and words[2:]:
@@ -279,7 +279,7 @@ def test_what_other_hosts_bring_before_the_first_launch(
         return run(task, channel, *words)
 
     monkeypatch.setattr(team, "settings", lambda: SimpleNamespace(hosts=2))
-    monkeypatch.setattr(session, "run", begun_late)
+    monkeypatch.setattr(solving, "run", begun_late)
     assert solved(graph, 6, 4).statistics["mode"] == "hierarchical"
 
 
@@ -301,7 +301,7 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
 
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Session(whole, channel, OPTIONS) as session:
+        with Solver(whole, channel, OPTIONS) as solver:
             floors, answers = [], []
             for stops in (True, False, False, True, False):
                 channel.gather(None)  # nobody is in the run before
@@ -309,11 +309,11 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
                 channel.gather(None)
                 if stops:
                     with pytest.raises(RunError, match="before all ranks were done") as caught:
-                        session.solve(70)
+                        solver.solve(70)
                     assert caught.value.on_all_ranks
                 else:
-                    answers.append(session.solve(70))
-                floors.append(session._device.linked.floor)  # type: ignore[attr-defined]
+                    answers.append(solver.solve(70))
+                floors.append(solver._graph.device.linked.floor)  # type: ignore[attr-defined]
                 channel.gather(None)
                 stopping.clear()
         return floors, answers

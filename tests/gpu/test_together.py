@@ -17,7 +17,7 @@ from groute_py import Graph, generate, verify
 from groute_py.algorithms import delta_stepping
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.cpu.order import renumbered
 from groute_py.kernels.source import Program, text_of
@@ -54,14 +54,14 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
 
     def work(channel: Any) -> tuple[int, bool]:
         claimed: list[bool] = []
-        with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
-            device: Any = session._device
+        with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+            device: Any = solver._graph.device
             found = device.parts.predecessors
             claim_rising, claim_recorded = found.claim_rising, found.claim_recorded
             found.claim_rising = lambda: (claimed.append(True), claim_rising())
             found.claim_recorded = lambda: claim_recorded() and channel.rank != lacking
             for source in (3, graph.vertex_count - 1):
-                result = session.solve(source)
+                result = solver.solve(source)
                 if result is not None:
                     assert result.statistics["mode"] == "fused"
                     right = scipy_distances(graph, source)
@@ -108,11 +108,11 @@ def test_one_block_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     options = replace(OPTIONS, predecessors=False)
 
     def work(channel: Any) -> int:
-        with Session(Whole(graph if channel.rank == 0 else None), channel, options) as session:
-            result = session.solve(source)
+        with Solver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
+            result = solver.solve(source)
             if result is not None:
                 np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
-            seen = session._device.parts.buffers.read_control()  # type: ignore[attr-defined]
+            seen = solver._graph.device.parts.buffers.read_control()  # type: ignore[attr-defined]
             return int(seen["claimed_count"])
 
     assert min(on_ranks(3, work)) > 0
@@ -138,17 +138,17 @@ def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.M
     options = replace(OPTIONS, partition="arcs", delta=8.0)
 
     def work(channel: Any) -> tuple[int, int]:
-        with Session(Whole(graph if channel.rank == 0 else None), channel, options) as session:
+        with Solver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
             for source in (0, 100, 200):
-                result = session.solve(source)
+                result = solver.solve(source)
                 if result is not None:
                     assert result.statistics["mode"] == "fused"
                     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
                     verify(graph, result)
-            lengths: Any = session._device.parts.buffers.work[0]  # type: ignore[attr-defined]
-            assert lengths["far_few"] == max(session._share.own_count // share, 1)
+            lengths: Any = solver._graph.device.parts.buffers.work[0]  # type: ignore[attr-defined]
+            assert lengths["far_few"] == max(solver._graph.cut.share.own_count // share, 1)
             assert lengths["far_few"] <= lengths["far_capacity"]
-            return session._share.own_count, int(lengths["far_capacity"])
+            return solver._graph.cut.share.own_count, int(lengths["far_capacity"])
 
     parts = on_ranks(3, work)
     assert all(own == places for own, places in parts)
@@ -168,8 +168,8 @@ def test_mirrors_of_short_rows_lag_until_claims(
 
     def work(channel: Any) -> list[bool]:
         lagged = []
-        with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
-            device: Any = session._device
+        with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+            device: Any = solver._graph.device
             start_claims = device.start_claims
 
             def lagging(monotone: bool) -> bool:
@@ -188,7 +188,7 @@ def test_mirrors_of_short_rows_lag_until_claims(
 
             device.start_claims = lagging
             for source in (3, 100, 200):
-                result = session.solve(source)
+                result = solver.solve(source)
                 if result is not None:
                     assert result.statistics["mode"] == "fused"
                     right = reference_distances(graph, source)
@@ -229,9 +229,9 @@ def test_all_go_along_with_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(4, [(0, 1, 100), (1, 2, 1)])
 
     def work(channel: Any) -> tuple[float, float]:
-        with Session(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as session:
-            session.solve(0)
-            seen = session._device.parts.buffers.read_control()  # type: ignore[attr-defined]
+        with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+            solver.solve(0)
+            seen = solver._graph.device.parts.buffers.read_control()  # type: ignore[attr-defined]
             return float(seen["window"]), float(seen["threshold"])
 
     parts = on_ranks(2, work)

@@ -143,3 +143,11 @@ def test_rounds_of_the_textbook() -> None:
     }
     assert steps["textbook-bellman-ford"] == 299
     assert steps["plain-bellman-ford"] < 20
+
+
+@pytest.mark.parametrize("order", ["", "-slf", "-slf-lll"])
+def test_steps_of_a_queue(order: str) -> None:
+    """The vertices that are taken from it: each that is reached at least once."""
+    graph = generate("random:300,4000")
+    result = solve(graph, 0, algorithm=f"queue-bellman-ford{order}", device="cpu")
+    assert result.statistics["steps"] >= result.reached.sum()

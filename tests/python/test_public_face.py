@@ -7,6 +7,7 @@ import json
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from support.places import ROOT
@@ -14,6 +15,9 @@ from support.processes import run_python
 
 import groute_py
 from groute_py import errors
+from groute_py.engine import keywords as keyword_types
+from groute_py.engine.option import options_of
+from groute_py.engine.options import Options
 
 FACE = [
     "FormatError",
@@ -25,6 +29,7 @@ FACE = [
     "Result",
     "RunError",
     "SetupError",
+    "Solver",
     "SourceRows",
     "TimeLimitError",
     "UNREACHED",
@@ -46,7 +51,15 @@ def test_the_list_of_names() -> None:
     assert sorted(groute_py.__all__) == FACE
 
 
-@pytest.mark.parametrize("name", FACE)
+def test_a_star_import_leaves_the_built_in_open() -> None:
+    names: dict[str, object] = {}
+    exec("from groute_py import *", names)
+    assert "open" not in names
+    assert "open" in dir(groute_py)
+    assert groute_py.open.__module__ == "groute_py.api"
+
+
+@pytest.mark.parametrize("name", [*FACE, "open"])
 def test_every_name_is_there_and_documented(name: str) -> None:
     value = getattr(groute_py, name)
     assert name in dir(groute_py)
@@ -72,6 +85,33 @@ def test_arguments_of_sssp() -> None:
         "cutoff": None,
         "comm": None,
     }.items() <= {p.name: p.default for p in parameters.values()}.items()
+
+
+@pytest.mark.parametrize("function", ["sssp", "bfs", "open"])
+def test_signatures_show_all_options(function: str) -> None:
+    """Those of the TypedDict that type checkers see, with the defaults and texts of `Options`."""
+    call = getattr(groute_py, function)
+    keywords = get_type_hints(getattr(keyword_types, f"{function.capitalize()}Keywords"))
+    parameters, text = inspect.signature(call).parameters, inspect.getdoc(call)
+    assert text is not None
+    known, hints = dict(options_of(Options, function)), get_type_hints(Options)
+    assert {entry.name for entry in known} == keywords.keys()
+    for entry, option in known.items():
+        parameter = parameters[entry.name]
+        assert parameter.kind is parameter.KEYWORD_ONLY
+        assert parameter.default is entry.default
+        assert keywords[entry.name] == hints[entry.name]
+        assert f"    {entry.name}: {option.text.split()[0]}" in text
+    assert not any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [("bfs", "prepare"), ("sssp", "hops"), ("open", "x")]
+)
+def test_keywords_that_do_not_apply(function: str, name: str) -> None:
+    said = rf"^{function}\(\) got an unexpected keyword argument '{name}'$"
+    with pytest.raises(TypeError, match=said):
+        getattr(groute_py, function)("road:3x3", *([] if function == "open" else [0]), **{name: 1})
 
 
 def test_the_version() -> None:
@@ -104,6 +144,7 @@ def loaded_by(code: str) -> list[str]:
         ("import groute_py; groute_py.__version__, dir(groute_py)", []),
         ("from groute_py import GrouteError, InputError", []),
         ("from groute_py import Graph, Result", ["numpy"]),
+        ("import groute_py.engine.options", []),
         ("from groute_py.system import environment, settings", []),
         ("import groute_py.launch.mpirun", []),
     ],

@@ -17,7 +17,7 @@ from groute_py import Graph, NegativeCycleError, verify
 from groute_py.algorithms.choose import algorithms
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 
 # Textbook graphs: `n`, `m`, then arcs with ids from 0.
@@ -109,18 +109,18 @@ def test_all_pairs(device: str, name: str, data_folder: Path) -> None:
         assert least == int(expected)
 
 
-def test_a_session_survives_a_negative_cycle(device: str, data_folder: Path) -> None:
+def test_a_solver_survives_a_negative_cycle(device: str, data_folder: Path) -> None:
     """A refused source spoils nothing for the next one."""
     path = data_folder / "textbook" / "tinyEWDnc.txt"
     whole = read_textbook(path)
     kept = Graph.from_arrays(
         [*whole.offsets, whole.arc_count], whole.heads, whole.weights, name="one more vertex"
     )
-    session = Session(Whole(kept), SoloChannel(), Options(device=device))
+    solver = Solver(Whole(kept), SoloChannel(), Options(device=device))
     for _ in range(2):
         with pytest.raises(NegativeCycleError):
-            session.solve(0)
-        alone = session.solve(8)
+            solver.solve(0)
+        alone = solver.solve(8)
         assert alone is not None
         assert alone.distances.tolist() == [np.inf] * 8 + [0.0]
 

@@ -14,7 +14,7 @@ import groute_py
 from groute_py import Graph, SourceRows, csgraph
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.choose import Request
@@ -84,7 +84,7 @@ def _single_rows(case: Case, graph: Graph) -> list[Row]:
     if case.ranks == 1 and len(case.sources) == 1:
         results = [_by_function(case, graph, choices)]
     else:
-        results = _by_session(case, graph, choices)
+        results = _by_solver(case, graph, choices)
     return [
         Row(source, result.distances, result.predecessors, result.statistics)
         for source, result in zip(case.sources, results, strict=True)
@@ -99,12 +99,12 @@ def _by_function(case: Case, graph: Graph, choices: dict[str, Any]) -> Any:
     return groute_py.sssp(graph, source, algorithm=case.method, targets=case.targets, **choices)
 
 
-def _by_session(case: Case, graph: Graph, choices: dict[str, Any]) -> list[Any]:
+def _by_solver(case: Case, graph: Graph, choices: dict[str, Any]) -> list[Any]:
     options = Options(algorithm=case.method, hops=case.entry == "bfs", **choices)
 
     def work(channel: Channel) -> list[Any]:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Session(whole, channel, options) as session:
-            return [session.solve(source, case.targets) for source in case.sources]
+        with Solver(whole, channel, options) as solver:
+            return [solver.solve(source, case.targets) for source in case.sources]
 
     return on_ranks(case.ranks, work, patience=case.patience, seed=case.number)[0]

@@ -10,7 +10,7 @@ from typing import Any
 from groute_py.algorithms import delta_stepping
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.kernels import source
 
 Put = Callable[[object, str, object], None]
@@ -80,15 +80,15 @@ def grow_windows(put: Put = setattr) -> None:
 
 
 def pull_outer_arcs(put: Put = setattr) -> None:
-    """In every window narrower than Δ; they grow, and all sessions prepare for it."""
+    """In every window narrower than Δ; they grow, and all solvers prepare for it."""
     from groute_py.device.cuda.sssp import pull_phase  # where there is a GPU
 
     grow_windows(put)
     put(pull_phase, "OUTER_SHARE", 1 << 40)
     put(delta_stepping, "OUTER_BELOW", 1e30)
-    begin = Session.__init__
+    begin = Solver.__init__
 
-    def prepare(self: Session, supply: Any, channel: Any, options: Options) -> None:
+    def prepare(self: Solver, supply: Any, channel: Any, options: Options) -> None:
         begin(self, supply, channel, replace(options, prepare=True))
 
-    put(Session, "__init__", prepare)
+    put(Solver, "__init__", prepare)

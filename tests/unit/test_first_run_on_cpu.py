@@ -8,12 +8,12 @@ from support.processes import Job
 SCRIPT = """
 import importlib, pkgutil, sys
 from groute_py import generate, sssp
-from groute_py.engine import session
+from groute_py.engine import loading
 from groute_py.kernels import cpu
 
 names = [f"{cpu.__name__}.{module.name}" for module in pkgutil.iter_modules(cpu.__path__)]
 modules = [importlib.import_module(name) for name in names]
-choose, beforehand = session.choose, set()
+choose, beforehand = loading.choose, set()
 
 
 def compiled():
@@ -34,7 +34,7 @@ def watched(*words, **options):
     return device
 
 
-session.choose = watched
+loading.choose = watched
 sssp(generate("road:30x30"), 400, algorithm=sys.argv[1], device="cpu")
 assert any("claim" in name for name, _ in beforehand), beforehand
 later = sorted(compiled() - beforehand)

@@ -15,10 +15,10 @@ from support.local_ranks import on_ranks
 from test_supply import kinds
 
 from groute_py import FormatError, Graph, generate, read_graph, verify, write_graph
-from groute_py.api import supply_of
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply import copy, owners, pieces
+from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.pieces import Pieces, read_pieces
 from groute_py.engine.supply.shared import SharedFile
@@ -236,7 +236,7 @@ def test_the_next_run_maps_the_copy(large: Path) -> None:
         for _ in range(2):
             supply = supply_of(large, channel, cache=kept)
             kinds.append(type(supply))
-            result = Session(supply, channel, Options(device="cpu")).solve(5)
+            result = Solver(supply, channel, Options(device="cpu")).solve(5)
         return kinds, result
 
     found = on_ranks(3, work)
@@ -269,7 +269,7 @@ def test_solved_from_pieces(large: Path, ranks: int, order: str) -> None:
         pieces = read_pieces(SharedFile(large, native=False), channel)
         assert pieces is not None
         options = Options(device="cpu", order=order)
-        return Session(pieces, channel, options).solve(5)
+        return Solver(pieces, channel, options).solve(5)
 
     result = on_ranks(ranks, work)[0]
     verify(graph, result)
@@ -301,7 +301,7 @@ def test_a_file_that_changes_between_the_pieces(
 MEMORY = """
 import sys
 from pathlib import Path
-from groute_py.api import supply_of
+from groute_py.engine.supply.choose import supply_of
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
 from groute_py.io import cache

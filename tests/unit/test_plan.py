@@ -1,4 +1,4 @@
-"""Memory before anything is loaded: sizes, formulas, the command, and the check of a session."""
+"""Memory before anything is loaded: sizes, formulas, the command, and the check of a solver."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from groute_py.device.cuda.runtime.memory_plan import (
 from groute_py.device.monitoring import telemetry
 from groute_py.engine.options import Options
 from groute_py.engine.room import estimate, fewest, refuse_what_cannot_fit, verdict
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.generate import size_of_spec
@@ -131,6 +131,15 @@ def test_what_a_plan_says_of_short_worklists() -> None:
     assert says == ["no", "perhaps", "perhaps", short, short, "yes"]
 
 
+def test_what_a_plan_says_of_fused_mode() -> None:
+    """Roads need more there than in rounds, since each GPU has the distances of all vertices."""
+    roads = Size(24_010_000, 59_532_647)
+    found = estimate(roads, 2, INT32)
+    assert found.least < 0.8 * found.fused
+    assert found.fused <= found.most
+    assert estimate(roads, 1, INT32).fused == 0
+
+
 def test_the_fewest_gpus() -> None:
     size = Size(1 << 26, 1 << 30)
     for free in (8 << 30, 16 << 30, 40 << 30):
@@ -191,7 +200,7 @@ def test_a_file_that_does_not_say(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_a_session_refuses_what_cannot_fit(ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_solver_refuses_what_cannot_fit(ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """On all ranks, before anything is spread; and only if no rank has the room."""
     graph = generate("road:100x100")
     least = estimate(Size(graph.vertex_count, graph.arc_count), ranks, INT32).tight
@@ -199,7 +208,7 @@ def test_a_session_refuses_what_cannot_fit(ranks: int, monkeypatch: pytest.Monke
     def opened(channel: LocalChannel) -> str:
         supply = Whole(graph if channel.rank == 0 else None)
         try:
-            Session(supply, channel, Options(device="cpu"))
+            Solver(supply, channel, Options(device="cpu"))
         except InputError as error:
             return f"on all ranks {error.on_all_ranks}: {error}"
         return ""
@@ -243,7 +252,7 @@ def test_what_one_rank_holds_is_not_shared_out(
     def opened(channel: LocalChannel) -> str:
         supply = Whole(graph if channel.rank == 0 else None)
         try:
-            Session(supply, channel, Options(device="cpu", algorithm=method))
+            Solver(supply, channel, Options(device="cpu", algorithm=method))
         except InputError as error:
             return str(error)
         return ""

@@ -13,9 +13,9 @@ from support.graphs import graph_of, graphs, scipy_distances
 from support.local_ranks import on_ranks
 
 from groute_py import FormatError, Graph, Result, generate, read_graph, verify, write_graph
-from groute_py.api import supply_of
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
+from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
@@ -30,7 +30,7 @@ def solve(path: Path, source: int, ranks: int, **options: Any) -> Result:
     def work(channel: Any) -> Result | None:
         if options.get("order", "auto") == "none":
             channel.scatter = None  # nothing is sent
-        return Session(Mapped(path), channel, Options(device="cpu", **options)).solve(source)
+        return Solver(Mapped(path), channel, Options(device="cpu", **options)).solve(source)
 
     result = on_ranks(ranks, work)[0]
     assert result is not None
@@ -89,7 +89,7 @@ def test_damage_is_noticed_by_all(
 
     def work(channel: Any) -> str:
         with pytest.raises(FormatError) as error:
-            Session(Mapped(path), channel, Options(device="cpu"))
+            Solver(Mapped(path), channel, Options(device="cpu"))
         assert error.value.on_all_ranks
         return str(error.value)
 
@@ -160,7 +160,7 @@ def test_a_file_that_changes_or_goes(tmp_path: Path) -> None:
 MEMORY = """
 import sys
 from pathlib import Path
-from groute_py.api import supply_of
+from groute_py.engine.supply.choose import supply_of
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
 

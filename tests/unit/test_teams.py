@@ -23,9 +23,9 @@ from groute_py.comm import team as teams
 from groute_py.comm.team import Team, team_of
 from groute_py.device.base import Linked, Terms, Windows
 from groute_py.device.cpu.device import CpuDevice
-from groute_py.engine import session as sessions
+from groute_py.engine import loading
 from groute_py.engine.options import Options
-from groute_py.engine.session import Session
+from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.partition.share import Share
 
@@ -165,12 +165,12 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> Any:
             devices.append(Kernel())
             return devices[-1]
 
-        monkeypatch.setattr(sessions, "choose", choose)
+        monkeypatch.setattr(loading, "choose", choose)
 
         def work(channel: LocalChannel) -> Any:
             whole = Whole(graph if channel.rank == 0 else None)
-            with Session(whole, channel, Options(**options)) as session:
-                return session.solve(source, targets)
+            with Solver(whole, channel, Options(**options)) as solver:
+                return solver.solve(source, targets)
 
         return on_ranks(ranks, work, patience=patience, seed=2 * source)[0], devices
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_all, on_root
+from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.whole import Whole
@@ -38,9 +38,11 @@ class Mapped:
         self._path, self._copy = path, copy
 
     def facts(self, channel: Channel) -> Facts:
-        on_all(channel, self._check_header)
+        with collective(channel):
+            self._check_header()
         start = on_root(channel, self._check_rows)
-        part = on_all(channel, lambda: self._check_part(channel.rank, channel.size))
+        with collective(channel):
+            part = self._check_part(channel.rank, channel.size)
         file = self._file
         return Facts(
             vertex_count=len(file.offsets) - 1,

@@ -1,0 +1,209 @@
+"""What the commands that solve from one source do: read, solve, check, save and show.
+
+All but the terminal's part is done by the functions behind `groute_py.sssp`.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli import telemetry as telemetering
+from groute_py.cli.options import cache_value
+from groute_py.cli.signals import on_signal
+from groute_py.cli.solve_answer import rows_of, show_rows
+from groute_py.cli.watch import watched
+from groute_py.engine.options import LONGEST_LIMIT_S, Options
+from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
+
+if TYPE_CHECKING:
+    from groute_py.engine.solver import Solver
+    from groute_py.engine.supply.base import Supply
+    from groute_py.io.tables.columns import Columns
+    from groute_py.results.result import Result
+
+GRACE_S = 1.0
+"""After the time limit ranks get so long to notice it together, in order."""
+
+
+def run(
+    graph: str,
+    *,
+    source: str | None,
+    targets: tuple[str, ...],
+    output: str | None,
+    output_format: str | None,
+    check: bool,
+    trials: int,
+    telemetry: str | None,
+    as_json: bool,
+    undirected: bool,
+    columns: Columns,
+    cache: Any,
+    **choices: Any,
+) -> None:
+    """Run a command.
+
+    Args:
+        graph, source, targets: as on the command line.
+        output, output_format: where the answer goes, or None.
+        check: whether to verify it.
+        trials: how often to solve.
+        telemetry: the file that the use of the GPUs goes to, or None.
+        as_json: how to show it.
+        undirected, columns, cache: how to read the graph.
+        choices: of `Options`.
+    """
+    from groute_py.api import with_coordinates
+    from groute_py.comm.connect import connect
+    from groute_py.engine.agree import on_root
+    from groute_py.engine.solver import Solver
+    from groute_py.engine.supply.choose import supply_of
+
+    start = time.monotonic()
+    options = with_coordinates(Options(**choices), graph)
+    if targets and not options.predecessors:
+        clash = "--target prints a path, which --no-predecessors leaves out; drop one"
+        raise everywhere(InputError(clash))
+    channel = connect()
+    _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
+    click.get_current_context().with_resource(watched(channel))
+
+    files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry}
+    on_root(channel, lambda: _check_before_reading(options, files, output_format))
+    with show.progress(f"reading {graph}") as progress:
+        supply = supply_of(
+            graph,
+            channel,
+            whole=check or options.renumbers,
+            undirected=undirected,
+            cache=cache_value(cache),
+            progress=progress,
+            columns=columns,
+        )
+    read_s = time.monotonic() - start
+    with Solver(supply, channel, options) as solver:
+        begin, ends = on_root(channel, lambda: _vertices(solver, source, targets))
+        wanted = [] if output else ends  # a saved answer is complete
+
+        def solved() -> Result | None:
+            try:
+                result = solver.solve(begin, wanted)
+            except NegativeCycleError:
+                on_root(channel, lambda: _mark_negative_cycle(output, output_format))
+                raise
+            if check:
+                on_root(channel, lambda: _verify(supply, result, options))
+            return result
+
+        times: list[float] = []
+        result: Result | None = None
+        with telemetering.record(telemetry, solver.gpu) as record:
+            for _ in range(trials):
+                result = solved()
+                times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
+        gpus = telemetering.report(channel, record, telemetry)
+        paths = on_root(
+            channel, lambda: _finish(solver.facts.name, result, targets, output, output_format)
+        )
+    if result is None:
+        return
+    seconds = {"read": read_s, **result.statistics["seconds"]}
+    seconds["total"] = time.monotonic() - start
+    rows = rows_of(solver.facts, result, seconds, times)
+    rows |= {"verified": check} if check else {}
+    rows |= {"output": output} if output else {}
+    rows |= {"telemetry": gpus} if telemetry else {}
+    show_rows(rows, paths, as_json=as_json, aside=_is_stdout(output) or _is_stdout(telemetry))
+
+
+def _set_alarm(time_limit_s: float | None) -> None:
+    """End a rank after the time limit, whatever it is doing."""
+    if time_limit_s is None or not 0 < time_limit_s <= LONGEST_LIMIT_S:
+        return  # none, or one that the check of the options refuses
+
+    def too_late() -> TimeLimitError:
+        return TimeLimitError(f"the time limit of {time_limit_s} s passed; nothing was written")
+
+    on_signal(signal.SIGALRM, too_late)
+    signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)
+
+
+def _check_before_reading(options: Options, files: dict[str, str | None], form: str | None) -> None:
+    from groute_py.results.result import check_output
+    from groute_py.system.atomic_file import check_apart, check_writable
+    from groute_py.system.paths import is_file_there
+
+    options.check()
+    if options.coordinates is not None and not is_file_there(options.coordinates):
+        raise InputError(f"{options.coordinates}: no such file of coordinates")
+    output, telemetry = files["--output"], files["--telemetry"]
+    if output is not None:
+        check_output(output, form)
+    elif form is not None:
+        raise InputError(f"--output-format {form} needs --output FILE")
+    if telemetry is not None:
+        check_writable(Path(telemetry))
+    check_apart({**files, "--coordinates": options.coordinates})
+
+
+def _vertices(
+    solver: Solver, source: str | None, targets: tuple[str, ...]
+) -> tuple[int, list[int]]:
+    """The vertices of ids; without a source the first one with arcs."""
+    numbering, name = solver.numbering, solver.facts.name
+    assert numbering is not None
+    begin = solver.facts.start if source is None else numbering.index_of(source, "source", name)
+    return begin, [numbering.index_of(target, "target", name) for target in targets]
+
+
+def _mark_negative_cycle(output: str | None, form: str | None) -> None:
+    """Programs that read ``matrix-distances`` look for this line."""
+    from groute_py.results.files import NEGATIVE_CYCLE
+    from groute_py.system.atomic_file import replacing, told
+
+    if output is not None and form == "matrix-distances":
+        with told(Path(output)), replacing(Path(output)) as file:
+            file.write(NEGATIVE_CYCLE.encode())
+
+
+def _verify(supply: Supply, result: Result | None, options: Options) -> None:
+    from groute_py.verification import verify
+
+    assert result is not None
+    bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
+    verify(supply.graph(), result, cutoff=min(bounds, default=None), hops=options.hops)
+
+
+def _finish(
+    graph: str,
+    result: Result | None,
+    targets: tuple[str, ...],
+    output: str | None,
+    output_format: str | None,
+) -> list[dict[str, Any]]:
+    """Find paths, then save: nothing is saved when a target is wrong."""
+    assert result is not None
+    paths = [_path(graph, result, target) for target in targets]
+    if output is not None:
+        result.save(output, output_format)
+    return paths
+
+
+def _path(graph: str, result: Result, target: str) -> dict[str, Any]:
+    numbering = result.numbering
+    index = numbering.index_of(target, "target", graph)
+    distance = result.distances[index].item() if result.reached[index] else None
+    path = [numbering.id_of(vertex) for vertex in result.path_to(index)]
+    return {"target": numbering.id_of(index), "distance": distance, "path": path}
+
+
+def _is_stdout(file: str | None) -> bool:
+    from groute_py.system.streams import STDOUT, own_descriptor
+
+    return file is not None and own_descriptor(Path(file)) == STDOUT

@@ -1,0 +1,96 @@
+"""The answer of a solve from one source, as the command line shows it."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.errors import printable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from groute_py.graph.facts import Facts
+    from groute_py.results.result import Result
+
+
+def rows_of(
+    facts: Facts, result: Result, seconds: dict[str, float], times: list[float]
+) -> dict[str, Any]:
+    """The answer by name, as JSON shows it.
+
+    Args:
+        facts: of the graph.
+        result: of the last solve.
+        seconds: by phase.
+        times: seconds of each solve.
+    """
+    reached = result.distances[result.reached]
+    rows = {
+        "graph": facts.name,
+        "vertices": facts.vertex_count,
+        "arcs": facts.arc_count,
+        "source": result.numbering.id_of(result.source),
+        "reached": len(reached),
+        "greatest_distance": reached.max().item(),
+        "sum_of_distances": _total(reached),
+        "seconds": seconds,
+        "statistics": {k: v for k, v in result.statistics.items() if k != "seconds"},
+    }
+    if len(times) > 1:
+        rows["trials"] = {"solve_seconds": times, "median": statistics.median(times)}
+    return rows
+
+
+def _total(distances: NDArray[Any]) -> float | None:
+    """Their sum: of integers exact, of floats None where it is out of range."""
+    import numpy as np
+
+    if distances.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return show.finite(distances.sum(dtype=np.float64).item())
+    high, low = distances >> 32, distances & 0xFFFFFFFF
+    return (int(high.sum()) << 32) + int(low.sum())
+
+
+def show_rows(
+    rows: dict[str, Any], paths: list[dict[str, Any]], *, as_json: bool, aside: bool
+) -> None:
+    """Print the answer and the paths to targets; with ``aside`` on stderr."""
+    if as_json:
+        show.answer(rows | ({"paths": paths} if paths else {}), as_json=True, aside=aside)
+        return
+    figures, seconds = rows.pop("statistics"), rows.pop("seconds")
+    ranks, arcs = figures["ranks"], max(rows["arcs"], 1)
+    window = f", Δ {figures['delta']}" if figures["delta"] else ""
+    rows["method"] = f"{figures['algorithm']}{window} ({figures['choice']})"
+    if figures["settled"]:
+        rate = figures["settled"] / max(figures["steps"], 1)
+        rows["settled"] = f"{rate:.2f} vertices a round, {figures['steps']:,} rounds"
+    rows["ranks"] = f"{ranks} ({', '.join(sorted(set(figures['devices'])))})"
+    rows["relaxations"] = f"{figures['relaxations'] / arcs:.2f} per arc"
+    if ranks > 1:
+        rows["mode"] = f"{figures['mode']} ({figures['reason']})"
+        rows["order"] = figures["order"]
+        rows["cut"] = f"{figures['cut']:,} arcs, imbalance {figures['imbalance']:.2f}"
+        rows["bytes_sent"] = sum(map(sum, figures["bytes_sent"]))
+    if "trials" in rows:
+        trials = rows.pop("trials")
+        rows["solve_median"] = f"{1e3 * trials['median']:.2f} ms of {len(trials['solve_seconds'])}"
+    for gpu, told in rows.pop("telemetry", {}).items():
+        rows[gpu] = ", ".join(f"{name.replace('_', ' ')} {told[name]:,.6g}" for name in told)
+    rows["time"] = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
+    show.answer(rows, as_json=False, aside=aside)
+    for found in paths:
+        for line in _path_text(found):
+            click.echo(printable(line), err=aside)
+
+
+def _path_text(found: dict[str, Any]) -> list[str]:
+    if found["distance"] is None:
+        return [f"no path to {found['target']}"]
+    steps = " → ".join(map(str, found["path"]))
+    return [f"path to {found['target']}, length {found['distance']}:", f"  {steps}"]

@@ -1,0 +1,37 @@
+"""The keywords of the public functions, for type checkers and editors.
+
+Made from `groute_py.engine.options` by python tests/repository/option_tables.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypedDict
+
+
+class BfsKeywords(TypedDict, total=False):
+    """Of `groute_py.bfs`."""
+
+    device: str
+    partition: str
+    predecessors: bool
+    cutoff: float | None
+    time_limit_s: float | None
+    mode: str
+    order: str
+    coordinates: str | Path | None
+    download: bool
+
+
+class SsspKeywords(BfsKeywords, total=False):
+    """Of `groute_py.sssp`."""
+
+    algorithm: str
+    delta: float | None
+    prepare: bool
+
+
+class OpenKeywords(SsspKeywords, total=False):
+    """Of `groute_py.open`."""
+
+    hops: bool

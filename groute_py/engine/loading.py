@@ -1,0 +1,227 @@
+"""From a supply to a graph that is loaded on the devices of all ranks, ready to be solved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.algorithms.choose import algorithm, devices_of
+from groute_py.comm.base import Channel
+from groute_py.device.base import Device
+from groute_py.device.registry import choose, kind_of
+from groute_py.engine.agree import collective, on_root, refuse_difference
+from groute_py.engine.mode import Mode, PlannedMode, enter, plan_mode
+from groute_py.engine.options import Options
+from groute_py.engine.planning import SolvePlan
+from groute_py.engine.room import refuse_what_cannot_fit
+from groute_py.engine.statistics import Stopwatch
+from groute_py.engine.supply.base import Supply
+from groute_py.errors import InputError
+from groute_py.graph.facts import Facts, counting_hops
+from groute_py.graph.ids import Numbering
+from groute_py.graph.size import Size
+from groute_py.partition.base import Partition
+from groute_py.partition.order import Order
+from groute_py.partition.quality import Quality, cost_of, imbalance_of, quality_of
+from groute_py.partition.share import Share, share_of
+from groute_py.system.environment import local_rank
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """How the graph is divided, and what this rank has of it.
+
+    Attributes:
+        partition: the same on every rank.
+        order: in which the vertices are cut; only rank 0's counts.
+        quality: of the cut; the same on every rank.
+        share: this rank's.
+    """
+
+    partition: Partition
+    order: Order
+    quality: Quality
+    share: Share
+
+
+class LoadedGraph:
+    """A graph that all ranks hold on their devices.
+
+    Args:
+        channel: connects the ranks.
+        device: of this rank.
+        plan: of all solves.
+        mode: in which ranks are to exchange.
+        cut: of the graph.
+        numbering: the ids of the vertices on rank 0, None elsewhere.
+        watch: has the times of all phases before.
+
+    Attributes:
+        channel, device, plan, cut, numbering, watch: as given.
+        types: the distance types from the one that is loaded to the widest that may be needed.
+        mode: in which the ranks exchange.
+        imbalance: the most arcs that a rank holds over the mean.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        device: Device,
+        plan: SolvePlan,
+        mode: PlannedMode,
+        cut: Cut,
+        numbering: Numbering | None,
+        watch: Stopwatch,
+    ) -> None:
+        self.channel, self.device, self.plan = channel, device, plan
+        self.cut, self.numbering, self.watch = cut, numbering, watch
+        self._planned = mode
+        self.load(plan.types)
+
+    def load(self, types: Sequence[np.dtype[Any]]) -> None:
+        """Load the share for distances of the first of ``types``; collective.
+
+        A planned mode for which there is no room gives way to another, for good: wider distances
+        need no less.
+
+        Raises:
+            SetupError: mode ``fused`` was asked for and cannot be.
+        """
+        self.types = tuple(types)
+        self.device.unlink()  # before what peers map is let go
+        while isinstance(mode := self._load_in(self._planned), PlannedMode):
+            self._planned = mode
+        self.mode: Mode = mode
+        held = len(self.cut.share.heads) if mode.linked is None else mode.linked.arcs
+        self.imbalance = imbalance_of(self.channel.gather(held))
+
+    @property
+    def distance_type(self) -> np.dtype[Any]:
+        """In which the device computes."""
+        return self.types[0]
+
+    @property
+    def together(self) -> bool:
+        """Whether one run of all ranks is a solve."""
+        return self.channel.size == 1 or self.mode.whole is not None
+
+    def own_of(self, vertices: Sequence[int]) -> list[int | None]:
+        """The local numbers of vertices that this rank owns, None for those of others. Collective.
+
+        Args:
+            vertices: in the numbers of the input; the same on every rank.
+        """
+        order, share = self.cut.order, self.cut.share
+        places = on_root(self.channel, lambda: [order.place_of(v) for v in vertices])
+        owners: NDArray[Any] = self.cut.partition.owner(places)
+        return [
+            int(place - share.first) if owner == self.channel.rank else None
+            for place, owner in zip(places, owners, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Unmap the memory that is shared with other ranks; collective."""
+        self.device.unlink()
+
+    def _load_in(self, planned: PlannedMode) -> Mode | PlannedMode:
+        """Load the share for a mode; see `enter` for what is returned."""
+        most = max(self.channel.gather(len(self.cut.share.heads)))
+        terms = self.plan.terms(self.distance_type, planned.name, most)
+        with self.watch.phase("compile"):
+            # rank 0 first, so that the others read from the cache what it has compiled
+            on_root(self.channel, lambda: self.device.rehearse(terms))
+        with collective(self.channel):
+            with self.watch.phase("compile"):
+                self.device.rehearse(terms)
+            with self.watch.phase("upload"):
+                self.device.load(self.cut.share, terms)
+        with self.watch.phase("upload"):
+            return enter(planned, self.channel, self.device)
+
+
+def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGraph:
+    """Check the graph, plan its solves, spread it over the ranks and load it. Collective.
+
+    Args:
+        supply: the graph, wherever it lies.
+        channel: connects the ranks.
+        options: the same on every rank.
+
+    Raises:
+        InputError, SetupError: the same one on every rank.
+    """
+    watch = Stopwatch()
+    agree_on(options, channel)
+    with watch.phase("check"):
+        facts = supply.facts(channel)
+    numbering = supply.numbering() if channel.rank == 0 else None
+    plan, device = _planned(options, counting_hops(facts) if options.hops else facts, channel)
+    _refuse_what_cannot_fit(plan, channel.gather(device.room()))
+    mode = plan_mode(channel, device, plan.method, plan.facts, options.mode)
+    with watch.phase("spread"):
+        cut = _receive(supply, channel, plan)
+    return LoadedGraph(channel, device, plan, mode, cut, numbering, watch)
+
+
+def agree_on(options: Options, channel: Channel) -> None:
+    """Raise `InputError` on every rank for options that are wrong or not the same. Collective."""
+    with collective(channel):
+        options.check()
+    refuse_difference(channel, options.alike)
+
+
+def _planned(options: Options, facts: Facts, channel: Channel) -> tuple[SolvePlan, Device]:
+    """The plan, and the device that this rank opens for it. Collective."""
+
+    def kind() -> str:
+        options.check_against(facts)
+        return kind_of(options.device, devices_of(options.algorithm))
+
+    kind_on_root = on_root(channel, kind)  # so that all ranks choose the same method
+    with collective(channel):
+        choice = algorithm(options.algorithm, facts, kind_on_root, channel.size)
+        makers = choice.method.makers(channel.size)
+        here = local_rank(channel.rank)
+        device = choose(options.device, here, direct=channel.direct, makers=makers)
+        _check_download(options, channel, device)
+    return SolvePlan(options, facts, choice, device.name, channel.size), device
+
+
+def _check_download(options: Options, channel: Channel, device: Device) -> None:
+    """Raise `InputError` if the answer is to stay on a GPU and cannot."""
+    if options.download:
+        return
+    if channel.size > 1 or device.name != "cuda":
+        what = "the answer can stay on a GPU only where one rank solves, on a GPU"
+    elif options.renumbers:
+        what = "an order is undone in host memory"
+    else:
+        return
+    raise InputError(f"{what}; leave out download=False")
+
+
+def _refuse_what_cannot_fit(plan: SolvePlan, rooms: list[int | None]) -> None:
+    """Raise `InputError` if no device has room for its part; the same on every rank."""
+    facts, remedy = plan.facts, None
+    if not plan.method.distributed:
+        rooms, remedy = rooms[:1], "use a method that GPUs can share, such as bellman-ford"
+    size = Size(facts.vertex_count, facts.arc_count)
+    refuse_what_cannot_fit(facts.name, size, plan.types[0], rooms, remedy)
+
+
+def _receive(supply: Supply, channel: Channel, plan: SolvePlan) -> Cut:
+    """Cut the graph; this rank gets its share. Collective."""
+    spread = supply.spread(channel, plan.spreading)
+    rows = spread.rows
+    if plan.device == "cpu" or plan.facts.has_negative:
+        rows = rows.to_host()  # where the host works on them
+    if plan.options.hops:
+        rows = replace(rows, weights=np.ones_like(rows.weights, dtype=np.int32))
+    quality = quality_of(channel.gather(cost_of(rows, spread.partition, channel.rank)))
+    with collective(channel):
+        share = share_of(rows, spread.partition, channel.rank)
+    return Cut(spread.partition, spread.order, quality, share)

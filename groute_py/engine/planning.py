@@ -1,0 +1,131 @@
+"""What a solve is to do: from the options, the graph's facts and the number of ranks to a plan.
+
+Nothing here communicates or touches a device. Every rank makes the same plan, but for the device.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from groute_py.algorithms.base import Algorithm
+from groute_py.algorithms.choose import Choice
+from groute_py.algorithms.delta_stepping import grade_unit, outer_below, stride
+from groute_py.algorithms.numbers import distance_types
+from groute_py.device.base import ModeName, Terms, Windows, alike
+from groute_py.engine.options import Options
+from groute_py.graph.facts import Facts
+from groute_py.kernels.source import VERTEX_BITS
+
+LEAD_WINDOWS = 4.0
+"""How many windows a rank may work ahead of the smallest pending distance of all ranks."""
+
+TOWARDS_TARGETS = 0.5
+"""The same for solves with targets, whose end may be near: each step opens one window."""
+
+
+@dataclass(frozen=True)
+class SolvePlan:
+    """How all solves of one graph are done.
+
+    Attributes:
+        options: of the user.
+        facts: of the graph, with all weights 1 if arcs are counted.
+        choice: the method, and why that one.
+        device: ``cpu`` or ``cuda``, what this rank computes on.
+        ranks: how many.
+    """
+
+    options: Options
+    facts: Facts
+    choice: Choice
+    device: str
+    ranks: int
+
+    @property
+    def method(self) -> Algorithm:
+        """The method that solves."""
+        return self.choice.method
+
+    @cached_property
+    def types(self) -> tuple[np.dtype[Any], ...]:
+        """The distance types to be tried, the narrowest first."""
+        return tuple(distance_types(self.facts))
+
+    @property
+    def spreading(self) -> Options:
+        """The options for the cut: a method that is not distributed has all on the first rank."""
+        if self.ranks > 1 and not self.method.distributed:
+            return replace(self.options, partition="first", order="none")
+        return self.options
+
+    @property
+    def may_sink(self) -> bool:
+        """Whether rounding may make distances sink for ever; see `groute_py.engine.tree_solve`."""
+        return self.facts.has_negative and self.facts.weight_type.kind == "f"
+
+    @property
+    def cutoff(self) -> float:
+        """Distances beyond it are not wanted."""
+        return math.inf if self.options.cutoff is None else self.options.cutoff
+
+    @property
+    def time_limit_s(self) -> float:
+        """Seconds that a solve may take."""
+        return math.inf if self.options.time_limit_s is None else self.options.time_limit_s
+
+    def lead(self, *, targets: bool) -> float:
+        """How many windows a rank may work ahead of the others."""
+        if targets:
+            return TOWARDS_TARGETS
+        return math.inf if self.ranks == 1 else LEAD_WINDOWS
+
+    def records(self, *, together: bool) -> bool:
+        """Whether the last improvement of each vertex gives its predecessor.
+
+        It does without negative weights, if no rank improves what another owns.
+        """
+        return self.options.predecessors and together and not self.facts.has_negative
+
+    def delta(self, distance_type: np.dtype[Any]) -> float:
+        """The width of the widest window; infinite if the method has none."""
+        if self.options.delta is None or math.isinf(self._automatic.widest):
+            return self._automatic.widest
+        least = 0.0 if distance_type.kind == "f" else 1.0
+        return max(self.options.delta, least)
+
+    def windows(self, distance_type: np.dtype[Any], *, together: bool, targets: bool) -> Windows:
+        """Windows as wide as asked for; else automatic ones, no wider than a step towards targets.
+
+        They grow where all ranks move them together.
+        """
+        delta = self.delta(distance_type)
+        if self.options.delta is not None:
+            return alike(delta)
+        windows = self._automatic if together else alike(delta)
+        return windows if math.isinf(windows.widest) else windows.upto(self.stride(targets=targets))
+
+    def stride(self, *, targets: bool) -> float:
+        """The width of a step towards targets, if the method has no Δ."""
+        return stride(self.facts, self.device) if targets else math.inf
+
+    def terms(self, distance_type: np.dtype[Any], mode: ModeName, most_arcs: int) -> Terms:
+        """How a share is loaded, if the largest one has ``most_arcs`` arcs."""
+        below = self._outer_below(mode)
+        return Terms(distance_type, self.ranks, mode, most_arcs, below, grade_unit(self.facts))
+
+    @cached_property
+    def _automatic(self) -> Windows:
+        return self.method.windows(self.facts, self.device, self.ranks)
+
+    def _outer_below(self, mode: ModeName) -> float:
+        """Where pulling is to be prepared for, and all ranks move the windows together."""
+        together = mode in ("alone", "fused")
+        fits = self.facts.vertex_count <= 1 << VERTEX_BITS
+        if not self.options.prepare or self.options.delta is not None or not together or not fits:
+            return 0.0
+        return outer_below(self.facts, self._automatic)

@@ -1,0 +1,113 @@
+"""The answer and the statistics of a solve, brought together on rank 0."""
+
+from __future__ import annotations
+
+import math
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.device.base import Device
+from groute_py.engine.device_result import DeviceResult
+from groute_py.engine.loading import LoadedGraph
+from groute_py.engine.solving import Outcome
+from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
+from groute_py.partition.order import Order
+from groute_py.results.result import Result, public_distances
+
+
+def report(
+    graph: LoadedGraph,
+    source: int,
+    outcome: Outcome,
+    watch: Stopwatch,
+    bytes_sent: NDArray[np.int64],
+) -> Result | None:
+    """The result on rank 0, None elsewhere; collective.
+
+    Args:
+        graph: whose devices hold the answer.
+        source: of the solve, in the numbers of the input.
+        outcome: of the solve.
+        watch: has the times of the solve.
+        bytes_sent: by the channel to each rank during the solve, shape (ranks,).
+    """
+    options, device = graph.plan.options, graph.device
+    tree = options.predecessors
+    with watch.phase("download"):
+        if options.download:
+            answer = collect(graph.channel, device, graph.cut.order, predecessors=tree)
+        else:
+            answer = device.held(predecessors=tree)
+    reports = graph.channel.gather(
+        RankReport(
+            device=f"{device.name}: {device.label}",
+            counters=device.counters,
+            seconds={**graph.watch.seconds, **watch.seconds},
+            bytes_sent=_bytes_to_each(bytes_sent, device.counters.sent),
+            arcs_reached=device.arcs_reached(),
+        )
+    )
+    if answer is None or graph.numbering is None:
+        return None
+    figures = _statistics(graph, outcome, reports)
+    kind = Result if options.download else DeviceResult
+    first_id, ids = graph.plan.facts.first_id, graph.numbering.ids
+    return kind(source, answer[0], answer[1], figures, first_id, ids)
+
+
+def collect(
+    channel: Channel, device: Device, order: Order, *, predecessors: bool
+) -> tuple[NDArray[Any], NDArray[np.int64] | None] | None:
+    """Distances and predecessors of the whole graph as a `Result` has them; collective.
+
+    Args:
+        channel: connects the ranks.
+        device: this rank's.
+        order: of the vertices, which is undone.
+        predecessors: whether they are wanted.
+
+    Returns:
+        On rank 0 both, the second None if it is not wanted; None on the others.
+    """
+    distances = channel.collect(device.distances())
+    parents = channel.collect(device.predecessors()) if predecessors else None
+    if distances is None:
+        return None
+    found, tree = order.by_input(_joined(distances)), None
+    if parents is not None:
+        tree = order.by_input(order.in_input(_joined(parents)))
+    return public_distances(found), tree
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """The parts, concatenated; a single part without a copy."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _bytes_to_each(by_channel: NDArray[np.int64], by_kernels: list[int]) -> list[int]:
+    """Bytes sent to each rank, shape (ranks,)."""
+    kernels = by_kernels[: len(by_channel)]
+    return [int(a) + b for a, b in zip_longest(by_channel, kernels, fillvalue=0)]
+
+
+def _statistics(graph: LoadedGraph, outcome: Outcome, reports: list[RankReport]) -> dict[str, Any]:
+    plan = graph.plan
+    statistics = Statistics(
+        algorithm=plan.method.name,
+        choice=plan.choice.reason,
+        delta=plan.delta(graph.distance_type),
+        distance_type=graph.distance_type.name,
+        mode=graph.mode.name,
+        reason=graph.mode.reason,
+        votes=outcome.votes,
+        order=graph.cut.order.name,
+        cut=graph.cut.quality.cut,
+        imbalance=graph.imbalance,
+        bound=outcome.bound if math.isfinite(outcome.bound) else None,
+    )
+    statistics.add(reports)
+    return statistics.as_dict()

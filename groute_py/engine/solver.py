@@ -1,0 +1,154 @@
+"""A graph that stays loaded on the devices of all ranks, for one solve or many."""
+
+from __future__ import annotations
+
+import operator
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+import numpy as np
+
+from groute_py.comm.base import Channel
+from groute_py.engine.agree import refuse_difference
+from groute_py.engine.loading import load_graph
+from groute_py.engine.options import Options
+from groute_py.engine.reporting import report
+from groute_py.engine.solving import Query, Solving
+from groute_py.engine.statistics import Stopwatch
+from groute_py.engine.supply.base import Supply
+from groute_py.errors import GrouteError, InputError, RunError, everywhere, quote, quoted
+from groute_py.graph.facts import Facts
+from groute_py.graph.ids import Numbering
+from groute_py.results.result import Result
+
+
+class Solver:
+    """A graph on the devices of all ranks, as `groute_py.open` returns it.
+
+    With several ranks all of them open it, solve and close together: it and its methods are
+    collective, and the calls must come in the same order. With one rank several threads may share
+    it; they solve one after another. As a context manager it is closed at the end of the block.
+
+    Args:
+        supply: the graph, wherever it lies.
+        channel: connects the ranks.
+        options: the same on every rank.
+
+    Raises:
+        InputError, SetupError: the same one on every rank.
+    """
+
+    def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
+        self._channel = channel
+        self._lock, self._thread = threading.Lock(), 0
+        self._graph = load_graph(supply, channel, options)
+        self._solving = Solving(self._graph)
+
+    def solve(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+        """Shortest paths from ``source``.
+
+        Args:
+            source: a vertex, counted from 0.
+            targets: vertices; the solve ends when all of them are final, and leaves vertices
+                farther than the farthest of them unreached. With negative weights no early end is
+                possible, and all vertices are solved.
+
+        Returns:
+            What `groute_py.sssp` returns: the result on rank 0, None elsewhere.
+
+        Raises:
+            InputError: the source or a target is not a vertex, or differs between ranks.
+            NegativeCycleError: one can be reached from the source.
+            TimeLimitError: the time limit passed.
+            RunError: a distance does not fit in 64 bits.
+        """
+        if self._thread == threading.get_ident():
+            raise RunError("this solver is solving already; a handler of a signal cannot use it")
+        with self._lock:
+            self._thread = threading.get_ident()
+            try:
+                return self._solve(source, targets)
+            finally:
+                self._thread = 0
+
+    @property
+    def facts(self) -> Facts:
+        """Counts and weights of the graph."""
+        return self._graph.plan.facts
+
+    @property
+    def numbering(self) -> Numbering | None:
+        """The ids of the vertices on rank 0, None elsewhere."""
+        return self._graph.numbering
+
+    @property
+    def gpu(self) -> str | None:
+        """The UUID of this rank's GPU, None on a CPU."""
+        return self._graph.device.uuid
+
+    def close(self) -> None:
+        """Unmap the memory that is shared with other ranks."""
+        self._graph.close()
+
+    def __enter__(self) -> Solver:
+        return self
+
+    def __exit__(
+        self, _kind: object, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Close, unless this rank fails alone, which ends the job."""
+        if error is None or (isinstance(error, GrouteError) and error.on_all_ranks):
+            self.close()
+
+    def _solve(self, source: int, targets: Sequence[int]) -> Result | None:
+        graph, channel, watch = self._graph, self._channel, Stopwatch()
+        if graph.mode.linked is not None:
+            graph.mode.linked.wake()
+        source, targets = self._checked(source, targets)
+        own_source, *own = graph.own_of([source, *targets])
+        wanted = np.array([v for v in own if v is not None], np.int64) if targets else None
+        query = Query(own_source, wanted, time.monotonic() + graph.plan.time_limit_s)
+        before = channel.bytes_sent.copy()
+        channel.gather(None)  # so that no rank's time holds another's last download
+        outcome = self._solving.solve(query, watch)
+        return report(graph, source, outcome, watch, channel.bytes_sent - before)
+
+    def _checked(self, source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
+        """The ends of a solve, the same on every rank."""
+        try:
+            source, targets = ends = ends_of(source, targets)
+        except InputError as problem:
+            refuse_difference(self._channel, {"source": quote(source), "targets": quote(targets)})
+            raise everywhere(problem) from problem.__cause__
+        refuse_difference(self._channel, {"source": source, "targets": targets})
+        self._check_vertices("source", [source])
+        self._check_vertices("target", targets)
+        return ends
+
+    def _check_vertices(self, role: str, vertices: Sequence[int]) -> None:
+        count, first = self.facts.vertex_count, self.facts.first_id
+        for vertex in vertices:
+            if not 0 <= vertex < count:
+                raise everywhere(
+                    InputError(
+                        f"{role} {vertex + first} is not a vertex of {quoted(self.facts.name)}; "
+                        f"vertices are {first}..{count - 1 + first}"
+                    )
+                )
+
+
+def ends_of(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
+    """A source and targets as Python integers.
+
+    Raises:
+        InputError: one of them is no integer.
+    """
+    try:
+        return operator.index(source), [operator.index(target) for target in targets]
+    except TypeError as problem:
+        raise InputError(
+            f"source {quote(source)}, targets {quote(targets)}: an integer and a sequence of "
+            f"integers are expected ({problem})"
+        ) from problem

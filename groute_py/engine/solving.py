@@ -1,0 +1,176 @@
+"""One solve of a loaded graph: relax until all ranks are quiet, then assign predecessors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.base import NO_PARENT, alike
+from groute_py.engine import fused
+from groute_py.engine.fused import Together
+from groute_py.engine.loading import LoadedGraph
+from groute_py.engine.loop import Pace, run
+from groute_py.engine.negative_cycle import CycleWatch, SinkingError
+from groute_py.engine.overflow import refuse_overflow
+from groute_py.engine.planning import LEAD_WINDOWS
+from groute_py.engine.statistics import Stopwatch
+from groute_py.engine.tasks import Claiming, Relaxing
+from groute_py.engine.tree_solve import TreeSolver
+
+
+class Query(NamedTuple):
+    """What is asked of a solve, as this rank has it.
+
+    Attributes:
+        source: its local number; None if another rank owns it.
+        targets: those that this rank owns, in local numbers; None if all vertices are wanted.
+        deadline: `time.monotonic` at which to give up.
+    """
+
+    source: int | None
+    targets: NDArray[np.int64] | None
+    deadline: float
+
+
+class Outcome(NamedTuple):
+    """What is known of a solve beside the answer, which the devices hold; the same on every rank.
+
+    Attributes:
+        votes: taken by the ranks.
+        bound: distances up to it are final, if targets ended the solve early; else infinite.
+    """
+
+    votes: int
+    bound: float = math.inf
+
+
+class Solving:
+    """Solves on a loaded graph, one after another.
+
+    Args:
+        graph: the same object for all solves; it is loaded again where distances need a wider type.
+    """
+
+    def __init__(self, graph: LoadedGraph) -> None:
+        self._graph = graph
+        self._trees: TreeSolver | None = None
+
+    def solve(self, query: Query, watch: Stopwatch) -> Outcome:
+        """Leave the answer on the devices; collective.
+
+        Float distances may sink by rounding, or their tight arcs may not form a whole tree. Then
+        this solve and all later ones keep a tree on rank 0.
+        """
+        outcome, sure = Outcome(0), False
+        if self._trees is None:
+            outcome, sure = self._solve_on_devices(query, watch)
+        if not sure:
+            with watch.phase("solve"):
+                self._keep_a_tree(query)
+        return outcome
+
+    def _solve_on_devices(self, query: Query, watch: Stopwatch) -> tuple[Outcome, bool]:
+        """As `solve`; the second value: whether the devices have an answer that is sure."""
+        graph, outcome = self._graph, Outcome(0)
+        try:
+            with watch.phase("solve"):
+                outcome = self._relax(query)
+            if graph.mode.whole is not None:
+                graph.mode.whole.count()  # not sooner: all ranks wait for the answer
+            if graph.plan.options.predecessors or graph.plan.may_sink:
+                with watch.phase("predecessors"):
+                    claiming = self._claim(query.deadline)
+                outcome = outcome._replace(votes=outcome.votes + claiming)
+        except SinkingError:
+            return outcome, False
+        if not graph.plan.may_sink:
+            return outcome, True
+        return outcome, all(graph.channel.gather(self._is_whole(query.source)))
+
+    def _relax(self, query: Query) -> Outcome:
+        """Solve in the narrowest distance type that holds every sum."""
+        graph = self._graph
+        if graph.plan.facts.has_negative:
+            query = query._replace(targets=None)  # no distance is final before the end
+        votes = 0
+        while True:
+            outcome, overflowed = self._relax_in_one_type(query)
+            votes += outcome.votes
+            # a sum that does not fit lies beyond the bound
+            if not overflowed or math.isfinite(outcome.bound) or len(graph.types) == 1:
+                return Outcome(votes, outcome.bound)
+            graph.load(graph.types[1:])
+
+    def _relax_in_one_type(self, query: Query) -> tuple[Outcome, bool]:
+        """Relax until all ranks are quiet; the second value: whether a sum overflowed."""
+        graph, plan, channel = self._graph, self._graph.plan, self._graph.channel
+        targets = query.targets is not None
+        windows = plan.windows(graph.distance_type, together=graph.together, targets=targets)
+        record = plan.records(together=graph.together)
+        pace = Pace(plan.lead(targets=targets), query.deadline)
+        task, cycles = self._task(query), self._cycle_watch()
+        graph.device.start(query.source, windows, plan.cutoff, record=record)
+        votes = 0
+        if graph.mode.whole is not None:
+            overflowed = fused.run(graph.mode.whole, channel, pace)
+        else:
+            votes = run(task, channel, pace, cycles, graph.mode.team)
+            overflowed = any(channel.gather(graph.device.counters.overflowed))
+        bound = math.inf
+        if targets:
+            bound = max(channel.gather(task.farthest()))
+            graph.device.forget_beyond(bound)
+        if overflowed and len(graph.types) == 1 and math.isinf(bound):
+            if cycles is not None:
+                cycles.look()  # distances on a heavy cycle may leave the range before a check
+            refuse_overflow(channel, graph.cut.share, graph.device.distances(), plan.facts)
+        return Outcome(votes, bound), overflowed
+
+    def _task(self, query: Query) -> Relaxing:
+        """The task for the loop: relaxing by this rank, or with its team."""
+        device, mode = self._graph.device, self._graph.mode
+        width = self._graph.plan.stride(targets=query.targets is not None)
+        if mode.linked is None or mode.team is None:
+            return Relaxing(device, query.targets, width)
+        pace = Pace(LEAD_WINDOWS, query.deadline)
+        own = (device, query.targets, width)
+        return Together(*own, linked=mode.linked, team=mode.team, pace=pace)
+
+    def _cycle_watch(self) -> CycleWatch | None:
+        graph = self._graph
+        if not graph.plan.facts.has_negative:
+            return None
+        cut = (graph.cut.share, graph.cut.order, graph.numbering)
+        return CycleWatch(graph.channel, *cut, graph.plan.facts, graph.device.distances)
+
+    def _claim(self, deadline: float) -> int:
+        """Assign predecessors; returns the votes taken."""
+        device = self._graph.device
+        if device.start_claims(not self._graph.plan.facts.has_negative):
+            return 0
+        return run(Claiming(device), self._graph.channel, Pace(deadline=deadline))
+
+    def _is_whole(self, source: int | None) -> bool:
+        """Whether the source has distance 0 and every other reached vertex has a predecessor."""
+        distances: NDArray[Any] = self._graph.device.distances()
+        rooted = self._graph.device.predecessors() != NO_PARENT
+        if source is not None:
+            rooted[source] = distances[source] == 0
+        return bool(np.array_equal(rooted, np.isfinite(distances)))
+
+    def _keep_a_tree(self, query: Query) -> None:
+        """Give the devices the answer of a solve that keeps a tree."""
+        graph = self._graph
+        if self._trees is None:
+            cut = (graph.cut.share, graph.cut.order, graph.numbering)
+            self._trees = TreeSolver(graph.channel, *cut, graph.plan.facts)
+        else:
+            graph.device.start(query.source, alike(math.inf), math.inf, record=False)
+        root = None if query.source is None else graph.cut.share.first + query.source
+        distances, parents = self._trees.solve(root, graph.types, query.deadline)
+        if distances.dtype != graph.distance_type:
+            graph.load([distances.dtype])
+        graph.device.replace(distances, parents)

@@ -1,0 +1,66 @@
+"""The choice of a supply: who reads the graph depends on where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from groute_py.comm.base import Channel
+from groute_py.engine.agree import on_root
+from groute_py.engine.supply.base import Supply
+from groute_py.engine.supply.mapped import Mapped, mapped_copy
+from groute_py.engine.supply.pieces import read_pieces
+from groute_py.engine.supply.shared import SharedFile
+from groute_py.engine.supply.whole import Whole
+from groute_py.interop.graph_like import GraphLike, as_graph, file_of
+from groute_py.io.registry import copy_for, is_for_pieces, native_file
+from groute_py.io.tables.columns import BY_TITLE, Columns
+
+
+def supply_of(
+    graph: GraphLike,
+    channel: Channel,
+    *,
+    whole: bool = False,
+    undirected: bool = False,
+    cache: bool | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    columns: Columns = BY_TITLE,
+) -> Supply:
+    """The supply from which the ranks get their rows of ``graph``. Collective.
+
+    Args:
+        graph: as for `groute_py.sssp`; only rank 0's value counts.
+        channel: connects the ranks.
+        whole: whether rank 0 needs the whole graph anyway, for an order or to verify.
+        undirected: as for `as_graph`.
+        cache: as for `read_graph`.
+        progress: as for `read_graph`.
+        columns: the columns of a table that the caller names.
+
+    Raises:
+        InputError: ``graph`` is not a valid graph; the same error on every rank.
+    """
+
+    def find() -> SharedFile | None:
+        if channel.size == 1 or undirected or (file := file_of(graph, progress)) is None:
+            return None
+        if (native := native_file(file, cache, columns)) is not None:
+            return SharedFile(native, native=True, copied=native != Path(file))
+        pieces = not whole and not columns.named and is_for_pieces(file)
+        return SharedFile(Path(file)) if pieces else None
+
+    def read() -> Whole:
+        return Whole(
+            as_graph(graph, undirected=undirected, cache=cache, progress=progress, columns=columns)
+        )
+
+    file = on_root(channel, find)
+    if file is not None and all(channel.gather(file.is_seen())):
+        if file.native:
+            found = mapped_copy(file.path, channel) if file.copied else Mapped(file.path)
+            return found or on_root(channel, read)
+        copy = on_root(channel, lambda: copy_for(file.path, cache))
+        if (pieces := read_pieces(file, channel, copy, progress)) is not None:
+            return pieces
+    return on_root(channel, read)

@@ -1,0 +1,111 @@
+"""`groute_py.open`, its solver, and options that Python and the command line share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import groute_py
+from groute_py import InputError, VerificationError
+from groute_py.cli.main import commands
+
+GRAPH = groute_py.generate("road:20x20")
+
+
+def figures(**options: Any) -> dict[str, Any]:
+    """The statistics of a solve, less its times."""
+    result = groute_py.sssp(GRAPH, 5, device="cpu", **options)
+    return {name: v for name, v in result.statistics.items() if name != "seconds"}
+
+
+def test_a_solver_answers_as_sssp() -> None:
+    with groute_py.open(GRAPH, device="cpu") as solver:
+        assert isinstance(solver, groute_py.Solver)
+        for source in (0, 17, 17):
+            one, other = solver.solve(source), groute_py.sssp(GRAPH, source, device="cpu")
+            assert one is not None
+            np.testing.assert_array_equal(one.distances, other.distances)
+            groute_py.verify(GRAPH, one)
+        some = solver.solve(21, targets=[2])
+        assert some is not None
+        assert some.statistics["bound"] == some.distances[2]
+
+
+def test_a_solver_of_hops_answers_as_bfs() -> None:
+    with groute_py.open(GRAPH, device="cpu", hops=True) as solver:
+        found = solver.solve(3)
+    assert found is not None
+    np.testing.assert_array_equal(found.distances, groute_py.bfs(GRAPH, 3, device="cpu").distances)
+    groute_py.verify(GRAPH, found, hops=True)
+    with pytest.raises(VerificationError):
+        groute_py.verify(GRAPH, found)
+
+
+@pytest.mark.parametrize(
+    ("ends", "says"),
+    [
+        (("x",), "source 'x', targets .*: an integer and a sequence"),
+        ((0, 5), "source 0, targets 5: an integer and a sequence"),
+        ((400,), "source 400 is not a vertex of road:20x20; vertices are 0..399"),
+        ((0, [-1]), "target -1 is not a vertex"),
+    ],
+)
+def test_wrong_ends(ends: Any, says: str) -> None:
+    with groute_py.open(GRAPH, device="cpu") as solver:
+        with pytest.raises(InputError, match=says):
+            solver.solve(*ends)
+        assert solver.solve(np.int32(7)) is not None
+
+
+def test_wrong_options_are_refused_before_reading() -> None:
+    with pytest.raises(InputError, match="mode 'x' is unknown"):
+        groute_py.open("absent.gr", mode="x")
+
+
+def test_coordinates_beside_the_graph(tmp_path: Path) -> None:
+    """They are found from Python as on the command line."""
+    groute_py.write_graph(GRAPH, tmp_path / "town.gr")
+    lines = [f"v {v + 1} {v % 20} {v // 20}\n" for v in range(400)]
+    (tmp_path / "town.co").write_text("p aux sp co 400\n" + "".join(lines))
+    with groute_py.open(tmp_path / "town.gr", order="hilbert", device="cpu") as solver:
+        found = solver.solve(0)
+    assert found is not None
+    assert found.statistics["order"] == "hilbert"
+    wanted = groute_py.sssp(GRAPH, 0, device="cpu").distances
+    np.testing.assert_array_equal(found.distances, wanted)
+
+
+class TestPrepare:
+    """From Python as on the command line."""
+
+    def test_it_has_no_effect_on_a_cpu(self) -> None:
+        assert figures(prepare=True) == figures()
+
+    def test_the_command_line_says_the_same(self) -> None:
+        words = ["sssp", "road:20x20", "-s", "5", "--device", "cpu", "--prepare", "--json"]
+        done = CliRunner().invoke(commands, words, catch_exceptions=False)
+        assert json.loads(done.stdout)["statistics"] == figures(prepare=True)
+
+    def test_ranks_must_agree(self) -> None:
+        from groute_py.engine.options import Options
+
+        assert Options(prepare=True).alike["prepare"]
+
+    def test_it_is_of_one_source(self) -> None:
+        with pytest.raises(InputError, match=r"^prepare: for one source, not for several$"):
+            groute_py.sssp(GRAPH, sources=[5], prepare=True)
+        assert groute_py.sssp(GRAPH, sources=[5], prepare=False, device="cpu") is not None
+
+    @pytest.mark.parametrize("name", ["bfs", "apsp"])
+    def test_others_do_not_take_it(self, name: str) -> None:
+        done = CliRunner().invoke(commands, [name, "road:20x20", "--prepare"])
+        assert done.exit_code == 2
+        assert "No such option" in done.output
+        ends = (0,) if name == "bfs" else ()
+        with pytest.raises(TypeError, match="unexpected keyword argument 'prepare'"):
+            getattr(groute_py, name)(GRAPH, *ends, prepare=True)
