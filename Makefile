@@ -69,7 +69,8 @@ test-gpus: $(GPU_STAMP)
 	PYTHONPATH=.:tests $(GPU_PYTHON) tests/gpu/several.py
 
 # Ranks and other processes count, and what the kernels' callers run in emulation. Functions that Numba
-# compiles cannot be seen, and are left out. Tests take longer while they are watched.
+# compiles cannot be seen, and are left out: under NUMBA_DISABLE_JIT=1 integers of 32 bits do not widen
+# as Numba's do, and answers are wrong. Tests take longer while they are watched.
 coverage: $(VENV)/$(MPI),test.stamp
 	rm -f .coverage .coverage.*
 	$(MAKE) test PYTEST="$(COVERAGE)"
