@@ -63,7 +63,8 @@ def matrix_of(
         given = _dense(csgraph)
         nothing = ~_has_arc(given)
         data = np.ma.getdata(given)
-        matrix = np.array(data, np.float64, order="C", copy=None if overwrite else True)
+        make = np.asarray if overwrite else np.array
+        matrix = make(data, np.float64, order="C")
         matrix[nothing] = np.inf
     if unweighted:
         matrix[np.isfinite(matrix)] = 1

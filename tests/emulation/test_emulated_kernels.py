@@ -207,3 +207,17 @@ def test_trees_of_matrices_with_cycles_of_zero(name: str, arcs: Any) -> None:
 @pytest.mark.parametrize(("count", "arcs", "greatest"), [(1, 0, 1), (140, 560, 2), (260, 1000, 99)])
 def test_trees_of_matrices(count: int, arcs: int, greatest: int) -> None:
     check_trees(random_graph(count, arcs, seed=count, greatest=greatest), "int32")
+
+
+@pytest.mark.parametrize("arcs", [zero_path, few_weights])
+def test_predecessors_of_rows(arcs: Any) -> None:
+    """Along arcs of weight 0 they are found pass by pass."""
+    there = arcs(200)
+    graph = graph_of(200, there + [(v, u, w) for u, v, w in there])  # which is its own reverse
+    sources, kind = [0, 7, 199], np.dtype("int64")
+    rows = np.array([scipy_distances(graph, source) for source in sources])
+    parents = np.zeros(rows.shape, np.int32)
+    inputs = *arcs_of(graph, kind), graph.vertex_count, np.array(sources, np.uint32)
+    emulated(kind.name)("find_parents", (len(sources),), BLOCK, *inputs, rows, parents)
+    for source, row, predecessors in zip(sources, rows, parents, strict=True):
+        verify(graph, Result(source, row, predecessors.astype(np.int64)))

@@ -90,6 +90,20 @@ def test_a_file_in_place_of_the_folder(tmp_path: Path, graph: Graph, *, resume: 
     assert (tmp_path / "out.npy.partial").read_text() == "mine"
 
 
+def test_no_room_for_the_folder(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that has room for the names alone: neither the folder nor the lock stays."""
+
+    def full(_file: int, _content: bytes, _place: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(many_folder.os, "pwrite", full)
+    with pytest.raises(RunError, match=r"out.npy.partial: No space left .*; nothing was written"):
+        kept(tmp_path / "out.npy", job_of(graph))
+    assert listing(tmp_path) == []
+
+
 def test_an_interrupt_while_the_folder_goes(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:

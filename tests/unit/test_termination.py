@@ -222,13 +222,21 @@ TWICE: list[Event] = [
 ]
 
 
+def among(ranks: int, events: list[Event]) -> list[Event]:
+    """The same, where ranks from 2 on have nothing to do and vote whenever rank 1 does."""
+    votes = [(VOTE, rank, 0) for rank in range(2, ranks)]
+    return [e for event in events for e in (event, *(votes if event[:2] == (VOTE, 1) else ()))]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize(
     ("events", "forgotten"), [(BEHIND_THE_VOTE, "twice"), (TWICE, "unchanged")]
 )
-def test_messages_behind_the_vote(events: list[Event], forgotten: str) -> None:
+def test_messages_behind_the_vote(events: list[Event], forgotten: str, ranks: int) -> None:
     """The classical trap: an idle rank gets work after its ballot, and the sums agree by chance."""
-    assert early([[5], []], events, lambda: Weaker(**{"unchanged": False, forgotten: False}))
-    simulation = play([[5], []], events, Coordinator)
+    loads, events = [[5]] + [[]] * (ranks - 1), among(ranks, events)
+    assert early(loads, events, lambda: Weaker(**{"unchanged": False, forgotten: False}))
+    simulation = play(loads, events, Coordinator)
     assert simulation.busy
     assert not simulation.over
 
@@ -258,7 +266,7 @@ def test_a_rank_alone_that_is_idle_too_late() -> None:
     assert not verdict.quiet
 
 
-@pytest.mark.parametrize("ranks", [2, 5])
+@pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_idle_from_the_start_takes_two_votes(ranks: int) -> None:
     coordinator = Coordinator()
     ballots = [Ballot(math.inf, 0, 0)] * ranks
