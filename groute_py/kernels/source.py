@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from groute_py.system.settings import kernel_macros
+
 
 class Program(NamedTuple):
     """Sources that are compiled together.
@@ -127,16 +129,25 @@ WIDE_BLOCK = 1024
 PART = 256
 """Arcs of a row chunk; longer rows are cut into chunks, which single warps relax."""
 
-THIN = BLOCK
-"""Up to this many entries a block a step is thin; see sssp/near_far.cu."""
+TUNING = {
+    "THIN": BLOCK,
+    "EXPRESS": BLOCK,
+    "EXPRESS_BITS": 24,
+    "UNTOLD": 16,
+    "PATIENCE": 1 << 20,
+    "COUNTS_POLLS": 0,
+    "SILENT_END": 0,
+}
+"""Macros that tests change, by ``GROUTE_PY_KERNEL_MACROS``, to reach rare paths on small graphs.
 
-EXPRESS, EXPRESS_BITS = BLOCK, 24
-"""Words of an express ring, a power of two and at most BLOCK; and the bits of its cursor that are
-returned as credits; see exchange/ll_ring.cuh."""
-
-UNTOLD = 16
-"""Credits are returned at the latest when 1 / UNTOLD of a ring has been taken; see
-exchange/flow_control.cuh."""
+* THIN: up to this many entries a block a step is thin; see sssp/near_far.cu.
+* EXPRESS: words of an express ring, a power of two and at most BLOCK; see exchange/ll_ring.cuh.
+* EXPRESS_BITS: bits of its cursor that are returned as credits.
+* UNTOLD: credits are returned at the latest when 1 / UNTOLD of a ring has been taken.
+* PATIENCE: polls for a peer's end, about a second; see exchange/shutdown.cuh.
+* COUNTS_POLLS: 1 to count in `Control` how often the leader takes words from express rings.
+* SILENT_END: 1 for a fault: the first rank stops its peers and does not report its end.
+"""
 
 VERTEX_BITS = 28
 """Bits of a vertex number in a head if arcs are pulled; this limits the vertices; see
@@ -152,6 +163,11 @@ Code that a mode does not use is compiled out; with one rank that is most of the
 """
 
 _DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
+
+
+def tuning(name: str) -> int:
+    """The value of one of `TUNING`."""
+    return kernel_macros().get(name, TUNING[name])
 
 
 def files_of(program: Program) -> list[str]:
@@ -187,10 +203,7 @@ def options(
         "WIDE_BLOCK": WIDE_BLOCK,
         "PART": PART,
         "STAGED": staged,
-        "THIN": THIN,
-        "EXPRESS": EXPRESS,
-        "EXPRESS_BITS": EXPRESS_BITS,
-        "UNTOLD": UNTOLD,
+        **{name: tuning(name) for name in TUNING},
         "VERTEX_BITS": VERTEX_BITS,
         "LANES": 4,
         "ARCS": 4,

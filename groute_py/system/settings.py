@@ -38,6 +38,21 @@ class Settings:
     hosts: int | None
 
 
+def kernel_macros() -> dict[str, int]:
+    """Values for macros of the kernels (``GROUTE_PY_KERNEL_MACROS``), for tests.
+
+    Names and numbers, such as ``THIN=0,PATIENCE=8``. Read each time, since tests change it.
+    """
+    words = os.environ.get("GROUTE_PY_KERNEL_MACROS", "")
+    try:
+        pairs = [word.split("=") for word in words.split(",") if word]
+        return {name: int(value) for name, value in pairs}
+    except ValueError:
+        raise InputError(
+            f"GROUTE_PY_KERNEL_MACROS={words}: expected names and numbers, such as THIN=0"
+        ) from None
+
+
 @cache
 def settings() -> Settings:
     """Read the environment once."""

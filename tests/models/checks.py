@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from groute_py.kernels.source import UNTOLD
+from groute_py.kernels.source import TUNING
 
 MODELS = Path(__file__).parent
 CYCLE, STUCK = "acceptance cycle", "invalid end state"
@@ -125,7 +125,7 @@ def _removed(model: str, guards: dict[str, str], *options: str, ends: bool = Fal
     ]
 
 
-_UNTOLD = f"UNTOLD={UNTOLD}"
+_UNTOLD = f"UNTOLD={TUNING['UNTOLD']}"
 _PROMPT = ("PROMPT_DATA", "PROMPT_VOTES")
 
 CHECKS = [

@@ -83,6 +83,7 @@ struct Thin {
             __syncthreads();
             if (!staged.goes_on) return false;
         } while (!staged.come && count == 0);
+        if (COUNTS_POLLS && staged.come && threadIdx.x == 0) relax.rank.control->polls++;
         if (staged.come) relax.express();
         return true;
     }
