@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,7 +21,7 @@ from groute_py.comm import team
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
-from groute_py.kernels.source import VERTEX_BITS, Program, text_of
+from groute_py.kernels.source import VERTEX_BITS
 
 pytestmark = needs_linked_gpus
 
@@ -157,7 +156,7 @@ def test_without_room_for_grades_others_have_them(
     from groute_py.device.cuda.graph.redistribute import Redistribution
 
     as_large.pull_outer_arcs(monkeypatch.setattr)
-    as_large.take_thick_turns(monkeypatch.setattr)
+    as_large.take_thick_turns(monkeypatch)
     taken, graded = Redistribution._add_weight_classes, list[int]()
 
     def tried(self: Redistribution) -> None:
@@ -328,25 +327,7 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
 
 def test_who_hears_nothing_of_a_peer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot know what the others make of the run, and would wait for what they never send."""
-    from groute_py.device.cuda.runtime import compile as compiling
-
-    hangs = """
-    if (peers.me == 0) {  // once the other has said that it is quiet
-        while (!anew(&mine->ended[1])) {}
-        *(volatile u32*)&peers.mailbox[1]->stop = 1;
-        for (volatile u32 i = 0; i < 1u << 29; i = i + 1) {}
-    }
-    if (p < peers.count) say(&peers.mailbox[p]->ended[peers.me], ending);"""
-    says = hangs.splitlines()[-1]
-
-    def hanging(program: Program) -> str:
-        text = text_of(program)
-        assert says in text
-        assert "PATIENCE (1u << 20)" in text
-        return text.replace(says, hangs).replace("PATIENCE (1u << 20)", "PATIENCE 8")
-
-    monkeypatch.setattr(compiling, "text_of", hanging)
-    monkeypatch.setattr(compiling, "module", cache(compiling.module.__wrapped__))
+    as_large.compile_with(monkeypatch, SILENT_END=1, PATIENCE=8)
     with pytest.raises(RunError, match="has not ended a second after") as caught:
         solved(generate("road:6x6"), 0, 2)
     assert not caught.value.on_all_ranks

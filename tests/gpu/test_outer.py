@@ -64,7 +64,7 @@ def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words
 def turns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of any kind, which are thin on small graphs, or all thick: these go by grades."""
     if request.param == "thick":
-        as_large.take_thick_turns(monkeypatch.setattr)
+        as_large.take_thick_turns(monkeypatch)
 
 
 @pytest.mark.usefixtures("turns")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.cpu.order import renumbered
-from groute_py.kernels.source import Program, text_of
 from groute_py.verification import reference_distances
 
 pytestmark = needs_linked_gpus
@@ -76,7 +74,7 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
 @pytest.mark.parametrize("name", GRAPHS)
 def test_no_record_is_missing(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if how == "thick":
-        as_large.take_thick_turns(monkeypatch.setattr)
+        as_large.take_thick_turns(monkeypatch)
     if how == "growing":  # where far is looked for among all, it says no tails
         as_large.grow_windows(monkeypatch.setattr)
     if how == "outer":
@@ -97,13 +95,8 @@ def test_blocks_that_go_few_levels_down(
 
 
 def test_one_block_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How often it hears of more, counted in a word that serves trees only."""
-    from groute_py.device.cuda.runtime import compile as compiling
-
-    hears = "if (staged.come) relax.express();"
-    counts = "if (staged.come && threadIdx.x == 0) relax.rank.control->claimed_count++;"
-    monkeypatch.setattr(compiling, "text_of", lambda program: edited(program, hears, counts))
-    monkeypatch.setattr(compiling, "module", cache(compiling.module.__wrapped__))
+    """And takes what arrives during a step."""
+    as_large.compile_with(monkeypatch, COUNTS_POLLS=1)
     graph, source = GRAPHS["rmat"](), 3
     options = replace(OPTIONS, predecessors=False)
 
@@ -113,16 +106,9 @@ def test_one_block_listens(monkeypatch: pytest.MonkeyPatch) -> None:
             if result is not None:
                 np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
             seen = solver._graph.device.parts.buffers.read_control()  # type: ignore[attr-defined]
-            return int(seen["claimed_count"])
+            return int(seen["polls"])
 
     assert min(on_ranks(3, work)) > 0
-
-
-def edited(program: Program, where: str, what: str) -> str:
-    """Its text with something before the one place that reads so."""
-    text = text_of(program)
-    assert text.count(where) == 1
-    return text.replace(where, f"{what} {where}")
 
 
 @pytest.mark.parametrize("share", [1, 2, 8])
@@ -161,7 +147,7 @@ def test_mirrors_of_short_rows_lag_until_claims(
 ) -> None:
     """64-bit distances have no records: who claims has to know how near tails are."""
     as_large.grow_windows(monkeypatch.setattr)
-    as_large.take_thick_turns(monkeypatch.setattr)
+    as_large.take_thick_turns(monkeypatch)
     whole = generate("rmat:8,6")
     weights = whole.weights.astype(np.int64) % 3 if level else whole.weights.astype(np.int64)
     graph = Graph(whole.offsets, whole.heads, weights << 33)

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Any
+
+import pytest
 
 from groute_py.algorithms import delta_stepping
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
-from groute_py.kernels import source
 
 Put = Callable[[object, str, object], None]
 
 
-def take_thick_turns(put: Put = setattr) -> None:
+def compile_with(patch: pytest.MonkeyPatch | None, **macros: int) -> None:
+    """Kernels with other values of macros in `groute_py.kernels.source.TUNING`.
+
+    Args:
+        patch: undoes it after a test; None for the whole process.
+        macros: their values, beside those that are set already.
+    """
+    name = "GROUTE_PY_KERNEL_MACROS"
+    words = [os.environ.get(name, ""), *(f"{macro}={value}" for macro, value in macros.items())]
+    joined = ",".join(filter(None, words))
+    if patch is not None:
+        patch.setenv(name, joined)
+    else:
+        os.environ[name] = joined
+
+
+def take_thick_turns(patch: pytest.MonkeyPatch | None = None) -> None:
     """Whatever there is to do."""
-    from groute_py.device.cuda.runtime import compile as compiling  # where there is one
-
-    put(source, "THIN", 0)
-    put(compiling, "module", _thick_module())
-
-
-@cache
-def _thick_module() -> Any:
-    """As a process has compiled them already kernels would be taken as they are."""
-    from groute_py.device.cuda.runtime import compile as compiling
-
-    return cache(compiling.module.__wrapped__)
+    compile_with(patch, THIN=0)
 
 
 def fill_inboxes(put: Put = setattr) -> None:
@@ -38,11 +44,9 @@ def fill_inboxes(put: Put = setattr) -> None:
     put(memory_plan, "ring_entries", lambda told: 1 << max(told.bit_length() - 4, 0))
 
 
-def shorten_express_rings(put: Put = setattr) -> None:
+def shorten_express_rings() -> None:
     """As if long ones were full often, in many laps, and their counts told by few bits."""
-    put(source, "EXPRESS", 8)
-    put(source, "EXPRESS_BITS", 5)
-    put(source, "UNTOLD", 2)
+    compile_with(None, EXPRESS=8, EXPRESS_BITS=5, UNTOLD=2)
 
 
 def overtake_records(put: Put = setattr) -> None:

@@ -13,16 +13,8 @@ from groute_py.kernels.source import Program, options, text_of
 
 
 @cache
-def module(
-    program: Program,
-    distance_type: np.dtype[Any],
-    *,
-    wide_offsets: bool,
-    mode: str,
-    pulls: bool = False,
-) -> Any:
-    """A program for one distance type, from CuPy's disk cache if it is there; once a process."""
-    choices = options(distance_type, wide_offsets=wide_offsets, mode=mode, pulls=pulls)
+def module(program: Program, choices: tuple[str, ...]) -> Any:
+    """A program for some options, from CuPy's disk cache if it is there; once a process."""
     return cp.RawModule(code=text_of(program), options=choices, backend="nvrtc")
 
 
@@ -36,5 +28,6 @@ def kernels_of(
 ) -> dict[str, Any]:
     """The kernels of a program by name, for a number of arcs and a mode."""
     wide = is_wide(arc_count)
-    compiled = module(program, distance_type, wide_offsets=wide, mode=mode, pulls=pulls)
+    choices = options(distance_type, wide_offsets=wide, mode=mode, pulls=pulls)
+    compiled = module(program, choices)
     return {name: compiled.get_function(name) for name in program.entry_points}

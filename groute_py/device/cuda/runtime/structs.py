@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.source import EXPRESS
+from groute_py.kernels.source import tuning
 
 POINTER, NUMBER = np.uint64, np.uint32
 
@@ -118,7 +118,7 @@ MAILBOX = np.dtype(
         ("quiet", NUMBER),
         ("stop", NUMBER),
         ("ended", np.uint64, MAX_PEERS),
-        ("express", np.uint64, (MAX_PEERS, EXPRESS)),
+        ("express", np.uint64, (MAX_PEERS, tuning("EXPRESS"))),
     ],
     align=True,
 )
@@ -209,6 +209,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("level", NUMBER),
         ("claimed_count", NUMBER),
         ("unrecorded", NUMBER),
+        ("polls", NUMBER),
     ]
     before = np.dtype(counters, align=True)
     last = str(counters[-1][0])
