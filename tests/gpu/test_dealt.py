@@ -332,11 +332,11 @@ def test_who_hears_nothing_of_a_peer_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
     hangs = """
     if (peers.me == 0) {  // once the other has said that it is quiet
-        while (!anew(&mine->ended[1])) {}
+        while (!load_volatile(&mine->ended[1])) {}
         *(volatile u32*)&peers.mailbox[1]->stop = 1;
         for (volatile u32 i = 0; i < 1u << 29; i = i + 1) {}
     }
-    if (p < peers.count) say(&peers.mailbox[p]->ended[peers.me], ending);"""
+    if (p < peers.count) store_volatile(&peers.mailbox[p]->ended[peers.me], ending);"""
     says = hangs.splitlines()[-1]
 
     def hanging(program: Program) -> str:
