@@ -1,4 +1,4 @@
-// Mirrored by the host's breadth-first search.
+// Mirrored in device/cuda/methods/bfs.py.
 #pragma once
 
 #include "layout/types.cuh"

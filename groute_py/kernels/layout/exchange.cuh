@@ -1,5 +1,5 @@
 // What the GPUs of a host share, and what each keeps for the exchange; see exchange/peers.cuh. Mirrored in
-// device/layout.py.
+// device/cuda/runtime/structs.py.
 #pragma once
 
 #include "layout/worklists.cuh"
@@ -46,8 +46,6 @@ struct Ending {
 
 // The ranks that exchange inside the kernel: all ranks, or those of one host. Their numbers among all ranks are
 // consecutive; here they count from 0. Improved vertices of other ranks are marked dirty and sent after the kernel.
-//
-// Mirrored in device/layout.py, like the structs of layout/worklists.cuh.
 struct Peers {
     Mailbox* mailbox[MAX_PEERS];       // of every one of them
     Mailbox* next;                     // this rank's in the next run

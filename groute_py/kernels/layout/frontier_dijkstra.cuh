@@ -1,4 +1,4 @@
-// Mirrored by the host's frontier Dijkstra.
+// Mirrored in device/cuda/methods/frontier_dijkstra.py.
 #pragma once
 
 #include "layout/types.cuh"

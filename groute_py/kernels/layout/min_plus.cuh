@@ -1,4 +1,4 @@
-// Mirrored by the host's Bellman-Ford by min-plus products.
+// Mirrored in device/cuda/methods/min_plus.py.
 #pragma once
 
 #include "layout/graph.cuh"

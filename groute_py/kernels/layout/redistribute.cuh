@@ -2,7 +2,7 @@
 
 #include "layout/types.cuh"
 
-struct Deal {  // mirrored in device/layout.py
+struct Deal {  // mirrored in device/cuda/runtime/structs.py
     u32 me;
     u32 first;  // the first peer's number among all ranks
     u32 count;  // of peers

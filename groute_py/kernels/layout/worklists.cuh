@@ -17,7 +17,7 @@ struct alignas(16) Item {
     u32 part;
 };
 
-// Mirrored in device/layout.py.
+// Mirrored in device/cuda/runtime/structs.py.
 struct Work {
     Distance* distance;  // rows + halo
     Entry* near[2];      // entries below the threshold: read from one, written to the other
