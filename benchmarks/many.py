@@ -40,7 +40,7 @@ from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.engine.agree import on_all
 from groute_py.io.problems import read_sources
 from groute_py.many.apsp import Job, part_of, prepare
-from groute_py.many.choose import METHODS, Request
+from groute_py.many.request import METHODS, Request
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
 from groute_py.results.result import public_distances

@@ -24,7 +24,7 @@ from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.coordinates import coordinates_beside
 from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import collect, prepare
-from groute_py.many.choose import Request
+from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.results.result import Result
 

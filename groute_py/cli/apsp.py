@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.io.tables.columns import Columns
     from groute_py.many.apsp import Job, Progress
-    from groute_py.many.choose import Request
     from groute_py.many.reduce import Reduction
+    from groute_py.many.request import Request
     from groute_py.many.storage.partial import KeptRows
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
@@ -90,7 +90,7 @@ def apsp(
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
-    from groute_py.many.choose import Request
+    from groute_py.many.request import Request
 
     start = time.monotonic()
     channel = connect()

@@ -20,9 +20,10 @@ from groute_py.engine.agree import on_all, on_root
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.many.choose import Choice, Request, choose
+from groute_py.many.choose import Choice, choose
 from groute_py.many.precision import one_precision
 from groute_py.many.reduce import Reduction
+from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
