@@ -46,9 +46,9 @@ class Request:
     device: str = option(
         "auto",
         "The processor; auto takes a GPU if CUDA finds one, but the CPU for little work.",
-        details="Little is what one rank has done before a GPU is ready. A GPU that is full or "
-        "reserved by another process is an error",
-        in_python="Little is what one rank has done before a GPU is ready",
+        details="Work is little if one rank finishes it before a GPU is ready. A GPU that is full "
+        "or reserved by another process is an error",
+        in_python="Work is little if one rank finishes it before a GPU is ready",
         of=APSP,
         choices=("auto", "cpu", "cuda"),
         per_rank=True,
