@@ -21,10 +21,11 @@ from __future__ import annotations
 import re
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import numpy as np
@@ -37,16 +38,14 @@ from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.rows import NarrowError, RowBlock
-from groute_py.engine.agree import on_all
+from groute_py.engine.agree import collective
 from groute_py.io.problems import read_sources
 from groute_py.many.apsp import Job, part_of, prepare
-from groute_py.many.choose import METHODS, Request
+from groute_py.many.request import METHODS, Request
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
 from groute_py.results.result import public_distances
 from groute_py.verification import reference_distances
-
-T = TypeVar("T")
 
 SETS = {
     "cuda": [
@@ -167,9 +166,11 @@ def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str,
     own = job.sources[part_of(job, positions, channel.rank, channel.size)]
     solving = Solving(job.graph, None, request, job.choice, channel)
     start = time.perf_counter()
-    solver = on_all(channel, lambda: _fitting(lambda: solving.opened(kind)))
+    with collective(channel), _fitting():
+        solver = solving.opened(kind)
     opened_s = time.perf_counter() - start
-    verified = on_all(channel, lambda: _fitting(lambda: _verify(job, solver.blocks(own), own)))
+    with collective(channel), _fitting():
+        verified = _verify(job, solver.blocks(own), own)
     seconds = []
     for _ in range(repeat):
         channel.gather(None)
@@ -199,10 +200,11 @@ def _limit(case: Case, job: Job, kind: np.dtype[Any]) -> int | None:
     return job.graph.vertex_count**2 * kind.itemsize // 2 if case.half else None
 
 
-def _fitting(action: Callable[[], T]) -> T:
-    """The result of `action`; an InputError if memory or the distance type is too small."""
+@contextmanager
+def _fitting() -> Iterator[None]:
+    """Run the block; raise `InputError` if memory or the distance type is too small."""
     try:
-        return action()
+        yield
     except MemoryError as problem:
         raise InputError(f"does not fit in memory: {problem}") from problem
     except NarrowError as problem:

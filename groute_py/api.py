@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.engine.agree import collective, refuse_difference
-from groute_py.engine.keywords import BfsKeywords, OpenKeywords, SsspKeywords
-from groute_py.engine.option import chosen, is_default, takes
+from groute_py.engine.keywords import ApspKeywords, BfsKeywords, OpenKeywords, SsspKeywords
+from groute_py.engine.option import chosen, is_default, options_of, takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver, ends_of
 from groute_py.engine.supply.choose import supply_of
@@ -24,7 +24,7 @@ from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.coordinates import coordinates_beside
 from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import collect, prepare
-from groute_py.many.choose import Request
+from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.results.result import Result
 
@@ -177,35 +177,32 @@ def open(
     return _opened(graph, choices, channel, Columns(tail, head, weight))
 
 
+@takes(Request, "apsp")
 def apsp(
     graph: GraphLike,
     *,
     sources: Sequence[int] | NDArray[Any] | None = None,
-    algorithm: str = "auto",
-    device: str = "auto",
-    predecessors: bool = False,
-    memory_limit: int | None = None,
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
     comm: MPI.Intracomm | None = None,
+    **options: Unpack[ApspKeywords],
 ) -> SourceRows | None:
     """Shortest paths from all vertices, or from many sources, to all vertices.
 
     Under ``mpirun`` every rank calls this function; each solves an even part of the sources.
     Negative weights are replaced by Johnson's potentials (Johnson, 1977).
 
+    The methods are ``floyd`` (blocked Floyd–Warshall: Floyd, 1962; Warshall, 1962), ``heap``
+    (Dijkstra, 1959, with a heap: one source a warp or core), ``batch`` (near–far, one source a
+    thread block or core) and ``single`` (near–far with the whole GPU, one source after another).
+
     Args:
         graph: as for `sssp`; every rank holds the whole graph.
         sources: vertex indices from 0, shape (k,); None for all.
-        algorithm: ``floyd`` (blocked Floyd–Warshall: Floyd, 1962; Warshall, 1962), ``heap``
-            (Dijkstra, 1959, with a heap: one source a warp or core), ``batch`` (near–far, one
-            source a thread block or core), ``single`` (near–far with the whole GPU, one source
-            after another), or ``auto``.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        predecessors: also find the shortest-path trees.
-        memory_limit: bytes of device memory that may be used; None for what is free.
         tail, head, weight, comm: as for `sssp`.
+        **options: how to solve, see `groute_py.many.request.Request`; ``help(groute_py.apsp)`` and
+            ``docs/python.md`` list them.
 
     Returns:
         A `SourceRows` on rank 0, with distances of shape (k, n) in the types of `sssp`; None on the
@@ -221,7 +218,7 @@ def apsp(
     >>> rows.distances[0].tolist(), rows.path(0, 2)
     ([0, 4, 7], [0, 1, 2])
     """
-    request = Request(algorithm, device, predecessors, memory_limit)
+    request = Request(**chosen(Request, "apsp", options))
     channel = connect(comm)
     with collective(channel):
         request.check()
@@ -281,9 +278,13 @@ def _for_one_source(
 
 
 def _of_request(given: dict[str, Any]) -> dict[str, Any]:
-    """The options that apply to several sources; predecessors are found by default."""
-    names = ("algorithm", "device", "predecessors")
-    return {"predecessors": True} | {name: given[name] for name in names if name in given}
+    """The options of `sssp` that `apsp` has too, by the defaults of `sssp`."""
+    shared = {entry.name for entry, _ in options_of(Request, "apsp")}
+    return {
+        entry.name: given.get(entry.name, entry.default)
+        for entry, _ in options_of(Options, "sssp")
+        if entry.name in shared
+    }
 
 
 def _check_for_several(given: dict[str, Any], targets: Sequence[int]) -> None:

@@ -17,21 +17,28 @@ from groute_py.cli.options import (
     column_options,
     graph_argument,
     json_option,
+    options_from,
     undirected_option,
 )
 from groute_py.cli.watch import watched
 from groute_py.errors import InputError, InterruptedRun, TimeLimitError, quote, signalled
+from groute_py.many.request import Request
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.io.tables.columns import Columns
     from groute_py.many.apsp import Job, Progress
-    from groute_py.many.choose import Request
     from groute_py.many.reduce import Reduction
     from groute_py.many.storage.partial import KeptRows
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 """What may stand behind the number of a size."""
+
+MEMORY = (
+    "Take so much of the GPU's memory, such as 20G; on a CPU, for the matrix of floyd.  "
+    "[all that is free]"
+)
+"""Says what is other than in Python: a unit may follow the number of bytes."""
 
 
 @click.command()
@@ -42,11 +49,7 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "G
     show_default=True,
     help="The sources: all, ID,ID,…, @FILE, FILE.ss or random:N.",
 )
-@click.option(
-    "--algorithm", default="auto", show_default=True, help="auto, floyd, heap, batch or single."
-)
-@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
-@click.option("--paths", is_flag=True, help="Find the predecessors too.")
+@options_from(Request, "apsp", memory_limit={"help": MEMORY})
 @click.option(
     "--reduce",
     "what",
@@ -58,11 +61,6 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "G
 @click.option(
     "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
 )
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help="Take so much of the GPU's memory, such as 20G.  [all that is free]",
-)
 @column_options
 @undirected_option
 @cache_options
@@ -70,17 +68,15 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "G
 def apsp(
     graph: str,
     sources: str,
-    algorithm: str,
-    device: str,
-    paths: bool,
     what: str,
     output: str | None,
     resume: bool,
-    memory_limit: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
     as_json: bool,
+    memory_limit: str | None,
+    **choices: Any,
 ) -> None:
     """Shortest paths from all vertices of GRAPH, or from many, to all.
 
@@ -90,14 +86,12 @@ def apsp(
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
-    from groute_py.many.choose import Request
 
     start = time.monotonic()
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
-    limit = on_root(channel, lambda: _bytes(memory_limit))
-    destination = "nowhere" if output is None else "file"
-    request = Request(algorithm, device, paths, limit, destination)
+    choices["memory_limit"] = on_root(channel, lambda: _bytes(memory_limit))
+    request = Request(**choices, destination="nowhere" if output is None else "file")
     files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
     on_root(channel, lambda: _check(request, what, files, resume))
 

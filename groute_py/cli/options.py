@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import Field
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from groute_py.cli.number import number
-from groute_py.engine.option import Option, options_of
+from groute_py.engine.option import Option, about, options_of
 from groute_py.engine.options import Options
 from groute_py.errors import InputError
 
@@ -134,32 +134,51 @@ def solve_options(command: str, **changes: dict[str, Any]) -> Callable[[F], F]:
         command: its name; it has the `Options` of the function of that name.
         changes: arguments of `click.option` that are other than usual, by the name of the field.
     """
-    choices = [
-        _solve_option(entry, known, changes.get(entry.name, {}))
-        for entry, known in options_of(Options, command)
-        if known.terminal
-    ]
 
     def decorated(function: F) -> F:
-        for option in reversed((*ENDS, *choices, *ANSWERS)):
-            function = option(function)
-        return function
+        function = _with_options(ANSWERS, function)
+        function = options_from(Options, command, **changes)(function)
+        return _with_options(ENDS, function)
 
     return decorated
 
 
+def options_from(kind: type, command: str, **changes: dict[str, Any]) -> Callable[[F], F]:
+    """The options that the fields of a dataclass are, to be used as a decorator.
+
+    Args:
+        kind: the dataclass; its fields are made by `groute_py.engine.option.option`.
+        command: takes those of the function of its name.
+        changes: as for `solve_options`.
+    """
+    choices = [
+        _made_option(entry, known, changes.get(entry.name, {}))
+        for entry, known in options_of(kind, command)
+        if known.terminal
+    ]
+    return partial(_with_options, choices)
+
+
+def _with_options(options: Sequence[Callable[[F], F]], function: F) -> F:
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
 def flag_of(entry: Field[Any]) -> str:
-    """The flag of a field of `Options`.
+    """The flag of a field that is an option.
 
     >>> from dataclasses import fields
     >>> [flag_of(entry) for entry in fields(Options) if entry.name in ("predecessors", "delta")]
     ['--delta', '--no-predecessors']
     """
+    if known := about(entry).flag:
+        return known
     name = entry.name.removesuffix("_s").replace("_", "-")
     return f"--no-{name}" if entry.default is True else f"--{name}"
 
 
-def _solve_option(entry: Field[Any], known: Option, changes: dict[str, Any]) -> Callable[[F], F]:
+def _made_option(entry: Field[Any], known: Option, changes: dict[str, Any]) -> Callable[[F], F]:
     if isinstance(entry.default, bool):
         how: dict[str, Any] = {"is_flag": True, "help": known.off or known.text}
         if entry.default:

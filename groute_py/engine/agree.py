@@ -42,12 +42,6 @@ def collective(channel: Channel) -> Iterator[None]:
         raise _everywhere(error)
 
 
-def on_all(channel: Channel, action: Callable[[], T]) -> T:
-    """Run ``action`` in a `collective` block; return this rank's result."""
-    with collective(channel):
-        return action()
-
-
 def on_root(channel: Channel, action: Callable[[], T]) -> T:
     """Run ``action`` on rank 0; return its result, or raise its error, on every rank.
 

@@ -1,6 +1,7 @@
 """The keywords of the public functions, for type checkers and editors.
 
-Made from `groute_py.engine.options` by python tests/repository/option_tables.py.
+Made from `groute_py.engine.options` and `groute_py.many.request` by
+python tests/repository/option_tables.py.
 """
 
 from __future__ import annotations
@@ -35,3 +36,12 @@ class OpenKeywords(SsspKeywords, total=False):
     """Of `groute_py.open`."""
 
     hops: bool
+
+
+class ApspKeywords(TypedDict, total=False):
+    """Of `groute_py.apsp`."""
+
+    algorithm: str
+    device: str
+    predecessors: bool
+    memory_limit: int | None

@@ -16,7 +16,7 @@ from groute_py.arguments import check_choice
 F = TypeVar("F", bound=Callable[..., Any])
 
 EVERYWHERE = ("bfs", "sssp", "open")
-"""The functions of `groute_py` that take options; each takes those of the one before."""
+"""The functions that take options of one source; each takes those of the one before."""
 
 PLACE = "**options: "
 """How the docstring of a function begins the line that all its options replace."""
@@ -34,6 +34,7 @@ class Option:
         details: what the page of the command line adds, in Markdown.
         in_python: what the page of the Python functions adds, in Markdown.
         off: the text of the flag ``--no-…``, if the default is True.
+        flag: its flag on the command line, if that is not made from the name.
         of: the functions that take it.
         terminal: whether commands take it, those with the names of the functions.
         choices: the values it may have; empty for others.
@@ -48,6 +49,7 @@ class Option:
     details: str = ""
     in_python: str = ""
     off: str = ""
+    flag: str = ""
     of: tuple[str, ...] = EVERYWHERE
     terminal: bool = True
     choices: tuple[str, ...] = ()

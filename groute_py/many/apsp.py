@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock
-from groute_py.engine.agree import on_all, on_root
+from groute_py.engine.agree import collective, on_root
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.many.choose import Choice, Request, choose
+from groute_py.many.choose import Choice, choose
 from groute_py.many.precision import one_precision
 from groute_py.many.reduce import Reduction
+from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
@@ -80,20 +81,7 @@ def prepare(
     """
     on_root(channel, request.check)
     apart = _apart(channel, request)
-
-    def job() -> Job:
-        graph, sources = load()
-        given = graph.weights.dtype
-        whole = one_precision(graph.to_host())
-        facts = facts_of(whole)
-        if facts.vertex_count == 0:
-            raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
-        every = np.arange(facts.vertex_count) if sources is None else sources
-        every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
-        choice = choose(request, facts, len(every), channel.size, apart)
-        return Job(whole, heights(whole, given, request, every), every, request, choice)
-
-    return on_root(channel, job)
+    return on_root(channel, lambda: _job(*load(), request, channel.size, apart))
 
 
 def collect(channel: Channel, job: Job, progress: Progress | None = None) -> SourceRows | None:
@@ -123,24 +111,21 @@ def deliver(
         What they were solved on.
     """
     own = part_of(job, positions, channel.rank, channel.size)
-    solving = on_all(channel, lambda: _solving(job, channel))
+    with collective(channel):
+        solving = _solving(job, channel)
     done = 0
     with closing(solving.blocks(job.sources[own])) as blocks:
         while True:
-            block = on_all(channel, lambda: next(blocks, None))
-            firsts = channel.gather(None if block is None else (block.first, len(block.distances)))
-            if all(first is None for first in firsts):
+            with collective(channel):
+                block = next(blocks, None)
+            spans = channel.gather(None if block is None else (block.first, len(block.distances)))
+            if all(span is None for span in spans):
                 return solving.label
             rows = _collected(channel, block, job)
-
-            def take(firsts: Any = firsts, rows: list[RowBlock | None] = rows) -> None:
-                for rank, (span, given) in enumerate(zip(firsts, rows, strict=True)):
-                    if span is not None and given is not None and sink is not None:
-                        theirs = part_of(job, positions, rank, channel.size)
-                        sink.take(theirs[span[0] : sum(span)], given)
-
-            on_root(channel, take)
-            done += sum(span[1] for span in firsts if span is not None)
+            with collective(channel):
+                if sink is not None:
+                    _take(sink, job, positions, spans, rows)
+            done += sum(span[1] for span in spans if span is not None)
             if progress is not None:
                 progress(done, len(positions))
 
@@ -151,8 +136,7 @@ def reduce(
     """What is left of all rows, and what they were solved on, on rank 0. Collective."""
     positions = part_of(job, np.arange(len(job.sources)), channel.rank, channel.size)
     found = Reduction.of(len(job.sources), job.graph.weights.dtype)
-
-    def work() -> str:
+    with collective(channel):
         solving = _solving(job, channel)
         with closing(solving.summaries(job.sources[positions], histogram=histogram)) as summaries:
             for summary in summaries:
@@ -160,15 +144,12 @@ def reduce(
                 found.take(positions[summary.first : stop], summary)
                 if progress is not None:
                     progress(min(stop * channel.size, len(job.sources)), len(job.sources))
-        return solving.label
-
-    label = on_all(channel, work)
     parts = channel.gather(found)
     if channel.rank > 0:
         return None
     for part in parts[1:]:
         found.add(part)
-    return found, label
+    return found, solving.label
 
 
 class Collected:
@@ -197,6 +178,39 @@ class Collected:
         return SourceRows(self._job.sources, self._distances, self._parents, statistics)
 
 
+def _job(
+    graph: Graph,
+    sources: NDArray[np.int64] | None,
+    request: Request,
+    ranks: int,
+    apart: str | None,
+) -> Job:
+    """What all ranks are to do; made on rank 0."""
+    given = graph.weights.dtype
+    whole = one_precision(graph.to_host())
+    facts = facts_of(whole)
+    if facts.vertex_count == 0:
+        raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
+    every = np.arange(facts.vertex_count) if sources is None else sources
+    every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
+    choice = choose(request, facts, len(every), ranks, apart)
+    return Job(whole, heights(whole, given, request, every), every, request, choice)
+
+
+def _take(
+    sink: Sink,
+    job: Job,
+    positions: NDArray[np.int64],
+    spans: list[tuple[int, int] | None],
+    rows: list[RowBlock | None],
+) -> None:
+    """Give the sink a block of each rank that has one: ``spans`` has its first row and its rows."""
+    for rank, (span, block) in enumerate(zip(spans, rows, strict=True)):
+        if span is not None and block is not None:
+            theirs = part_of(job, positions, rank, len(spans))
+            sink.take(theirs[span[0] : sum(span)], block)
+
+
 def _solving(job: Job, channel: Channel) -> Solving:
     return Solving(job.graph, job.height, job.request, job.choice, channel)
 
@@ -222,7 +236,8 @@ def _apart(channel: Channel, request: Request) -> str | None:
     from groute_py.device.cuda.peer.access import why_not
     from groute_py.device.cuda.runtime.gpu import own_gpu
 
-    gpu = on_all(channel, lambda: own_gpu(local_rank(channel.rank)))
+    with collective(channel):
+        gpu = own_gpu(local_rank(channel.rank))
     return why_not(channel, gpu.id)
 
 

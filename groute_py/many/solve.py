@@ -18,11 +18,12 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.many.choose import Choice, Request
+from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows
 from groute_py.many.floyd_rows import CpuFloyd
 from groute_py.many.johnson import beyond_int64, lifted, potentials, reweighted
 from groute_py.many.precision import row_types
+from groute_py.many.request import Request
 from groute_py.many.single_rows import SingleRows
 from groute_py.results.result import public_distances
 from groute_py.system.environment import local_rank

@@ -25,7 +25,7 @@ from support.graphs import random_graph, scipy_distances
 
 from groute_py import Graph, Result, apsp, bfs, generate, sssp, verify
 from groute_py.algorithms.choose import algorithms
-from groute_py.many.choose import METHODS
+from groute_py.many.request import METHODS
 
 SINGLE = [name for name, method in algorithms().items() if "cuda" in method.devices]
 

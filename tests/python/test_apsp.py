@@ -21,8 +21,9 @@ from groute_py.graph.ids import Numbering
 from groute_py.many import apsp as many_apsp
 from groute_py.many import choose as many_choose
 from groute_py.many.apsp import collect, prepare, reduce
-from groute_py.many.choose import METHODS, Request, choose
+from groute_py.many.choose import choose
 from groute_py.many.estimates import Gpu
+from groute_py.many.request import METHODS, Request
 from groute_py.many.sources import sources_of
 
 

@@ -13,7 +13,7 @@ from support.row_checks import check_rows
 import groute_py
 from groute_py import RunError, SourceRows
 from groute_py.many.apsp import collect, prepare
-from groute_py.many.choose import METHODS, Request
+from groute_py.many.request import METHODS, Request
 
 
 @pytest.fixture(params=METHODS)

@@ -18,6 +18,7 @@ from groute_py import errors
 from groute_py.engine import keywords as keyword_types
 from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
+from groute_py.many.request import Request
 
 FACE = [
     "FormatError",
@@ -87,14 +88,15 @@ def test_arguments_of_sssp() -> None:
     }.items() <= {p.name: p.default for p in parameters.values()}.items()
 
 
-@pytest.mark.parametrize("function", ["sssp", "bfs", "open"])
+@pytest.mark.parametrize("function", ["sssp", "bfs", "open", "apsp"])
 def test_signatures_show_all_options(function: str) -> None:
-    """Those of the TypedDict that type checkers see, with the defaults and texts of `Options`."""
+    """Those of the TypedDict that type checkers see, with the defaults and texts of the fields."""
     call = getattr(groute_py, function)
     keywords = get_type_hints(getattr(keyword_types, f"{function.capitalize()}Keywords"))
     parameters, text = inspect.signature(call).parameters, inspect.getdoc(call)
     assert text is not None
-    known, hints = dict(options_of(Options, function)), get_type_hints(Options)
+    kind = Request if function == "apsp" else Options
+    known, hints = dict(options_of(kind, function)), get_type_hints(kind)
     assert {entry.name for entry in known} == keywords.keys()
     for entry, option in known.items():
         parameter = parameters[entry.name]
@@ -106,12 +108,14 @@ def test_signatures_show_all_options(function: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "name"), [("bfs", "prepare"), ("sssp", "hops"), ("open", "x")]
+    ("function", "name"),
+    [("bfs", "prepare"), ("sssp", "hops"), ("open", "x"), ("apsp", "destination")],
 )
 def test_keywords_that_do_not_apply(function: str, name: str) -> None:
     said = rf"^{function}\(\) got an unexpected keyword argument '{name}'$"
+    ends = [0] if function in ("sssp", "bfs") else []
     with pytest.raises(TypeError, match=said):
-        getattr(groute_py, function)("road:3x3", *([] if function == "open" else [0]), **{name: 1})
+        getattr(groute_py, function)("road:3x3", *ends, **{name: 1})
 
 
 def test_the_version() -> None:
@@ -145,6 +149,7 @@ def loaded_by(code: str) -> list[str]:
         ("from groute_py import GrouteError, InputError", []),
         ("from groute_py import Graph, Result", ["numpy"]),
         ("import groute_py.engine.options", []),
+        ("import groute_py.many.request", []),
         ("from groute_py.system import environment, settings", []),
         ("import groute_py.launch.mpirun", []),
     ],

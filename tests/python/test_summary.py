@@ -31,8 +31,8 @@ from groute_py.device.summary import (
 )
 from groute_py.kernels.source import SUMMARY, options
 from groute_py.many.apsp import prepare, reduce
-from groute_py.many.choose import METHODS, Request
 from groute_py.many.reduce import Reduction
+from groute_py.many.request import METHODS, Request
 
 TYPES = ["int32", "int64", "float32", "float64"]
 

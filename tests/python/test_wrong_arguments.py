@@ -12,7 +12,7 @@ from support.local_ranks import LocalChannel, on_ranks
 
 import groute_py
 from groute_py import GrouteError, InputError, RunError, csgraph
-from groute_py.engine.agree import on_all, on_root
+from groute_py.engine.agree import collective, on_root
 from groute_py.interop.networkx import graph_from_networkx
 from groute_py.interop.tables import graph_from_table
 
@@ -173,7 +173,12 @@ def test_on_one_of_two_ranks(script: Any) -> None:
     assert first == second == ["InputError"] * len(wrong)
 
 
-@pytest.mark.parametrize("together", [on_root, on_all])
+def in_a_block(channel: LocalChannel, action: Callable[[], int]) -> int:
+    with collective(channel):
+        return action()
+
+
+@pytest.mark.parametrize("together", [on_root, in_a_block])
 def test_an_error_that_is_none_of_ours(
     together: Callable[[LocalChannel, Callable[[], int]], int],
 ) -> None:
@@ -181,7 +186,7 @@ def test_an_error_that_is_none_of_ours(
 
     def work(channel: LocalChannel) -> BaseException:
         def fail() -> int:
-            return 1 // channel.rank if together is on_all or channel.rank == 0 else 5
+            return 1 // channel.rank if together is in_a_block or channel.rank == 0 else 5
 
         with pytest.raises((ZeroDivisionError, GrouteError)) as raised:
             together(channel, fail)

@@ -1,4 +1,4 @@
-"""Writes what is made from `groute_py.engine.options`; `COMMAND` runs it.
+"""Writes what is made from `Options` and `Request`, the options of users; `COMMAND` runs it.
 
 These are the keywords of Python (`groute_py/engine/keywords.py`), and the tables of the documents
 between ``<!-- options of … -->`` and ``<!-- end of options -->``. With ``--check`` it writes
@@ -9,22 +9,28 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
-from dataclasses import Field
+from collections.abc import Callable, Mapping, Set
+from dataclasses import Field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from groute_py.cli.options import flag_of
-from groute_py.engine.option import EVERYWHERE, Option, options_of
+from groute_py.engine.option import EVERYWHERE, Option, about, options_of
 from groute_py.engine.options import Options
+from groute_py.many.request import Request
 
 ROOT = Path(__file__).resolve().parents[2]
 
 COMMAND = "python tests/repository/option_tables.py"
 
+KINDS: dict[str, type] = {**dict.fromkeys(EVERYWHERE, Options), "apsp": Request}
+"""What holds the options of each function of `groute_py`, and of the command of its name."""
+
 KEYWORDS = '''"""The keywords of the public functions, for type checkers and editors.
 
-Made from `groute_py.engine.options` by {command}.
+Made from `groute_py.engine.options` and `groute_py.many.request` by
+{command}.
 """
 
 from __future__ import annotations
@@ -47,31 +53,36 @@ def main() -> None:
 def files() -> dict[str, str]:
     """The path of each file in the repository, and what it should hold."""
     found = {"groute_py/engine/keywords.py": keywords()}
-    for name in ("docs/command-line.md", "docs/python.md"):
-        found[name] = REGION.sub(_made, (ROOT / name).read_text(encoding="utf-8"))
+    for name, makers in MAKERS.items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        found[name] = REGION.sub(partial(_made, makers), text)
     return found
 
 
 def keywords() -> str:
-    """A TypedDict for each function, with what it takes beyond the one before."""
+    """A TypedDict for each function; those of one source are based on the one before."""
     text, parent, before = KEYWORDS.format(command=COMMAND), "TypedDict", set[str]()
     for function in EVERYWHERE:
-        name = f"{function.capitalize()}Keywords"
-        text += (
-            f'\n\nclass {name}({parent}, total=False):\n    """Of `groute_py.{function}`."""\n\n'
-        )
-        for entry, _ in options_of(Options, function):
-            if entry.name not in before:
-                text += f"    {entry.name}: {entry.type}\n"
-                before.add(entry.name)
-        parent = name
+        text += keywords_of(function, parent, before)
+        parent = _typed_dict(function)
+        before |= {entry.name for entry, _ in options_of(Options, function)}
+    return text + keywords_of("apsp", "TypedDict", set())
+
+
+def keywords_of(function: str, parent: str, before: Set[str]) -> str:
+    """The TypedDict of a function, without the names that its parent has."""
+    text = f"\n\nclass {_typed_dict(function)}({parent}, total=False):\n"
+    text += f'    """Of `groute_py.{function}`."""\n\n'
+    for entry, _ in options_of(KINDS[function], function):
+        if entry.name not in before:
+            text += f"    {entry.name}: {entry.type}\n"
     return text
 
 
 def command_table(command: str) -> str:
     """The options of a command, with all that there is to say of them."""
     rows = ["| option | default | effect |", "|---|---|---|"]
-    for entry, known in options_of(Options, command):
+    for entry, known in options_of(KINDS[command], command):
         if known.terminal:
             value = "" if isinstance(entry.default, bool) else f" {known.metavar or 'NAME'}"
             text = f"{known.off or known.text}{_values(known)}{_sentence(known.details)}"
@@ -88,25 +99,30 @@ def names_line(command: str) -> str:
 def python_table(function: str) -> str:
     """The keywords of ``function``, with those to which they belong if that is not all of them."""
     rows = ["| keyword | default | meaning |", "|---|---|---|"]
-    for entry, known in options_of(Options, function):
+    every = {name for entry in fields(KINDS[function]) for name in about(entry).of}
+    for entry, known in options_of(KINDS[function], function):
         default = f"`{entry.default!r}`".replace("'", '"')
-        only = "" if set(known.of) == set(EVERYWHERE) else f"{_listed(known.of, 'and')} only"
+        only = "" if set(known.of) == every else f"{_listed(known.of, 'and')} only"
         unset = f"`None`: {known.unset}" if known.unset else ""
         more = "".join(map(_sentence, (unset, known.in_python, only)))
         rows.append(f"| `{entry.name}` | {default} | {known.text}{_values(known)}{more} |")
     return "\n".join(rows) + "\n"
 
 
-MAKERS: dict[str, Callable[[str], str]] = {
-    "sssp": command_table,
-    "bfs": names_line,
-    "open": python_table,
+MAKERS: dict[str, dict[str, Callable[[str], str]]] = {
+    "docs/command-line.md": {"sssp": command_table, "bfs": names_line, "apsp": command_table},
+    "docs/python.md": {"open": python_table, "apsp": python_table},
 }
+"""What each document has between the comments of a command or function."""
 
 
-def _made(region: re.Match[str]) -> str:
+def _made(makers: Mapping[str, Callable[[str], str]], region: re.Match[str]) -> str:
     head, name, end = region.groups()
-    return f"{head}\n{MAKERS[name](name)}\n{end}"
+    return f"{head}\n{makers[name](name)}\n{end}"
+
+
+def _typed_dict(function: str) -> str:
+    return f"{function.capitalize()}Keywords"
 
 
 def _default(entry: Field[Any], known: Option) -> str:

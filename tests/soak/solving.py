@@ -17,7 +17,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
 from groute_py.many.apsp import collect, prepare
-from groute_py.many.choose import Request
+from groute_py.many.request import Request
 from groute_py.system.settings import settings
 from soak.case import Case
 

@@ -10,7 +10,7 @@ import numpy as np
 from groute_py import Graph
 from groute_py.comm.solo import SoloChannel
 from groute_py.many.apsp import Job, prepare
-from groute_py.many.choose import Request
+from groute_py.many.request import Request
 from groute_py.many.storage.partial import KeptRows
 from groute_py.many.storage.record import run_of
 from support.graphs import scipy_distances

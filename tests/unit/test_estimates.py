@@ -12,8 +12,9 @@ from support.places import ROOT
 from groute_py import InputError
 from groute_py.graph.facts import Facts
 from groute_py.many import choose as many_choose
-from groute_py.many.choose import Request, choose
+from groute_py.many.choose import choose
 from groute_py.many.estimates import Gpu, estimates
+from groute_py.many.request import Request
 
 H100 = Gpu(132, 75 * 10**9)
 

@@ -1,0 +1,89 @@
+"""What a user asks for of many sources: the choices, each written once.
+
+As with `groute_py.engine.options`, a new option is a field here, and
+`tests/repository/option_tables.py` writes the keywords of Python and the tables of the documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from groute_py.arguments import check_whole_number, plain
+from groute_py.engine.option import check_option, option
+from groute_py.errors import InputError, SetupError
+
+METHODS = {
+    "floyd": "blocked Floyd-Warshall on the whole matrix",
+    "heap": "Dijkstra with a heap and decrease-key, a source for each warp or core",
+    "batch": "near-far Δ-stepping, a source for each block or core",
+    "single": "near-far Δ-stepping by all of a GPU, one source after the other",
+}
+"""The methods by name."""
+
+APSP = ("apsp",)
+"""The function, and the command, that take the options."""
+
+
+def _check_memory_limit(nbytes: Any) -> None:
+    check_whole_number("memory limit", nbytes)
+    if nbytes <= 0:
+        raise InputError(f"the memory limit must be positive, not {nbytes}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """How to solve, and where the rows go."""
+
+    algorithm: str = option(
+        "auto",
+        "The method; auto takes the shortest estimated time.",
+        details="`auto` shows the estimates. `single` needs a GPU",
+        in_python="See [the methods](command-line.md#apsp)",
+        of=APSP,
+        choices=("auto", *METHODS),
+    )
+    device: str = option(
+        "auto",
+        "The processor; auto takes a GPU if CUDA finds one, but the CPU for little work.",
+        details="Work is little if one rank finishes it before a GPU is ready. A GPU that is full "
+        "or reserved by another process is an error",
+        in_python="Work is little if one rank finishes it before a GPU is ready",
+        of=APSP,
+        choices=("auto", "cpu", "cuda"),
+        per_rank=True,
+    )
+    predecessors: bool = option(
+        False,
+        "Find the predecessors too, which are the shortest-path trees.",
+        flag="--paths",
+        in_python="Not with `floyd` and float weights",
+        of=APSP,
+    )
+    memory_limit: int | None = option(
+        None,
+        "How much of the GPU's memory may be used, in bytes; on a CPU, by the matrix of floyd.",
+        details="A unit may follow, as in `20G` or `512Mi`",
+        of=APSP,
+        unset="all that is free",
+        metavar="SIZE",
+        check=_check_memory_limit,
+    )
+    destination: str = option(
+        "memory",
+        "Where rows go; nowhere if they are only reduced.",
+        of=(),
+        choices=("nowhere", "memory", "file"),
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "memory_limit", plain(self.memory_limit))
+
+    def check(self) -> None:
+        """Raise `InputError` for what there is not, `SetupError` where there is no such device."""
+        from groute_py.device.registry import gpu_problem
+
+        for entry in fields(self):
+            check_option(entry, getattr(self, entry.name))
+        if self.device == "cuda" and (problem := gpu_problem()) is not None:
+            raise SetupError(f"no GPU can be used: {problem}")
