@@ -1,8 +1,9 @@
 /*
  * The step protocol of the fused mode: arrivals, counts, ballots, the verdict and the dense pull.
  *
- * Models   groute_py/kernels/exchange/flow_control.cuh (leader_account_step, leader_update_cursors, leader_publish_counts), termination.cuh
- *          (leader_vote, leader_detect_termination), leader.cuh (leader_plan_step, leader_publish), push.cuh (write_to), and sssp/relax.cuh (inbox)
+ * Models   groute_py/kernels/exchange/flow_control.cuh (leader_account_step, leader_update_cursors,
+ *          leader_publish_counts), termination.cuh (leader_vote, leader_detect_termination),
+ *          leader.cuh (leader_plan_step, leader_publish), push.cuh (write_to), sssp/relax.cuh (inbox),
  *          and the loop of `relax` in sssp/near_far.cu.
  *
  * A rank's grid takes a step: it takes what has arrived (entries of rings, and dense pulls of peers
@@ -41,7 +42,7 @@
  *  NO_SECOND_WAVE   quiet after one calm vote                                  quiet
  *  NO_COUNTS        entries sent need not equal entries received               quiet
  *  NO_PARITY        ballot words do not carry the parity of their vote         quiet
- *  NO_OWN_VERDICT   rank 0 may poll its own verdict late and leader_detect_termination a vote twice  quiet
+ *  NO_OWN_VERDICT   rank 0 may poll its own verdict late and judge a vote twice  quiet
  *  NO_SHOW          what finds a ring full is dropped                          quiet
  *  NO_SHOW_COUNT    a ballot does not count dense pulls                        quiet
  *  NO_FENCE         what a pull reads may be older than `shown`                quiet

@@ -1,8 +1,9 @@
 /*
  * The ring of an inbox: credits, the fence before a count, and the dense pull when a ring is full.
  *
- * Models   groute_py/kernels/exchange/push.cuh (write_to, places_at), flow_control.cuh (leader_account_step, leader_update_cursors,
- *          leader_publish_counts, is_due), and sssp/relax.cuh (inbox, sent). Rank 0 receives from every other rank.
+ * Models   groute_py/kernels/exchange/push.cuh (write_to, places_at), flow_control.cuh
+ *          (leader_account_step, leader_update_cursors, leader_publish_counts, is_due), and sssp/relax.cuh
+ *          (inbox, sent). Rank 0 receives from every other rank.
  *
  * A sender's step takes the next places of the ring and writes an entry where there is room. What has
  * none is not sent: the step counts a dense pull. After the step the sender publishes how many

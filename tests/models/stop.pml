@@ -1,8 +1,8 @@
 /*
  * The stop flag, the wait of heavy steps, and how the ranks of a fused run end together.
  *
- * Models   groute_py/kernels/exchange/pacing.cuh (leader_await_heavy_steps, leader_publish_epoch), leader.cuh (leader_plan_step, leader_publish),
- *          shutdown.cuh (leader_shut_down),
+ * Models   groute_py/kernels/exchange/pacing.cuh (leader_await_heavy_steps, leader_publish_epoch),
+ *          leader.cuh (leader_plan_step, leader_publish), shutdown.cuh (leader_shut_down),
  *          groute_py/engine/fused.py (_is_late_at_the_end) and device/cuda/sssp/linked_kernels.py (stop).
  *
  * A host may raise the stop flag in its rank's mailbox at any time. The leader block forwards it to

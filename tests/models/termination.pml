@@ -1,7 +1,7 @@
 /*
  * Termination of rounds: two consecutive idle waves with equal counts.
  *
- * Models   groute_py/comm/termination.py (Coordinator.leader_detect_termination), groute_py/engine/loop.py (_work) and
+ * Models   groute_py/comm/termination.py (Coordinator.judge), groute_py/engine/loop.py (_work) and
  *          the free verbs of a channel (groute_py/comm/base.py).
  *
  * Each rank repeats: receive and merge, work a slice, send, fill in a ballot unless a vote is open,
@@ -122,7 +122,7 @@ inline fill_in_ballot() {
     open[r] = 1
 }
 
-inline leader_detect_termination() { /* Coordinator.leader_detect_termination */
+inline judge() { /* Coordinator.judge */
     least = INFINITE; balance = 0; changed = 0; stops = 0; q = 0;
     do
     :: q < RANKS ->
@@ -192,7 +192,7 @@ proctype Rank(byte r) {
        }
     :: atomic { open[r] && filled[parity[r]] == RANKS ->
         open[r] = 0;
-        leader_detect_termination();
+        judge();
         if
         :: quiet -> count_left(); assert(left == 0 /* early */); end_with(1); break
 #ifndef NO_STOP
@@ -206,7 +206,7 @@ proctype Rank(byte r) {
        }
     od;
 #ifndef NO_ABANDON
-    at_abandon++; /* Channel.abandon: hosts grid_sync, then each receives what peers have sent it */
+    at_abandon++; /* Channel.abandon: hosts meet, then each receives what peers have sent it */
     at_abandon == RANKS;
     flight[AT(r, 0)] + flight[AT(r, 1)] == 0;
 #endif
