@@ -42,7 +42,7 @@ class Noting(link.Link):
 
     def bytes_sent(self, exchange: Any) -> Any:
         """As of a link."""
-        shown.append(int(exchange["shown"]))
+        shown.append(int(exchange["dense_pulls"]))
         return super().bytes_sent(exchange)
 
 

@@ -36,8 +36,8 @@ def test_structs_are_mirrored(name: str, tmp_path: Path) -> None:
         "Work": structs.WORK,
         "Peers": structs.PEERS,
         "Mailbox": structs.MAILBOX,
-        "Traffic": structs.TRAFFIC,
-        "Orders": structs.ORDERS,
+        "PeerCursors": structs.PEER_CURSORS,
+        "StepPlan": structs.STEP_PLAN,
         "Exchange": structs.EXCHANGE,
         "Control": structs.control_type(kind),
     }

@@ -1,8 +1,9 @@
 /*
  * The step protocol of the fused mode: arrivals, counts, ballots, the verdict and the dense pull.
  *
- * Models   groute_py/kernels/exchange/flow_control.cuh (settle, see_counts, tell_counts), termination.cuh
- *          (take_part, judge), leader.cuh (conduct, report), push.cuh (write_to), and sssp/relax.cuh (inbox)
+ * Models   groute_py/kernels/exchange/flow_control.cuh (leader_account_step, leader_update_cursors,
+ *          leader_publish_counts), termination.cuh (leader_vote, leader_detect_termination),
+ *          leader.cuh (leader_plan_step, leader_publish), push.cuh (write_to), sssp/relax.cuh (inbox),
  *          and the loop of `relax` in sssp/near_far.cu.
  *
  * A rank's grid takes a step: it takes what has arrived (entries of rings, and dense pulls of peers
@@ -13,7 +14,7 @@
  * Memory   Every word in a peer's mailbox has a pending and a visible value. `Data` and `Control`
  *          make pending values visible in any order, whatever order they were written in, and as late
  *          as they like. So the ballot's three words, and limit, quiet and vote of a verdict, are seen
- *          in all orders. The only order that is kept is the one that the fence in tell_counts makes:
+ *          in all orders. The only order that is kept is the one that the fence in leader_publish_counts makes:
  *          what a step has written is visible to who sees `published` or `shown` of that step.
  *
  * Abstractions, and why they lose nothing
@@ -191,7 +192,7 @@ inline sums() {
     }
 }
 
-inline settle() {
+inline leader_account_step() {
     if :: showing[r] -> showing[r] = 0; shown[r]++ :: else fi;
     for (q : 0 .. RANKS - 1) { counted[TO(r, q)] = written[TO(r, q)] }
 }
@@ -204,7 +205,7 @@ inline settle() {
 #define MAY_LAG (r != 0) /* rank 0 polls its own words after a barrier of the warp */
 #endif
 
-inline poll() { /* hear, see_counts: of each word what is polled already, or news */
+inline poll() { /* leader_poll, leader_update_cursors: of each word what is polled already, or news */
     for (q : 0 .. RANKS - 1) {
         i = TO(q, r);
         do
@@ -251,7 +252,7 @@ inline decide() {
     }
 }
 
-inline tell_counts() {
+inline leader_publish_counts() {
     for (q : 0 .. RANKS - 1) {
         i = TO(r, q);
         if
@@ -266,7 +267,7 @@ inline tell_counts() {
     }
 }
 
-inline take_part() {
+inline leader_vote() {
     if
     :: vote != balloted[r] ->
         balloted[r] = vote;
@@ -292,7 +293,7 @@ inline read_word(place, word) { /* of a ballot: as it was before the last vote, 
 #endif
 }
 
-inline judge() { /* rank 0 */
+inline leader_detect_termination() { /* rank 0 */
     whole = 1; v = INFINITE; sent = 0; received = 0;
     for (q : 0 .. RANKS - 1) {
         read_word(q * 3, i);
@@ -347,7 +348,7 @@ proctype Rank(byte r) {
        }
        atomic {
 #endif
-        settle();
+        leader_account_step();
         if
         :: quiet -> check_quiet(); ended++; break
         :: quiet && MAY_LAG
@@ -355,13 +356,13 @@ proctype Rank(byte r) {
         fi;
         poll();
         decide();
-        tell_counts();
+        leader_publish_counts();
         floor = FLOOR;
         sums();
-        take_part();
+        leader_vote();
         voted = balloted[0];
         if
-        :: r == 0 -> judge()
+        :: r == 0 -> leader_detect_termination()
         :: else
         fi;
         q = 0; i = 0; v = 0; floor = 0; sent = 0; received = 0; voted = 0; is_calm = 0; whole = 0

@@ -1,8 +1,9 @@
 /*
  * The low-latency ring: words that carry the parity of their lap, and credits of few bits.
  *
- * Models   groute_py/kernels/exchange/ll_ring.cuh, peers.cuh (as_taken), push.cuh (tell_one), flow_control.cuh
- *          (settle, see_counts, tell_counts), and sssp/relax.cuh (express). Rank 0 receives from every other rank.
+ * Models   groute_py/kernels/exchange/ll_ring.cuh, peers.cuh (pack_credits), push.cuh (push_one),
+ *          flow_control.cuh (leader_account_step, leader_update_cursors, leader_publish_counts), and
+ *          sssp/relax.cuh (express). Rank 0 receives from every other rank.
  *
  * Nothing says how many words a ring holds: a word has come when it carries the mark of its lap. The
  * threads of the receiver's leader block read a word each and take those in a row. A sender knows by
@@ -89,7 +90,7 @@ proctype Sender(byte s) {
             next++ }
         :: break
         od;
-        if /* see_counts: express_room */
+        if /* leader_update_cursors: express_room */
 #ifdef NO_CREDIT
         :: room = 255
 #else
@@ -143,7 +144,7 @@ inline take(s) { /* express */
         od;
         t = 0
     }
-    if /* tell_counts */
+    if /* leader_publish_counts */
     :: taken[s] = at[s] & MASK
     :: skip
     fi

@@ -1,8 +1,9 @@
 /*
  * The ring of an inbox: credits, the fence before a count, and the dense pull when a ring is full.
  *
- * Models   groute_py/kernels/exchange/push.cuh (write_to, places_at), flow_control.cuh (settle, see_counts,
- *          tell_counts, is_due), and sssp/relax.cuh (inbox, sent). Rank 0 receives from every other rank.
+ * Models   groute_py/kernels/exchange/push.cuh (write_to, places_at), flow_control.cuh
+ *          (leader_account_step, leader_update_cursors, leader_publish_counts, is_due), and sssp/relax.cuh
+ *          (inbox, sent). Rank 0 receives from every other rank.
  *
  * A sender's step takes the next places of the ring and writes an entry where there is room. What has
  * none is not sent: the step counts a dense pull. After the step the sender publishes how many
@@ -104,7 +105,7 @@ proctype Sender(byte s) {
             next++ }
         :: break
         od;
-        atomic { /* settle, tell_counts */
+        atomic { /* leader_account_step, leader_publish_counts */
             if :: showing -> showing = 0; shown++ :: else fi;
 #ifndef NO_FENCE
             if :: published[s] != sent || pull[s] != shown -> fence(s) :: else fi;
@@ -116,7 +117,7 @@ proctype Sender(byte s) {
             fi;
             i = 0
         }
-        if /* see_counts, early or late */
+        if /* leader_update_cursors, early or late */
 #ifdef NO_CREDIT
         :: room = 255
 #else
@@ -191,7 +192,7 @@ proctype Receiver() {
             s++
        :: else -> break
        od;
-       atomic { /* settle, tell_counts: credits when they are due */
+       atomic { /* leader_account_step, leader_publish_counts: credits when they are due */
         s = 0;
         do
         :: s < SENDERS ->

@@ -1,8 +1,8 @@
 /*
  * The stop flag, the wait of heavy steps, and how the ranks of a fused run end together.
  *
- * Models   groute_py/kernels/exchange/pacing.cuh (await_pace, tell_pace), leader.cuh (conduct, report),
- *          shutdown.cuh (take_leave),
+ * Models   groute_py/kernels/exchange/pacing.cuh (leader_await_heavy_steps, leader_publish_epoch),
+ *          leader.cuh (leader_plan_step, leader_publish), shutdown.cuh (leader_shut_down),
  *          groute_py/engine/fused.py (_is_late_at_the_end) and device/cuda/sssp/linked_kernels.py (stop).
  *
  * A host may raise the stop flag in its rank's mailbox at any time. The leader block forwards it to
@@ -58,7 +58,7 @@ inline forward() {
     for (q : 0 .. RANKS - 1) { stop[q] = 1 }
 }
 
-inline await_pace() { /* lane q waits for peer q: all lanes go on when all have */
+inline leader_await_heavy_steps() { /* lane q waits for peer q: all lanes go on when all have */
     q = 0;
     do
     :: q < RANKS ->
@@ -128,11 +128,11 @@ proctype Rank(byte r) {
             pace[r]++; /* in a heavy step */
             atomic { poll_paces() }
 #ifdef NO_PACE_FIRST
-            await_pace();
+            leader_await_heavy_steps();
             pace[r]++;
 #else
             pace[r]++;
-            await_pace();
+            leader_await_heavy_steps();
 #endif
             atomic {
                 do
@@ -151,7 +151,7 @@ proctype Rank(byte r) {
        fi
 #endif
     od;
-    /* take_leave */
+    /* leader_shut_down */
     farewell[r] = (stopped -> STOPPED : QUIET);
 #ifndef NO_FAREWELL
     q = 0;

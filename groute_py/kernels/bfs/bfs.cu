@@ -224,8 +224,8 @@ extern "C" __global__ void begin_search(const __grid_constant__ Share share, con
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     search_levels(const __grid_constant__ Share share, const __grid_constant__ Search search, Distance* hops,
                   Control* control, Progress* progress, u32 last_level) {
-    __shared__ Attendance block;
-    if (threadIdx.x == 0) block = attend(control);
+    __shared__ BarrierPhase phase;
+    if (threadIdx.x == 0) phase = current_phase(control);
     __syncthreads();
     u32 level = progress->level;
     bool up = progress->bottom_up;
@@ -240,11 +240,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         if (!up && arcs > unexplored / TOP_DOWN_SHARE && vertices > 32 * gridDim.x) {
             mark_listed(search, level, count);
             up = true;
-            meet(control, block);
+            grid_sync(control, phase);
         } else if (up && vertices < share.own / BOTTOM_UP_SHARE) {
             list_marked(share, search, progress, level);
             up = false;
-            meet(control, block);
+            grid_sync(control, phase);
             count = load_l2(&progress->listed[now]);
         }
         if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -257,10 +257,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         else
             top_down(share, search, hops, progress, level, count, looked);
         level++;
-        meet(control, block);
+        grid_sync(control, phase);
     }
     atomicAdd(&progress->looked, looked);
-    meet(control, block);  // all have read the words that change next
+    grid_sync(control, phase);  // all have read the words that change next
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         progress->level = level;
         progress->bottom_up = up;

@@ -1,7 +1,8 @@
 // The work of the leader block during the grid barrier. One warp does it; lane p serves peer p.
-// * While other blocks are still arriving it polls this rank's mailbox (`hear`).
-// * When all have arrived it decides about the next step (`conduct`).
-// * After it has released them it publishes counters, a ballot, a verdict (`report`). So no block waits until peers can
+// * While other blocks are still arriving it polls this rank's mailbox (`leader_poll`).
+// * When all have arrived it decides about the next step (`leader_plan_step`).
+// * After it has released them it publishes counters, a ballot, a verdict (`leader_publish`). So no block waits until
+// peers can
 //   see these words.
 //
 // Each round trip to L2 or to a peer costs time here. So the state of the run stays in shared memory, all words are
@@ -15,67 +16,67 @@
 
 #define SPLIT_AT_ONCE ARCS  // splitting this many far entries is as much work as relaxing one near entry
 
-// Publishes the results of `conduct`.
-__device__ __forceinline__ void report(const Peers& peers, Desk& desk, const Prospect& prospect) {
+// Publishes the results of `leader_plan_step`.
+__device__ __forceinline__ void leader_publish(const Peers& peers, LeaderState& leader, const LocalStatus& status) {
     u32 p = lane();
-    tell_counts(peers, desk);
-    tell_bound(peers, desk, prospect.bound);
-    take_part(peers, desk, prospect.floor);
-    if (peers.me == 0) judge(peers, desk, prospect);
+    leader_publish_counts(peers, leader);
+    leader_publish_bound(peers, leader, status.bound);
+    leader_vote(peers, leader, status.floor);
+    if (peers.me == 0) leader_detect_termination(peers, leader, status);
     // a host sets the flag in its own rank's mailbox only
-    if (desk.heard.stop && p < peers.count) store_volatile(&peers.mailbox[p]->stop, 1u);
+    if (leader.mailbox.stop && p < peers.count) store_volatile(&peers.mailbox[p]->stop, 1u);
     __syncwarp();
 }
 
 // Loads the state that the launch before, or `begin`, has left.
-__device__ __forceinline__ void take_over(const Control* control, Desk& desk) {
-    Copy<Orders> orders(&control->orders);
-    Copy<Exchange>(&control->exchange).put(&desk.own);
-    orders.put(&desk.orders);
+__device__ __forceinline__ void leader_restore(const Control* control, LeaderState& leader) {
+    Copy<StepPlan> plan(&control->plan);
+    Copy<Exchange>(&control->exchange).put(&leader.own);
+    plan.put(&leader.plan);
 }
 
 // Decides about the next step; loops until the rank has work, all ranks are quiet, or the run is stopped. The mailbox
 // has been polled before.
-__device__ __forceinline__ void conduct(const Peers& peers, Exchange& exchange, Desk& desk, const Written& written,
-                                        const Prospect& prospect) {
-    Exchange& own = desk.own;
-    Orders& orders = desk.orders;
-    settle(peers, exchange, desk, written, prospect.threshold);
+__device__ __forceinline__ void leader_plan_step(const Peers& peers, Exchange& exchange, LeaderState& leader,
+                                                 const StepCounts& counts, const LocalStatus& status) {
+    Exchange& own = leader.own;
+    StepPlan& plan = leader.plan;
+    leader_account_step(peers, exchange, leader, counts, status.threshold);
     __syncwarp();
-    if (own.pace % 2) {
-        tell_counts(peers, desk);
-        tell_pace(peers, own.pace + 1);
-        __syncwarp();  // all are told before one is waited for
-        await_pace(peers, desk);
-        hear(peers, desk);
+    if (own.epoch % 2) {
+        leader_publish_counts(peers, leader);
+        leader_publish_epoch(peers, own.epoch + 1);
+        __syncwarp();  // all are written before one is waited for
+        leader_await_heavy_steps(peers, leader);
+        leader_poll(peers, leader);
     }
     while (true) {
-        see_counts(peers, desk);
-        const u64 found = arrivals(peers, orders), arrived = (u32)found + (found >> 32);
-        const u64 work = prospect.listed + arrived + desk.express_come;
-        bool beyond = prospect.floor == INFINITE || waits(peers, prospect.floor, desk.heard.limit);
-        bool idle = !work && !prospect.pending && beyond && !desk.heard.quiet && !desk.heard.stop;
+        leader_update_cursors(peers, leader);
+        const u64 found = arrivals(peers, plan), arrived = (u32)found + (found >> 32);
+        const u64 work = status.listed + arrived + leader.express_come;
+        bool beyond = status.floor == INFINITE || waits(peers, status.floor, leader.mailbox.limit);
+        bool idle = !work && !status.pending && beyond && !leader.mailbox.quiet && !leader.mailbox.stop;
         __syncwarp();
         if (lane() == 0) {
-            orders.arrived = (u32)min(arrived, 1ull << 31);
-            orders.express = desk.express_come;
-            orders.sent = (u32)found;
-            orders.limit = desk.heard.limit;
-            orders.from = desk.heard.from;
-            orders.bound = desk.heard.bound;
-            orders.near = prospect.near;
-            orders.quiet = desk.heard.quiet;
-            orders.stopped = desk.heard.stop;
-            bool splits = !prospect.listed && !prospect.pending && !beyond;
+            plan.arrived = (u32)min(arrived, 1ull << 31);
+            plan.express = leader.express_come;
+            plan.sent = (u32)found;
+            plan.limit = leader.mailbox.limit;
+            plan.from = leader.mailbox.from;
+            plan.bound = leader.mailbox.bound;
+            plan.near = status.near;
+            plan.quiet = leader.mailbox.quiet;
+            plan.stopped = leader.mailbox.stop;
+            bool splits = !status.listed && !status.pending && !beyond;
             // peers do not wait for thick steps with fewer entries, although these may have many arcs
-            bool heavy = work + (splits ? prospect.far / SPLIT_AT_ONCE : 0) > gridDim.x * THIN;
-            own.pace = own.pace / 2 * 2 + (heavy ? 3 : 2);
+            bool heavy = work + (splits ? status.far / SPLIT_AT_ONCE : 0) > gridDim.x * THIN;
+            own.epoch = own.epoch / 2 * 2 + (heavy ? 3 : 2);
         }
         __syncwarp();
         if (!idle) break;
-        report(peers, desk, prospect);
-        hear(peers, desk);
+        leader_publish(peers, leader, status);
+        leader_poll(peers, leader);
     }
-    if (own.pace % 2) tell_pace(peers, own.pace);
-    if (lane() == 0) desk.began = clock64();
+    if (own.epoch % 2) leader_publish_epoch(peers, own.epoch);
+    if (lane() == 0) leader.began = clock64();
 }

@@ -2,10 +2,10 @@
 
 #include "layout/exchange.cuh"
 
-struct Desk {  // in shared memory
-    Orders orders;
+struct LeaderState {  // in shared memory
+    StepPlan plan;
     Exchange own;               // as of the end of the last step
-    Heard heard;                // this rank's mailbox as of the last poll
+    MailboxHeader mailbox;      // this rank's mailbox as of the last poll
     u64 express_at[MAX_PEERS];  // words taken from each peer's express ring since the start
     u64 began;                  // start of the step, by this multiprocessor's clock
     u32 express_come;           // 1 if some express ring holds words that have not been taken

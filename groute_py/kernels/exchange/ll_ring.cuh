@@ -9,7 +9,7 @@
 #define LAP_MARK (1u << 31)
 
 static_assert(EXPRESS <= BLOCK && (EXPRESS & (EXPRESS - 1)) == 0, "laps divide all numbers of 32 bits");
-static_assert(EXPRESS < 1u << EXPRESS_BITS, "what is told of what has been taken says how full a ring is");
+static_assert(EXPRESS < 1u << EXPRESS_BITS, "the credits in a word say how full a ring is");
 
 // The lap bit of word `number`, counted from the start of the run. A cleared ring has no valid word of the first lap.
 __device__ __forceinline__ u32 mark_of(u32 number) { return number / EXPRESS % 2 ? 0 : LAP_MARK; }

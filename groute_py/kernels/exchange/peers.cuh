@@ -9,7 +9,7 @@
 //
 // Rings. An inbox has a ring for each sender. The sender writes entries and publishes how many it has written since
 // the start; the receiver takes them and returns credits, the number it has taken. Nobody waits for a full ring: the
-// step that finds it full requests a *dense pull* (`shown`). After that step each peer reads the distances of all
+// step that finds it full requests a *dense pull* (`dense_pulls`). After that step each peer reads the distances of all
 // vertices that the sender owns, in order, and takes those that are smaller than its own, up to the sender's threshold.
 // A dense pull takes 20 us a million vertices, however few improved. A pushed entry costs several random accesses.
 //
@@ -39,10 +39,10 @@
 #include "primitives/memory_order.cuh"
 
 // The number of dense pulls requested and their threshold in one word; the threshold is rounded up to a float.
-__device__ __forceinline__ u64 as_showing(u64 count, float below) { return count << 32 | __float_as_uint(below); }
+__device__ __forceinline__ u64 pack_dense_pull(u64 count, float below) { return count << 32 | __float_as_uint(below); }
 
 // Credits in one word: entries taken from the inbox ring, and the lower bits of the words taken from the express ring.
-__device__ __forceinline__ u64 as_taken(u64 taken, u32 express) {
+__device__ __forceinline__ u64 pack_credits(u64 taken, u32 express) {
     return taken << EXPRESS_BITS | (express & ((1u << EXPRESS_BITS) - 1));
 }
 

@@ -6,32 +6,32 @@
 #include "primitives/warp.cuh"
 
 // Reads this rank's mailbox, two words a lane. The counters are acquired, so the data that they publish is visible.
-struct Mail {
-    static constexpr u32 told = 4 * MAX_PEERS, words = sizeof(Heard) / 8;
-    static_assert(told == 32 && words <= 64, "two words a lane, the first of the counts");
+struct MailboxCopy {
+    static constexpr u32 counters = 4 * MAX_PEERS, words = sizeof(MailboxHeader) / 8;
+    static_assert(counters == 32 && words <= 64, "two words a lane, the first of the counts");
     u64 counts, votes;
 
-    __device__ __forceinline__ explicit Mail(const Peers& peers) {
+    __device__ __forceinline__ explicit MailboxCopy(const Peers& peers) {
         const u64* from = (const u64*)peers.mailbox[peers.me];
-        votes = told + lane() < words ? load_volatile(from + told + lane()) : 0;
+        votes = counters + lane() < words ? load_volatile(from + counters + lane()) : 0;
         counts = load_acquire_system(from + lane());
     }
 
-    __device__ __forceinline__ void put(Heard* to) const {
+    __device__ __forceinline__ void put(MailboxHeader* to) const {
         ((u64*)to)[lane()] = counts;
-        if (told + lane() < words) ((u64*)to)[told + lane()] = votes;
+        if (counters + lane() < words) ((u64*)to)[counters + lane()] = votes;
     }
 };
 
-__device__ __forceinline__ void hear(const Peers& peers, Desk& desk) {
-    bool come = is_peer(peers, lane()) && has_come(peers, lane(), (u32)desk.express_at[lane()]);
-    Mail(peers).put(&desk.heard);
+__device__ __forceinline__ void leader_poll(const Peers& peers, LeaderState& leader) {
+    bool come = is_peer(peers, lane()) && has_come(peers, lane(), (u32)leader.express_at[lane()]);
+    MailboxCopy(peers).put(&leader.mailbox);
     come = __any_sync(~0u, come);
     if (lane() == 0) {
-        desk.express_come = come;
+        leader.express_come = come;
         // before the first verdict
-        if (desk.heard.vote == 0) desk.heard.vote = 1;
-        if (desk.heard.limit == 0) desk.heard.limit = peers.limit;
+        if (leader.mailbox.vote == 0) leader.mailbox.vote = 1;
+        if (leader.mailbox.limit == 0) leader.mailbox.limit = peers.limit;
     }
     __syncwarp();
 }

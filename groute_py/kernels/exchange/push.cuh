@@ -18,19 +18,19 @@ __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
     if (!exchanges(peers) || vertex < rank.share.own) return NOTHING;
     for (u32 p = 0; p < peers.count; p++) {
         u32 place = vertex - peers.mirrors[p];
-        if (place < peers.owned[p]) return load_volatile(&peers.shown[p][place]);
+        if (place < peers.owned[p]) return load_volatile(&peers.distances[p][place]);
     }
     return NOTHING;
 }
 
 // Writes an entry to a peer's ring if there is room; otherwise requests a dense pull at the end of the step
-// (`showing`). One fence of the leader makes the writes of all blocks visible to peers, because fences are cumulative.
-// Several threads may store the same 1 to `showing`.
+// (`pull_requested`). One fence of the leader makes the writes of all blocks visible to peers, because fences are
+// cumulative. Several threads may store the same 1 to `pull_requested`.
 __device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, const Entry& entry) {
-    if (index < rank.seen.orders.with[peer].room)
+    if (index < rank.seen.plan.cursors[peer].room)
         store(&rank.peers.outbox[peer][index & (rank.peers.capacity - 1)], entry);
     else
-        rank.control->exchange.showing = 1;
+        rank.control->exchange.pull_requested = 1;
 }
 
 // Reserves `count` places in a peer's inbox and returns the first; all 32 lanes call it.
@@ -41,7 +41,7 @@ __device__ __forceinline__ u64 places_at(const Rank& rank, u32 peer, u32 count) 
 }
 
 // Pushes an entry to the peers whose bits are set in `to`, with one atomic a warp and peer; all 32 lanes call it.
-__device__ __forceinline__ void tell(const Rank& rank, u32 to, const Entry& entry) {
+__device__ __forceinline__ void warp_push(const Rank& rank, u32 to, const Entry& entry) {
     if (!__any_sync(~0u, to)) return;
     for (u32 p = 0; p < rank.peers.count; p++) {
         u32 mask = __ballot_sync(~0u, to >> p & 1);
@@ -51,12 +51,12 @@ __device__ __forceinline__ void tell(const Rank& rank, u32 to, const Entry& entr
 }
 
 // The same for a single lane, through the low-latency ring while that has room.
-__device__ __forceinline__ void tell_one(const Rank& rank, u32 to, const Entry& entry) {
+__device__ __forceinline__ void push_one(const Rank& rank, u32 to, const Entry& entry) {
     Exchange& exchange = rank.control->exchange;
     for (; to; to &= to - 1) {
         u32 peer = __ffs(to) - 1;
         u64 number = RECORDS ? atomicAdd(&exchange.express_sent[peer], 1ull) : 0;
-        if (number < rank.seen.orders.with[peer].express_room) {
+        if (number < rank.seen.plan.cursors[peer].express_room) {
             u64* place = express_place(rank.peers.mailbox[peer]->express[rank.peers.me], (u32)number);
             store_volatile(place, as_express(entry, (u32)number));
         } else {

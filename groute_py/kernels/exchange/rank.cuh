@@ -11,6 +11,6 @@ struct Rank {
     const Peers& peers;
     Control* control;
     const Seen& seen;  // in shared memory: control words as of the start of the step
-    Attendance& block;
-    Desk& desk;  // state of the leader block
+    BarrierPhase& phase;
+    LeaderState& leader;  // state of the leader block
 };

@@ -14,7 +14,8 @@
 // reads the same verdict or the stop flag, so either all ranks know that all are quiet, and whether some sum
 // overflowed, or none does. If the stop flag is set and a peer does not answer (its kernel has failed or does not run),
 // the wait ends after PATIENCE polls. The outcome of that peer is unknown then, and the job has to end.
-__device__ __forceinline__ void take_leave(const Peers& peers, const Control* control, bool stopped, double floor) {
+__device__ __forceinline__ void leader_shut_down(const Peers& peers, const Control* control, bool stopped,
+                                                 double floor) {
     const Mailbox* mine = peers.mailbox[peers.me];
     const u32 p = lane();
     const bool waits = p < peers.count && !stopped;
@@ -26,7 +27,7 @@ __device__ __forceinline__ void take_leave(const Peers& peers, const Control* co
         return;
     }
     if (p < peers.count) store_volatile(&peers.mailbox[p]->ended[peers.me], ending);
-    __syncwarp();  // all are told before one is waited for
+    __syncwarp();  // all are written before one is waited for
     if (waits) {
         u32 patience = PATIENCE;
         while (!(ending = load_acquire_system(&mine->ended[p])) && (!load_volatile(&mine->stop) || patience--)) {

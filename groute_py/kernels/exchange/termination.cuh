@@ -5,24 +5,24 @@
 #include "sssp/windows.cuh"
 
 // States this rank's floor and counts in the open vote, once. All lanes call it.
-__device__ __forceinline__ void take_part(const Peers& peers, Desk& desk, double floor) {
-    const u64 vote = desk.heard.vote, parity = vote & 1;
-    if (vote == desk.own.balloted) return;
-    const Exchange& own = desk.own;
+__device__ __forceinline__ void leader_vote(const Peers& peers, LeaderState& leader, double floor) {
+    const u64 vote = leader.mailbox.vote, parity = vote & 1;
+    if (vote == leader.own.last_vote) return;
+    const Exchange& own = leader.own;
     const u32 p = lane() % MAX_PEERS;
-    const Traffic& with = desk.orders.with[p];
-    const u64 sent = sum_over_peers(peers, own.sent[p] + own.express_sent[p] + own.shown);
-    const u64 received = sum_over_peers(peers, with.begin + desk.express_at[p] + with.seen);
+    const PeerCursors& cursors = leader.plan.cursors[p];
+    const u64 sent = sum_over_peers(peers, own.sent[p] + own.express_sent[p] + own.dense_pulls);
+    const u64 received = sum_over_peers(peers, cursors.begin + leader.express_at[p] + cursors.pulls_done);
     if (lane()) return;
     Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
     store_volatile(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
     store_volatile(&mine->sent, 2 * sent + parity);
     store_volatile(&mine->received, 2 * received + parity);
-    desk.own.balloted = vote;
+    leader.own.last_vote = vote;
 }
 
 // The work that a rank has left, apart from arrivals.
-struct Prospect {
+struct LocalStatus {
     u32 near;          // entries in near
     u64 listed;        // work in near and in row chunks, in entries; see weight_of
     bool pending;      // the overflow bitmap is not empty
@@ -38,11 +38,12 @@ struct Prospect {
 // nothing is left in it; a window that grows only when also no entry is in flight, because that may lie in it. Up to
 // the pull bound of a rank windows stay narrow. The words of a verdict may be read in any order: limits only rise, so a
 // rank that reads the new vote with the old limit only waits longer.
-__device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Prospect& prospect) {
+__device__ __forceinline__ void leader_detect_termination(const Peers& peers, LeaderState& leader,
+                                                          const LocalStatus& status) {
     u32 p = lane();
     bool voter = p < peers.count;
-    u64 parity = desk.heard.vote & 1;
-    Ballot ballot = desk.heard.ballot[voter ? p : 0];
+    u64 parity = leader.mailbox.vote & 1;
+    Ballot ballot = leader.mailbox.ballot[voter ? p : 0];
     bool whole = ballot.floor >> 63 == parity && (ballot.sent & 1) == parity && (ballot.received & 1) == parity;
     if (!__all_sync(~0u, !voter || whole)) return;
     double floor = INFINITE;
@@ -56,26 +57,27 @@ __device__ __forceinline__ void judge(const Peers& peers, Desk& desk, const Pros
     }
     bool idle = floor == INFINITE || floor > peers.bound;
     bool calm = idle && sent == received;
-    bool quiet = calm && desk.own.calm == sent + 1;
-    double width = desk.own.width, end = desk.heard.limit - peers.ahead;
+    bool quiet = calm && leader.own.calm == sent + 1;
+    double width = leader.own.width, end = leader.mailbox.limit - peers.ahead;
     bool settled = sent == received || peers.ahead > 0, moves = floor != INFINITE && floor >= end && settled;
     if (moves) {
-        const double told = desk.heard.bound, bound = told > floor ? min(told, prospect.bound) : prospect.bound;
+        const double peers_bound = leader.mailbox.bound,
+                     bound = peers_bound > floor ? min(peers_bound, status.bound) : status.bound;
         const bool pulls = PULLS && bound != INFINITE, before = pulls && floor < bound;
-        if (pulls) width = max(width, before ? prospect.reach / 4 : prospect.reach);
-        if (!before) width = wider(width, peers.widest, prospect.much);
+        if (pulls) width = max(width, before ? status.reach / 4 : status.reach);
+        if (!before) width = wider(width, peers.widest, status.much);
         end = max(floor + width, nextafter(floor, INFINITE));
         if (before) end = min(end, bound);
     }
     __syncwarp();
     if (p == 0) {
-        desk.own.calm = calm ? sent + 1 : 0;
-        desk.own.width = width;
+        leader.own.calm = calm ? sent + 1 : 0;
+        leader.own.width = width;
     }
     if (!voter) return;
     Mailbox* theirs = peers.mailbox[p];
     if (moves) store_volatile(&theirs->from, floor);
     if (floor != INFINITE) store_volatile(&theirs->limit, min(end + peers.ahead, peers.bound));
     store_volatile(&theirs->quiet, (u32)quiet);
-    store_volatile(&theirs->vote, desk.heard.vote + 1);
+    store_volatile(&theirs->vote, leader.mailbox.vote + 1);
 }

@@ -9,5 +9,5 @@ extern "C" __global__ void wake(const __grid_constant__ Peers peers) {
     const u32 p = blockIdx.x;
     if (!is_peer(peers, p)) return;
     load_volatile(&peers.outbox[p][(u64)threadIdx.x * peers.capacity / BLOCK].vertex);
-    if (peers.owned[p]) load_volatile(&peers.shown[p][(u64)threadIdx.x * peers.owned[p] / BLOCK]);
+    if (peers.owned[p]) load_volatile(&peers.distances[p][(u64)threadIdx.x * peers.owned[p] / BLOCK]);
 }

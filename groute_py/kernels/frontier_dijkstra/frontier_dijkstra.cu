@@ -28,7 +28,7 @@ struct Together {
     const Frontier& frontier;
     Rounds* rounds;
     Control* control;
-    Attendance& block;
+    BarrierPhase& phase;
 
     __device__ __forceinline__ Tally& tally() { return rounds->tally; }
     __device__ __forceinline__ u32 listed(u64 round, u32 i) { return load_l2(&frontier.open[round % 2][i]); }
@@ -37,7 +37,7 @@ struct Together {
     __device__ __forceinline__ T look(const T* place) {
         return load_l2(place);
     }
-    __device__ __forceinline__ void gather() { meet(control, block); }
+    __device__ __forceinline__ void gather() { grid_sync(control, phase); }
 };
 
 struct Room {
@@ -241,11 +241,11 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) take_rounds_alone(TA
 
 // The grid, while at least `few` vertices are open.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) take_rounds_together(TAKE_PARAMETERS) {
-    __shared__ Attendance block;
-    if (threadIdx.x == 0) block = attend(control);
+    __shared__ BarrierPhase phase;
+    if (threadIdx.x == 0) phase = current_phase(control);
     __syncthreads();
     u64 round = rounds->rounds;
-    Together place{frontier, rounds, control, block};
+    Together place{frontier, rounds, control, phase};
     Round<Together> taken{share, frontier, distances, place, criterion, cutoff, 0, 0, false};
     round = take_rounds(taken, place, round, round + max_rounds, limit, few, ~0u);
     taken.report(rounds);

@@ -3,17 +3,17 @@
 
 #include "layout/exchange.cuh"
 
-// Words of the grid barrier. Blocks count arrivals in one word and wait for one of GATES others: if all blocks polled
-// one word, its slice of L2 would be the bottleneck. Each word has a cache line of its own.
-#define GATES 16
+// Words of the grid barrier. Blocks count arrivals in one word and wait for one of RELEASE_WORDS others: if all blocks
+// polled one word, its slice of L2 would be the bottleneck. Each word has a cache line of its own.
+#define RELEASE_WORDS 16
 
-struct alignas(128) Word {
+struct alignas(128) BarrierWord {
     u32 round;
 };
 
-struct Gate {
+struct GridBarrier {
     alignas(128) u32 arrived;
-    Word released[GATES];
+    BarrierWord released[RELEASE_WORDS];
 };
 
 // The part of the control block that every block reads at the start of a step.
@@ -27,7 +27,7 @@ struct Seen {
     u32 far_count[2];
     u32 any_spilled;
     u32 unlisted;  // 1 if far has no list: a split scans all vertices
-    Orders orders;
+    StepPlan plan;
 };
 
 // All counters of one share. The host reads it after each slice.
@@ -50,5 +50,5 @@ struct Control : Seen {
     u32 claimed_count;
     u32 unrecorded;  // reached vertices without a record
     u32 polls;       // how often the leader has taken words from express rings, if COUNTS_POLLS
-    Gate gate;
+    GridBarrier barrier;
 };

@@ -15,24 +15,24 @@ struct Ballot {
 };
 
 // Words that peers write into this rank's memory.
-struct Heard {
-    u64 published[MAX_PEERS];  // entries that each sender has put into this rank's inbox, ever
-    u64 shown[MAX_PEERS];      // dense pulls that each rank has requested since the start; see as_showing
-    u64 taken[MAX_PEERS];      // entries of this rank that each peer has taken, ever; see as_taken
-    u64 pace[MAX_PEERS];       // of each rank: odd in a heavy turn; changes with every turn
-    Ballot ballot[MAX_PEERS];  // at rank 0: the ranks' ballots
-    u64 vote;                  // the vote that is open, from 1; 0 until the first verdict
-    double limit;              // of the last verdict; 0 until the first
-    double from;               // start of the shared window that ends at the limit
-    double bound;              // the pull bound that some rank has set last; see sssp/pull_deferred.cuh
+struct MailboxHeader {
+    u64 published[MAX_PEERS];    // entries that each sender has put into this rank's inbox, ever
+    u64 dense_pulls[MAX_PEERS];  // dense pulls that each rank has requested since the start; see pack_dense_pull
+    u64 taken[MAX_PEERS];        // entries of this rank that each peer has taken, ever; see pack_credits
+    u64 epoch[MAX_PEERS];        // of each rank: odd in a heavy step; changes with every step
+    Ballot ballot[MAX_PEERS];    // at rank 0: the ranks' ballots
+    u64 vote;                    // the vote that is open, from 1; 0 until the first verdict
+    double limit;                // of the last verdict; 0 until the first
+    double from;                 // start of the shared window that ends at the limit
+    double bound;                // the pull bound that some rank has set last; see sssp/pull_deferred.cuh
     u32 quiet;
     u32 stop;  // some host wants the run to end
 };
 
 // Each rank has two, used in turn. A run clears the one of the next run; nobody writes into it before all ranks have
 // ended this run.
-struct Mailbox : Heard {
-    u64 ended[MAX_PEERS];             // how each rank has ended, when it has; see take_leave
+struct Mailbox : MailboxHeader {
+    u64 ended[MAX_PEERS];             // how each rank has ended, when it has; see leader_shut_down
     u64 express[MAX_PEERS][EXPRESS];  // a ring for each sender; see exchange/ll_ring.cuh
 };
 
@@ -47,17 +47,17 @@ struct Ending {
 // The ranks that exchange inside the kernel: all ranks, or those of one host. Their numbers among all ranks are
 // consecutive; here they count from 0. Improved vertices of other ranks are marked dirty and sent after the kernel.
 struct Peers {
-    Mailbox* mailbox[MAX_PEERS];       // of every one of them
-    Mailbox* next;                     // this rank's in the next run
-    Entry* outbox[MAX_PEERS];          // this rank's ring in the inbox of every one
-    const Entry* inbox;                // this rank's; the ring of sender p begins at p * capacity
-    const Distance* shown[MAX_PEERS];  // in each rank's memory: distances of the vertices that it owns
-    u32 owned[MAX_PEERS];              // number of these vertices
-    u32 mirrors[MAX_PEERS];            // where their mirrors begin
-    double limit;                      // up to where a rank may work before the first verdict
-    double ahead;                      // how far beyond the window that all share a rank may work
-    double widest;                     // that window
-    double bound;                      // distances beyond it are not relaxed in this launch
+    Mailbox* mailbox[MAX_PEERS];           // of every one of them
+    Mailbox* next;                         // this rank's in the next run
+    Entry* outbox[MAX_PEERS];              // this rank's ring in the inbox of every one
+    const Entry* inbox;                    // this rank's; the ring of sender p begins at p * capacity
+    const Distance* distances[MAX_PEERS];  // in each rank's memory: distances of the vertices that it owns
+    u32 owned[MAX_PEERS];                  // number of these vertices
+    u32 mirrors[MAX_PEERS];                // where their mirrors begin
+    double limit;                          // up to where a rank may work before the first verdict
+    double ahead;                          // how far beyond the window that all share a rank may work
+    double widest;                         // that window
+    double bound;                          // distances beyond it are not relaxed in this launch
     u32 me;
     u32 count;       // 1 when there is nobody to exchange with in the kernel
     u32 capacity;    // entries of a ring, a power of two
@@ -66,45 +66,45 @@ struct Peers {
 };
 
 // What a step may exchange with one peer: positions in rings, counted since the start of the run.
-struct Traffic {
-    u64 room;          // where its outbox is full
-    u64 express_room;  // and where its express ring is
-    u64 begin;         // its entries to take: from ...
-    u64 end;           // ... to
-    u32 seen;          // its dense pulls that this rank has done
-    u32 to_see;        // its dense pulls requested so far; this step does the new one, ...
-    float see_below;   // ... up to this distance
+struct PeerCursors {
+    u64 room;             // where its outbox is full
+    u64 express_room;     // and where its express ring is
+    u64 begin;            // its entries to take: from ...
+    u64 end;              // ... to
+    u32 pulls_done;       // its dense pulls that this rank has done
+    u32 pulls_requested;  // its dense pulls requested so far; this step does the new one, ...
+    float pull_below;     // ... up to this distance
     u32 unused;
 };
 
 // The decisions of the leader block for a step.
-struct Orders {
+struct StepPlan {
     double limit;  // up to where this rank may work
     double from;   // where the window begins, if all share one
-    double bound;  // that a peer has told of; 0 if none has
+    double bound;  // that a peer has published; 0 if none has
     u32 quiet;
     u32 stopped;
     u32 arrived;  // entries in the inbox, and distances to look at, at the most as many as fit here
     u32 express;  // something has come by an express ring
     u32 sent;     // of what has arrived, entries in the inbox
     u32 near;     // near entries at the start of the step; blocks that start early may already have merged arrivals
-    Traffic with[MAX_PEERS];
+    PeerCursors cursors[MAX_PEERS];
 };
 
-// State of the leader block between launches. Other blocks write only the counters of sent entries and `showing`; the
-// leader writes the rest when the launch ends.
+// State of the leader block between launches. Other blocks write only the counters of sent entries and
+// `pull_requested`; the leader writes the rest when the launch ends.
 struct Exchange {
-    u64 sent[MAX_PEERS];          // places taken in each outbox, ever
-    u64 express_sent[MAX_PEERS];  // and in each express ring
-    u64 told_sent[MAX_PEERS];     // the part of `sent` that has been published
-    u64 told_taken[MAX_PEERS];    // credits that have been returned to each sender; see as_taken
-    u64 told_shown;               // the part of `shown` that has been published
-    u64 shown;                    // dense pulls that this rank has requested since the start
-    float below;                  // threshold of the last one
-    u32 showing;                  // 1 if this step requests a dense pull
-    double told_bound;            // pull bound that has been published; see sssp/pull_deferred.cuh
-    u64 balloted;                 // the last vote this rank has taken part in
-    u64 calm;                     // rank 0: entries sent in all when the last vote was calm, plus one
-    u64 pace;                     // step epoch that has been published
-    double width;                 // width of the window, on one rank and at rank 0, which moves it for all
+    u64 sent[MAX_PEERS];             // places taken in each outbox, ever
+    u64 express_sent[MAX_PEERS];     // and in each express ring
+    u64 published_sent[MAX_PEERS];   // the part of `sent` that has been published
+    u64 published_taken[MAX_PEERS];  // credits that have been returned to each sender; see pack_credits
+    u64 published_pulls;             // the part of `dense_pulls` that has been published
+    u64 dense_pulls;                 // dense pulls that this rank has requested since the start
+    float pull_below;                // threshold of the last one
+    u32 pull_requested;              // 1 if this step requests a dense pull
+    double published_bound;          // pull bound that has been published; see sssp/pull_deferred.cuh
+    u64 last_vote;                   // the last vote this rank has taken part in
+    u64 calm;                        // rank 0: entries sent in all when the last vote was calm, plus one
+    u64 epoch;                       // step epoch that has been published
+    double width;                    // width of the window, on one rank and at rank 0, which moves it for all
 };

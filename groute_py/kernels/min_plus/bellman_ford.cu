@@ -127,8 +127,8 @@ struct Dense {
 template <class Storage>
 __device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distances, Control* control, Sweep* sweep,
                                              Distance cutoff, u32 max_rounds) {
-    __shared__ Attendance block;
-    if (threadIdx.x == 0) block = attend(control);
+    __shared__ BarrierPhase phase;
+    if (threadIdx.x == 0) phase = current_phase(control);
     __syncthreads();
     u64 round = sweep->rounds, relaxed = 0;
     const u64 last = round + max_rounds;
@@ -137,13 +137,13 @@ __device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distanc
         Take take{distances, cutoff, false};
         storage.round(take, relaxed, overflowed);
         if (__any_sync(~0u, take.changed) && lane() == 0) sweep->changed[(round + 1) % 3] = 1;
-        meet(control, block);
+        grid_sync(control, phase);
         if (blockIdx.x == 0 && threadIdx.x == 0) sweep->changed[round % 3] = 0;
         round++;
     }
     add_up(&sweep->relaxations, relaxed);
     if (overflowed && cutoff == NOTHING) sweep->overflowed = 1;
-    meet(control, block);  // all have read the words that change next
+    grid_sync(control, phase);  // all have read the words that change next
     if (blockIdx.x == 0 && threadIdx.x == 0) sweep->rounds = round;
 }
 

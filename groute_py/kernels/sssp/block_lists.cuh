@@ -41,7 +41,7 @@ struct BlockLists {
             staged.list[near ? level % 2 : FAR].put(place, ready);
         else
             spill_one(ready, near ? now.near_out : now.far);
-        if (near) tell_one(rank, peers, entry_of(ready));
+        if (near) push_one(rank, peers, entry_of(ready));
     }
 
     __device__ __forceinline__ void remote_one(const Ready& ready) {
@@ -64,7 +64,7 @@ struct BlockLists {
 
   private:
     __device__ __forceinline__ void add_near(bool wanted, Ready ready) {
-        if (exchanges(rank.peers)) tell(rank, wanted ? peers_of(rank, ready.vertex) : 0, entry_of(ready));
+        if (exchanges(rank.peers)) warp_push(rank, wanted ? peers_of(rank, ready.vertex) : 0, entry_of(ready));
         if (wanted) ready = looked_up(rank.share, ready);
         bool heavy = wanted && ready.degree > HEAVY;
         if (wanted && ready.degree > ROW) note_long();

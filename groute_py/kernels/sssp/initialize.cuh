@@ -15,7 +15,7 @@
 // Clears the control block except the grid barrier, which is in use; one warp calls it.
 __device__ __forceinline__ void clear(Control* control) {
     u32* words = (u32*)control;
-    for (u32* word = words + lane(); word < (u32*)&control->gate; word += 32) *word = 0;
+    for (u32* word = words + lane(); word < (u32*)&control->barrier; word += 32) *word = 0;
     __syncwarp();
 }
 
@@ -43,16 +43,16 @@ __device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) 
     if (thread < 32) {
         if (begins == NEW_SOLVE) clear(rank.control);
         if (lane() == 0) {
-            rank.control->orders = Orders{};
+            rank.control->plan = StepPlan{};
             rank.control->exchange = Exchange{};
             rank.control->exchange.width = (double)width;
-            rank.control->exchange.showing = begins == NEW_RUN;
+            rank.control->exchange.pull_requested = begins == NEW_RUN;
             for (u32 p = 0; p < MAX_PEERS; p++) {
-                rank.control->orders.with[p].room = peers.capacity;
-                rank.control->orders.with[p].express_room = peers.owned[peers.me] < LAP_MARK ? express_room(0, 0) : 0;
+                rank.control->plan.cursors[p].room = peers.capacity;
+                rank.control->plan.cursors[p].express_room = peers.owned[peers.me] < LAP_MARK ? express_room(0, 0) : 0;
             }
             if (begins == NEW_SOLVE) list_source(rank, source, width);
-            rank.control->orders.near = rank.control->near_count[rank.control->turn % 3];
+            rank.control->plan.near = rank.control->near_count[rank.control->turn % 3];
         }
     }
     if (begins == NEW_RUN) return;

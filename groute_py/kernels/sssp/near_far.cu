@@ -47,24 +47,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
           u32 source, Distance first) {
     __shared__ Staging staged;
     __shared__ Seen seen;
-    __shared__ Desk desk;
-    __shared__ Attendance block;
+    __shared__ LeaderState leader;
+    __shared__ BarrierPhase phase;
     Exchange& exchange = control->exchange;
-    const Rank rank{share, work, peers, control, seen, block, desk};
+    const Rank rank{share, work, peers, control, seen, phase, leader};
     const bool exchanging = exchanges(peers);
-    if (threadIdx.x < MAX_PEERS) desk.express_at[threadIdx.x] = 0;
+    if (threadIdx.x < MAX_PEERS) leader.express_at[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
-        desk.began = clock64();
-        block = attend(control);
+        leader.began = clock64();
+        phase = current_phase(control);
     }
     __syncthreads();
     if (begins != GO_ON) {
         begin(rank, begins, source, first);
-        meet(control, block);
+        grid_sync(control, phase);
     }
     if (max_turns == 0) return;
     if (exchanging && blockIdx.x == 0) clear(peers.next);
-    if (exchanging && conducts() && threadIdx.x < 32) take_over(control, desk);
+    if (exchanging && is_leader_block() && threadIdx.x < 32) leader_restore(control, leader);
     look_at(control, seen, peers);
 
     u32 turn = seen.turn, far_side = seen.far_side;
@@ -82,15 +82,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     // Sets the pull bound if this step has many arcs, or if a peer has set one.
     auto foresee = [&](u64 arcs) {
         if (!PULLS || bound != NOTHING || !is_narrow(work, window, threshold)) return;
-        const double told = exchanging ? seen.orders.bound : 0;
-        const bool joins = told > 0 && told >= (double)threshold;
+        const double peers_bound = exchanging ? seen.plan.bound : 0;
+        const bool joins = peers_bound > 0 && peers_bound >= (double)threshold;
         if (!joins && arcs < work.outer_from) return;
         base = window;
-        bound = max(joins ? (Distance)told : end_of(threshold, work.outer_reach / 2), threshold);
+        bound = max(joins ? (Distance)peers_bound : end_of(threshold, work.outer_reach / 2), threshold);
         width = max(width, work.outer_reach / 4.0);
     };
-    auto up_to = [&] { return seen.orders.limit; };  // the shared limit
-    auto open = [&](Distance from, bool much) {      // opens the window that begins at `from`
+    auto up_to = [&] { return seen.plan.limit; };  // the shared limit
+    auto open = [&](Distance from, bool much) {    // opens the window that begins at `from`
         window = from;
         if (exchanging) {
             threshold = end_of(from, (double)delta);
@@ -105,19 +105,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     };
 
     while (true) {
-        const u32 near_count = min(exchanging ? seen.orders.near : seen.near_count[turn % 3], work.capacity);
+        const u32 near_count = min(exchanging ? seen.plan.near : seen.near_count[turn % 3], work.capacity);
         const u32 items_count = min(seen.item_count[turn % 3], work.item_capacity);
         auto begun = [&] { return begin_turn(work, control, turn, far_side, near_count, items_count); };
         u32 far_count = seen.far_count[far_side];
         Distance least_far = seen.least_far[far_side];
-        const u32 arrived = exchanging ? seen.orders.arrived + seen.orders.express : 0;
+        const u32 arrived = exchanging ? seen.plan.arrived + seen.plan.express : 0;
         bool last = turn == last_turn && !exchanging;
         if (exchanging) {
-            if (seen.orders.quiet || seen.orders.stopped) {
+            if (seen.plan.quiet || seen.plan.stopped) {
                 Distance beyond = after_split ? least_far : threshold;
                 floor = far_count ? (double)beyond : (double)INFINITE;
                 if (pulls(far_count)) floor = min(floor, (double)bound);
-                if (seen.orders.stopped) floor = (double)window;
+                if (seen.plan.stopped) floor = (double)window;
                 break;
             }
         }
@@ -141,13 +141,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             served = !listed;
         } else {
             Turn now = begun();
-            meet(control, block);  // all blocks have read the counters that decide about the window
+            grid_sync(control, phase);  // all blocks have read the counters that decide about the window
             served = false;
             if (!behind && seen.any_spilled) {
                 floor = (double)window;
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
-                meet(control, block);  // cleared before vertices that find no place set it again
+                grid_sync(control, phase);  // cleared before vertices that find no place set it again
                 recover_spilled(share, work, control, now);
             } else if (!behind && pulls(far_count) &&
                        (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, up_to()) : floor > limit));
                 if (last || (idle && !exchanging)) break;
                 if (behind) {
-                    window = max(window, min((Distance)seen.orders.from, end()));  // either word may arrive first
+                    window = max(window, min((Distance)seen.plan.from, end()));  // either word may arrive first
                     threshold = end();
                 } else if (!idle) {
                     open(from, far_count > share.own / MUCH && !is_narrow(work, window, threshold));
@@ -195,9 +195,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 }
                 if (behind) {  // relax the entries of near and of the split in the step that follows
                     auto count = [&] {
-                        if (lane() == 0) control->orders.near = load_volatile(now.near_in.count);
+                        if (lane() == 0) control->plan.near = load_volatile(now.near_in.count);
                     };
-                    meet(control, block, [] {}, count, [] {});
+                    grid_sync(control, phase, [] {}, count, [] {});
                     look_at(control, seen, peers);
                     continue;
                 }
@@ -208,39 +208,39 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             }
         }
         turn++;
-        Prospect prospect;
-        auto prepare = [&] {
-            if (exchanging) hear(peers, desk);
+        LocalStatus status;
+        auto poll = [&] {
+            if (exchanging) leader_poll(peers, leader);
         };
         auto decide = [&] {
             if (!exchanging) return;
-            const Written written(exchange);
-            prospect.near = load_volatile(&control->near_count[turn % 3]);
-            prospect.listed = weight_of(prospect.near, load_volatile(&control->item_count[turn % 3]));
-            prospect.pending = load_volatile(&control->any_spilled);
+            const StepCounts counts(exchange);
+            status.near = load_volatile(&control->near_count[turn % 3]);
+            status.listed = weight_of(status.near, load_volatile(&control->item_count[turn % 3]));
+            status.pending = load_volatile(&control->any_spilled);
             Distance next = after_split ? load_l2(&control->least_far[far_side]) : threshold;
             u32 far = load_volatile(&control->far_count[far_side]);
             double left = far ? (double)next : (double)INFINITE;
-            prospect.bound = pulls(far) ? (double)bound : (double)INFINITE;
-            prospect.reach = work.outer_reach;
-            left = min(left, prospect.bound);
-            prospect.far = pulls(far) ? share.own : far;
-            prospect.much = pulls(far) || (far > share.own / MUCH && !is_narrow(work, window, threshold));
-            prospect.threshold = (double)threshold;
+            status.bound = pulls(far) ? (double)bound : (double)INFINITE;
+            status.reach = work.outer_reach;
+            left = min(left, status.bound);
+            status.far = pulls(far) ? share.own : far;
+            status.much = pulls(far) || (far > share.own / MUCH && !is_narrow(work, window, threshold));
+            status.threshold = (double)threshold;
             // entries of near are relaxed even if their window begins beyond the bound
             double listed = min((double)window, peers.bound);
-            prospect.floor = prospect.listed || prospect.pending ? listed : left;
-            conduct(peers, exchange, desk, written, prospect);
-            Copy<Orders>(&desk.orders).put(&control->orders);
+            status.floor = status.listed || status.pending ? listed : left;
+            leader_plan_step(peers, exchange, leader, counts, status);
+            Copy<StepPlan>(&leader.plan).put(&control->plan);
         };
-        meet(control, block, prepare, decide, [&] {
-            if (exchanging) report(peers, desk, prospect);
+        grid_sync(control, phase, poll, decide, [&] {
+            if (exchanging) leader_publish(peers, leader, status);
         });
         look_at(control, seen, peers);
     }
-    if (exchanging && conducts() && threadIdx.x < 32) {
-        Copy<Exchange>(&desk.own).put(&exchange);
-        take_leave(peers, control, seen.orders.stopped, floor);
+    if (exchanging && is_leader_block() && threadIdx.x < 32) {
+        Copy<Exchange>(&leader.own).put(&exchange);
+        leader_shut_down(peers, control, seen.plan.stopped, floor);
     }
     add_up(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {

@@ -100,7 +100,7 @@ struct Pull {
     }
 
     // Writes buffered entries, and the number and smallest distance of far to the control block.
-    __device__ __forceinline__ void settle(Distance* least_far, u32* far_count) {
+    __device__ __forceinline__ void finish(Distance* least_far, u32* far_count) {
         lists.flush();
         lower(least_far, least);
         for (u32 apart = 16; apart; apart /= 2) found += __shfl_xor_sync(~0u, found, apart);
@@ -324,12 +324,12 @@ __device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distanc
     }
     Pull pulled{rank, now, staged, {rank, now, staged, bound}, from, beyond, end, cutoff, relaxed, lists_far};
     pulled.rows();
-    meet(control, rank.block);
+    grid_sync(control, rank.phase);
     const u32 parts = load_l2(now.cut_count);
     if (parts) {
         pulled.parts(parts);
-        meet(control, rank.block);
+        grid_sync(control, rank.phase);
         pulled.list_long(parts);
     }
-    pulled.settle(&control->least_far[far_side], &control->far_count[far_side]);
+    pulled.finish(&control->least_far[far_side], &control->far_count[far_side]);
 }

@@ -82,15 +82,15 @@ struct Relax {
     __device__ __forceinline__ void inbox() {
         const Peers& peers = rank.peers;
         for (u32 p = 0; p <= peers.count; p++) {  // and then all that was sent
-            const bool shown = p < peers.count;
-            const Traffic& with = rank.seen.orders.with[p % MAX_PEERS];
-            if (shown && !shows(with)) continue;
-            receive(shown ? peers.owned[p] : rank.seen.orders.sent, shown, [&](u32 index) {
-                if (!shown) return sent(index);
+            const bool is_pull = p < peers.count;
+            const PeerCursors& cursors = rank.seen.plan.cursors[p % MAX_PEERS];
+            if (is_pull && !has_dense_pull(cursors)) continue;
+            receive(is_pull ? peers.owned[p] : rank.seen.plan.sent, is_pull, [&](u32 index) {
+                if (!is_pull) return sent(index);
                 Entry entry;
-                entry.distance = load_volatile(&peers.shown[p][index]);
+                entry.distance = load_volatile(&peers.distances[p][index]);
                 entry.vertex = index + peers.mirrors[p];
-                if ((double)entry.distance > with.see_below) entry.distance = NOTHING;
+                if ((double)entry.distance > cursors.pull_below) entry.distance = NOTHING;
                 return entry;
             });
         }
@@ -99,10 +99,11 @@ struct Relax {
     // Entry `index` of all entries in the inbox for this step, counted over all senders.
     __device__ __forceinline__ Entry sent(u32 index) {
         const Peers& peers = rank.peers;
-        const Traffic* with = rank.seen.orders.with;
+        const PeerCursors* cursors = rank.seen.plan.cursors;
         u32 p = 0;
-        for (; index >= (u32)(with[p].end - with[p].begin); p++) index -= (u32)(with[p].end - with[p].begin);
-        const u64 place = (with[p].begin + index) & (peers.capacity - 1);
+        for (; index >= (u32)(cursors[p].end - cursors[p].begin); p++)
+            index -= (u32)(cursors[p].end - cursors[p].begin);
+        const u64 place = (cursors[p].begin + index) & (peers.capacity - 1);
         Entry entry = load(&peers.inbox[(u64)p * peers.capacity + place]);
         entry.vertex += peers.mirrors[p];
         return entry;
@@ -113,18 +114,18 @@ struct Relax {
     // second might read an older value and take a lap bit of two laps ago for the next one.)
     __device__ __forceinline__ void express() {
         const Peers& peers = rank.peers;
-        Desk& desk = rank.desk;
+        LeaderState& leader = rank.leader;
         for (u32 p = 0; p < peers.count; p++) {
             if (p == peers.me) continue;
-            u32 number = (u32)desk.express_at[p] + threadIdx.x;
+            u32 number = (u32)leader.express_at[p] + threadIdx.x;
             u64 word = load_volatile(express_place(peers.mailbox[peers.me]->express[p], number));
             u32 missing = ~__ballot_sync(~0u, threadIdx.x < EXPRESS && has_mark(word, number));
-            if (lane() == 0) desk.come[threadIdx.x >> 5] = missing ? __ffs(missing) - 1 : 32;
+            if (lane() == 0) leader.come[threadIdx.x >> 5] = missing ? __ffs(missing) - 1 : 32;
             __syncthreads();
             u32 count = 0;
             for (u32 warp = 0; warp < WARPS; warp++) {
-                count += desk.come[warp];
-                if (desk.come[warp] < 32) break;  // words after a missing one wait
+                count += leader.come[warp];
+                if (leader.come[warp] < 32) break;  // words after a missing one wait
             }
             Entry entry = from_express(word);
             entry.vertex += peers.mirrors[p];
@@ -139,7 +140,7 @@ struct Relax {
             finds.near[0] = nearer;
             if (__any_sync(~0u, nearer)) lists.add(finds);
             __syncthreads();
-            if (threadIdx.x == 0) desk.express_at[p] += count;
+            if (threadIdx.x == 0) leader.express_at[p] += count;
         }
     }
 
@@ -300,8 +301,8 @@ struct Relax {
     // looked up.
     __device__ __forceinline__ bool fresh(const Ready& ready, u32 least, bool is_sent = false) {
         Distance known = load_volatile(&rank.work.distance[ready.vertex]);
-        Distance told = ready.degree > least ? at_owner(rank, ready.vertex) : NOTHING;
-        return (is_sent ? known > ready.distance : known == ready.distance) && told >= ready.distance;
+        Distance owners = ready.degree > least ? at_owner(rank, ready.vertex) : NOTHING;
+        return (is_sent ? known > ready.distance : known == ready.distance) && owners >= ready.distance;
     }
 
     // Looks up a row chunk; false if it is empty or stale.

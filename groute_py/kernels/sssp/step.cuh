@@ -9,11 +9,11 @@
 #include "primitives/warp.cuh"
 #include "sssp/worklists.cuh"
 
-// Copies the control words to shared memory, with the leader's decisions (`Orders`) if there are peers; all threads of
-// a block call it.
+// Copies the control words to shared memory, with the leader's decisions (`StepPlan`) if there are peers; all threads
+// of a block call it.
 __device__ __forceinline__ void look_at(const Control* control, Seen& seen, const Peers& peers) {
-    const u32 orders = exchanges(peers) ? sizeof(Orders) - (MAX_PEERS - peers.count) * sizeof(Traffic) : 0;
-    const u32 bytes = sizeof(Seen) - sizeof(Orders) + orders;
+    const u32 plan = exchanges(peers) ? sizeof(StepPlan) - (MAX_PEERS - peers.count) * sizeof(PeerCursors) : 0;
+    const u32 bytes = sizeof(Seen) - sizeof(StepPlan) + plan;
     const u32* from = (const u32*)(const Seen*)control;
     u32* to = (u32*)&seen;
     static_assert(sizeof(Seen) / 4 <= BLOCK, "a word a thread");

@@ -11,7 +11,8 @@
 
 struct Thin {
     Relax<BlockLists>& relax;
-    const u32 told = exchanges(relax.rank.peers) ? relax.rank.share.own : 0;  // vertices whose out-arcs peers may hold
+    const u32 pushed =
+        exchanges(relax.rank.peers) ? relax.rank.share.own : 0;  // vertices whose out-arcs peers may hold
 
     // Relaxes `count` entries with the warps of the block, `each` (at most ROWS) a warp at a time. `has_long` says
     // whether some row may be longer than ROW. `fetch(i)` returns entry i with its row.
@@ -71,9 +72,9 @@ struct Thin {
         do {
             __syncthreads();
             if (threadIdx.x < 32) {
-                const u64* taken = relax.rank.desk.express_at;
+                const u64* taken = relax.rank.leader.express_at;
                 const bool some = is_peer(peers, lane()) && has_come(peers, lane(), (u32)taken[lane()]);
-                const bool others_work = load_volatile(&relax.rank.control->gate.arrived) != gridDim.x - 1;
+                const bool others_work = load_volatile(&relax.rank.control->barrier.arrived) != gridDim.x - 1;
                 const bool come = __any_sync(~0u, some), ends = has_bottomed() || count > BLOCK;
                 if (lane() == 0) {
                     staged.come = come;
@@ -120,7 +121,7 @@ struct Thin {
             Distance known = atomic_min(&relax.rank.work.distance[next.vertex], fits ? next.distance : NOTHING);
             Row row = {};
             if (!leaves(share, next.vertex)) row = row_of(share, next.vertex);
-            u32 peers = next.vertex < told ? load_volatile(&share.leads[next.vertex]) : 0;
+            u32 peers = next.vertex < pushed ? load_volatile(&share.leads[next.vertex]) : 0;
             Arc later = {};
             if (k + LANES < ready.degree) later = load_volatile(&share.arcs[ready.begin + k + LANES]);
             relax.relaxed++;
@@ -159,10 +160,10 @@ __device__ __forceinline__ void take_thin_turn(const Rank& rank, Begun begun, St
     __syncthreads();
     BlockLists lists{rank, now, staged};
     Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
-    if (exchanges(rank.peers) && rank.seen.orders.arrived) relax.inbox();
+    if (exchanges(rank.peers) && rank.seen.plan.arrived) relax.inbox();
     Thin thin{relax};
     // with peers the leader block polls the express rings, and leaves near to the other blocks, if there are any
-    const bool listens = exchanges(rank.peers) && conducts();
+    const bool listens = exchanges(rank.peers) && is_leader_block();
     const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
     if (blockIdx.x < blocks) thin.near(blocks);
     bool all;

@@ -10,11 +10,11 @@
 __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged, Distance window,
                                             Distance bound) {
     WarpLists lists{rank, to, staged, bound};
-    lists.told = true;
+    lists.only_arrivals = true;
     u32 none = 0;
     Relax<WarpLists> relax{rank, to, lists, window, NOTHING, NOTHING, bound, none};
     relax.inbox();
-    if (conducts()) relax.express();
+    if (is_leader_block()) relax.express();
     lists.flush();
 }
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging&
     Turn to = now;
     to.near_out = now.near_in;
     merge_inbox(rank, to, staged, window, bound);
-    meet(rank.control, rank.block);
+    grid_sync(rank.control, rank.phase);
     now.near_in_count = min(load_l2(now.near_in.count), rank.work.capacity);
 }
 
@@ -62,19 +62,19 @@ template <class Foresee>
 __device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived,
                                                 Distance window, Distance threshold, Distance cutoff,
                                                 const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
-    const Orders& orders = rank.seen.orders;
+    const StepPlan& plan = rank.seen.plan;
     const bool once =
-        !PULLS && arrived && !along && !has_halo(rank.share) && orders.sent == orders.arrived && !orders.express;
+        !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.express;
     if (arrived && !once) join_inbox(rank, now, staged, window, bound);
     {
         Turn to = now;
         to.items_out_count = now.cut_count;
         WarpLists lists{rank, to, staged, bound};
         Relax<WarpLists> relax{rank, to, lists, window, threshold, cutoff, bound, relaxed};
-        relax_groups(relax, once ? orders.sent : 0);
+        relax_groups(relax, once ? plan.sent : 0);
         lists.flush();
     }
-    meet(rank.control, rank.block);
+    grid_sync(rank.control, rank.phase);
     const u32 cut = min(load_l2(now.cut_count), rank.work.item_capacity);
     foresee(arcs_due(rank.work, 0, now.items_in_count + cut));
     WarpLists lists{rank, now, staged, bound};

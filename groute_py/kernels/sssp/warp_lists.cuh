@@ -13,8 +13,8 @@ struct WarpLists {
     Staging& staged;
     Distance bound;                     // arcs that lead there or beyond are left to be pulled; NOTHING where none are
     u32 near_count = 0, far_count = 0;  // the same in all lanes
-    bool shown = false;                 // this step requests a dense pull, so nothing more is pushed
-    bool told = false;                  // all entries are arrivals, which are not pushed on
+    bool stops_pushing = false;         // this step requests a dense pull, so nothing more is pushed
+    bool only_arrivals = false;         // all entries are arrivals, which are not pushed on
 
     // Whether a vertex has no arc to relax before the bound, by its weight class (grade); then it need not be listed.
     __device__ __forceinline__ bool idle(const Ready& ready) const {
@@ -59,8 +59,8 @@ struct WarpLists {
     }
 
     __device__ __forceinline__ void flush_near() {
-        if (exchanges(rank.peers) && !told) {
-            tell_of_near();
+        if (exchanges(rank.peers) && !only_arrivals) {
+            push_near();
             if (PULLS) drop_idle();
         }
         write(0, near_count, now.near_out);
@@ -84,11 +84,11 @@ struct WarpLists {
 
     // Pushes the buffered near entries to peers. A stale entry is skipped, because its vertex has a newer one. The
     // loads for all entries are in flight at once.
-    __device__ __forceinline__ void tell_of_near() {
+    __device__ __forceinline__ void push_near() {
         const int each = HELD / 32;
         u32 to[each];
         Distance known[each];
-        if (shown) return;
+        if (stops_pushing) return;
         __syncwarp();
 #pragma unroll
         for (int k = 0; k < each; k++) {
@@ -102,7 +102,7 @@ struct WarpLists {
             const Entry entry = held(0)[index];
             if (index >= near_count || entry.distance != known[k] || grade_in(entry.vertex) == DEAD_END) to[k] = 0;
         }
-        const u32 showing = load_volatile(&rank.control->exchange.showing);
+        const u32 pull_requested = load_volatile(&rank.control->exchange.pull_requested);
         for (u32 p = 0; p < rank.peers.count; p++) {
             u32 count = 0;
 #pragma unroll
@@ -115,7 +115,7 @@ struct WarpLists {
                 next += __popc(mask);
             }
         }
-        shown = __any_sync(~0u, showing);
+        stops_pushing = __any_sync(~0u, pull_requested);
     }
 
     // Drops entries without an arc to relax here, after peers have got them.

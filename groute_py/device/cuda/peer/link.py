@@ -92,7 +92,7 @@ class Link:
         self._me, self._capacity = channel.rank, capacity
         self.first, self.size, self._ghosts = team.first, channel.size, ghosts
         self._ring_bytes, self._entry_bytes = capacity * entry_bytes, entry_bytes
-        self._shown_bytes = ghosts.owned[self._me] * distances.itemsize
+        self._pull_bytes = ghosts.owned[self._me] * distances.itemsize
         self._memory, self._runs = memory, 0
         self._mapped = mapped(channel, int(memory))
         self._distances = mapped(channel, distances.data.ptr)
@@ -117,7 +117,7 @@ class Link:
             base = self._mapped[rank]
             struct["mailbox"][0, rank] = base + mailbox
             struct["outbox"][0, rank] = base + INBOX_AT + self._me * self._ring_bytes
-            struct["shown"][0, rank] = self._distances[rank]
+            struct["distances"][0, rank] = self._distances[rank]
             struct["owned"][0, rank] = self._ghosts.owned[rank]
             struct["mirrors"][0, rank] = self._ghosts.at(self._me, rank)
         struct["next"], struct["inbox"] = self._memory + other, self._memory + INBOX_AT
@@ -127,10 +127,10 @@ class Link:
 
     def bytes_sent(self, exchange: Any) -> list[int]:
         """Bytes sent to each peer: entries, and the distances of each dense pull."""
-        shown = int(exchange["shown"]) * self._shown_bytes
+        pulled = int(exchange["dense_pulls"]) * self._pull_bytes
         entries = (exchange["sent"] + exchange["express_sent"]).tolist()[: self.size]
         return [
-            count * self._entry_bytes + (shown if peer != self._me else 0)
+            count * self._entry_bytes + (pulled if peer != self._me else 0)
             for peer, count in enumerate(entries)
         ]
 

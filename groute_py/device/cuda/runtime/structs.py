@@ -74,7 +74,7 @@ PEERS = np.dtype(
         ("next", POINTER),
         ("outbox", POINTER, MAX_PEERS),
         ("inbox", POINTER),
-        ("shown", POINTER, MAX_PEERS),
+        ("distances", POINTER, MAX_PEERS),
         ("owned", NUMBER, MAX_PEERS),
         ("mirrors", NUMBER, MAX_PEERS),
         ("limit", np.float64),
@@ -107,9 +107,9 @@ BALLOT = np.dtype([("floor", np.uint64), ("sent", np.uint64), ("received", np.ui
 MAILBOX = np.dtype(
     [
         ("published", np.uint64, MAX_PEERS),
-        ("shown", np.uint64, MAX_PEERS),
+        ("dense_pulls", np.uint64, MAX_PEERS),
         ("taken", np.uint64, MAX_PEERS),
-        ("pace", np.uint64, MAX_PEERS),
+        ("epoch", np.uint64, MAX_PEERS),
         ("ballot", BALLOT, MAX_PEERS),
         ("vote", np.uint64),
         ("limit", np.float64),
@@ -123,21 +123,21 @@ MAILBOX = np.dtype(
     align=True,
 )
 
-TRAFFIC = np.dtype(
+PEER_CURSORS = np.dtype(
     [
         ("room", np.uint64),
         ("express_room", np.uint64),
         ("begin", np.uint64),
         ("end", np.uint64),
-        ("seen", NUMBER),
-        ("to_see", NUMBER),
-        ("see_below", np.float32),
+        ("pulls_done", NUMBER),
+        ("pulls_requested", NUMBER),
+        ("pull_below", np.float32),
         ("unused", NUMBER),
     ],
     align=True,
 )
 
-ORDERS = np.dtype(
+STEP_PLAN = np.dtype(
     [
         ("limit", np.float64),
         ("from", np.float64),
@@ -148,7 +148,7 @@ ORDERS = np.dtype(
         ("express", NUMBER),
         ("sent", NUMBER),
         ("near", NUMBER),
-        ("with", TRAFFIC, MAX_PEERS),
+        ("cursors", PEER_CURSORS, MAX_PEERS),
     ],
     align=True,
 )
@@ -157,16 +157,16 @@ EXCHANGE = np.dtype(
     [
         ("sent", np.uint64, MAX_PEERS),
         ("express_sent", np.uint64, MAX_PEERS),
-        ("told_sent", np.uint64, MAX_PEERS),
-        ("told_taken", np.uint64, MAX_PEERS),
-        ("told_shown", np.uint64),
-        ("shown", np.uint64),
-        ("below", np.float32),
-        ("showing", NUMBER),
-        ("told_bound", np.float64),
-        ("balloted", np.uint64),
+        ("published_sent", np.uint64, MAX_PEERS),
+        ("published_taken", np.uint64, MAX_PEERS),
+        ("published_pulls", np.uint64),
+        ("dense_pulls", np.uint64),
+        ("pull_below", np.float32),
+        ("pull_requested", NUMBER),
+        ("published_bound", np.float64),
+        ("last_vote", np.uint64),
         ("calm", np.uint64),
-        ("pace", np.uint64),
+        ("epoch", np.uint64),
         ("width", np.float64),
     ],
     align=True,
@@ -175,7 +175,7 @@ EXCHANGE = np.dtype(
 LINE = 128
 """Bytes of a line of L2: words that many wait for lie apart."""
 
-GATES = 16
+RELEASE_WORDS = 16
 """Words that blocks wait for; see kernels/layout/control.cuh."""
 
 
@@ -191,7 +191,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("far_count", NUMBER, 2),
         ("any_spilled", NUMBER),
         ("unlisted", NUMBER),
-        ("orders", ORDERS),
+        ("plan", STEP_PLAN),
         ("exchange", EXCHANGE),
         ("relaxations", np.uint64),
         ("steps", np.uint64),
@@ -214,9 +214,12 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
     before = np.dtype(counters, align=True)
     last = str(counters[-1][0])
     end = offset_of(before, last) + before[last].itemsize  # without what pads the whole
-    before_gate = -end % LINE
-    gate = [("padding", np.uint8, before_gate), ("gate", np.uint8, (1 + GATES) * LINE)]
-    return np.dtype(counters + gate, align=True)
+    before_barrier = -end % LINE
+    barrier = [
+        ("padding", np.uint8, before_barrier),
+        ("barrier", np.uint8, (1 + RELEASE_WORDS) * LINE),
+    ]
+    return np.dtype(counters + barrier, align=True)
 
 
 def offset_of(struct: np.dtype[Any], field: str) -> int:
