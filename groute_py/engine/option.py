@@ -6,6 +6,7 @@ The command line, the keywords of Python and the tables of the documents are mad
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -20,6 +21,9 @@ EVERYWHERE = ("bfs", "sssp", "open")
 
 PLACE = "**options: "
 """How the docstring of a function begins the line that all its options replace."""
+
+REFERENCE = re.compile(r"See \[[^]]+\]\([^)]*\)\.? ?")
+"""A sentence in Markdown that only names another place of the documents."""
 
 WIDTH = 92
 """Columns of the text of a docstring."""
@@ -83,13 +87,16 @@ def check_option(entry: Field[Any], value: Any) -> None:
     known = about(entry)
     if known.choices:
         check_choice(entry.name, value, known.choices)
-    if known.check is not None and value is not None:
+    if known.check is not None and (value is not None or entry.default is not None):
         known.check(value)
 
 
 def is_default(entry: Field[Any], value: Any) -> bool:
     """Whether a value, of whatever type, is the default."""
-    return isinstance(value, type(entry.default)) and bool(value == entry.default)
+    try:
+        return bool(value == entry.default)
+    except ValueError:  # of an array
+        return False
 
 
 def chosen(kind: type, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,6 +139,8 @@ def _argument(entry: Field[Any], known: Option) -> str:
     text = f"{entry.name}: {known.text}"
     if known.choices:
         text += f" One of {', '.join(known.choices)}."
+    if known.in_python and (more := REFERENCE.sub("", known.in_python)):
+        text += f" {more}."
     return f"{text} None: {known.unset}." if known.unset else text
 
 

@@ -25,7 +25,7 @@ ONE_SOURCE = ("sssp", "open")
 
 
 def _check_algorithm(name: Any) -> None:
-    if name == "auto":
+    if isinstance(name, str) and name == "auto":
         return
     from groute_py.algorithms.choose import check_name
 
@@ -135,7 +135,7 @@ class Options:
         "tries `hilbert` if there are coordinates, else `bfs`, on graphs with fewer than 16 arcs "
         "per vertex, and keeps it if it at least halves the arcs between ranks or the vertices "
         "with such arcs. Answers keep the file's ids",
-        in_python="Results keep the graph's own numbers",
+        in_python="`rcm` needs SciPy. Results keep the graph's own numbers",
         choices=("auto", "none", "bfs", "rcm", "hilbert"),
     )
     coordinates: str | Path | None = option(

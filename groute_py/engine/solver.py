@@ -42,7 +42,7 @@ class Solver:
 
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         self._channel = channel
-        self._lock, self._thread = threading.Lock(), 0
+        self._lock, self._thread, self._closed = threading.Lock(), 0, False
         self._graph = load_graph(supply, channel, options)
         self._solving = Solving(self._graph)
 
@@ -62,13 +62,15 @@ class Solver:
             InputError: the source or a target is not a vertex, or differs between ranks.
             NegativeCycleError: one can be reached from the source.
             TimeLimitError: the time limit passed.
-            RunError: a distance does not fit in 64 bits.
+            RunError: a distance does not fit in 64 bits, or the solver is closed.
         """
         if self._thread == threading.get_ident():
             raise RunError("this solver is solving already; a handler of a signal cannot use it")
         with self._lock:
             self._thread = threading.get_ident()
             try:
+                if self._closed:
+                    raise everywhere(RunError("this solver is closed; open the graph again"))
                 return self._solve(source, targets)
             finally:
                 self._thread = 0
@@ -89,7 +91,8 @@ class Solver:
         return self._graph.device.uuid
 
     def close(self) -> None:
-        """Unmap the memory that is shared with other ranks."""
+        """Unmap the memory that is shared with other ranks. Nothing can be solved afterwards."""
+        self._closed = True
         self._graph.close()
 
     def __enter__(self) -> Solver:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import groute_py
-from groute_py import InputError, VerificationError
+from groute_py import InputError, RunError, VerificationError
 from groute_py.cli.main import commands
 
 GRAPH = groute_py.generate("road:20x20")
@@ -60,6 +60,30 @@ def test_wrong_ends(ends: Any, says: str) -> None:
         with pytest.raises(InputError, match=says):
             solver.solve(*ends)
         assert solver.solve(np.int32(7)) is not None
+
+
+def test_a_closed_solver_says_so() -> None:
+    solver = groute_py.open(GRAPH, device="cpu")
+    solver.close()
+    solver.close()
+    with pytest.raises(RunError, match="closed; open the graph again") as caught:
+        solver.solve(0)
+    assert caught.value.on_all_ranks
+
+
+@pytest.mark.parametrize("name", ["algorithm", "device", "mode", "order"])
+@pytest.mark.parametrize("value", [None, 3, np.array([1, 2])])
+def test_what_is_no_name_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"{name} .* is unknown; choose one of"):
+        groute_py.sssp(GRAPH, 0, **{name: value})
+
+
+def test_help_gives_units_and_no_references() -> None:
+    assert "In arcs for `bfs`, else in units of weight" in " ".join(
+        str(groute_py.bfs.__doc__).split()
+    )
+    for function in (groute_py.sssp, groute_py.bfs, groute_py.open, groute_py.apsp):
+        assert "](" not in str(function.__doc__)
 
 
 def test_wrong_options_are_refused_before_reading() -> None:
