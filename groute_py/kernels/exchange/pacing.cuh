@@ -1,4 +1,4 @@
-// Lockstep of heavy steps; see exchange/peers.cuh. One warp of the leader block, lane p for peer p.
+// Lockstep of heavy steps; see exchange/PROTOCOL.md. One warp of the leader block, lane p for peer p.
 #pragma once
 
 #include "exchange/leader_state.cuh"

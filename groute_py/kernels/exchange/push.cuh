@@ -1,4 +1,4 @@
-// Pushing vertices that came into near to the peers that hold their out-arcs; see exchange/peers.cuh.
+// Pushing vertices that came into near to the peers that hold their out-arcs; see exchange/PROTOCOL.md.
 #pragma once
 
 #include "exchange/ll_ring.cuh"

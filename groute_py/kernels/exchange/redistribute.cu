@@ -1,5 +1,5 @@
 // Redistribution of arcs among peers by head (incoming edge-cut): each arc moves to the owner of its head; see
-// exchange/peers.cuh. Arcs to vertices of other hosts stay. A warp takes a row and keeps the order of its arcs.
+// exchange/PROTOCOL.md. Arcs to vertices of other hosts stay. A warp takes a row and keeps the order of its arcs.
 
 #include "layout/exchange.cuh"
 #include "layout/graph.cuh"

@@ -1,4 +1,4 @@
-// What the GPUs of a host share, and what each keeps for the exchange; see exchange/peers.cuh. Mirrored in
+// What the GPUs of a host share, and what each keeps for the exchange; see exchange/PROTOCOL.md. Mirrored in
 // device/cuda/runtime/structs.py.
 #pragma once
 

@@ -21,7 +21,7 @@
 // processed in any order, with the same final distances.
 //
 // With peers, vertices that come into near are pushed at once, or pulled by the peers after the step, and a step begins
-// with the arrivals; see exchange/peers.cuh. A head in the halo is marked dirty, for messages through the host.
+// with the arrivals; see exchange/PROTOCOL.md. A head in the halo is marked dirty, for messages through the host.
 
 #include "exchange/leader.cuh"
 #include "exchange/shutdown.cuh"

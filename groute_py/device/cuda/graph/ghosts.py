@@ -1,4 +1,4 @@
-"""Ghosts: local numbers for vertices that peers own; see kernels/exchange/peers.cuh."""
+"""Ghosts: local numbers for vertices that peers own; see kernels/exchange/PROTOCOL.md."""
 
 from __future__ import annotations
 

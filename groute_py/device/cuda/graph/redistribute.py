@@ -2,7 +2,7 @@
 
 Graphs are read and cut by tail: a rank starts with the out-arcs of the vertices it owns (outgoing
 edge-cut). Linked ranks hold the in-arcs of the vertices they own (incoming edge-cut); see
-kernels/exchange/peers.cuh. Each rank writes arcs directly into the memory of the peers that own
+kernels/exchange/PROTOCOL.md. Each rank writes arcs directly into the memory of the peers that own
 their heads.
 """
 

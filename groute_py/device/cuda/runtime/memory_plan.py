@@ -137,7 +137,7 @@ def ring_entries(pushed: int) -> int:
 
     ``pushed`` is the greatest number of vertices that a rank may push to a peer. A step rarely
     pushes all of them, and the peer takes the entries of a step during the next; see
-    kernels/exchange/peers.cuh.
+    kernels/exchange/PROTOCOL.md.
     """
     return 1 << max(pushed.bit_length(), SMALLEST_RING)
 
@@ -206,7 +206,7 @@ def linked_bytes(
 ) -> int:
     """The most bytes that a share takes if ``peers`` ranks of a host exchange inside the kernel.
 
-    Each rank has a row for every vertex of all of them then (kernels/exchange/peers.cuh), and a
+    Each rank has a row for every vertex of all of them then (kernels/exchange/PROTOCOL.md), and a
     halo only if there are other hosts. During the redistribution the arcs are held twice, with
     counters for it. The formula assumes parts of equal size, also in their in-arcs. `gpu_bytes`
     lists the optional arrays that are not counted.
