@@ -35,8 +35,8 @@ def ascending(keys: Any) -> Any:
 def sort_rows(offsets: Any, arcs: Any, distance_type: np.dtype[Any]) -> None:
     """Put every row's arcs in the order of their weights, in place; rows that are stay as they are.
 
-    By weight, then by row. One sort of both in a key of 64 bits takes 3.9 ms in place of 4.4 for
-    33.5 million arcs (H200), but has no room for weights of 64 bits.
+    By weight, then by row: 4.4 ms for 33.5 million arcs (H200). One sort of a key of 64 bits that
+    has both takes 3.9 ms, but weights of 64 bits do not fit into it.
 
     Args:
         offsets: shape (n + 1,), where the rows begin and end.
