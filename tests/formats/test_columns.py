@@ -294,6 +294,29 @@ def test_marks_of_comments(tmp_path: Path, text: str, arcs: Arcs | None, comment
 
 
 @pytest.mark.parametrize(
+    ("text", "arcs"),
+    [
+        ("my tail\tmy head\tmy cost\n1\t2\t3\n2\t4\t5\n", [(1, 2, 3), (2, 4, 5)]),
+        ("New York\tParis\t4\nParis\tRome\t5\n", [("New York", "Paris", 4), ("Paris", "Rome", 5)]),
+        ("a b\tc\n1\t2\n", [(1, 2, 1)]),
+    ],
+)
+def test_blanks_between_tabs(tmp_path: Path, text: str, arcs: Arcs) -> None:
+    (tmp_path / "g.tsv").write_text(text)
+    assert sorted(arcs_by_id(read_graph(tmp_path / "g.tsv"))) == arcs
+
+
+def test_titles_with_blanks_above_names(tmp_path: Path) -> None:
+    """As with commas: they are clear where they are named, or where some are known titles."""
+    (tmp_path / "g.tsv").write_text("start point\tend\n1\t2\n")
+    with pytest.raises(FormatError, match="which columns hold tails and heads is not clear"):
+        read_graph(tmp_path / "g.tsv")
+    (tmp_path / "g.tsv").write_text("my tail\tmy head\na\tb\n")
+    graph = read_graph(tmp_path / "g.tsv", tail="my tail", head="my head")
+    assert arcs_by_id(graph) == [("a", "b", 1)]
+
+
+@pytest.mark.parametrize(
     ("titles", "separator"),
     [
         ("person,friend", ","),

@@ -11,6 +11,7 @@ from groute_py.io.text.lines import shown
 
 SEPARATORS = (b",", b";", b"|")
 """What may part fields besides blanks and tabs."""
+TAB = b"\t"
 QUOTE = b'"'
 QUOTED = re.compile(rb'((?:"[^"]*")+)')
 HINT = "; a quoted field begins and ends with a quote in its line, and doubles those within"
@@ -66,6 +67,8 @@ def _parted(line: bytes, separator: bytes) -> list[bytes]:
 def separator_of(head: Head, data: Lines) -> bytes | None:
     """What parts every line into the same two or three fields, or else the first line.
 
+    Tabs alone part the lines where any blanks do not: titles and names may have blanks there.
+
     Returns:
         The separator, empty for blanks; None where nothing does and it does not look like arcs.
 
@@ -83,6 +86,8 @@ def separator_of(head: Head, data: Lines) -> bytes | None:
             raise FormatError(
                 head.path, f"{problem}; use one of them, and points in decimals", line=data[0][0]
             )
+        if len(lines) > 1 and _parts(lines, TAB):
+            return TAB
     _check_columns(head, data)
     return None
 

@@ -10,6 +10,7 @@ from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.fields import (
     QUOTE,
     SEPARATORS,
+    TAB,
     Lines,
     Records,
     as_integer,
@@ -24,7 +25,6 @@ WORD = re.compile(r"[^\W\d](?:[\w ().:/-]*\w)?[ )]*")
 NUMBER = re.compile(rb"[-+]?\.?\d.*")
 NO_TITLES = ("nan", "inf", "infinity", "null", "none", "na")
 """Words that a third field may hold instead of a number."""
-TAB = b"\t"
 MOST_COMMENTS = 100
 """Lines above the first row in which titles are looked for."""
 NARROW = 3
@@ -94,7 +94,9 @@ def _candidates(head: Head, data: Lines) -> list[tuple[bool, int, bytes, Records
         and the fields.
     """
     found = []
-    for separator in (TAB, *SEPARATORS, b""):
+    widths = {len(fields) for _, fields in records_of(data, TAB)}
+    blanks = () if len(widths) == 1 and min(widths) > 1 else (b"",)
+    for separator in (TAB, *SEPARATORS, *blanks):
         rows = records_of(data, separator)
         if rows and _are_known(head, rows, separator):
             width = len(rows[0][1])
