@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 @click.command()
 @graph_argument
 @click.argument("result")
-@click.option("--cutoff", type=number, help="The cutoff the result was computed with.")
+@click.option(
+    "--cutoff",
+    type=number,
+    help="The cutoff the result was computed with; RESULT has the bound of its targets.",
+)
 @click.option("--hops", is_flag=True, help="RESULT is of bfs: every arc counts 1.")
 @column_options
 @undirected_option
@@ -60,7 +64,8 @@ def verify(
                 progress=progress,
                 columns=columns,
             )
-        certify(whole, saved, cutoff=cutoff, hops=hops)
+        bounds = [b for b in (cutoff, saved.statistics.get("bound")) if b is not None]
+        certify(whole, saved, cutoff=min(bounds, default=None), hops=hops)
         rows: dict[str, Any] = {
             "verified": True,
             "graph": whole.name,

@@ -183,7 +183,9 @@ def check_output(path: str | Path, form: str | None = None) -> None:
 
 
 def load(path: str | Path) -> Result:
-    """Read back what `Result.save` wrote as ``.npz`` or ``.npy``.
+    """Read back what `Result.save` wrote as ``.npz``.
+
+    Of the statistics only ``bound`` is saved, if targets ended the solve early.
 
     Raises:
         InputError: the file cannot be read as a result.
@@ -219,7 +221,9 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
     tree = parents is None or (parents.shape == distances.shape and parents.dtype.kind in "iu")
     first, ids = found.get("first_id", np.int64(0)), found.get("ids")
     named = ids is None or (ids.shape == distances.shape and ids.dtype.kind in "iU")
-    if not (shapes and kinds and tree and named):
+    bound = found.get("bound", np.float64(np.inf))
+    bounded = bound.ndim == 0 and bound.dtype.kind in "iuf"
+    if not (shapes and kinds and tree and named and bounded):
         raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
     count = len(distances)
     if not 0 <= source < count:
@@ -232,10 +236,13 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
             check_given_ids(ids)
     except ValueError as problem:
         raise InputError(f"{path}: damaged result: {problem}") from problem
-    return Result(int(source), distances, parents, first_id=first_id, ids=ids)
+    if not bound >= 0:
+        raise InputError(f"{path}: damaged result: its bound {bound} is no distance")
+    statistics = {"bound": bound.item()} if "bound" in found else {}
+    return Result(int(source), distances, parents, statistics, first_id, ids)
 
 
-MEMBERS = ("distances", "source", "predecessors", "first_id", "ids")
+MEMBERS = ("distances", "source", "predecessors", "first_id", "ids", "bound")
 """The arrays that are read, of all that a file may have."""
 
 NPY, ZIP = b"\x93NUMPY", b"PK"

@@ -100,6 +100,24 @@ def test_load_is_the_inverse_of_save(tmp_path: Path, whole: Result) -> None:
     np.testing.assert_array_equal(again.predecessors, whole.predecessors)
 
 
+@pytest.mark.parametrize("bound", [2**53 + 1, 0.1])
+def test_the_bound_of_targets_is_kept(tmp_path: Path, bound: int | float) -> None:
+    Result(0, np.array([0, 3]), statistics={"bound": bound}).save(tmp_path / "out.npz")
+    assert load(tmp_path / "out.npz").statistics == {"bound": bound}
+    Result(0, np.array([0, 3]), statistics={"bound": None}).save(tmp_path / "out.npz")
+    assert load(tmp_path / "out.npz").statistics == {}
+
+
+@pytest.mark.parametrize(
+    ("bound", "says"),
+    [(-1, "its bound -1 is no distance"), (np.nan, "its bound nan"), ("a", "other shapes or")],
+)
+def test_a_bound_that_is_none(tmp_path: Path, bound: Any, says: str) -> None:
+    np.savez(tmp_path / "out.npz", distances=np.array([0, 3]), source=0, bound=bound)
+    with pytest.raises(InputError, match=says):
+        load(tmp_path / "out.npz")
+
+
 def test_npy(tmp_path: Path) -> None:
     FLOATS.save(tmp_path / "out.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), FLOATS.distances)
