@@ -35,11 +35,8 @@ class TreeSolver:
     """Has the whole graph on rank 0; collective, like its method.
 
     Args:
-        channel: connects the ranks.
-        share: this rank's.
-        order: of the vertices in the shares; only rank 0's counts.
-        numbering: the ids of the input's vertices on rank 0, None elsewhere.
-        facts: of the graph.
+        channel, share, order, numbering, facts: as for
+            `groute_py.engine.negative_cycle.CycleWatch`.
     """
 
     def __init__(
