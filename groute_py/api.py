@@ -218,10 +218,10 @@ def apsp(
     >>> rows.distances[0].tolist(), rows.path(0, 2)
     ([0, 4, 7], [0, 1, 2])
     """
-    request = Request(**chosen(Request, "apsp", options))
+    given = chosen(Request, "apsp", options)
     channel = connect(comm)
     with collective(channel):
-        request.check()
+        request = Request(**given)
     refuse_difference(channel, {"function": "apsp"})
     return _rows(channel, graph, sources, request, Columns(tail, head, weight))
 

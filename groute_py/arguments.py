@@ -63,6 +63,15 @@ def check_choice(what: str, name: Any, known: Iterable[str]) -> None:
         raise InputError(f"{what} {quote(name)} is unknown; choose one of {', '.join(names)}")
 
 
+def check_truth(what: str, value: Any) -> None:
+    """Raise `InputError` for a value that is neither True nor False.
+
+    >>> check_truth("hops", False)
+    """
+    if not isinstance(plain(value), bool):
+        raise InputError(f"{what} must be True or False, not {quote(value)}")
+
+
 def plain(value: Any) -> Any:
     """A scalar or an array without a dimension, NumPy's or CuPy's, as Python's; others as they are.
 

@@ -131,7 +131,6 @@ def _check(request: Request, what: str, files: dict[str, str | None], resume: bo
     from groute_py.many.storage.partial import check_output
     from groute_py.system.atomic_file import check_apart
 
-    request.check()
     check_choice("reduction", what, REDUCTIONS)
     output = files["--output"]
     if output is not None and what != "none":

@@ -72,7 +72,9 @@ def dijkstra(
             stacklevel=2,
         )
     cutoff = None if negative or limit == np.inf else float(limit)
-    options = Options(predecessors=return_predecessors, cutoff=cutoff, device=settings().device)
+    options = Options(
+        predecessors=bool(return_predecessors), cutoff=cutoff, device=settings().device
+    )
     answer = _nearest if min_only else _each
     found, *vertices = answer(graph, sources, options)
     if negative:
@@ -106,7 +108,7 @@ def bellman_ford(
     sources = vertices_of(indices, graph.vertex_count)
     options = Options(
         algorithm="bellman-ford",
-        predecessors=return_predecessors,
+        predecessors=bool(return_predecessors),
         device=settings().device,
     )
     found, *vertices = _each(graph, sources, options)
@@ -134,7 +136,7 @@ def johnson(
     """
     graph = graph_of(csgraph, directed=directed, unweighted=unweighted)
     sources = vertices_of(indices, graph.vertex_count)
-    options = Options(predecessors=return_predecessors, device=settings().device)
+    options = Options(predecessors=bool(return_predecessors), device=settings().device)
     solve = solve_johnson if _has_negative(graph) else _one_by_one
     found, *vertices = _each(graph, sources, options, solve)
     return (found, *vertices) if return_predecessors else found

@@ -15,6 +15,7 @@ from groute_py.device.base import Device
 from groute_py.device.registry import choose, kind_of
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.mode import Mode, PlannedMode, enter, plan_mode
+from groute_py.engine.option import alike
 from groute_py.engine.options import Options
 from groute_py.engine.planning import SolvePlan
 from groute_py.engine.room import refuse_what_cannot_fit
@@ -171,7 +172,7 @@ def agree_on(options: Options, channel: Channel) -> None:
     """Raise `InputError` on every rank for options that are wrong or not the same. Collective."""
     with collective(channel):
         options.check()
-    refuse_difference(channel, options.alike)
+    refuse_difference(channel, alike(options))
 
 
 def _planned(options: Options, facts: Facts, channel: Channel) -> tuple[SolvePlan, Device]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, TypeVar
 
-from groute_py.arguments import check_choice
+from groute_py.arguments import check_choice, check_truth
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -87,8 +87,16 @@ def check_option(entry: Field[Any], value: Any) -> None:
     known = about(entry)
     if known.choices:
         check_choice(entry.name, value, known.choices)
+    if isinstance(entry.default, bool):
+        check_truth(entry.name, value)
     if known.check is not None and (value is not None or entry.default is not None):
         known.check(value)
+
+
+def alike(options: Any) -> dict[str, Any]:
+    """What has to be the same on every rank, of a dataclass of options."""
+    names = [entry.name for entry in fields(options) if not about(entry).per_rank]
+    return {name: getattr(options, name) for name in names}
 
 
 def is_default(entry: Field[Any], value: Any) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groute_py.arguments import check_cutoff, check_number, file_path, plain
-from groute_py.engine.option import about, check_option, option
+from groute_py.engine.option import check_option, option
 from groute_py.errors import InputError
 
 if TYPE_CHECKING:
@@ -175,12 +175,6 @@ class Options:
     def renumbers(self) -> bool:
         """Whether an order is asked for."""
         return self.order not in ("auto", "none")
-
-    @property
-    def alike(self) -> dict[str, Any]:
-        """What has to be the same on every rank."""
-        names = [entry.name for entry in fields(self) if not about(entry).per_rank]
-        return {name: getattr(self, name) for name in names}
 
     def check(self) -> None:
         """Raise `InputError` for values that make no sense."""

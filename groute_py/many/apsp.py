@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock
-from groute_py.engine.agree import collective, on_root
+from groute_py.engine.agree import collective, on_root, refuse_difference
+from groute_py.engine.option import alike
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
@@ -73,13 +74,15 @@ def prepare(
     Args:
         channel: connects the ranks.
         load: gives the graph, and the sources or None for all; called on rank 0.
-        request: the same on every rank.
+        request: the same on every rank, but for what may differ by rank.
 
     Raises:
-        InputError, SetupError: what is asked for cannot be done.
+        InputError, SetupError: what is asked for cannot be done, or differs between ranks.
         NegativeCycleError: a source reaches one.
     """
-    on_root(channel, request.check)
+    with collective(channel):
+        request.check()
+    refuse_difference(channel, alike(request))
     apart = _apart(channel, request)
     return on_root(channel, lambda: _job(*load(), request, channel.size, apart))
 

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 import groute_py
 from groute_py import InputError, RunError, VerificationError
 from groute_py.cli.main import commands
+from groute_py.engine.option import alike
+from groute_py.engine.options import Options
 
 GRAPH = groute_py.generate("road:20x20")
 
@@ -116,9 +118,7 @@ class TestPrepare:
         assert json.loads(done.stdout)["statistics"] == figures(prepare=True)
 
     def test_ranks_must_agree(self) -> None:
-        from groute_py.engine.options import Options
-
-        assert Options(prepare=True).alike["prepare"]
+        assert alike(Options(prepare=True))["prepare"]
 
     def test_it_is_of_one_source(self) -> None:
         with pytest.raises(InputError, match=r"^prepare: for one source, not for several$"):

@@ -15,6 +15,8 @@ from groute_py import GrouteError, InputError, RunError, csgraph
 from groute_py.engine.agree import collective, on_root
 from groute_py.interop.networkx import graph_from_networkx
 from groute_py.interop.tables import graph_from_table
+from groute_py.many.apsp import prepare
+from groute_py.many.request import Request
 
 CALLS: dict[str, tuple[str, str]] = {
     "cutoff": ("sssp(G, 0, cutoff='5')", "cutoff must be a number, not '5'"),
@@ -43,6 +45,9 @@ CALLS: dict[str, tuple[str, str]] = {
     "part of a vertex": ("sssp(G, 1.0)", r"source 1.0, targets \(\): an integer and a sequence"),
     "one target": ("sssp(G, 0, targets=2)", "source 0, targets 2: an integer and a sequence"),
     "text of targets": ("bfs(G, 0, targets='12')", "targets '12': an integer and a sequence of"),
+    "truth": ("groute_py.open(G, hops='no')", "hops must be True or False, not 'no'"),
+    "half a truth": ("sssp(G, 0, prepare=1)", "prepare must be True or False, not 1"),
+    "truth of rows": ("apsp(G, predecessors=[])", r"predecessors must be True or False, not \[\]"),
     "neither": ("sssp(G)", "give either a source or sources"),
     "both": ("sssp(G, 0, sources=[0])", "give either a source or sources"),
     "of one": ("sssp(G, sources=[0], delta=3)", "delta: for one source, not for several"),
@@ -62,7 +67,7 @@ def test_on_one_rank(name: str) -> None:
     names = {name: getattr(groute_py, name) for name in ("sssp", "bfs", "apsp")}
     graph = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
     with pytest.raises(InputError, match=says):
-        eval(call, {**names, "G": graph, "np": np})
+        eval(call, {**names, "G": graph, "np": np, "groute_py": groute_py})
 
 
 OTHER_CALLS = {
@@ -171,6 +176,19 @@ def test_on_one_of_two_ranks(script: Any) -> None:
     assert done.returncode == 0, done.stderr
     first, second = json.loads(done.stdout)
     assert first == second == ["InputError"] * len(wrong)
+
+
+def test_ranks_ask_for_the_same_rows() -> None:
+    graph = groute_py.generate("road:9x9")
+
+    def work(channel: LocalChannel) -> str:
+        limit = 1 << (20 + channel.rank)
+        with pytest.raises(InputError) as raised:
+            prepare(channel, lambda: (graph, None), Request(device="cpu", memory_limit=limit))
+        return str(raised.value)
+
+    said = "rank 1 was called with memory_limit 2097152, rank 0 with 1048576; every rank must call"
+    assert all(text.startswith(said) for text in on_ranks(2, work))
 
 
 def in_a_block(channel: LocalChannel, action: Callable[[], int]) -> int:
