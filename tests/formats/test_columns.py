@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from support.graphs import arcs_by_id
 
 import groute_py
-from groute_py import FormatError, Graph, GraphError, InputError, read_graph
-from groute_py.cli.main import commands
+from groute_py import Graph, GraphError, InputError, read_graph
 from groute_py.interop.networkx import graph_from_networkx, weight_of
 from groute_py.interop.tables import graph_from_table, table_graph
 from groute_py.io.tables.columns import Columns
@@ -267,101 +264,6 @@ def test_the_same_vertices(read: Callable[..., Graph]) -> None:
     assert (graph.vertex_count, graph.ids.tolist()) == (3, [-7, 20, 10**12])
 
 
-@pytest.mark.parametrize(
-    ("text", "arcs", "comments"),
-    [
-        ("from,to,km\nA,#B,4\n#B,C,5\n", [("#B", "C", 5), ("A", "#B", 4)], 0),
-        ("# roads\nfrom,to,km\nA,%B,4\n%B,C,5\n# end\n", [("%B", "C", 5), ("A", "%B", 4)], 2),
-        ("from\tto\n#B\tC\nC\tD\n", [("#B", "C", 1), ("C", "D", 1)], 0),
-        ("km;from;to\n4;x;y\n#5;y;x\n", None, 0),
-        ("A,B,4\n#B,C,5\n", [("A", "B", 4)], 1),
-        ("from to\nA B\n#B C\n", [("A", "B", 1)], 1),
-        ("from,to,km\n1,2,4\n# a, b\n2,3,5\n", [(1, 2, 4), (2, 3, 5)], 1),
-        ("1 2 3\n" + "# more\n 2 3 4\n\n" * 3, [(1, 2, 3)] + [(2, 3, 4)] * 3, 3),
-    ],
-)
-def test_marks_of_comments(tmp_path: Path, text: str, arcs: Arcs | None, comments: int) -> None:
-    """Below titles with separators such a row is a row, and else it is counted."""
-    (tmp_path / "g.txt").write_text(text)
-    if arcs is None:
-        with pytest.raises(FormatError, match="expected a finite number as weight, got '#5'"):
-            read_graph(tmp_path / "g.txt")
-        return
-    graph = read_graph(tmp_path / "g.txt")
-    assert arcs_by_id(graph) == arcs
-    assert graph.reading is not None
-    assert graph.reading.comments == comments
-
-
-@pytest.mark.parametrize(
-    ("text", "arcs"),
-    [
-        ("my tail\tmy head\tmy cost\n1\t2\t3\n2\t4\t5\n", [(1, 2, 3), (2, 4, 5)]),
-        ("New York\tParis\t4\nParis\tRome\t5\n", [("New York", "Paris", 4), ("Paris", "Rome", 5)]),
-        ("a b\tc\n1\t2\n", [(1, 2, 1)]),
-    ],
-)
-def test_blanks_between_tabs(tmp_path: Path, text: str, arcs: Arcs) -> None:
-    (tmp_path / "g.tsv").write_text(text)
-    assert sorted(arcs_by_id(read_graph(tmp_path / "g.tsv"))) == arcs
-
-
-def test_titles_with_blanks_above_names(tmp_path: Path) -> None:
-    """As with commas: they are clear where they are named, or where some are known titles."""
-    (tmp_path / "g.tsv").write_text("start point\tend\n1\t2\n")
-    with pytest.raises(FormatError, match="which columns hold tails and heads is not clear"):
-        read_graph(tmp_path / "g.tsv")
-    (tmp_path / "g.tsv").write_text("my tail\tmy head\na\tb\n")
-    graph = read_graph(tmp_path / "g.tsv", tail="my tail", head="my head")
-    assert arcs_by_id(graph) == [("a", "b", 1)]
-
-
-@pytest.mark.parametrize(
-    ("titles", "separator"),
-    [
-        ("person,friend", ","),
-        ("id,name", ","),
-        ("City\tCountry", "\t"),
-        ("node other", " "),
-        ("Person ID;Friend ID", ";"),
-    ],
-)
-def test_titles_or_an_edge(tmp_path: Path, titles: str, separator: str) -> None:
-    (tmp_path / "g.txt").write_text(f"{titles}\nx{separator}y\ny{separator}z\n")
-    with pytest.raises(FormatError, match="may be titles or an edge") as caught:
-        read_graph(tmp_path / "g.txt")
-    assert caught.value.line == 1
-    tail, head = titles.split(separator)
-    graph = read_graph(tmp_path / "g.txt", tail=tail, head=head)
-    assert arcs_by_id(graph) == [("x", "y", 1), ("y", "z", 1)]
-
-
-def test_titles_in_a_comment_that_are_not_clear(tmp_path: Path) -> None:
-    (tmp_path / "g.csv").write_text("# roads\n# from,to,km,minutes\n5,6,1,2\n")
-    with pytest.raises(FormatError, match="weights may be km or minutes") as caught:
-        read_graph(tmp_path / "g.csv")
-    assert caught.value.line == 2
-    assert read_graph(tmp_path / "g.csv", weight="minutes").weights.tolist() == [2]
-
-
-@pytest.mark.parametrize("titles", ["", "from,to,km\n"])
-def test_ids_with_a_point(tmp_path: Path, titles: str) -> None:
-    """As a table writes integers among which some are missing."""
-    (tmp_path / "g.csv").write_text(f"{titles}1.0,2.0,5\n2.0,3.0,6\n")
-    with pytest.raises(FormatError, match=r"expected an integer id, got '1\.0'; where"):
-        read_graph(tmp_path / "g.csv")
-    (tmp_path / "g.csv").write_text(f"# ids are names\n{titles}1.0,2.0,5\n")
-    assert arcs_by_id(read_graph(tmp_path / "g.csv")) == [("1.0", "2.0", 5)]
-
-
-def test_titles_or_a_weighted_edge(tmp_path: Path) -> None:
-    (tmp_path / "g.csv").write_text("fan,idol,score\nx,y,5\ny,z,6\n")
-    with pytest.raises(FormatError, match="may be titles or an edge"):
-        read_graph(tmp_path / "g.csv")
-    graph = read_graph(tmp_path / "g.csv", tail="fan", head="idol", weight="score")
-    assert arcs_by_id(graph) == [("x", "y", 5), ("y", "z", 6)]
-
-
 @pytest.mark.parametrize("ends", [[1, None], [1.0, np.nan], ["a", None]])
 def test_a_row_without_an_end(ends: list[Any]) -> None:
     with pytest.raises(GraphError, match="row 2 has no vertex in column 'from'"):
@@ -385,42 +287,6 @@ def test_a_type_that_numpy_lacks() -> None:
     table = {"from": [1], "to": [2], "km": polars.Series([10**20], dtype=polars.Int128)}
     with pytest.raises(GraphError, match="column 'km' cannot be read"):
         graph_from_table(polars.DataFrame(table))
-
-
-@pytest.mark.parametrize("row", ["#B,C", "#B,C,5,6", "#5,6,7"])
-def test_rows_that_are_neither(tmp_path: Path, row: str) -> None:
-    ends = "1,2" if row == "#5,6,7" else "A,B"
-    (tmp_path / "g.csv").write_text(f"from,to,km\n{ends},4\n{row}\n")
-    with pytest.raises(FormatError) as caught:
-        read_graph(tmp_path / "g.csv")
-    assert caught.value.line == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "arcs"),
-    [
-        ("node1 node2\nnode2 node3\n", [("node1", "node2", 1), ("node2", "node3", 1)]),
-        ("node1 node2\nnode3 node4\n", [("node1", "node2", 1), ("node3", "node4", 1)]),
-        ("a_node b_node\nx y\n", [("x", "y", 1)]),
-        ("from,to\nto,x\n", [("from", "to", 1), ("to", "x", 1)]),
-        ("target,source\n5,1\n", [(1, 5, 1)]),
-        ("from to km\n1 2 3\n", [(1, 2, 3)]),
-        ('"from","to","street, side","km"\n1,2,"a, b",3\n', [(1, 2, 3)]),
-        (
-            "source\ttarget\tLabel\tweight\na\tb\t\t3\nb\tc\tx y\t4\n",
-            [("a", "b", 3), ("b", "c", 4)],
-        ),
-        ("id;von;source;target;km\n;;1;2;3\n;;;;\n4;x;2;3;1.5\n", [(1, 2, 3.0), (2, 3, 1.5)]),
-        ("# from,km,to\n5,2,6\n6,1,7\n", [(5, 6, 2), (6, 7, 1)]),
-        ("%from;km;to\n# of 2026\nx;2;y\n#z;1;y\n", [("x", "y", 2)]),
-        ("# Nodes: 3\r\n# ToNodeId\tFromNodeId\r\n1\t2\r\n2\t3\r\n", [(2, 1, 1), (3, 2, 1)]),
-        ("# from here to there\n1 2 3\n", [(1, 2, 3)]),
-        ("# from node to node\n1 2 3\n", [(1, 2, 3)]),
-    ],
-)
-def test_rows_of_titles(tmp_path: Path, text: str, arcs: Arcs) -> None:
-    (tmp_path / "g.txt").write_text(text)
-    assert arcs_by_id(read_graph(tmp_path / "g.txt")) == arcs
 
 
 class TestNetworkX:
@@ -463,90 +329,6 @@ class TestNetworkX:
         ours = nx.single_source_dijkstra_path_length(graph, "a", backend="groute")
         assert ours == nx.single_source_dijkstra_path_length(graph, "a") == {"a": 0, "b": 1, "c": 2}
         assert graph_from_networkx(graph).weights.tolist() == [1, 1]
-
-
-@pytest.mark.parametrize("graph", ["road:3x3", ([0, 0], [], []), "g.gr"])
-def test_graphs_without_columns(tmp_path: Path, graph: Any) -> None:
-    if graph == "g.gr":
-        graph = tmp_path / graph
-        graph.write_text("p sp 2 1\na 1 2 5\n")
-    with pytest.raises(InputError, match="has no columns by name; leave out weight 'km'"):
-        groute_py.sssp(graph, 0, weight="km", device="cpu")
-
-
-def test_a_file_without_titles(tmp_path: Path) -> None:
-    (tmp_path / "g.csv").write_text("1,2,3\n")
-    with pytest.raises(InputError, match="no row of titles with 'km', so no column can be named"):
-        read_graph(tmp_path / "g.csv", weight="km")
-
-
-ROADS = "u,v,key,length,travel_time\n1,2,0,5,50\n2,3,0,6,40\n"
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.chdir(tmp_path)
-    Path("g.csv").write_text(ROADS)
-
-    def invoke(*words: str) -> Any:
-        done = CliRunner().invoke(commands, words)
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
-    return invoke
-
-
-def test_every_command(run: Callable[..., Any]) -> None:
-    length, time = ["--weight", "length"], ["--weight", "travel_time"]
-    for words, farthest in ((length, 11), (time, 90)):
-        found = json.loads(run("sssp", "g.csv", "-s", "1", "--device", "cpu", "--json", *words))
-        assert found["greatest_distance"] == farthest
-        run("sssp", "g.csv", "-s", "1", "--device", "cpu", "-o", "r.npz", *words)
-        assert json.loads(run("verify", "g.csv", "r.npz", "--json", *words))["verified"]
-        command = ["apsp", "g.csv", "--reduce", "max", "--device", "cpu", "--json"]
-        assert json.loads(run(*command, *words))["greatest_distance"] == farthest
-        run("convert", "g.csv", "g.csr", *words)
-        assert int(read_graph("g.csr").weights.sum()) == farthest
-    command = ["bfs", "g.csv", "-s", "3", "--tail", "v", "--head", "u", "--device", "cpu", "--json"]
-    assert json.loads(run(*command, *length))["greatest_distance"] == 2
-    with pytest.raises(InputError, match="weights may be length or travel_time"):
-        run("info", "g.csv")
-
-
-def test_a_copy_of_other_columns_is_not_believed(run: Callable[..., Any]) -> None:
-    for weight, total in (("length", 11), ("travel_time", 90)) * 2:
-        assert int(read_graph("g.csv", cache="kept", weight=weight).weights.sum()) == total
-    assert len(list(Path("kept").iterdir())) == 2
-    plan = ["plan", "g.csv", "--cache", "kept", "--gpu-memory", "9", "--json"]
-    assert json.loads(run(*plan, "--weight", "length"))["arcs"] == 2
-    with pytest.raises(InputError):
-        run(*plan)
-
-
-def test_info_says_what_was_read(run: Callable[..., Any]) -> None:
-    Path("g.csv").write_text(f"# of a town\n{ROADS}")
-    command = ["info", "g.csv", "--cache", "kept", "--weight", "length"]
-    for _ in range(2):  # the second time from the copy
-        found = json.loads(run(*command, "--json"))
-        assert found["columns"] == {"tail": "u", "head": "v", "weight": "length"}
-        assert found["comments_skipped"] == 1
-    assert "tail u, head v, weight length" in run(*command)
-    Path("h.csv").write_text("from,to\n1,2\n")
-    assert "tail from, head to, every arc weighs 1" in run("info", "h.csv")
-
-
-def test_convert_counts_comments(run: Callable[..., Any]) -> None:
-    Path("h.csv").write_text("# one\n1,2,3\n#4,5,6\n")
-    done = CliRunner().invoke(commands, ["convert", "h.csv", "h.csr"])
-    assert "2 lines of comments were skipped in h.csv" in done.output
-
-
-def test_an_empty_name_is_refused() -> None:
-    done = CliRunner().invoke(commands, ["info", "road:3x3", "--weight", ""])
-    assert done.exit_code == 2
-    assert "names no column" in done.output
 
 
 def test_integers_that_pandas_made_floats() -> None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
-import signal
 import stat
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,14 +15,10 @@ import numpy as np
 import pytest
 from support.graphs import random_graph
 from support.kept_rows import every, job_of, kept, listing
-from support.local_ranks import on_ranks
 
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
 from groute_py.cli.apsp import _save
 from groute_py.comm.solo import SoloChannel
-from groute_py.engine import agree
-from groute_py.errors import InterruptedRun, TimeLimitError, signalled
-from groute_py.many import apsp
 from groute_py.many.apsp import deliver
 from groute_py.many.storage import partial, row_files
 from groute_py.many.storage.folder import RunFolder
@@ -260,119 +253,6 @@ def test_a_link_and_a_mode_stay(
     assert (found if name == "out.npy" else found["distances"]).shape == (40, graph.vertex_count)
     assert listing(tmp_path) == sorted(["far", name])
     assert listing(tmp_path / "far") == [name]
-
-
-def test_a_kill_in_the_middle(tmp_path: Path) -> None:
-    """SIGTERM keeps what is complete, says so, and the next run goes on from there."""
-    out = tmp_path / "out.npy"
-    words = ["apsp", "road:120x120", "-o", str(out), "--device", "cpu", "--algorithm", "batch"]
-    command = [sys.executable, "-m", "groute_py", *words, "--sources", "random:400"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
-        journal, end = tmp_path / "out.npy.partial" / "rows", time.monotonic() + 60
-        while time.monotonic() < end and running.poll() is None:
-            if journal.exists() and any(journal.read_bytes()):
-                break
-            time.sleep(0.01)
-        running.send_signal(signal.SIGTERM)
-        said = running.communicate(timeout=30)[1]
-    assert running.returncode == 130, said
-    finished = sum(journal.read_bytes())
-    assert f"{finished} of 400 rows are complete" in said
-    assert 0 < finished < 400
-    assert not out.exists()
-    done = subprocess.run(
-        [*command, "--resume", "--json"], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["solved_now"] == 400 - finished
-    assert np.load(out).shape == (400, 14400)
-    assert listing(tmp_path) == ["out.npy"]
-
-
-def test_what_interrupted_ranks_say(
-    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rank 0 has counted the rows; the others know that they are kept."""
-
-    def interrupted(*_: Any) -> str:
-        raise signalled(InterruptedRun("interrupted; nothing was written"))
-
-    monkeypatch.setattr("groute_py.many.apsp.deliver", interrupted)
-
-    def work(channel: Any) -> str:
-        with pytest.raises(InterruptedRun) as caught:
-            _save(channel, job_of(graph), tmp_path / "out.npy", False, None)
-        assert caught.value.by_signal
-        return str(caught.value)
-
-    first, other = on_ranks(2, work)
-    assert "0 of 40 rows are complete in" in first
-    assert "complete rows are kept in" in other
-    assert first.endswith("out.npy.partial; go on with --resume")
-
-
-def test_an_interrupt_of_another_rank_at_the_end(
-    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The folder is gone by then, and the file whole."""
-    out = tmp_path / "out.npy"
-
-    def on_root(channel: Any, action: Any, on_root: Any = agree.on_root) -> Any:
-        found = on_root(channel, action)
-        if out.exists() and channel.rank == 1:
-            raise signalled(InterruptedRun("interrupted; nothing was written"))
-        return found
-
-    monkeypatch.setattr("groute_py.engine.agree.on_root", on_root)
-
-    def work(channel: Any) -> str:
-        if channel.rank == 0:
-            _save(channel, job_of(graph), out, False, None)
-            return ""
-        with pytest.raises(InterruptedRun) as caught:
-            _save(channel, job_of(graph), out, False, None)
-        return str(caught.value)
-
-    _, other = on_ranks(2, work)
-    assert other == f"interrupted; all rows are in {out}"
-    assert np.load(out).shape == (40, 40)
-    assert not out.with_name("out.npy.partial").exists()
-
-
-def test_an_interrupt_between_rows_closes_the_solver(graph: Graph) -> None:
-    """Left to the end of Python, it finds a half of what it needs gone, and says so on stderr."""
-    closed = []
-
-    class Watched(apsp.Solving):
-        def blocks(self, sources: Any) -> Any:
-            try:
-                yield from super().blocks(sources)
-            finally:
-                closed.append(True)
-
-    class Interrupted:
-        def take(self, *_: Any) -> None:
-            raise signalled(InterruptedRun("interrupted"))
-
-    job, rows = job_of(graph), np.arange(40)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(apsp, "Solving", Watched)
-        with pytest.raises(InterruptedRun) as caught:
-            deliver(SoloChannel(), job, rows, Interrupted())
-        assert closed  # though the traceback keeps its frames
-        assert caught.tb is not None
-
-
-def test_an_interrupt_while_the_file_is_made(
-    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(_: KeptRows) -> None:
-        raise signalled(TimeLimitError("the time limit is near; nothing was written"))
-
-    monkeypatch.setattr(KeptRows, "finish", interrupted)
-    with pytest.raises(TimeLimitError) as caught:
-        _save(SoloChannel(), job_of(graph), tmp_path / "out.npz", False, None)
-    assert str(caught.value).startswith("the time limit is near; 40 of 40 rows are complete in")
 
 
 @pytest.mark.mpi
