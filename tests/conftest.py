@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.command import Run, run_command
 from support.graphs import graph_of
-from support.places import ROOT
 from support.processes import Done, Job, run_groute, run_under_mpirun
 from support.skips import EMULATED, needs_gpu
 from support.slow import is_slow
@@ -79,12 +78,11 @@ def on_device(device: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """Real graphs with known answers: GROUTE_PY_TEST_DATA, or shared/data beside the checkout."""
-    beside = ROOT.parent / "shared" / "data"
-    folder = Path(os.environ.get("GROUTE_PY_TEST_DATA", beside))
-    if not folder.is_dir():
-        pytest.skip(f"no real graphs at {folder}; set GROUTE_PY_TEST_DATA")
-    return folder
+    """Real graphs with known answers."""
+    named = os.environ.get("GROUTE_PY_TEST_DATA")
+    if not named or not Path(named).is_dir():
+        pytest.skip(f"no folder of real graphs {named or ''!r}; set GROUTE_PY_TEST_DATA")
+    return Path(named)
 
 
 @pytest.fixture(autouse=True, scope="session")
