@@ -45,6 +45,13 @@ MOST_GIGABYTES = 1e9
     show_default=True,
     help="The bits of a distance.",
 )
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "fused", "rounds"]),
+    default="auto",
+    show_default=True,
+    help="How the GPUs exchange distances, as for sssp.",
+)
 @column_options
 @undirected_option
 @cache_options
@@ -54,6 +61,7 @@ def plan(
     gpus: int,
     gpu_memory: float | None,
     bits: str,
+    mode: str,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -72,7 +80,7 @@ def plan(
 
         kind = np.dtype(f"int{bits}")
         size = _size(graph, columns._replace(undirected=undirected), cache_value(cache))
-        found = estimate(size, gpus, kind)
+        found = estimate(size, gpus, kind, mode)
         rows: dict[str, Any] = {
             "graph": graph,
             "vertices": size.vertices,
@@ -89,7 +97,7 @@ def plan(
         if free is not None:
             rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES
             rows["fits"] = verdict(found, free)
-            rows["gpus_that_are_enough"] = fewest(size, free, kind)
+            rows["gpus_that_are_enough"] = fewest(size, free, kind, mode)
         show.answer(rows, as_json=as_json)
         if rows.get("fits") == "no":
             least, there = rows["tight_gpu_gigabytes"], rows["free_gpu_gigabytes"]

@@ -161,8 +161,8 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
         facts = supply.facts(channel)
     numbering = supply.numbering() if channel.rank == 0 else None
     plan, device = _planned(options, counting_hops(facts) if options.hops else facts, channel)
-    _refuse_what_cannot_fit(plan, channel.gather(device.room()))
     mode = plan_mode(channel, device, plan.method, plan.facts, options.mode)
+    _refuse_what_cannot_fit(plan, mode, device, channel)
     with watch.phase("spread"):
         cut = _receive(supply, channel, plan)
     return LoadedGraph(channel, device, plan, mode, cut, numbering, watch)
@@ -205,13 +205,20 @@ def _check_download(options: Options, channel: Channel, device: Device) -> None:
     raise InputError(f"{what}; leave out download=False")
 
 
-def _refuse_what_cannot_fit(plan: SolvePlan, rooms: list[int | None]) -> None:
-    """Raise `InputError` if no device has room for its part; the same on every rank."""
-    facts, remedy = plan.facts, None
+def _refuse_what_cannot_fit(
+    plan: SolvePlan, mode: PlannedMode, device: Device, channel: Channel
+) -> None:
+    """Raise `InputError` on every rank if no device has room for its part. Collective."""
+    facts, remedy, team = plan.facts, None, None
+    rooms = channel.gather(device.room())
     if not plan.method.distributed:
         rooms, remedy = rooms[:1], "use a method that GPUs can share, such as bellman-ford"
+    if mode.forced:
+        assert mode.team is not None
+        team = min(channel.gather(mode.team.channel.size))
+        remedy = "use --mode rounds, more GPUs or GPUs with more memory"
     size = Size(facts.vertex_count, facts.arc_count)
-    refuse_what_cannot_fit(facts.name, size, plan.types[0], rooms, remedy)
+    refuse_what_cannot_fit(facts.name, size, plan.types[0], rooms, remedy, team)
 
 
 def _receive(supply: Supply, channel: Channel, plan: SolvePlan) -> Cut:

@@ -3,7 +3,8 @@
 How many vertices of other parts the arcs of a part lead to, its halo, is known only after the cut.
 So there are two figures: the least, without any, and the most, where arcs lead everywhere. Roads
 are close to the first, R-MAT graphs to the second. Ranks that exchange in kernels have no halo, but
-the distances of all vertices of their host. If there is no room for these, they exchange in rounds.
+the distances of all vertices of their host. If there is no room for these, they exchange in rounds,
+unless the user has asked for mode ``fused``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Estimate:
     tight: bytes on each without any halo, with worklists as short as can be.
     short: the same with the largest halo.
     least: with full worklists, without any halo.
-    most: the same with the largest halo, and at least ``fused``.
+    most: the same with the largest halo, and at least ``fused`` where the mode may be that.
     fused: where a host's ranks, 8 or fewer, exchange in kernels; 0 on one GPU.
     host: bytes on the host of rank 0, if it reads the graph, cuts it and gets the result.
     """
@@ -42,30 +43,52 @@ class Estimate:
     host: int
 
 
-def estimate(size: Size, gpus: int, distance_type: np.dtype[Any]) -> Estimate:
-    """Memory of a graph on ``gpus`` GPUs, one rank each, with parts of equal size."""
+def estimate(
+    size: Size,
+    gpus: int,
+    distance_type: np.dtype[Any],
+    mode: str = "auto",
+    team: int = MAX_PEERS,
+) -> Estimate:
+    """Memory of a graph on ``gpus`` GPUs, one rank each, with parts of equal size.
+
+    Args:
+        size: of the graph.
+        gpus: how many.
+        distance_type: of the distances.
+        mode: in which ranks are to exchange, as users give it.
+        team: the GPUs of a host, at most `MAX_PEERS`.
+    """
     own, arcs = -(-size.vertices // gpus), -(-size.arcs // gpus)
     halo = min(size.vertices - own, arcs)
     arc = 4 + distance_type.itemsize
     graph, share = 8 * size.vertices + arc * size.arcs, 8 * own + arc * arcs
     result = 2 * 8 * size.vertices
-    hosts, team = -(-gpus // MAX_PEERS), min(gpus, MAX_PEERS)
-    fused = linked_bytes(own, halo, arcs, team, distance_type, hosts=hosts) if gpus > 1 else 0
+    hosts, peers = -(-gpus // team), min(gpus, team)
+
+    def linked(halo: int, *, short: bool) -> int:
+        return linked_bytes(own, halo, arcs, peers, distance_type, hosts=hosts, short=short)
+
+    def apart(halo: int, *, short: bool) -> int:
+        return gpu_bytes(own, halo, arcs, gpus, distance_type, short=short)
+
+    fused = linked(halo, short=False) if peers > 1 else 0
+    held = linked if mode == "fused" and peers > 1 else apart
     return Estimate(
         gpus,
-        gpu_bytes(own, 0, arcs, gpus, distance_type, short=True),
-        gpu_bytes(own, halo, arcs, gpus, distance_type, short=True),
-        gpu_bytes(own, 0, arcs, gpus, distance_type),
-        max(gpu_bytes(own, halo, arcs, gpus, distance_type), fused),
+        held(0, short=True),
+        held(halo, short=True),
+        held(0, short=False),
+        max(held(halo, short=False), 0 if mode == "rounds" else fused),
         fused,
         graph + (share if gpus > 1 else 0) + result,
     )
 
 
-def fewest(size: Size, free: int, distance_type: np.dtype[Any]) -> int | None:
+def fewest(size: Size, free: int, distance_type: np.dtype[Any], mode: str = "auto") -> int | None:
     """The fewest GPUs with ``free`` bytes each that hold the graph with any halo, or None."""
     counts = (*range(1, MAX_PEERS + 1), *(1 << n for n in range(4, MOST_GPUS.bit_length())))
-    found = (estimate(size, gpus, distance_type) for gpus in counts)
+    found = (estimate(size, gpus, distance_type, mode) for gpus in counts)
     return next((e.gpus for e in found if e.most <= free), None)
 
 
@@ -84,6 +107,7 @@ def refuse_what_cannot_fit(
     distance_type: np.dtype[Any],
     rooms: list[int | None],
     remedy: str | None = None,
+    team: int | None = None,
 ) -> None:
     """Raise `InputError` where the parts are too large for every GPU, however they are cut.
 
@@ -95,11 +119,14 @@ def refuse_what_cannot_fit(
         distance_type: of the distances.
         rooms: each rank's bytes that are free for a share; None on a CPU.
         remedy: what to do; None for more GPUs.
+        team: the ranks of the smallest host, if they must exchange in kernels; else None.
     """
     known = [room for room in rooms if room is not None]
     if len(known) < len(rooms):
         return
-    tight, free = estimate(size, len(rooms), distance_type).tight, max(known)
+    mode = "auto" if team is None else "fused"
+    found = estimate(size, len(rooms), distance_type, mode, team or MAX_PEERS)
+    tight, free = found.tight, max(known)
     if tight > free:
         raise everywhere(
             InputError(

@@ -140,6 +140,29 @@ def test_what_a_plan_says_of_fused_mode() -> None:
     assert estimate(roads, 1, INT32).fused == 0
 
 
+@pytest.mark.parametrize("gpus", [2, 4, 16])
+@pytest.mark.parametrize("size", [Size(24_010_000, 59_532_647), Size(1 << 26, 1 << 30)])
+def test_what_a_plan_says_of_a_mode_that_is_asked_for(size: Size, gpus: int) -> None:
+    either, fused, rounds = (estimate(size, gpus, INT32, m) for m in ("auto", "fused", "rounds"))
+    assert fused.fused == either.fused == rounds.fused == fused.most
+    assert fused.tight <= fused.short <= fused.most
+    assert fused.tight <= fused.least <= fused.most
+    assert (rounds.tight, rounds.least) == (either.tight, either.least)
+    assert either.most == max(fused.most, rounds.most)
+    assert fused.tight > rounds.tight
+    assert estimate(size, 1, INT32, "fused") == estimate(size, 1, INT32)
+
+
+def test_graphs_that_fit_in_rounds_only() -> None:
+    """Where mode fused is asked for they are refused, with the ranks that each host has."""
+    roads = Size(24_010_000, 59_532_647)
+    free = estimate(roads, 4, INT32, "fused").tight - 1
+    refuse_what_cannot_fit("a", roads, INT32, [free] * 4)
+    refuse_what_cannot_fit("a", roads, INT32, [free] * 4, team=2)
+    with pytest.raises(InputError, match=r"a takes at least 0\.7 GB on each of 4 GPUs"):
+        refuse_what_cannot_fit("a", roads, INT32, [free] * 4, team=4)
+
+
 def test_the_fewest_gpus() -> None:
     size = Size(1 << 26, 1 << 30)
     for free in (8 << 30, 16 << 30, 40 << 30):
@@ -182,6 +205,10 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["fits"] == "yes"
     assert found["gpus_that_are_enough"] == 1
     assert "fits" not in answer("rmat:26")
+    roads = ("road:4900x4900", "--gpus", "4", "--gpu-memory", "1.6")
+    assert answer(*roads, "--mode", "rounds")["fits"] == "yes"
+    assert answer(*roads)["fits"] == "with short worklists"
+    assert answer(*roads, "--mode", "fused")["tight_gpu_gigabytes"] > 1.2
     assert answer("rmat:20", "--undirected")["arcs"] == 2 * answer("rmat:20")["arcs"]
 
 

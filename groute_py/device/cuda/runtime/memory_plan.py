@@ -202,9 +202,18 @@ def gpu_bytes(
 
 
 def linked_bytes(
-    own: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any], *, hosts: int
+    own: int,
+    halo: int,
+    arcs: int,
+    peers: int,
+    distance_type: np.dtype[Any],
+    *,
+    hosts: int,
+    short: bool = False,
 ) -> int:
     """The most bytes that a share takes if ``peers`` ranks of a host exchange inside the kernel.
+
+    With ``short`` its worklists and rings have the least length.
 
     Each rank has a row for every vertex of all of them then (kernels/exchange/PROTOCOL.md), and a
     halo only if there are other hosts. During the redistribution the arcs are held twice, with
@@ -214,11 +223,12 @@ def linked_bytes(
     rows = own * peers
     leading = (1 + 4) * own  # whom a row leads to, and by how many arcs
     dealt = graph_bytes(rows, halo, arcs, peers, distance_type) + leading
-    counted = (4 + 8) * peers * (own + 1)
+    counted = (8 if short else 4 + 8) * peers * (own + 1)
     dealing = graph_bytes(own, halo, arcs, peers, distance_type) + dealt + counted
     outside = halo if hosts > 1 else 0
-    work = work_bytes(rows, outside, arcs, peers, distance_type, capacity(rows))
-    return max(dealing, dealt + work + inbox_bytes(own, peers, distance_type))
+    entries = shortest(rows) if short else capacity(rows)
+    work = work_bytes(rows, outside, arcs, peers, distance_type, entries)
+    return max(dealing, dealt + work + inbox_bytes(0 if short else own, peers, distance_type))
 
 
 def graph_bytes(rows: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:
