@@ -11,7 +11,6 @@
 #undef _FORTIFY_SOURCE  // which takes a jump to another stack for an error
 
 #include <sched.h>
-#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -55,76 +55,130 @@ struct ulonglong2 {
     unsigned long long each[2];
 };
 
-struct Fiber {
-    ucontext_t beginning;
-    jmp_buf place;  // where it has paused; to jump there, without a signal mask, takes no system call
-    std::vector<char> stack;
-    bool begun, ended;
+typedef unsigned long long Argument;
+typedef void (*Kernel)(Argument, Argument, Argument, Argument, Argument, Argument, Argument, Argument, Argument,
+                       Argument, Argument, Argument);
+
+// A barrier of a block, of a warp, or of some lanes of a warp.
+struct Barrier {
+    unsigned long phase = 0;  // how often all have come
+    unsigned came = 0;        // of this phase
 };
-static thread_local std::vector<Fiber> fibers;
-static thread_local jmp_buf scheduler;
-static thread_local unsigned running;
+
+struct Fiber {
+    void* place[5];  // where it has paused; the compiler's own jumps take no call of the system or a library
+    std::unique_ptr<char[]> stack;
+    bool begun = false, ended = false;
+
+    // The barrier that it waits at until the phase is over, if there is one.
+    Barrier* barrier = nullptr;
+    unsigned long phase = 0;
+    unsigned lanes = 0;  // of its warp that the barrier is for; 0 for all threads of the block
+};
+
+// The block that a thread of the host runs.
+struct Block {
+    std::vector<Fiber> fibers;
+    void* scheduler[5];
+    unsigned running = 0;
+    unsigned long waited = 0;  // how often its threads have ended waiting for others
+
+    Barrier of_block;
+    std::vector<Barrier> of_warps;
+    std::map<std::pair<unsigned, unsigned>, Barrier> of_lanes;  // by warp and lanes
+    std::vector<unsigned> ended;  // lanes of each warp whose threads have ended, and wait for nobody
+    unsigned ended_count = 0;
+
+    unsigned long long exchanged[1024];  // what lanes give each other
+    Kernel kernel = nullptr;
+    const Argument* arguments = nullptr;
+    unsigned drawn = 1;
+};
+static thread_local Block* block;  // a plain pointer, which is found faster than what is made at first use
+
+static __attribute__((noinline)) void jump(void** place) { __builtin_longjmp(place, 1); }
 
 static __attribute__((noinline)) void pause() {
-    if (_setjmp(fibers[running].place) == 0) _longjmp(scheduler, 1);
+    if (__builtin_setjmp(block->fibers[block->running].place) == 0) jump(block->scheduler);
 }
+
+#define STACK_BYTES (1 << 16)
+
+static void live();
 
 // Until it pauses.
 static __attribute__((noinline)) void resume(Fiber& fiber) {
-    if (_setjmp(scheduler) != 0) return;
-    if (fiber.begun) _longjmp(fiber.place, 1);
+    if (__builtin_setjmp(block->scheduler) != 0) return;
+    if (fiber.begun) jump(fiber.place);
     fiber.begun = true;
-    setcontext(&fiber.beginning);
+    ucontext_t beginning;
+    getcontext(&beginning);
+    beginning.uc_stack.ss_sp = fiber.stack.get();
+    beginning.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&beginning, live, 0);
+    setcontext(&beginning);
 }
 
-static thread_local unsigned long waited;  // how often threads of the block have ended waiting for others
-
-// How often each thread has come to the meetings of its block, of its warp, and of some lanes of a warp.
-typedef std::vector<unsigned long> Visits;
-static thread_local Visits of_block, of_warps;
-static thread_local std::map<std::pair<unsigned, unsigned>, Visits> of_lanes;
-
-// Waits for those of `count` threads from `first` on whose bit is set, one for each lane of a warp.
-static __attribute__((noinline)) void meet(Visits& visits, unsigned first, unsigned count, unsigned lanes) {
-    const Fiber* all = fibers.data();
-    unsigned long *came = visits.data(), visit = ++came[running];
-    for (unsigned t = first; t < first + count; t++)
-        while ((lanes >> t % 32 & 1) && came[t] < visit && !all[t].ended) pause();
-    waited++;
+// Whether it has to wait at its barrier. The scheduler looks, which is faster than to resume it for nothing.
+static bool waits(Fiber& fiber, unsigned thread) {
+    Barrier* barrier = fiber.barrier;
+    if (!barrier) return false;
+    if (barrier->phase == fiber.phase) {
+        const unsigned lanes = fiber.lanes, ended = block->ended[thread / 32];
+        const unsigned awaited = lanes ? __builtin_popcount(lanes & ~ended) : block->fibers.size() - block->ended_count;
+        if (barrier->came < awaited) return true;
+        barrier->phase++;
+        barrier->came = 0;
+    }
+    fiber.barrier = nullptr;
+    return false;
 }
 
-static void __syncthreads() { meet(of_block, 0, fibers.size(), ~0u); }
+static __attribute__((noinline)) void wait_at(Barrier& barrier, unsigned lanes) {
+    const unsigned thread = block->running;
+    Fiber& fiber = block->fibers[thread];
+    fiber.barrier = &barrier;
+    fiber.phase = barrier.phase;
+    fiber.lanes = lanes;
+    barrier.came++;
+    while (waits(fiber, thread)) pause();
+    block->waited++;
+}
+
+static void __syncthreads() { wait_at(block->of_block, 0); }
 static void __syncwarp(unsigned lanes = ~0u) {
-    Visits& visits = lanes == ~0u ? of_warps : of_lanes[{running / 32, lanes}];
-    visits.resize(fibers.size());  // if these have not met before
-    meet(visits, running / 32 * 32, min<unsigned>(32, fibers.size() - running / 32 * 32), lanes);
+    const unsigned warp = block->running / 32, threads = block->fibers.size() - warp * 32;
+    const unsigned there = threads < 32 ? (1u << threads) - 1 : ~0u;
+    wait_at(lanes == ~0u ? block->of_warps[warp] : block->of_lanes[{warp, lanes}], lanes & there);
 }
-
-static thread_local unsigned long long told[1024];
 
 template <class Value>
 static Value __shfl_sync(unsigned lanes, Value value, unsigned lane) {
-    std::memcpy(&told[running], &value, sizeof(Value));
+    unsigned long long* given = block->exchanged;
+    const unsigned own = block->running;
+    std::memcpy(&given[own], &value, sizeof(Value));
     __syncwarp(lanes);
-    std::memcpy(&value, &told[running / 32 * 32 + lane % 32], sizeof(Value));
+    std::memcpy(&value, &given[own / 32 * 32 + lane % 32], sizeof(Value));
     __syncwarp(lanes);
     return value;
 }
 template <class Value>
 static Value __shfl_up_sync(unsigned lanes, Value value, unsigned apart) {
-    unsigned lane = running % 32;
+    unsigned lane = block->running % 32;
     return __shfl_sync(lanes, value, lane < apart ? lane : lane - apart);
 }
 template <class Value>
 static Value __shfl_xor_sync(unsigned lanes, Value value, unsigned apart) {
-    return __shfl_sync(lanes, value, running % 32 ^ apart);
+    return __shfl_sync(lanes, value, block->running % 32 ^ apart);
 }
 static unsigned __ballot_sync(unsigned lanes, bool vote) {
-    told[running] = vote;
+    unsigned long long* given = block->exchanged;
+    const unsigned own = block->running;
+    given[own] = vote;
     __syncwarp(lanes);
     unsigned votes = 0;
     for (unsigned lane = 0; lane < 32; lane++) {
-        if (lanes >> lane & 1) votes |= (unsigned)told[running / 32 * 32 + lane] << lane;
+        if (lanes >> lane & 1) votes |= (unsigned)given[own / 32 * 32 + lane] << lane;
     }
     __syncwarp(lanes);
     return votes;
@@ -207,71 +261,73 @@ static void __stcg(Word* place, Word value) {
     *place = value;
 }
 
-typedef unsigned long long Argument;
-typedef void (*Kernel)(Argument, Argument, Argument, Argument, Argument, Argument, Argument, Argument, Argument,
-                       Argument, Argument, Argument);
-static thread_local Kernel kernel;
-static thread_local const Argument* arguments;
-
+// A fiber, one kernel after another.
 static void live() {
-    const Argument* a = arguments;
-    kernel(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
-    fibers[running].ended = true;
-    pause();
-}
-
-// A block, ready to run in this thread.
-static void enter(Kernel function, const Argument* twelve, Position grid, unsigned threads, unsigned block) {
-    kernel = function;
-    arguments = twelve;
-    gridDim = grid;
-    blockDim = {threads, 1, 1};
-    blockIdx = {block % grid.x, block / grid.x, 0};
-    of_block.assign(threads, 0);
-    of_warps.assign(threads, 0);
-    of_lanes.clear();
-    fibers.resize(threads);
-    for (Fiber& fiber : fibers) {
-        fiber.begun = fiber.ended = false;
-        fiber.stack.resize(1 << 16);
-        getcontext(&fiber.beginning);
-        fiber.beginning.uc_stack.ss_sp = fiber.stack.data();
-        fiber.beginning.uc_stack.ss_size = fiber.stack.size();
-        makecontext(&fiber.beginning, live, 0);
+    while (true) {
+        const Argument* a = block->arguments;
+        block->kernel(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+        const unsigned thread = block->running;
+        block->fibers[thread].ended = true;
+        block->ended[thread / 32] |= 1u << thread % 32;
+        block->ended_count++;
+        pause();
     }
 }
 
-static thread_local unsigned drawn = 1;
+// A block, ready to run in this thread.
+static void enter(Kernel function, const Argument* twelve, Position grid, unsigned threads, unsigned number) {
+    static thread_local Block own;
+    block = &own;
+    own.kernel = function;
+    own.arguments = twelve;
+    gridDim = grid;
+    blockDim = {threads, 1, 1};
+    blockIdx = {number % grid.x, number / grid.x, 0};
+    own.of_block = {};
+    own.of_warps.assign((threads + 31) / 32, {});
+    own.of_lanes.clear();
+    own.ended.assign((threads + 31) / 32, 0);
+    own.ended_count = 0;
+    own.fibers.resize(threads);
+    for (Fiber& fiber : own.fibers) {
+        fiber.ended = false;
+        fiber.barrier = nullptr;
+        if (!fiber.stack) fiber.stack.reset(new char[STACK_BYTES]);  // not cleared: most of it is never touched
+    }
+}
 
 // Draws a number below `count`.
 static unsigned draw(unsigned count) {
-    drawn = drawn * 1664525 + 1013904223;
-    return (drawn >> 8) % count;
+    block->drawn = block->drawn * 1664525 + 1013904223;
+    return (block->drawn >> 8) % count;
 }
 
 #define AT_ONCE 64  // rounds of a warp at the most, since it may look for what another writes
 
 // Each thread of a warp goes on until it waits, once or until all wait for other warps; whether there was one.
 static bool go_on(unsigned warp) {
+    std::vector<Fiber>& fibers = block->fibers;
     const unsigned begin = 32 * warp, lanes = min<unsigned>(32, fibers.size() - begin);
     for (unsigned rounds = draw(2) ? 1 : AT_ONCE;; rounds--) {
-        const unsigned long before = waited;
+        const unsigned long before = block->waited;
         const unsigned first = draw(lanes), step = draw(2) ? 1 : lanes - 1;
         bool some = false;
         for (unsigned i = 0; i < lanes; i++) {
-            running = begin + (first + i * step) % lanes;
-            if (fibers[running].ended) continue;
+            const unsigned thread = begin + (first + i * step) % lanes;
+            if (fibers[thread].ended) continue;
             some = true;
-            threadIdx = {running, 0, 0};
-            resume(fibers[running]);
+            if (waits(fibers[thread], thread)) continue;
+            block->running = thread;
+            threadIdx = {thread, 0, 0};
+            resume(fibers[thread]);
         }
-        if (!some || waited == before || rounds == 1) return some;
+        if (!some || block->waited == before || rounds == 1) return some;
     }
 }
 
 // The same for all warps of the block.
 static bool go_on() {
-    const unsigned warps = (fibers.size() + 31) / 32, first = draw(warps), step = draw(2) ? 1 : warps - 1;
+    const unsigned warps = (block->fibers.size() + 31) / 32, first = draw(warps), step = draw(2) ? 1 : warps - 1;
     bool some = false;
     for (unsigned i = 0; i < warps; i++) some = go_on((first + i * step) % warps) || some;
     return some;
@@ -279,8 +335,8 @@ static bool go_on() {
 
 // Integers and pointers are passed alike, and arguments that a function does not have do no harm.
 extern "C" void launch(Kernel function, unsigned columns, unsigned rows, unsigned threads, const Argument* twelve) {
-    for (unsigned block = 0; block < columns * rows; block++) {
-        enter(function, twelve, {columns, rows, 1}, threads, block);
+    for (unsigned number = 0; number < columns * rows; number++) {
+        enter(function, twelve, {columns, rows, 1}, threads, number);
         while (go_on()) {
         }
     }
@@ -292,23 +348,23 @@ extern "C" void launch_together(Kernel function, unsigned blocks, unsigned threa
     std::vector<bool> ended(blocks);
     unsigned turn = 0;
     static std::atomic<unsigned> launches;
-    const unsigned number = launches++;
-    auto run = [&](unsigned block) {
-        drawn = number * blocks + block;
-        enter(function, twelve, {blocks, 1, 1}, threads, block);
+    const unsigned launch = launches++;
+    auto run = [&](unsigned number) {
+        enter(function, twelve, {blocks, 1, 1}, threads, number);
+        block->drawn = launch * blocks + number;
         for (bool some = true; some;) {
             std::unique_lock<std::mutex> held(lock);
-            handed_over.wait(held, [&] { return turn == block; });
+            handed_over.wait(held, [&] { return turn == number; });
             some = go_on();
-            ended[block] = !some;
+            ended[number] = !some;
             for (unsigned step = 1; step <= blocks; step++) {
-                turn = (block + step) % blocks;
+                turn = (number + step) % blocks;
                 if (!ended[turn]) break;
             }
             handed_over.notify_all();
         }
     };
     std::vector<std::thread> running_blocks;
-    for (unsigned block = 0; block < blocks; block++) running_blocks.emplace_back(run, block);
-    for (std::thread& block : running_blocks) block.join();
+    for (unsigned number = 0; number < blocks; number++) running_blocks.emplace_back(run, number);
+    for (std::thread& each : running_blocks) each.join();
 }
