@@ -38,7 +38,7 @@ ALGORITHM = Algorithm(
     unit_weights=True,
     distributed=True,
     devices={
-        "cpu": on_cpu("groute_py.device.cpu.methods.bfs", "BreadthFirstCpu"),
+        "cpu": on_cpu("groute_py.device.cpu.methods.bfs", "BreadthFirst"),
         "cuda": on_gpu("groute_py.device.cuda.methods.bfs", "BreadthFirst"),
     },
     windows=windows,

@@ -32,7 +32,9 @@ def _algorithm(name: str, summary: str, criterion: str) -> Algorithm:
         complexity="m relaxations, up to n rounds",
         devices={
             "cpu": on_cpu(
-                "groute_py.device.cpu.methods.frontier_dijkstra", "FrontierCpu", criterion=criterion
+                "groute_py.device.cpu.methods.frontier_dijkstra",
+                "FrontierDijkstra",
+                criterion=criterion,
             ),
             "cuda": on_gpu(
                 "groute_py.device.cuda.methods.frontier_dijkstra",

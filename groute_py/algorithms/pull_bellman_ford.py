@@ -19,7 +19,6 @@ from groute_py.device.registry import on_cpu, on_gpu
 
 
 def _algorithm(storage: str, summary: str, complexity: str) -> Algorithm:
-    kind = storage.capitalize()
     return Algorithm(
         name=f"{storage}-bellman-ford",
         summary=summary,
@@ -27,7 +26,7 @@ def _algorithm(storage: str, summary: str, complexity: str) -> Algorithm:
         negative_weights=True,
         pads=True,
         devices={
-            "cpu": on_cpu("groute_py.device.cpu.methods.min_plus", f"{kind}Cpu"),
+            "cpu": on_cpu("groute_py.device.cpu.methods.min_plus", "MinPlus", storage=storage),
             "cuda": on_gpu("groute_py.device.cuda.methods.min_plus", "MinPlus", storage=storage),
         },
     )

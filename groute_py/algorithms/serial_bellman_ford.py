@@ -24,7 +24,7 @@ def _queued(name: str, summary: str, order: int) -> Algorithm:
         summary=summary,
         complexity="n·m",
         negative_weights=True,
-        devices={"cpu": on_cpu(_HOME, "QueueBellmanFordCpu", order=order)},
+        devices={"cpu": on_cpu(_HOME, "QueueBellmanFord", order=order)},
     )
 
 
@@ -37,14 +37,14 @@ ALGORITHMS = (
         summary="serial Bellman-Ford, every arc in every round",
         complexity="n·m",
         negative_weights=True,
-        devices={"cpu": on_cpu(_HOME, "PlainBellmanFordCpu")},
+        devices={"cpu": on_cpu(_HOME, "PlainBellmanFord", all_rounds=False)},
     ),
     Algorithm(
         name="textbook-bellman-ford",
         summary="the same in n − 1 rounds, whatever they change",
         complexity="n·m, also where few rounds would do",
         negative_weights=True,
-        devices={"cpu": on_cpu(_HOME, "TextbookBellmanFordCpu")},
+        devices={"cpu": on_cpu(_HOME, "PlainBellmanFord", all_rounds=True)},
     ),
     _queued("queue-bellman-ford", "serial Bellman-Ford with a queue", FIFO),
     _queued("queue-bellman-ford-slf", "the same, small label first", SLF),

@@ -17,12 +17,12 @@ ALGORITHMS = (
         name="heap-dijkstra",
         summary="serial Dijkstra with a binary heap",
         complexity="m·log n",
-        devices={"cpu": on_cpu("groute_py.device.cpu.methods.dijkstra", "HeapCpu")},
+        devices={"cpu": on_cpu("groute_py.device.cpu.methods.dijkstra", "HeapDijkstra")},
     ),
     Algorithm(
         name="open-set-dijkstra",
         summary="serial Dijkstra that looks through all open vertices",
         complexity="n²",
-        devices={"cpu": on_cpu("groute_py.device.cpu.methods.dijkstra", "OpenSetCpu")},
+        devices={"cpu": on_cpu("groute_py.device.cpu.methods.dijkstra", "OpenSetDijkstra")},
     ),
 )

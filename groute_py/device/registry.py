@@ -21,9 +21,16 @@ Makers = Mapping[str, Maker]
 """By ``cpu`` and ``cuda``; one that is missing cannot be had."""
 
 
-def on_cpu(module: str, kind: str, **choices: Any) -> Maker:
-    """Make a ``kind`` of device from a module that is imported only then."""
-    return lambda local_rank, direct: getattr(import_module(module), kind)(**choices)
+def on_cpu(module: str, method: str, **choices: Any) -> Maker:
+    """Make the device of a core with a method from a module; both are imported only then."""
+
+    def make(local_rank: int, direct: bool) -> Device:
+        kind = getattr(import_module(module), method)
+        device = import_module("groute_py.device.cpu.device")
+        made: Device = device.CpuDevice(kind, **choices)
+        return made
+
+    return make
 
 
 def on_gpu(module: str, method: str, **choices: Any) -> Maker:
@@ -39,7 +46,7 @@ def on_gpu(module: str, method: str, **choices: Any) -> Maker:
 
 
 NEAR_FAR: Makers = {
-    "cpu": on_cpu("groute_py.device.cpu.device", "CpuDevice"),
+    "cpu": on_cpu("groute_py.device.cpu.method", "CpuMethod"),
     "cuda": on_gpu("groute_py.device.cuda.sssp.method", "GpuMethod"),
 }
 """The devices that can share a graph with others."""

@@ -81,7 +81,7 @@ class Kernel(CpuDevice):
 
     @property
     def arcs(self) -> int:
-        return len(self._share.heads)
+        return len(self.parts.buffers.share.heads)
 
     @property
     def overflowed(self) -> bool:

@@ -7,36 +7,35 @@ from typing import Any
 import numpy as np
 
 from groute_py.device.base import Windows
-from groute_py.device.cpu.methods.base import AloneCpu
+from groute_py.device.cpu.buffers import SolveBuffers
+from groute_py.device.cpu.methods.base import SerialMethod, least_left
+from groute_py.device.cpu.parts import SolveParts
 from groute_py.kernels.choices import FIFO
 from groute_py.kernels.cpu import near_far, plain_bellman_ford, queue_bellman_ford
 
 
-class PlainBellmanFordCpu(AloneCpu):
-    """Every arc in every round; `groute_py.kernels.cpu.plain_bellman_ford`."""
+class PlainBellmanFord(SerialMethod):
+    """Every arc in every round; `groute_py.kernels.cpu.plain_bellman_ford`.
 
-    def least_rounds(self) -> int:
-        """The number of rounds that are done even if they change nothing."""
-        return 0
+    Args:
+        all_rounds: do n − 1 rounds, whatever they change, as the textbooks do.
+    """
 
-    def step(self, limit: float) -> Any:
-        bounds = (self._cutoff, self._nothing, self.least_rounds(), self._slice)
-        plain_bellman_ford.relax(*self._arcs, self._distances, self._at, *bounds)
-        return self.left()
+    def __init__(self, *, all_rounds: bool) -> None:
+        self._all_rounds = all_rounds
 
-
-class TextbookBellmanFordCpu(PlainBellmanFordCpu):
-    """The same in n - 1 rounds."""
-
-    def least_rounds(self) -> int:
-        return len(self._distances) - 1
+    def step(self, buffers: SolveBuffers, limit: float) -> Any:
+        rounds = len(buffers.distances) - 1 if self._all_rounds else 0
+        bounds = (buffers.cutoff, buffers.unreached, rounds, buffers.slice_arcs)
+        plain_bellman_ford.relax(*buffers.arcs, buffers.distances, buffers.at, *bounds)
+        return least_left(buffers)
 
 
 ORDERED_PASSES = 64
 """So many relaxations of every arc in an order of its own; then the queue is taken as it comes."""
 
 
-class QueueBellmanFordCpu(AloneCpu):
+class QueueBellmanFord(SerialMethod):
     """A queue of changed vertices; `groute_py.kernels.cpu.queue_bellman_ford`.
 
     Args:
@@ -44,20 +43,25 @@ class QueueBellmanFordCpu(AloneCpu):
     """
 
     def __init__(self, order: int) -> None:
-        super().__init__()
         self._order = order
 
-    def copy(self) -> QueueBellmanFordCpu:
-        return QueueBellmanFordCpu(self._order)
-
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(source, windows, cutoff, record=False)
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        windows: Windows,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        super().start(parts, source, windows, cutoff, record=False)
         self._total = np.zeros(1)
 
-    def step(self, limit: float) -> Any:
-        patience = ORDERED_PASSES * (len(self._share.heads) + 1000)
-        order = self._order if self._at[near_far.RELAXATIONS] < patience else FIFO
-        state = (self._distances, self._flags, self._near, self._at, self._total, order)
-        bounds = (self._cutoff, self._nothing, self._slice)
-        queue_bellman_ford.relax(*self._arcs, *state, *bounds)
-        return self.left()
+    def step(self, buffers: SolveBuffers, limit: float) -> Any:
+        b = buffers
+        patience = ORDERED_PASSES * (len(b.share.heads) + 1000)
+        order = self._order if b.at[near_far.RELAXATIONS] < patience else FIFO
+        state = (b.distances, b.flags, b.near, b.at, self._total, order)
+        bounds = (b.cutoff, b.unreached, b.slice_arcs)
+        queue_bellman_ford.relax(*b.arcs, *state, *bounds)
+        return least_left(b)

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from groute_py.device.base import Windows
+from groute_py.device.cpu.buffers import SolveBuffers
+from groute_py.device.cpu.methods.base import SerialMethod
+from groute_py.device.cpu.parts import SolveParts
+from groute_py.kernels.cpu import breadth_first
 
-from groute_py.device.base import NO_PARENT, Windows
-from groute_py.device.cpu.methods.base import AloneCpu
-from groute_py.kernels.cpu import breadth_first, claim
 
-
-class BreadthFirstCpu(AloneCpu):
+class BreadthFirst(SerialMethod):
     """Counts arcs; the weights, which are all 1, are not looked at."""
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(source, windows, cutoff, record=False)
-        self._parents = np.full(self._share.own_count, NO_PARENT, dtype=np.int64)
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        windows: Windows,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        super().start(parts, source, windows, cutoff, record=False)
+        parts.buffers.have_parents(parts.buffers.share.own_count)
 
-    def step(self, limit: float) -> Any:
-        state = (self._distances, self._parents, self._near, self._at)
-        bounds = (limit, self._cutoff, self._nothing, self._slice)
-        return breadth_first.search(*self._arcs[:2], *state, *bounds)
+    def step(self, buffers: SolveBuffers, limit: float) -> Any:
+        state = (buffers.distances, buffers.parents, buffers.near, buffers.at)
+        bounds = (limit, buffers.cutoff, buffers.unreached, buffers.slice_arcs)
+        return breadth_first.search(*buffers.arcs[:2], *state, *bounds)
 
-    def start_claims(self, monotone: bool) -> bool:
-        """The search has found them; some of their heads may have been made unreached."""
-        self._parents[self._distances == self._nothing] = NO_PARENT
-        self._rising_left = self._onward = False
-        self._claim_at = np.zeros(claim.CLAIM_CURSORS, dtype=np.int64)
-        return True
+    def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
+        return parts.predecessors.start_known()

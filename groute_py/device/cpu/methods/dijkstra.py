@@ -5,29 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 from groute_py.device.base import Windows
-from groute_py.device.cpu.methods.base import AloneCpu
+from groute_py.device.cpu.buffers import SolveBuffers
+from groute_py.device.cpu.methods.base import SerialMethod
+from groute_py.device.cpu.parts import SolveParts
 from groute_py.kernels.cpu import heap, open_set
 
 
-class OpenSetCpu(AloneCpu):
+class OpenSetDijkstra(SerialMethod):
     """Looks through all open vertices for the nearest; `groute_py.kernels.cpu.open_set`."""
 
-    def step(self, limit: float) -> Any:
-        state = (self._distances, self._flags, self._near, self._at)
-        bounds = (limit, self._cutoff, self._nothing, self._slice)
-        return open_set.relax(*self._arcs, *state, *bounds)
+    def step(self, buffers: SolveBuffers, limit: float) -> Any:
+        state = (buffers.distances, buffers.flags, buffers.near, buffers.at)
+        bounds = (limit, buffers.cutoff, buffers.unreached, buffers.slice_arcs)
+        return open_set.relax(*buffers.arcs, *state, *bounds)
 
 
-class HeapCpu(AloneCpu):
+class HeapDijkstra(SerialMethod):
     """Takes the nearest from a binary heap; `groute_py.kernels.cpu.heap`."""
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(source, windows, cutoff, record=False)
-        self._far.fill(0)  # places in the heap
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        windows: Windows,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        super().start(parts, source, windows, cutoff, record=False)
+        parts.buffers.far.fill(0)  # places in the heap
         if source is not None:
-            self._far[source] = 1
+            parts.buffers.far[source] = 1
 
-    def step(self, limit: float) -> Any:
-        state = (self._distances, self._far, self._near, self._at)
-        bounds = (limit, self._cutoff, self._nothing, self._slice)
-        return heap.relax(*self._arcs, *state, *bounds)
+    def step(self, buffers: SolveBuffers, limit: float) -> Any:
+        state = (buffers.distances, buffers.far, buffers.near, buffers.at)
+        bounds = (limit, buffers.cutoff, buffers.unreached, buffers.slice_arcs)
+        return heap.relax(*buffers.arcs, *state, *bounds)

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.base import Terms, Windows
-from groute_py.device.cpu.methods.base import AloneCpu
+from groute_py.device.base import Windows
+from groute_py.device.cpu.buffers import SolveBuffers
+from groute_py.device.cpu.methods.base import SerialMethod
+from groute_py.device.cpu.parts import SolveParts
 from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.cpu import frontier, rows
-from groute_py.partition.share import Share
 
 
-class FrontierCpu(AloneCpu):
+class FrontierDijkstra(SerialMethod):
     """A core that settles many vertices in a round.
 
     Args:
@@ -21,35 +22,37 @@ class FrontierCpu(AloneCpu):
     """
 
     def __init__(self, criterion: str) -> None:
-        super().__init__()
-        self._criterion = criterion
+        self._criterion = CRITERIA[criterion]
 
-    def copy(self) -> FrontierCpu:
-        return FrontierCpu(self._criterion)
-
-    def load(self, share: Share, terms: Terms) -> None:
-        super().load(share, terms)
-        offsets, heads, weights = self._arcs
+    def arrange(self, parts: SolveParts) -> None:
+        buffers, share = parts.buffers, parts.buffers.share
+        _, heads, weights = buffers.arcs
         if not rows.ascend(share.offsets, weights):
             heads, weights = heads.copy(), weights.copy()
             rows.sort_rows(share.offsets, heads, weights)
-            for array in (heads, weights):
-                array.flags.writeable = False
-            self._arcs = (offsets, heads, weights)
-        self._lightest = np.full(share.own_count, self._nothing, dtype=terms.distance_type)
-        frontier.lightest_incoming(*self._arcs[1:], self._lightest)
+            buffers.replace_arcs(heads, weights)
+        self._lightest = np.full(share.own_count, buffers.unreached, dtype=buffers.type)
+        frontier.lightest_incoming(*buffers.arcs[1:], self._lightest)
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(source, windows, cutoff, record=False)
-        self._skips = np.zeros(self._share.own_count, dtype=np.uint64)
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        windows: Windows,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        super().start(parts, source, windows, cutoff, record=False)
+        self._skips = np.zeros(parts.buffers.share.own_count, dtype=np.uint64)
 
-    def step(self, limit: float) -> Any:
-        state = (self._distances, self._flags, self._near, self._far, self._skips, self._lightest)
-        bounds = (limit, self._cutoff, self._nothing, self._slice)
-        floor = frontier.relax(*self._arcs, *state, self._at, CRITERIA[self._criterion], *bounds)
-        self._settled = int((self._flags == frontier.CLOSED).sum())
+    def relax(self, parts: SolveParts, limit: float) -> float:
+        floor = super().relax(parts, limit)
+        parts.counters.settled = int((parts.buffers.flags == frontier.CLOSED).sum())
         return floor
 
-    def _count(self, *, worked: bool) -> None:
-        super()._count(worked=worked)
-        self.counters.settled = self._settled
+    def step(self, buffers: SolveBuffers, limit: float) -> Any:
+        b = buffers
+        state = (b.distances, b.flags, b.near, b.far, self._skips, self._lightest)
+        bounds = (limit, b.cutoff, b.unreached, b.slice_arcs)
+        return frontier.relax(*b.arcs, *state, b.at, self._criterion, *bounds)

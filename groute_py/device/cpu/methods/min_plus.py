@@ -2,84 +2,110 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from groute_py.device.base import Terms
-from groute_py.device.cpu.methods.base import AloneCpu
+from groute_py.device.cpu.buffers import SolveBuffers
+from groute_py.device.cpu.methods.base import SerialMethod, least_left
+from groute_py.device.cpu.parts import SolveParts
 from groute_py.errors import InputError
 from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
 from groute_py.kernels.cpu import pull
-from groute_py.partition.share import Share
+
+Rounds = Callable[..., None]
+"""Takes rounds, given the arguments that all storages have in common."""
 
 
-class PullCpu(AloneCpu):
-    """A core on which every vertex takes the best of its incoming arcs, round by round."""
+class Incoming(NamedTuple):
+    """The incoming arcs in rows.
 
-    def load(self, share: Share, terms: Terms) -> None:
-        super().load(share, terms)
-        self._incoming = np.zeros(share.own_count + 1, np.uint64)
-        self._tails = np.empty(len(share.heads), np.uint32)
-        self._values = np.empty(len(share.heads), terms.distance_type)
-        pull.turn_around(*self._arcs, self._incoming, self._tails, self._values)
-        self.arrange()
+    Attributes:
+        offsets: uint64, shape (n + 1,).
+        tails, values: shape (m,).
+        unreached: the value where there is no arc.
+    """
 
-    def arrange(self) -> None:
-        """Put the incoming arcs, which are in rows, into the method's own storage."""
+    offsets: NDArray[np.uint64]
+    tails: NDArray[np.uint32]
+    values: NDArray[Any]
+    unreached: Any
 
-    @abstractmethod
-    def take_rounds(self, state: tuple[Any, ...]) -> None:
-        """Call the method's kernel with the arguments that all have in common."""
-
-    def step(self, limit: float) -> Any:
-        self.take_rounds((self._distances, self._at, self._cutoff, self._nothing, self._slice))
-        return self.left()
+    @property
+    def heads(self) -> NDArray[np.int64]:
+        """The head of each arc."""
+        degrees = np.diff(self.offsets).astype(np.int64)
+        return np.repeat(np.arange(len(degrees)), degrees)
 
 
-class CsrCpu(PullCpu):
-    """In compressed sparse rows."""
-
-    def take_rounds(self, state: tuple[Any, ...]) -> None:
-        pull.csr(self._incoming, self._tails, self._values, *state)
+def in_csr(incoming: Incoming) -> Rounds:
+    """In compressed sparse rows, as they are."""
+    return partial(pull.csr, incoming.offsets, incoming.tails, incoming.values)
 
 
-class EllCpu(PullCpu):
-    """In equally many slots a vertex."""
+def in_ell(incoming: Incoming) -> Rounds:
+    """In equally many slots a vertex.
 
-    def arrange(self) -> None:
-        degrees = np.diff(self._incoming).astype(np.int64)
-        own, width = len(degrees), int(degrees.max(initial=0))
-        if too_uneven(width, own, len(self._tails)):
-            raise InputError(
-                f"a vertex has {width:,} incoming arcs: ELL storage would have more than "
-                f"{SLOTS_AN_ARC} slots an arc; use --algorithm csr-bellman-ford"
-            )
-        heads = np.repeat(np.arange(own), degrees)
-        slots = np.arange(len(self._tails)) - self._incoming[heads].astype(np.int64)
-        self._slot_tails = np.zeros((width, own), np.uint32)
-        self._slot_values = np.full((width, own), self._nothing, self._type)
-        self._slot_tails[slots, heads] = self._tails
-        self._slot_values[slots, heads] = self._values
+    Raises:
+        InputError: degrees are so uneven that most slots are empty.
+    """
+    degrees = np.diff(incoming.offsets).astype(np.int64)
+    own, width = len(degrees), int(degrees.max(initial=0))
+    if too_uneven(width, own, len(incoming.tails)):
+        raise InputError(
+            f"a vertex has {width:,} incoming arcs: ELL storage would have more than "
+            f"{SLOTS_AN_ARC} slots an arc; use --algorithm csr-bellman-ford"
+        )
+    heads = incoming.heads
+    slots = np.arange(len(incoming.tails)) - incoming.offsets[heads].astype(np.int64)
+    tails = np.zeros((width, own), np.uint32)
+    values = np.full((width, own), incoming.unreached, incoming.values.dtype)
+    tails[slots, heads], values[slots, heads] = incoming.tails, incoming.values
+    return partial(pull.ell, tails, values)
 
-    def take_rounds(self, state: tuple[Any, ...]) -> None:
-        pull.ell(self._slot_tails, self._slot_values, *state)
+
+def in_matrix(incoming: Incoming) -> Rounds:
+    """In a matrix.
+
+    Raises:
+        InputError: it would be too large.
+    """
+    own = len(incoming.offsets) - 1
+    if too_dense(own):
+        raise InputError(
+            f"a matrix of {own:,} vertices is too large (at most {WIDEST_MATRIX:,}); use "
+            "--algorithm csr-bellman-ford"
+        )
+    matrix = np.full((own, own), incoming.unreached, incoming.values.dtype)
+    np.minimum.at(matrix, (incoming.heads, incoming.tails), incoming.values)
+    return partial(pull.dense, matrix)
 
 
-class DenseCpu(PullCpu):
-    """In a matrix."""
+STORAGES = {"csr": in_csr, "ell": in_ell, "dense": in_matrix}
 
-    def arrange(self) -> None:
-        own = self._share.own_count
-        if too_dense(own):
-            raise InputError(
-                f"a matrix of {own:,} vertices is too large (at most {WIDEST_MATRIX:,}); use "
-                "--algorithm csr-bellman-ford"
-            )
-        heads = np.repeat(np.arange(own), np.diff(self._incoming).astype(np.int64))
-        self._matrix = np.full((own, own), self._nothing, self._type)
-        np.minimum.at(self._matrix, (heads, self._tails), self._values)
 
-    def take_rounds(self, state: tuple[Any, ...]) -> None:
-        pull.dense(self._matrix, *state)
+class MinPlus(SerialMethod):
+    """A core on which every vertex takes the best of its incoming arcs, round by round.
+
+    Args:
+        storage: a key of `STORAGES`.
+    """
+
+    def __init__(self, storage: str) -> None:
+        self._store = STORAGES[storage]
+
+    def arrange(self, parts: SolveParts) -> None:
+        buffers, share = parts.buffers, parts.buffers.share
+        offsets = np.zeros(share.own_count + 1, np.uint64)
+        tails = np.empty(len(share.heads), np.uint32)
+        values = np.empty(len(share.heads), buffers.type)
+        pull.turn_around(*buffers.arcs, offsets, tails, values)
+        self._take_rounds = self._store(Incoming(offsets, tails, values, buffers.unreached))
+
+    def step(self, buffers: SolveBuffers, limit: float) -> Any:
+        bounds = (buffers.cutoff, buffers.unreached, buffers.slice_arcs)
+        self._take_rounds(buffers.distances, buffers.at, *bounds)
+        return least_left(buffers)

@@ -1,0 +1,97 @@
+"""A share in host memory, and the working arrays of its solves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.base import NO_PARENT, Counters, Terms, bound_within, unreached
+from groute_py.kernels.cpu import near_far
+from groute_py.partition.share import Share
+
+SLICE_ARCS = 1 << 14
+"""Arcs a rank with peers relaxes (about 0.3 ms) before it looks at its messages."""
+
+SLICE_ARCS_ALONE = 1 << 22
+"""Without peers a slice only has to end soon enough to handle signals."""
+
+
+class SolveBuffers:
+    """What the kernels of `groute_py.kernels.cpu` work on.
+
+    Args:
+        share: of this rank.
+        terms: for loading it.
+
+    Attributes:
+        share: the same.
+        type: of the distances.
+        unreached: the distance of a vertex that no path reaches.
+        arcs: offsets (uint64), heads (uint32) and weights, which Numba sees as read-only.
+        slice_arcs: how many arcs a slice relaxes.
+        distances, flags: of the local vertices, shape (local,).
+        near, far: worklists, uint32, shape (own,).
+        dirty, boxes, box_counts: of the outbox.
+        at: cursors and counts of a solve (`groute_py.kernels.cpu.near_far`).
+        parents: global numbers, shape (local,); empty while nothing is recorded.
+        recording: whether the kernel records the tail of each improvement.
+        source: local number, −1 on other ranks.
+        cutoff: in the distance type.
+    """
+
+    def __init__(self, share: Share, terms: Terms) -> None:
+        self.share, self.type = share, terms.distance_type
+        self.unreached = unreached(self.type)
+        weights = share.weights.astype(self.type, copy=False)
+        arcs = (share.offsets.view(np.uint64), share.heads.view(np.uint32), weights)
+        self.arcs = tuple(_read_only(array) for array in arcs)
+        self.slice_arcs = SLICE_ARCS_ALONE if terms.ranks == 1 else SLICE_ARCS
+        self.distances = np.empty(share.local_count, dtype=self.type)
+        self.flags = np.empty(share.local_count, dtype=np.uint8)
+        self.near, self.far = np.empty((2, max(share.own_count, 1)), dtype=np.uint32)
+        self.dirty, self.boxes = np.empty((2, len(share.halo)), dtype=np.uint32)
+        self.box_counts = np.zeros(terms.ranks, dtype=np.int64)
+
+    def begin(self, source: int | None, cutoff: float, *, record: bool) -> None:
+        """Make all vertices unreached, and the worklists empty."""
+        self.recording = record
+        self.have_parents(self.share.local_count if record else 0)
+        self.source = -1 if source is None else source
+        self.cutoff = bound_within(cutoff, self.type)
+        self.distances.fill(self.unreached)
+        self.flags.fill(0)
+        self.at = np.zeros(near_far.CURSORS, dtype=np.int64)
+
+    def have_parents(self, count: int) -> None:
+        """Make room for so many predecessors, none of which is known."""
+        self.take_parents(np.full(count, NO_PARENT, dtype=np.int64))
+
+    def take_parents(self, parents: NDArray[np.int64]) -> None:
+        """Use this array for the predecessors."""
+        self.parents = parents
+
+    def replace_arcs(self, heads: NDArray[Any], weights: NDArray[Any]) -> None:
+        """Take the arcs in another order; each row has the same ones."""
+        self.arcs = (self.arcs[0], _read_only(heads), _read_only(weights))
+
+    def count(self, counters: Counters, *, relaxed_before: int) -> None:
+        """Count what kernels have done since the solve began."""
+        relaxations = int(self.at[near_far.RELAXATIONS])
+        counters.relaxations = relaxations
+        counters.steps = int(self.at[near_far.WINDOWS])
+        counters.slices += relaxations > relaxed_before
+        counters.overflowed = bool(self.at[near_far.OVERFLOWED])
+
+    @property
+    def relaxations(self) -> int:
+        """Of this solve so far."""
+        return int(self.at[near_far.RELAXATIONS])
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that Numba always sees as the same type, wherever the array came from."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,37 @@
+"""What differs between the methods of a core: near–far relaxation here, others in `cpu.methods`."""
+
+from __future__ import annotations
+
+from groute_py.device.base import Windows
+from groute_py.device.cpu.parts import SolveParts
+
+
+class CpuMethod:
+    """Near–far relaxation; other methods override what they do in another way.
+
+    A device makes one for each share that it loads.
+    """
+
+    def arrange(self, parts: SolveParts) -> None:
+        """Make what the method has beside the share."""
+
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        windows: Windows,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        """As `groute_py.device.base.Device.start`."""
+        parts.begin(source, cutoff, record=record)
+        parts.near_far.start(source, windows)
+
+    def relax(self, parts: SolveParts, limit: float) -> float:
+        """As `groute_py.device.base.Device.relax`."""
+        return parts.near_far.relax(parts.counters, limit)
+
+    def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
+        """As `groute_py.device.base.Device.start_claims`."""
+        return parts.predecessors.start(monotone=monotone)

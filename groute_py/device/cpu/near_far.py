@@ -1,0 +1,67 @@
+"""Near–far relaxation of a share on one core: `groute_py.kernels.cpu.near_far`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Buffer
+from groute_py.device.base import Counters, Windows, within
+from groute_py.device.cpu.buffers import SolveBuffers
+from groute_py.device.cpu.outbox import columns_of
+from groute_py.device.delta_control import DeltaControl, threshold_after
+from groute_py.kernels.cpu import near_far
+
+
+class NearFar:
+    """Relaxes what is below a threshold, which rises by Δ."""
+
+    def __init__(self, buffers: SolveBuffers) -> None:
+        self._buffers = buffers
+
+    def start(self, source: int | None, windows: Windows) -> None:
+        """Begin with the first window; the source, if there is one, is near."""
+        buffers = self._buffers
+        self._delta = within(windows.widest, buffers.type)
+        self._threshold = np.array([self._delta, 0], dtype=buffers.type)
+        self._delta_control = DeltaControl(len(buffers.share.heads), self._delta, buffers.unreached)
+        if source is not None:
+            self._take(np.array([source], np.int32), np.zeros(1, buffers.type))
+
+    def merge(self, message: Buffer) -> None:
+        """As `groute_py.device.base.Device.merge`."""
+        values, vertices = columns_of(message, self._buffers.type, np.dtype(np.int32))
+        self._take(vertices, values)
+
+    def relax(self, counters: Counters, limit: float) -> float:
+        """As `groute_py.device.base.Device.relax`."""
+        b, before = self._buffers, self._buffers.relaxations
+        floor = near_far.relax(
+            *b.arcs,
+            *(b.distances, b.parents, b.recording, b.flags),
+            *(b.near, b.far, b.dirty, b.at),
+            *(self._threshold, self._delta, limit, b.cutoff, b.unreached, b.slice_arcs),
+        )
+        if floor != b.unreached:
+            self._narrow_slow_window()
+        b.count(counters, relaxed_before=before)
+        return np.inf if floor == b.unreached else float(floor)
+
+    def window(self) -> float:
+        """As `groute_py.device.base.Device.window`."""
+        return float("inf") if self._delta == self._buffers.unreached else float(self._delta)
+
+    def _narrow_slow_window(self) -> None:
+        b = self._buffers
+        delta = self._delta_control.narrower(int(b.at[near_far.WINDOWS]), b.relaxations)
+        if delta is None:
+            return
+        self._delta = delta
+        self._threshold[0] = threshold_after(self._threshold[1], delta, b.unreached)
+        near_far.narrow(b.distances, b.flags, b.near, b.far, b.at, self._threshold[0])
+
+    def _take(self, vertices: NDArray[np.int32], values: NDArray[Any]) -> None:
+        b = self._buffers
+        near_far.merge(vertices, values, b.distances, b.flags, b.near, b.far, b.at, self._threshold)

@@ -1,0 +1,75 @@
+"""Predecessors on one core: recorded while relaxing, or claimed along tight arcs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groute_py.comm.base import Buffer
+from groute_py.device.base import NO_PARENT
+from groute_py.device.cpu.buffers import SolveBuffers
+from groute_py.device.cpu.outbox import Outbox, columns_of
+from groute_py.kernels.cpu import claim
+
+
+class Predecessors:
+    """Assigns predecessors after a solve, by `groute_py.kernels.cpu.claim`."""
+
+    def __init__(self, buffers: SolveBuffers, outbox: Outbox) -> None:
+        self._buffers, self._outbox = buffers, outbox
+
+    def start(self, *, monotone: bool) -> bool:
+        """As `groute_py.device.base.Device.start_claims`."""
+        if self._buffers.recording:
+            return self.start_known()
+        self._buffers.have_parents(self._buffers.share.local_count)
+        self._reset()
+        self._rising_left, self._onward = monotone, not monotone
+        if self._onward:
+            self._queue_claimed()
+        return False
+
+    def start_known(self) -> bool:
+        """The same where relaxing has found all; some of their heads may be unreached by now."""
+        self._buffers.parents[self._buffers.distances == self._buffers.unreached] = NO_PARENT
+        self._reset()
+        self._rising_left = self._onward = False
+        return True
+
+    def merge(self, message: Buffer) -> None:
+        """As `groute_py.device.base.Device.merge_claims`."""
+        b = self._buffers
+        types = (np.dtype(np.int64), b.type, np.dtype(np.int32))
+        tails, values, vertices = columns_of(message, *types)
+        claim.merge_claims(
+            *(vertices, values, tails, b.distances, b.parents, b.flags),
+            *(self._claimed, self._at, b.source, self._onward),
+        )
+
+    def claim(self) -> bool:
+        """As `groute_py.device.base.Device.claim`."""
+        b = self._buffers
+        state = (b.distances, b.parents, b.flags)
+        tail = (b.dirty, self._at, b.share.first)
+        if self._rising_left:
+            self._rising_left = False
+            self._onward = claim.claim_rising(*b.arcs, *state, *tail, b.unreached)
+            if self._onward:
+                self._queue_claimed()
+        elif self._onward:
+            numbers = (b.unreached, b.source, b.slice_arcs)
+            claim.claim_onward(*b.arcs, *state, self._claimed, *tail, *numbers)
+        left = self._at[claim.CLAIMED_COUNT] - self._at[claim.CLAIM_HEAD]
+        return bool(self._onward and left > 0)
+
+    def outgoing(self) -> list[tuple[int, Buffer]]:
+        """As `groute_py.device.base.Device.outgoing_claims`."""
+        return self._outbox.emptied(self._at, claim.CLAIM_DIRTY, with_parents=True)
+
+    def _reset(self) -> None:
+        self._buffers.flags.fill(0)
+        self._claimed = self._buffers.near[: self._buffers.share.own_count]
+        self._at = np.zeros(claim.CLAIM_CURSORS, dtype=np.int64)
+
+    def _queue_claimed(self) -> None:
+        b = self._buffers
+        claim.queue_claimed(b.parents, b.source, self._claimed, b.flags, self._at)

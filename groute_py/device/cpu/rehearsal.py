@@ -1,0 +1,42 @@
+"""The small shares on which kernels are compiled before they are needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.partition.share import Share
+
+REHEARSED = set[tuple[Any, ...]]()
+"""What this process has compiled: for small graphs a rehearsal costs more than the solve."""
+
+
+def two_ranks(distance_type: np.dtype[Any]) -> Share:
+    """A share with one owned vertex and an arc to a remote one."""
+    return Share(
+        first=0,
+        own_count=1,
+        offsets=np.array([0, 1]),
+        heads=np.array([1], np.int32),
+        weights=np.ones(1, distance_type),
+        halo=np.array([1]),
+        halo_starts=np.array([0, 0, 1]),
+        halo_home=np.zeros(1, np.int32),
+    )
+
+
+def one_rank(distance_type: np.dtype[Any]) -> Share:
+    """A share with two vertices and a row of arcs that some sort, for it does not ascend."""
+    offsets = np.array([0, 2, 2])
+    offsets.flags.writeable = False  # as a graph's
+    return Share(
+        first=0,
+        own_count=2,
+        offsets=offsets,
+        heads=np.array([1, 1], np.int32),
+        weights=np.array([2, 1], distance_type),
+        halo=np.zeros(0, np.int64),
+        halo_starts=np.zeros(2, np.int64),
+        halo_home=np.zeros(0, np.int32),
+    )
