@@ -49,7 +49,7 @@ test-all: test test-slow
 
 test-slow: $(VENV)/$(MPI),test.stamp
 	$(PYTEST) $(SPREAD) -m "slow and not (mpi or slurm or hosts)" $(ARGS)
-	$(PYTEST) -m "(mpi and slow) or slurm or hosts" tests $(ARGS)
+	$(PYTEST) -m "(mpi and slow) or slurm or hosts" $(MPI_FILES) tests/cluster $(ARGS)
 
 test-least: LEAST := $(VENV)-least/bin
 test-least: | $(BIN)/python

@@ -329,6 +329,7 @@ def test_an_unknown_setting(words: str, name: str, value: str, says: str, groute
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize(
     ("name", "value", "says"),

@@ -187,6 +187,7 @@ def test_a_negative_cycle_is_told_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 def test_names_on_two_ranks(run: Run, groute: Any) -> None:
     words = ["sssp", "town.csv", "-s", "work", "-t", "home", "--device", "cpu", "--json"]
     done = groute(*words, ranks=2)

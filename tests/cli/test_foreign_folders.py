@@ -117,6 +117,7 @@ def test_on_two_ranks(tmp_path: Path, graph: Graph) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("kind", ["link", "plain folder"])
 def test_the_command_on_two_ranks(tmp_path: Path, groute: Command, kind: str) -> None:
     make, says = FOREIGN[kind]

@@ -34,6 +34,7 @@ def graph() -> Graph:
 
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 def test_a_file_of_all_rows(groute: Command, tmp_path: Path, graph: Graph, ranks: int) -> None:
     write_graph(graph, tmp_path / "it.csr")
     (tmp_path / "out.npz").write_text("an older one")
@@ -256,6 +257,7 @@ def test_a_link_and_a_mode_stay(
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_a_negative_cycle(groute: Command, tmp_path: Path, ranks: int) -> None:
     (tmp_path / "it.gr").write_text("p sp 3 3\na 1 2 4\na 2 3 -3\na 3 2 1\n")

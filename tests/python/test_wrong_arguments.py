@@ -146,6 +146,7 @@ if everybody:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 def test_on_two_ranks(script: Any) -> None:
     calls = [[call] for call, _ in CALLS.values()]
     done = script(SCRIPT, 2, json.dumps(calls))
@@ -156,6 +157,7 @@ def test_on_two_ranks(script: Any) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 def test_on_one_of_two_ranks(script: Any) -> None:
     """Whatever is wrong with the call of rank 1, or other than with that of rank 0."""
     wrong = [

@@ -264,6 +264,7 @@ def test_an_unknown_case_is_refused(bench: Bench, case: str) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 def test_ranks_run_in_a_job_of_their_own(bench: Bench) -> None:
     done, records = bench("road:40x40", "road:40x40@2")
     assert done.exit_code == 0, done.output
@@ -272,6 +273,7 @@ def test_ranks_run_in_a_job_of_their_own(bench: Bench) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 def test_a_failure_on_several_ranks_is_passed_on(bench: Bench) -> None:
     done, records = bench("random:0,5@2")
     assert done.exit_code == 2

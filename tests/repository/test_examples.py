@@ -89,6 +89,7 @@ def test_example(name: str) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("name", "says"),
     [
@@ -128,6 +129,7 @@ def test_console_of_the_documents(desk: Path, document: str) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("document", ["README.md", "docs/command-line.md"])
 def test_ranks_of_the_documents(desk: Path, document: str) -> None:
     for line, shown in steps(document):

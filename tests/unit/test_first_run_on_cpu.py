@@ -43,6 +43,7 @@ assert not later, later
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("method", "ranks"),
     [("delta-stepping", 1), ("delta-stepping", 3), ("heap-dijkstra", 1), ("frontier-dijkstra", 1)],

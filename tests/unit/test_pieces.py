@@ -332,6 +332,7 @@ if channel.rank == 0:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 def test_no_rank_but_0_comes_near_the_whole_graph(tmp_path: Path, script: Any) -> None:
     for name, spec in (("small", "road:30x30"), ("large", "road:2000x2000")):
         write_graph(generate(spec), tmp_path / f"{name}.gr")

@@ -186,6 +186,7 @@ if channel.rank == 0:
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 def test_a_rank_holds_its_share_only(tmp_path: Path, script: Any) -> None:
     write_graph(generate("road:1500x1500"), tmp_path / "g.csr")
     done = script(MEMORY, 3, tmp_path / "g.csr")

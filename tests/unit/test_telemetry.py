@@ -213,6 +213,7 @@ def test_the_option(library: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.mpi
+@pytest.mark.one_mpi
 def test_ranks_without_gpus_have_nothing_to_tell(groute: Any, tmp_path: Path) -> None:
     words = ("sssp", "road:20x20", "--device", "cpu", "--telemetry", tmp_path / "line.csv")
     assert groute(*words, ranks=2).returncode == 0
