@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from support.emulation.cpp import LIBRARIES
@@ -16,9 +15,6 @@ from support.skips import needs_compiler
 
 LONGEST_S = 900
 """That the tests of a file may take."""
-
-Runs = dict[str, Future[subprocess.CompletedProcess[str]]]
-"""By file."""
 
 SELECTED = {
     "python/test_solvers.py": ("(distances_and_tree or TestShapes) and not nothing_but", 60),
@@ -62,20 +58,13 @@ BLOCKS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What one process has compiled the others take."""
+    """What one process has compiled the others take, those of other workers too."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "libraries"
+    folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(LIBRARIES, str(tmp_path_factory.mktemp("libraries")))
+        patch.setenv(LIBRARIES, str(folder))
         yield
-
-
-@pytest.fixture(scope="module")
-def running(request: pytest.FixtureRequest, libraries: None) -> Iterator[Runs]:
-    """The files whose tests were asked for, as many at a time as there are cores."""
-    asked = {item.name for item in request.session.items}
-    files = [file for file in SELECTED if f"test_in_emulation[{file}]" in asked]
-    pool = ThreadPoolExecutor(os.cpu_count())
-    yield {file: pool.submit(in_emulation, file) for file in files}
-    pool.shutdown(cancel_futures=True)
 
 
 @pytest.mark.timeout(1800)
@@ -84,8 +73,8 @@ def running(request: pytest.FixtureRequest, libraries: None) -> Iterator[Runs]:
     "file",
     [pytest.param(f, marks=[pytest.mark.slow] if f in LONG else []) for f in SELECTED],
 )
-def test_in_emulation(file: str, running: Runs) -> None:
-    done = running[file].result()
+def test_in_emulation(file: str) -> None:
+    done = in_emulation(file)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     said = re.search(r"(\d+) passed", done.stdout)
     assert said is not None, done.stdout[-1000:]
