@@ -6,7 +6,7 @@ solve         the graph on the device, until the distances are on the device
 predecessors  from there, until the shortest-path tree is on the device
 upload        the graph from the host to the device
 download      the answer from the device to rank 0's host memory
-call          one call of `Solver.solve` on rank 0: all above except upload, plus the statistics
+call          one call of `Solver.sssp` on rank 0: all above except upload, plus the statistics
 total         upload + call: the graph on the host, until the answer is on the host
 
 A tiny graph is solved first, so that everything is compiled. Then the graph is loaded and solved
@@ -129,7 +129,7 @@ def _warm_up(case: Case, channel: Channel, plan: Plan) -> None:
     tiny = Shelf().take(replace(case, graph="road:30x30"))
     for tree in plan.trees:
         with Solver(Whole(tiny), channel, plan.options(tree=tree, method=case.method)) as solver:
-            solver.solve(0)
+            solver.sssp(0)
 
 
 def _series(
@@ -148,7 +148,7 @@ def _series(
 def _timed(solver: Solver, source: int, channel: Channel) -> Run:
     channel.gather(None)  # all ranks begin together
     start = time.perf_counter()
-    result = solver.solve(source)
+    result = solver.sssp(source)
     return Run(time.perf_counter() - start, result)
 
 

@@ -97,7 +97,7 @@ def sssp(
         return _rows(channel, graph, sources, Request(**_of_request(given)), columns)
     ends, choices = asked
     with _opened(graph, choices, channel, columns) as solver:
-        return solver.solve(*ends)
+        return solver.sssp(*ends)
 
 
 @takes(Options, "bfs")
@@ -137,7 +137,7 @@ def bfs(
         choices = _checked({**given, "algorithm": "bfs", "hops": True})
     refuse_difference(channel, {"function": "bfs"})
     with _opened(graph, choices, channel, Columns(tail, head, weight)) as solver:
-        return solver.solve(*ends)
+        return solver.sssp(*ends)
 
 
 @takes(Options, "open")
@@ -166,7 +166,7 @@ def open(
         InputError, SetupError: as for `sssp`.
 
     >>> with open(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu") as solver:
-    ...     [solver.solve(source).distances.tolist()[2] for source in range(3)]
+    ...     [solver.sssp(source).distances.tolist()[2] for source in range(3)]
     [7, 3, 0]
     """
     given = chosen(Options, "open", options)

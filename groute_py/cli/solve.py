@@ -93,7 +93,7 @@ def run(
 
         def solved() -> Result | None:
             try:
-                result = solver.solve(begin, wanted)
+                result = solver.sssp(begin, wanted)
             except NegativeCycleError:
                 on_root(channel, lambda: _mark_negative_cycle(output, output_format))
                 raise

@@ -46,7 +46,7 @@ class Solver:
         self._graph = load_graph(supply, channel, options)
         self._solving = Solving(self._graph)
 
-    def solve(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+    def sssp(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """Shortest paths from ``source``.
 
         Args:

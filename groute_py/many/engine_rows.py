@@ -62,7 +62,7 @@ class EngineRows:
     def _solve(self, source: int) -> Result:
         solver = self._free.get()
         try:
-            result = solver.solve(source)
+            result = solver.sssp(source)
         finally:
             self._free.put(solver)
         assert result is not None

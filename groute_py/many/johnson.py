@@ -35,7 +35,7 @@ def solve_johnson(
 
     Raises:
         NegativeCycleError: the graph has one, reachable or not.
-        InputError, RunError, SetupError: as `Solver.solve`.
+        InputError, RunError, SetupError: as `Solver.sssp`.
 
     >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, -3])
     >>> solve_johnson(path, [0], Options(device="cpu")).distances.tolist()
@@ -69,7 +69,7 @@ def potentials(
     plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
     try:
         with Solver(Whole(whole, rounded_to), SoloChannel(), placed(whole, plain)) as solver:
-            result = solver.solve(graph.vertex_count)
+            result = solver.sssp(graph.vertex_count)
     except NegativeCycleError as error:  # the graph with the root knows no ids
         ids = graph.numbering.ids_of(np.array(error.cycle)).tolist()
         raise NegativeCycleError(error.cycle, error.weight, ids=ids) from None

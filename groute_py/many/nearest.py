@@ -37,7 +37,7 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     """Solve from all sources at once, in this process.
 
     Raises:
-        InputError, NegativeCycleError, RunError, SetupError: as `Solver.solve`.
+        InputError, NegativeCycleError, RunError, SetupError: as `Solver.sssp`.
 
     >>> path = Graph.from_arrays([0, 1, 2, 3, 3], [1, 2, 3], [4, 4, 4])
     >>> solve_nearest(path, np.array([0, 2]), Options(device="cpu")).origins.tolist()
@@ -47,7 +47,7 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     whole = rooted(graph, sources)
     choices = placed(whole, replace(options, predecessors=True))
     with Solver(Whole(whole), SoloChannel(), choices) as solver:
-        result = solver.solve(root)
+        result = solver.sssp(root)
     assert result is not None
     result = source_first(whole, result)
     assert result.predecessors is not None

@@ -82,7 +82,7 @@ def solve_rows(
         The rows on rank 0, None elsewhere.
 
     Raises:
-        InputError, NegativeCycleError, RunError, SetupError: as `Solver.solve`.
+        InputError, NegativeCycleError, RunError, SetupError: as `Solver.sssp`.
 
     >>> from groute_py.comm.solo import SoloChannel
     >>> ring = Graph.from_arrays([0, 1, 2, 3], [1, 2, 0], [1, 2, 3])
@@ -111,7 +111,7 @@ def solve_each(
         options = placed(graph, options)
     with Solver(Whole(graph, given), channel, options) as solver:
         for source in sources:
-            result = solver.solve(int(source))
+            result = solver.sssp(int(source))
             yield None if result is None or graph is None else source_first(graph, result)
 
 

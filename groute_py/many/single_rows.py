@@ -34,7 +34,7 @@ class SingleRows:
     def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
         with self._opened(self._options) as solver:
             for position, source in enumerate(sources.tolist()):
-                result = solver.solve(source)
+                result = solver.sssp(source)
                 assert result is not None
                 tree = result.predecessors
                 parents = None if tree is None else tree[np.newaxis].astype(np.int32)
@@ -47,7 +47,7 @@ class SingleRows:
         staying = replace(self._options, predecessors=False, download=False)
         with self._opened(staying) as solver:
             for position, source in enumerate(sources.tolist()):
-                result = solver.solve(source)
+                result = solver.sssp(source)
                 assert isinstance(result, DeviceResult)
                 yield asked.of(position, result.distances_device, source)
 

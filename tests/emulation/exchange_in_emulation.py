@@ -101,7 +101,7 @@ def solve(graph: Graph, source: int, goal: list[int], ranks: int) -> Result | No
     def work(channel: Any) -> Result | None:
         whole = Whole(graph if channel.rank == 0 else None)
         with Solver(whole, channel, Options(device="cuda", mode="fused")) as solver:
-            result = solver.solve(source, goal)
+            result = solver.sssp(source, goal)
             device: Any = solver._graph.device
             graded.add(device.parts.graph.unit > 0)
             arcs = sum(channel.gather(device.arcs_reached()))

@@ -118,8 +118,8 @@ def solved(graph: Graph, source: int, ranks: int) -> Result:
 
     def work(channel: Any) -> Result | None:
         with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
-            solver.solve(source)
-            return solver.solve(source)
+            solver.sssp(source)
+            return solver.sssp(source)
 
     result = checked(graph, source, on_ranks(ranks, work)[0])
     needed = result.statistics["relaxations"] - result.statistics["useless_relaxations"]
@@ -172,7 +172,7 @@ def test_without_room_for_grades_others_have_them(
     def work(channel: Any) -> tuple[Result | None, int]:
         whole = Whole(graph if channel.rank == 0 else None)
         with Solver(whole, channel, replace(OPTIONS, mode="fused")) as solver:
-            return solver.solve(3), solver._graph.device.arcs_reached()
+            return solver.sssp(3), solver._graph.device.arcs_reached()
 
     results, arcs = zip(*on_ranks(3, work), strict=True)
     assert set(graded) == {0, 1, 2} - set(full)
@@ -218,7 +218,7 @@ def test_offsets_are_equally_wide_on_all_ranks(
         whole = Whole(graph if channel.rank == 0 else None)
         options = replace(OPTIONS, partition="vertices", mode=mode)
         with Solver(whole, channel, options) as solver:
-            result, loaded = solver.solve(3), cast("Any", solver._graph.device)
+            result, loaded = solver.sssp(3), cast("Any", solver._graph.device)
             found = solver._graph.mode.name, loaded.parts.graph.arrays["offsets"].dtype
         if result is not None:
             np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
@@ -308,10 +308,10 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
                 channel.gather(None)
                 if stops:
                     with pytest.raises(RunError, match="before all ranks were done") as caught:
-                        solver.solve(70)
+                        solver.sssp(70)
                     assert caught.value.on_all_ranks
                 else:
-                    answers.append(solver.solve(70))
+                    answers.append(solver.sssp(70))
                 floors.append(solver._graph.device.linked.floor)  # type: ignore[attr-defined]
                 channel.gather(None)
                 stopping.clear()

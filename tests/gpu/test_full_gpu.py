@@ -151,13 +151,13 @@ def test_an_answer_that_has_no_room_to_stay() -> None:
     options = Options(device="cuda", download=False)
     little = 1 << (12 if EMULATED else 24)
     with Solver(Whole(graph), SoloChannel(), options) as solver:
-        assert solver.solve(source) is not None
+        assert solver.sssp(source) is not None
         with (
             nearly_full(little),
             pytest.raises(InputError, match="leave out download=False"),
         ):
-            solver.solve(source)
-        result = solver.solve(source)
+            solver.sssp(source)
+        result = solver.sssp(source)
     assert result is not None
     np.testing.assert_array_equal(result.distances, expected)
 

@@ -94,7 +94,7 @@ def test_with_and_without_predecessors_by_turns() -> None:
             plan = solver._graph.plan
             options = replace(plan.options, predecessors=source % 2 == 1)
             solver._graph.plan = replace(plan, options=options)
-            result = solver.solve(source)
+            result = solver.sssp(source)
             np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
             verify(graph, result)
 

@@ -45,7 +45,7 @@ def test_without_room_for_numbers_all_keep_theirs(
         with Solver(whole, channel, Options(device="cuda", order="none", mode="fused")) as solver:
             device: Any = solver._graph.device
             assert device.parts.graph.has_in_edges
-            return solver.solve(3), device.parts.order is None
+            return solver.sssp(3), device.parts.order is None
 
     results, without = zip(*on_ranks(3, work), strict=True)
     assert all(without)
@@ -79,7 +79,7 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
     def work(channel: Any) -> Result | None:
         whole = Whole(graph if channel.rank == 0 else None)
         with Solver(whole, channel, Options(device="cuda", order="none", mode="fused")) as solver:
-            return solver.solve(3)
+            return solver.sssp(3)
 
     checked(graph, 3, on_ranks(3, work)[0])
     assert len(late) == 3

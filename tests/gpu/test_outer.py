@@ -46,7 +46,7 @@ def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words
     options = Options(device="cuda", **words)
     with Solver(Whole(graph), SoloChannel(), options) as solver:
         for source in sources:
-            result = solver.solve(source)
+            result = solver.sssp(source)
             assert result is not None
             np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
             verify(graph, result)
@@ -108,7 +108,7 @@ def test_answers_stay_on_the_gpu_by_other_numbers(predecessors: bool) -> None:
         for source in (3, 100):
             with device.gpu.stream:  # before the solve
                 device.parts.buffers.arrays["parent"].fill(1 << 40)
-            results.append((source, solver.solve(source)))
+            results.append((source, solver.sssp(source)))
         for source, result in results:
             assert result is not None
             np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
@@ -235,7 +235,7 @@ def test_nothing_is_pulled_along_a_tail() -> None:
     end = 2 * count - 1
     assert core.offsets[-1] > core.offsets[-2]  # it has arcs there
     with Solver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
-        result = solver.solve(end)
+        result = solver.sssp(end)
         device: Any = solver._graph.device
         assert result is not None
         verify(graph, result)
@@ -256,7 +256,7 @@ def bushy(arcs: list[tuple[int, int, float]], dtype: str) -> Graph:
 def solved(graph: Graph) -> Result:
     options = Options(algorithm="delta-stepping", device="cuda")
     with Solver(Whole(graph), SoloChannel(), options) as solver:
-        result = solver.solve(0)
+        result = solver.sssp(0)
     assert result is not None
     return result
 
@@ -290,12 +290,12 @@ def test_a_cutoff_and_targets() -> None:
     for cutoff in (0, near):
         options = Options(device="cuda", cutoff=cutoff)
         with Solver(Whole(graph), SoloChannel(), options) as solver:
-            result = solver.solve(hub)
+            result = solver.sssp(hub)
         assert result is not None
         np.testing.assert_array_equal(result.reached, right <= cutoff)
         np.testing.assert_array_equal(result.distances[result.reached], right[right <= cutoff])
     with Solver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
-        result = solver.solve(hub, [3, 77])
+        result = solver.sssp(hub, [3, 77])
     assert result is not None
     np.testing.assert_array_equal(result.distances[[3, 77]], right[[3, 77]])
 
@@ -327,7 +327,7 @@ def test_without_room_for_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None
     graph = graph_of("int32")
     monkeypatch.setattr(degree_order, "ANSWER_BYTES", 1 << 50)
     with Solver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
-        result = solver.solve(7)
+        result = solver.sssp(7)
         device: Any = solver._graph.device
         assert device.parts.order is None
         assert device.label.endswith(", prepared")
@@ -341,7 +341,7 @@ def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of("int32")
     monkeypatch.setattr(csr, "SPARE_BYTES", 1 << 50)
     with Solver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
-        result = solver.solve(7)
+        result = solver.sssp(7)
         device: Any = solver._graph.device
         assert device.parts.buffers.work["outer_from"][0] == 0
         assert device.label.endswith(", without room to prepare")

@@ -59,7 +59,7 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
             found.claim_rising = lambda: (claimed.append(True), claim_rising())
             found.claim_recorded = lambda: claim_recorded() and channel.rank != lacking
             for source in (3, graph.vertex_count - 1):
-                result = solver.solve(source)
+                result = solver.sssp(source)
                 if result is not None:
                     assert result.statistics["mode"] == "fused"
                     right = scipy_distances(graph, source)
@@ -102,7 +102,7 @@ def test_one_block_listens(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def work(channel: Any) -> int:
         with Solver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
-            result = solver.solve(source)
+            result = solver.sssp(source)
             if result is not None:
                 np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
             seen = solver._graph.device.parts.buffers.read_control()  # type: ignore[attr-defined]
@@ -126,7 +126,7 @@ def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.M
     def work(channel: Any) -> tuple[int, int]:
         with Solver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
             for source in (0, 100, 200):
-                result = solver.solve(source)
+                result = solver.sssp(source)
                 if result is not None:
                     assert result.statistics["mode"] == "fused"
                     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
@@ -174,7 +174,7 @@ def test_mirrors_of_short_rows_lag_until_claims(
 
             device.start_claims = lagging
             for source in (3, 100, 200):
-                result = solver.solve(source)
+                result = solver.sssp(source)
                 if result is not None:
                     assert result.statistics["mode"] == "fused"
                     right = reference_distances(graph, source)
@@ -216,7 +216,7 @@ def test_all_go_along_with_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def work(channel: Any) -> tuple[float, float]:
         with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
-            solver.solve(0)
+            solver.sssp(0)
             seen = solver._graph.device.parts.buffers.read_control()  # type: ignore[attr-defined]
             return float(seen["window"]), float(seen["threshold"])
 

@@ -119,8 +119,8 @@ def test_a_solver_survives_a_negative_cycle(device: str, data_folder: Path) -> N
     solver = Solver(Whole(kept), SoloChannel(), Options(device=device))
     for _ in range(2):
         with pytest.raises(NegativeCycleError):
-            solver.solve(0)
-        alone = solver.solve(8)
+            solver.sssp(0)
+        alone = solver.sssp(8)
         assert alone is not None
         assert alone.distances.tolist() == [np.inf] * 8 + [0.0]
 

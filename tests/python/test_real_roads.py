@@ -76,7 +76,7 @@ class TestNewYork:
         def work(channel: Any) -> list[Any]:
             whole = Whole(new_york_graph if channel.rank == 0 else None)
             solver = Solver(whole, channel, Options(device=device))
-            return [solver.solve(answer.source - 1) for answer in NEW_YORK]
+            return [solver.sssp(answer.source - 1) for answer in NEW_YORK]
 
         results = on_ranks(ranks, work)[0]
         for result, answer in zip(results, NEW_YORK, strict=True):
@@ -90,7 +90,7 @@ class TestNewYork:
         def work(channel: Any) -> Result | None:
             pieces = read_pieces(SharedFile(new_york_text, native=False), channel)
             assert pieces is not None
-            return Solver(pieces, channel, Options(device="cpu")).solve(answer.source - 1)
+            return Solver(pieces, channel, Options(device="cpu")).sssp(answer.source - 1)
 
         answer = NEW_YORK[0]
         result = on_ranks(ranks, work)[0]

@@ -283,8 +283,8 @@ def test_ranks_with_other_sources(others: tuple[Any, ...], what: str) -> None:
         whole = Whole(graph if channel.rank == 0 else None)
         solver = Solver(whole, channel, Options(device="cpu"))
         with pytest.raises(InputError, match=f"rank 2 was called with {what} "):
-            solver.solve(*(others if channel.rank == 2 else (0,)))
-        result = solver.solve(0)
+            solver.sssp(*(others if channel.rank == 2 else (0,)))
+        result = solver.sssp(0)
         assert (result is None) == (channel.rank > 0)
 
     on_ranks(3, work)
@@ -295,9 +295,9 @@ def test_threads_share_a_session(device: str) -> None:
     graph = generate("rmat:10,8")
     solver = Solver(Whole(graph), SoloChannel(), Options(device=device))
     sources = list(range(0, 1000, 25))
-    wanted = [solver.solve(source) for source in sources]
+    wanted = [solver.sssp(source) for source in sources]
     with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(solver.solve, sources))
+        found = list(pool.map(solver.sssp, sources))
     for one, other in zip(found, wanted, strict=True):
         assert one is not None
         assert other is not None
@@ -313,11 +313,11 @@ def test_a_solver_within_itself() -> None:
 
     def within(source: int, targets: Sequence[int]) -> Result | None:
         with pytest.raises(RunError, match="is solving already"):
-            solver.solve(1)
+            solver.sssp(1)
         calls.append(source)
         return solve_one(source, targets)
 
     solver._solve = within  # type: ignore[method-assign]
     for source in (0, 5):
-        assert solver.solve(source) is not None
+        assert solver.sssp(source) is not None
     assert calls == [0, 5]

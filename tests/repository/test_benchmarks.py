@@ -41,13 +41,13 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 def spoil(monkeypatch: pytest.MonkeyPatch, number: int, change: Callable[[Any], Any]) -> None:
     """Change the answer of the ``number``-th solve, counted from 0 with the tiny first one."""
-    solve, calls = Solver.solve, iter(range(10**6))
+    solve, calls = Solver.sssp, iter(range(10**6))
 
     def spoiled(solver: Solver, source: int) -> Any:
         result = solve(solver, source)
         return change(result) if next(calls) == number else result
 
-    monkeypatch.setattr(Solver, "solve", spoiled)
+    monkeypatch.setattr(Solver, "sssp", spoiled)
 
 
 def longer(result: Any) -> Any:

@@ -105,6 +105,6 @@ def _by_solver(case: Case, graph: Graph, choices: dict[str, Any]) -> list[Any]:
     def work(channel: Channel) -> list[Any]:
         whole = Whole(graph if channel.rank == 0 else None)
         with Solver(whole, channel, options) as solver:
-            return [solver.solve(source, case.targets) for source in case.sources]
+            return [solver.sssp(source, case.targets) for source in case.sources]
 
     return on_ranks(case.ranks, work, patience=case.patience, seed=case.number)[0]

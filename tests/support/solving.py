@@ -27,7 +27,7 @@ def solve(
 
     def work(channel: Any) -> Result | None:
         whole = Whole(graph if channel.rank == 0 else None)
-        return Solver(whole, channel, Options(**options)).solve(source, targets)
+        return Solver(whole, channel, Options(**options)).sssp(source, targets)
 
     result = on_ranks(ranks, work, patience=patience, seed=source)[0]
     assert result is not None

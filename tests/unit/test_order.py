@@ -59,7 +59,7 @@ def solve(graph: Graph, source: int, ranks: int, **options: Any) -> Result:
     def work(channel: Any) -> Result | None:
         whole = Whole(graph if channel.rank == 0 else None)
         solver = Solver(whole, channel, Options(**options))
-        return solver.solve(source)
+        return solver.sssp(source)
 
     result = on_ranks(ranks, work, patience=1)[0]
     assert result is not None

@@ -236,7 +236,7 @@ def test_the_next_run_maps_the_copy(large: Path) -> None:
         for _ in range(2):
             supply = supply_of(large, channel, cache=kept)
             kinds.append(type(supply))
-            result = Solver(supply, channel, Options(device="cpu")).solve(5)
+            result = Solver(supply, channel, Options(device="cpu")).sssp(5)
         return kinds, result
 
     found = on_ranks(3, work)
@@ -269,7 +269,7 @@ def test_solved_from_pieces(large: Path, ranks: int, order: str) -> None:
         pieces = read_pieces(SharedFile(large, native=False), channel)
         assert pieces is not None
         options = Options(device="cpu", order=order)
-        return Solver(pieces, channel, options).solve(5)
+        return Solver(pieces, channel, options).sssp(5)
 
     result = on_ranks(ranks, work)[0]
     verify(graph, result)

@@ -30,7 +30,7 @@ def solve(path: Path, source: int, ranks: int, **options: Any) -> Result:
     def work(channel: Any) -> Result | None:
         if options.get("order", "auto") == "none":
             channel.scatter = None  # nothing is sent
-        return Solver(Mapped(path), channel, Options(device="cpu", **options)).solve(source)
+        return Solver(Mapped(path), channel, Options(device="cpu", **options)).sssp(source)
 
     result = on_ranks(ranks, work)[0]
     assert result is not None

@@ -170,7 +170,7 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> Any:
         def work(channel: LocalChannel) -> Any:
             whole = Whole(graph if channel.rank == 0 else None)
             with Solver(whole, channel, Options(**options)) as solver:
-                return solver.solve(source, targets)
+                return solver.sssp(source, targets)
 
         return on_ranks(ranks, work, patience=patience, seed=2 * source)[0], devices
 
