@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from groute_py.engine.options import LONGEST_LIMIT_S, Options
 from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
 
 if TYPE_CHECKING:
-    from groute_py.engine.solver import Solver
+    from groute_py.engine.solver import SourceSolver
     from groute_py.engine.supply.base import Supply
     from groute_py.io.tables.columns import Columns
     from groute_py.results.result import Result
@@ -62,7 +63,7 @@ def run(
     from groute_py.api import with_coordinates
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
-    from groute_py.engine.solver import Solver
+    from groute_py.engine.solver import SourceSolver
     from groute_py.engine.supply.choose import supply_of
 
     start = time.monotonic()
@@ -82,12 +83,13 @@ def run(
             channel,
             whole=check or options.renumbers,
             undirected=undirected,
+            reverse=options.reverse,
             cache=cache_value(cache),
             progress=progress,
             columns=columns,
         )
     read_s = time.monotonic() - start
-    with Solver(supply, channel, options) as solver:
+    with SourceSolver(supply, channel, options) as solver:
         begin, ends = on_root(channel, lambda: _vertices(solver, source, targets))
         wanted = [] if output else ends  # a saved answer is complete
 
@@ -153,7 +155,7 @@ def _check_before_reading(options: Options, files: dict[str, str | None], form: 
 
 
 def _vertices(
-    solver: Solver, source: str | None, targets: tuple[str, ...]
+    solver: SourceSolver, source: str | None, targets: tuple[str, ...]
 ) -> tuple[int, list[int]]:
     """The vertices of ids; without a source the first one with arcs."""
     numbering, name = solver.numbering, solver.facts.name
@@ -177,7 +179,8 @@ def _verify(supply: Supply, result: Result | None, options: Options) -> None:
 
     assert result is not None
     bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
-    verify(supply.graph(), result, cutoff=min(bounds, default=None), hops=options.hops)
+    turned = replace(result, reverse=False)  # as the supply's graph is
+    verify(supply.graph(), turned, cutoff=min(bounds, default=None), hops=options.hops)
 
 
 def _finish(

@@ -31,6 +31,8 @@ def _write_npz(result: Answer, file: IO[bytes]) -> None:
         arrays["predecessors"] = result.predecessors
     if result.ids is not None:
         arrays["ids"] = result.ids
+    if result.reverse:
+        arrays["reverse"] = np.True_
     np.savez(file, **arrays)
 
 

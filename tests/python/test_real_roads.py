@@ -20,7 +20,7 @@ from support.solving import solve
 
 from groute_py import Graph, Result, read_graph, verify
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
@@ -75,7 +75,7 @@ class TestNewYork:
     def test_three_sources(self, device: str, ranks: int, new_york_graph: Graph) -> None:
         def work(channel: Any) -> list[Any]:
             whole = Whole(new_york_graph if channel.rank == 0 else None)
-            solver = Solver(whole, channel, Options(device=device))
+            solver = SourceSolver(whole, channel, Options(device=device))
             return [solver.sssp(answer.source - 1) for answer in NEW_YORK]
 
         results = on_ranks(ranks, work)[0]
@@ -90,7 +90,7 @@ class TestNewYork:
         def work(channel: Any) -> Result | None:
             pieces = read_pieces(SharedFile(new_york_text, native=False), channel)
             assert pieces is not None
-            return Solver(pieces, channel, Options(device="cpu")).sssp(answer.source - 1)
+            return SourceSolver(pieces, channel, Options(device="cpu")).sssp(answer.source - 1)
 
         answer = NEW_YORK[0]
         result = on_ranks(ranks, work)[0]
