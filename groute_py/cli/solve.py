@@ -72,7 +72,7 @@ def run(
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))
     channel = connect()
-    _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
+    set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
     click.get_current_context().with_resource(watched(channel))
 
     files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry}
@@ -124,7 +124,7 @@ def run(
     show_rows(rows, paths, as_json=as_json, aside=_is_stdout(output) or _is_stdout(telemetry))
 
 
-def _set_alarm(time_limit_s: float | None) -> None:
+def set_alarm(time_limit_s: float | None) -> None:
     """End a rank after the time limit, whatever it is doing."""
     if time_limit_s is None or not 0 < time_limit_s <= LONGEST_LIMIT_S:
         return  # none, or one that the check of the options refuses

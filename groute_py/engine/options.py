@@ -86,7 +86,7 @@ class Options:
         details="A GPU that is full or reserved by another process is an error",
         choices=("auto", "cpu", "cuda"),
         per_rank=True,
-        of=NEAREST_TOO,
+        of=(*NEAREST_TOO, "query"),
     )
     partition: str = option(
         "arcs",
@@ -107,6 +107,7 @@ class Options:
         details="Every path, and every `predecessor`, then is of the way to the source: the vertex "
         "that comes next",
         in_python="See [below](#distances-to-a-vertex)",
+        of=(*EVERYWHERE, "query"),
     )
     cutoff: float | None = option(
         None,

@@ -85,7 +85,7 @@ def matrix(
     >>> matrix(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), [0, 1], [2], device="cpu").distances.tolist()
     [[7], [3]]
     """
-    request = Request(**chosen(Request, "matrix", options))
+    request = Request(**chosen(Request, "matrix", options), destination="nowhere")
     channel = connect(comm)
     with collective(channel):
         request.check()

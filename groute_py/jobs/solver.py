@@ -101,7 +101,7 @@ class Solver(SourceSolver):
             def load() -> tuple[Graph, NDArray[np.int64]]:
                 return self._own_graph(), as_vertices(sources)
 
-            request = self._request(predecessors=predecessors)
+            request = self._request(predecessors=predecessors, destination="nowhere")
             found = solve_matrix(self._channel, load, targets, request, self._watch())
         return None if found is None else replace(found, reverse=self._options.reverse)
 

@@ -72,8 +72,17 @@ def as_vertices(values: Any, role: str = "source") -> NDArray[np.int64]:
     """
     vertices = host_array(values)
     if vertices.dtype.kind not in "iu" and vertices.size:
-        raise InputError(f"{role}s must be integers, not {vertices.dtype}")
+        raise InputError(f"{plural(role)} must be integers, not {vertices.dtype}")
     return vertices.astype(np.int64)
+
+
+def plural(role: str) -> str:
+    """What several vertices of a role are called.
+
+    >>> plural("target"), plural("facility")
+    ('targets', 'facilities')
+    """
+    return f"{role[:-1]}ies" if role.endswith("y") else f"{role}s"
 
 
 def checked(
@@ -85,7 +94,9 @@ def checked(
         InputError: naming the first that is not, or that there is none.
     """
     if sources.ndim != 1 or len(sources) == 0:
-        raise InputError(f"{role}s must be a list of at least one vertex, not {sources.shape}")
+        raise InputError(
+            f"{plural(role)} must be a list of at least one vertex, not {sources.shape}"
+        )
     wrong = (sources < 0) | (sources >= count)
     if wrong.any():
         first = int(sources[wrong.argmax()])
@@ -107,6 +118,6 @@ def _lines_of(path: Path) -> list[str]:
 
 def _drawn(wanted: int, count: int, role: str) -> NDArray[np.int64]:
     if not 0 < wanted <= count:
-        raise InputError(f"{wanted} {role}s cannot be drawn from {count} vertices")
+        raise InputError(f"{wanted} {plural(role)} cannot be drawn from {count} vertices")
     drawn = np.random.default_rng(SEED).choice(count, wanted, replace=False)
     return np.sort(drawn).astype(np.int64)

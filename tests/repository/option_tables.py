@@ -32,8 +32,8 @@ OTHERS: dict[str, type] = {
 }
 """What holds the options of functions whose keywords are not based on those of others."""
 
-KINDS: dict[str, type] = {**dict.fromkeys(EVERYWHERE, Options), **OTHERS}
-"""What holds the options of each function of `groute_py`, and of the command of its name."""
+KINDS: dict[str, type] = {**dict.fromkeys((*EVERYWHERE, "query"), Options), **OTHERS}
+"""What holds the options of each function of `groute_py`, and of each command."""
 
 KEYWORDS = '''"""The keywords of the public functions, for type checkers and editors.
 
@@ -128,7 +128,7 @@ MAKERS: dict[str, dict[str, Callable[[str], str]]] = {
     "docs/command-line.md": {
         "sssp": command_table,
         "apsp": command_table,
-        **dict.fromkeys(("bfs", "matrix", "nearest", "route"), names_line),
+        **dict.fromkeys(("bfs", "matrix", "nearest", "route", "query"), names_line),
     },
     "docs/python.md": {
         **dict.fromkeys(("open", "apsp"), python_table),
