@@ -21,7 +21,7 @@ from support.kept_rows import every, job_of, kept, listing
 from support.local_ranks import on_ranks
 
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
-from groute_py.cli.apsp import _save
+from groute_py.cli.saved_rows import save_rows
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine import agree
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
@@ -253,7 +253,7 @@ def test_a_link_and_a_mode_stay(
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", other_disk)
-    _save(SoloChannel(), job_of(graph), out, False, None)
+    save_rows(SoloChannel(), job_of(graph), out, False, None)
     assert out.is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
     found = np.load(out)
@@ -301,7 +301,7 @@ def test_what_interrupted_ranks_say(
 
     def work(channel: Any) -> str:
         with pytest.raises(InterruptedRun) as caught:
-            _save(channel, job_of(graph), tmp_path / "out.npy", False, None)
+            save_rows(channel, job_of(graph), tmp_path / "out.npy", False, None)
         assert caught.value.by_signal
         return str(caught.value)
 
@@ -327,10 +327,10 @@ def test_an_interrupt_of_another_rank_at_the_end(
 
     def work(channel: Any) -> str:
         if channel.rank == 0:
-            _save(channel, job_of(graph), out, False, None)
+            save_rows(channel, job_of(graph), out, False, None)
             return ""
         with pytest.raises(InterruptedRun) as caught:
-            _save(channel, job_of(graph), out, False, None)
+            save_rows(channel, job_of(graph), out, False, None)
         return str(caught.value)
 
     _, other = on_ranks(2, work)
@@ -371,7 +371,7 @@ def test_an_interrupt_while_the_file_is_made(
 
     monkeypatch.setattr(KeptRows, "finish", interrupted)
     with pytest.raises(TimeLimitError) as caught:
-        _save(SoloChannel(), job_of(graph), tmp_path / "out.npz", False, None)
+        save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npz", False, None)
     assert str(caught.value).startswith("the time limit is near; 40 of 40 rows are complete in")
 
 
