@@ -93,7 +93,9 @@ def _answer_all(questions: Questions, ending: Ending) -> None:
 
 def _lines(ending: Ending) -> Iterator[bytes]:
     """The lines up to the end of the input; of one that is too long only as much as shows it."""
-    stream = click.get_binary_stream("stdin")
+    if sys.stdin is None:  # a shell has closed it
+        return
+    stream = sys.stdin.buffer
     while line := ending.waiting_for(lambda: _line(stream)):
         yield line
 

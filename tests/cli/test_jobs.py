@@ -119,7 +119,7 @@ class TestMatrix:
                 run(*words)
         assert not (place / "out.csv").exists()
         with pytest.raises(InputError, match="a run in which targets differed"):
-            run(*words[:5], "--to", "3,6", "-o", "out.csv", "--resume")
+            run(*words[:4], "--to", "3,6", "-o", "out.csv", "--resume")
         assert run(*words, "--resume")["solved_now"] < 60
         lines = (place / "out.csv").read_text().splitlines()[1:]
         wanted = rows_from(graph, range(60))[:, [3, 5]].reshape(-1).tolist()
