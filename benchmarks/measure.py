@@ -6,7 +6,7 @@ solve         the graph on the device, until the distances are on the device
 predecessors  from there, until the shortest-path tree is on the device
 upload        the graph from the host to the device
 download      the answer from the device to rank 0's host memory
-call          one call of `Solver.solve` on rank 0: all above except upload, plus the statistics
+call          one `sssp` of a `SourceSolver` on rank 0: all above except upload, plus the statistics
 total         upload + call: the graph on the host, until the answer is on the host
 
 A tiny graph is solved first, so that everything is compiled. Then the graph is loaded and solved
@@ -32,7 +32,7 @@ from groute_py import Graph, Result, VerificationError, verify
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 
 LOADED_ONCE_FROM = 100_000_000
@@ -128,8 +128,10 @@ def measure(case: Case, whole: Whole, channel: Channel, plan: Plan) -> list[Reco
 def _warm_up(case: Case, channel: Channel, plan: Plan) -> None:
     tiny = Shelf().take(replace(case, graph="road:30x30"))
     for tree in plan.trees:
-        with Solver(Whole(tiny), channel, plan.options(tree=tree, method=case.method)) as solver:
-            solver.solve(0)
+        with SourceSolver(
+            Whole(tiny), channel, plan.options(tree=tree, method=case.method)
+        ) as solver:
+            solver.sssp(0)
 
 
 def _series(
@@ -138,17 +140,17 @@ def _series(
     """The solves after each load, and the measured solves."""
     loads: list[Run] = []
     while True:
-        with Solver(whole, channel, options) as solver:
+        with SourceSolver(whole, channel, options) as solver:
             loads.append(_timed(solver, source, channel))
             if len(loads) == repeat or solver.facts.arc_count >= LOADED_ONCE_FROM:
                 return loads, [_timed(solver, source, channel) for _ in range(repeat)]
         del solver  # frees the device before the next load
 
 
-def _timed(solver: Solver, source: int, channel: Channel) -> Run:
+def _timed(solver: SourceSolver, source: int, channel: Channel) -> Run:
     channel.gather(None)  # all ranks begin together
     start = time.perf_counter()
-    result = solver.solve(source)
+    result = solver.sssp(source)
     return Run(time.perf_counter() - start, result)
 
 

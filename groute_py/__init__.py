@@ -18,7 +18,6 @@ check_system()
 if TYPE_CHECKING:
     from groute_py.api import apsp, bfs, sssp
     from groute_py.api import open as open
-    from groute_py.engine.solver import Solver
     from groute_py.errors import (
         FormatError,
         GraphError,
@@ -33,6 +32,12 @@ if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
     from groute_py.graph.generate import generate
     from groute_py.io.registry import read_graph, write_graph
+    from groute_py.jobs.facilities import NearestFacilities
+    from groute_py.jobs.matrix import Matrix, matrix
+    from groute_py.jobs.nearest import nearest
+    from groute_py.jobs.route import route
+    from groute_py.jobs.routes import Routes
+    from groute_py.jobs.solver import Solver
     from groute_py.many.rows import SourceRows
     from groute_py.results.result import UNREACHED, Result
     from groute_py.verification import verify
@@ -44,7 +49,7 @@ _HOMES = {
     "bfs": "groute_py.api",
     "open": "groute_py.api",
     "sssp": "groute_py.api",
-    "Solver": "groute_py.engine.solver",
+    "Solver": "groute_py.jobs.solver",
     "FormatError": "groute_py.errors",
     "GraphError": "groute_py.errors",
     "GrouteError": "groute_py.errors",
@@ -58,6 +63,12 @@ _HOMES = {
     "read_graph": "groute_py.io.registry",
     "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
+    "Matrix": "groute_py.jobs.matrix",
+    "NearestFacilities": "groute_py.jobs.facilities",
+    "Routes": "groute_py.jobs.routes",
+    "matrix": "groute_py.jobs.matrix",
+    "nearest": "groute_py.jobs.nearest",
+    "route": "groute_py.jobs.route",
     "SourceRows": "groute_py.many.rows",
     "UNREACHED": "groute_py.results.result",
     "Result": "groute_py.results.result",
@@ -72,8 +83,11 @@ __all__ = [
     "GraphError",
     "GrouteError",
     "InputError",
+    "Matrix",
+    "NearestFacilities",
     "NegativeCycleError",
     "Result",
+    "Routes",
     "RunError",
     "SetupError",
     "Solver",
@@ -83,7 +97,10 @@ __all__ = [
     "apsp",
     "bfs",
     "generate",
+    "matrix",
+    "nearest",
     "read_graph",
+    "route",
     "sssp",
     "verify",
     "write_graph",

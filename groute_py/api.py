@@ -15,17 +15,18 @@ from groute_py.engine.agree import collective, refuse_difference
 from groute_py.engine.keywords import ApspKeywords, BfsKeywords, OpenKeywords, SsspKeywords
 from groute_py.engine.option import chosen, is_default, options_of, takes
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver, ends_of
+from groute_py.engine.solver import ends_of
 from groute_py.engine.supply.choose import supply_of
 from groute_py.errors import InputError
-from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.coordinates import coordinates_beside
 from groute_py.io.tables.columns import Columns
+from groute_py.jobs.solver import Solver
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
+from groute_py.many.sources import as_vertices
 from groute_py.results.result import Result
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def sssp(
         return _rows(channel, graph, sources, Request(**_of_request(given)), columns)
     ends, choices = asked
     with _opened(graph, choices, channel, columns) as solver:
-        return solver.solve(*ends)
+        return solver.sssp(*ends)
 
 
 @takes(Options, "bfs")
@@ -137,7 +138,7 @@ def bfs(
         choices = _checked({**given, "algorithm": "bfs", "hops": True})
     refuse_difference(channel, {"function": "bfs"})
     with _opened(graph, choices, channel, Columns(tail, head, weight)) as solver:
-        return solver.solve(*ends)
+        return solver.sssp(*ends)
 
 
 @takes(Options, "open")
@@ -166,7 +167,7 @@ def open(
         InputError, SetupError: as for `sssp`.
 
     >>> with open(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu") as solver:
-    ...     [solver.solve(source).distances.tolist()[2] for source in range(3)]
+    ...     [solver.sssp(source).distances.tolist()[2] for source in range(3)]
     [7, 3, 0]
     """
     given = chosen(Options, "open", options)
@@ -234,16 +235,9 @@ def _rows(
     columns: Columns,
 ) -> SourceRows | None:
     def load() -> tuple[Graph, NDArray[np.int64] | None]:
-        return as_graph(graph, columns=columns), None if sources is None else _vertices(sources)
+        return as_graph(graph, columns=columns), None if sources is None else as_vertices(sources)
 
     return collect(channel, prepare(channel, load, request))
-
-
-def _vertices(sources: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
-    vertices = host_array(sources)
-    if vertices.dtype.kind not in "iu" and vertices.size:
-        raise InputError(f"sources must be integers, not {vertices.dtype}")
-    return vertices.astype(np.int64)
 
 
 def with_coordinates(options: Options, graph: GraphLike) -> Options:
@@ -252,7 +246,8 @@ def with_coordinates(options: Options, graph: GraphLike) -> Options:
 
 
 def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Columns) -> Solver:
-    supply = supply_of(graph, channel, whole=options.renumbers, columns=columns)
+    whole = options.renumbers
+    supply = supply_of(graph, channel, whole=whole, reverse=options.reverse, columns=columns)
     return Solver(supply, channel, with_coordinates(options, graph))
 
 

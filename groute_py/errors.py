@@ -132,8 +132,7 @@ class NegativeCycleError(GrouteError):
     Attributes:
         cycle: the vertex indices in order, the first repeated at the end.
         weight: the total weight of the cycle, below 0.
-
-    If `ids` are given, the message shows these, the file's ids, instead of the indices.
+        ids: the file's ids of ``cycle``, which the message shows; None where it shows the indices.
     """
 
     exit_code = 4
@@ -150,6 +149,14 @@ class NegativeCycleError(GrouteError):
         )
         self.cycle = cycle
         self.weight = weight
+        self.ids = ids
+
+    def reversed(self) -> NegativeCycleError:
+        """The same error of the graph with all arcs turned round."""
+        ids: Any = None if self.ids is None else self.ids[::-1]
+        error = NegativeCycleError(self.cycle[::-1], self.weight, ids=ids)
+        error.on_all_ranks = self.on_all_ranks
+        return error
 
 
 class InterruptedRun(GrouteError):

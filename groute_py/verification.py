@@ -54,7 +54,7 @@ def verify(
         check_cutoff(cutoff)
     check_kind("graph", graph, Graph, "a Graph, as read_graph returns it")
     check_kind("result", result, Result, "a Result, as sssp returns it")
-    graph = graph.to_host()
+    graph = graph.reversed() if result.reverse else graph.to_host()
     if hops:
         graph = graph.with_unit_weights()
     distances, source = result.distances, result.source

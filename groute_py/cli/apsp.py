@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,15 +12,17 @@ from groute_py.arguments import check_choice
 from groute_py.cli import show
 from groute_py.cli.options import (
     cache_options,
-    cache_value,
     column_options,
     graph_argument,
     json_option,
     options_from,
     undirected_option,
 )
+from groute_py.cli.reading import read_whole
+from groute_py.cli.saved_rows import save_rows
+from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.watch import watched
-from groute_py.errors import InputError, InterruptedRun, TimeLimitError, quote, signalled
+from groute_py.errors import InputError
 from groute_py.many.request import Request
 
 if TYPE_CHECKING:
@@ -29,16 +30,6 @@ if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
     from groute_py.many.apsp import Job, Progress
     from groute_py.many.reduce import Reduction
-    from groute_py.many.storage.partial import KeptRows
-
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
-"""What may stand behind the number of a size."""
-
-MEMORY = (
-    "Take so much of the GPU's memory, such as 20G; on a CPU, for the matrix of floyd.  "
-    "[all that is free]"
-)
-"""Says what is other than in Python: a unit may follow the number of bytes."""
 
 
 @click.command()
@@ -90,23 +81,15 @@ def apsp(
     start = time.monotonic()
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
-    choices["memory_limit"] = on_root(channel, lambda: _bytes(memory_limit))
+    choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere" if output is None else "file")
     files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
     on_root(channel, lambda: _check(request, what, files, resume))
 
     def load() -> Any:
-        from groute_py.interop.graph_like import as_graph
         from groute_py.many.sources import sources_of
 
-        with show.progress(f"reading {graph}") as progress:
-            whole = as_graph(
-                graph,
-                undirected=undirected,
-                cache=cache_value(cache),
-                progress=progress,
-                columns=columns,
-            )
+        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
         if sources == "all":
             return whole, None
         return whole, sources_of(sources, whole.numbering, whole.name)
@@ -115,7 +98,7 @@ def apsp(
     read_s = time.monotonic() - start
     with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
         if output is not None and what == "none":
-            rows = _save(channel, job, Path(output), resume, progress)
+            rows = save_rows(channel, job, Path(output), resume, progress)
         else:
             rows = _reduce(channel, job, what, progress)
     if channel.rank > 0:
@@ -140,49 +123,6 @@ def _check(request: Request, what: str, files: dict[str, str | None], resume: bo
     if output is not None:
         check_output(Path(output), predecessors=request.predecessors)
         check_apart(files)
-
-
-def _save(
-    channel: Channel, job: Job, path: Path, resume: bool, progress: Progress | None
-) -> dict[str, Any]:
-    """Let rows stream to a file; an interrupt says how many are there."""
-    from groute_py.engine.agree import on_root
-    from groute_py.many.apsp import deliver
-    from groute_py.many.precision import rounding_of
-    from groute_py.many.storage.partial import KeptRows, state_seen
-    from groute_py.many.storage.record import run_of
-
-    kept: list[KeptRows] = []
-
-    def begin() -> Any:
-        choices = {"algorithm": job.request.algorithm, "paths": job.request.predecessors}
-        if job.graph.weights.dtype.kind == "f":
-            choices["rounding of sums"] = rounding_of(job.choice.algorithm)
-        run = run_of(job.graph, job.sources, choices)
-        kept.append(
-            KeptRows(
-                path,
-                job.graph,
-                job.sources,
-                run,
-                predecessors=job.request.predecessors,
-                resume=resume,
-            )
-        )
-        return kept[0].missing
-
-    missing = on_root(channel, begin)
-    try:
-        label = deliver(channel, job, missing, kept[0] if kept else None, progress)
-        on_root(channel, lambda: kept[0].finish())
-    except (InterruptedRun, TimeLimitError) as end:
-        why = "the time limit is near" if isinstance(end, TimeLimitError) else "interrupted"
-        what = kept[0].state if kept else state_seen(path)
-        raise signalled(type(end)(f"{why}; {what}")) from end
-    finally:
-        for rows in kept:
-            rows.close()
-    return {"on": label, "output": str(path), "solved_now": len(missing)}
 
 
 def _reduce(channel: Channel, job: Job, what: str, progress: Progress | None) -> dict[str, Any]:
@@ -232,20 +172,3 @@ def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bo
             parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in answer["histogram"])
             answer["histogram"] = "; ".join(parts)
     show.answer(answer, as_json=as_json)
-
-
-def _bytes(text: str | None) -> int | None:
-    """A size as people write it.
-
-    >>> _bytes("1.5G")
-    1500000000
-    """
-    if text is None:
-        return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?(|[KMG]i?)B?", text)
-    if not found:
-        raise InputError(f"--memory-limit {quote(text)} is no size; write it as 20G or 512Mi")
-    size = float(found[1]) * UNITS[found[2]]
-    if size == float("inf"):
-        raise InputError(f"--memory-limit {text[:20]}… is more than there can be")
-    return int(size)

@@ -26,8 +26,12 @@ from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
 from groute_py.cli.info import info
 from groute_py.cli.launch import launch
+from groute_py.cli.matrix import matrix
+from groute_py.cli.nearest import nearest
 from groute_py.cli.plan import plan
+from groute_py.cli.query import query
 from groute_py.cli.repeats import Commands
+from groute_py.cli.route import route
 from groute_py.cli.show import warning
 from groute_py.cli.signals import be_deaf, be_done, first_heard, on_signal, raise_dropped
 from groute_py.cli.sssp import sssp
@@ -58,6 +62,7 @@ def commands() -> None:
 
 
 for command in (
+    *(matrix, nearest, route, query),
     *(sssp, bfs, apsp, info, generate, convert, verify),
     *(algorithms, doctor, plan, launch),
 ):

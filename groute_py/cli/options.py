@@ -87,6 +87,11 @@ json_option = click.option(
 )
 
 
+def reading_options(command: F) -> F:
+    """How a command reads its graph and shows its answer, to be used as a decorator."""
+    return _with_options((column_options, undirected_option, cache_options, json_option), command)
+
+
 ENDS = (
     click.option(
         "-s",
@@ -119,10 +124,7 @@ ANSWERS = (
     click.option(
         "--telemetry", metavar="FILE", help="Sample the use of the GPUs into FILE (.csv)."
     ),
-    column_options,
-    undirected_option,
-    cache_options,
-    json_option,
+    reading_options,
 )
 """What becomes of their answers, and how they read the graph."""
 

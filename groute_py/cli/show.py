@@ -37,6 +37,15 @@ def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool 
         click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}", err=aside)
 
 
+def timed_answer(rows: dict[str, Any], seconds: dict[str, float], *, as_json: bool) -> None:
+    """As `answer`, with seconds by phase: in a table as a line of milliseconds."""
+    if as_json:
+        answer({**rows, "seconds": seconds}, as_json=True)
+        return
+    time = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
+    answer({**rows, "time": time}, as_json=False)
+
+
 def finite(number: float) -> float | None:
     """A number as JSON can have it: None for a sum out of the range of floats."""
     return number if math.isfinite(number) else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from groute_py.engine.options import LONGEST_LIMIT_S, Options
 from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
 
 if TYPE_CHECKING:
-    from groute_py.engine.solver import Solver
+    from groute_py.engine.solver import SourceSolver
     from groute_py.engine.supply.base import Supply
     from groute_py.io.tables.columns import Columns
     from groute_py.results.result import Result
@@ -62,7 +63,7 @@ def run(
     from groute_py.api import with_coordinates
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
-    from groute_py.engine.solver import Solver
+    from groute_py.engine.solver import SourceSolver
     from groute_py.engine.supply.choose import supply_of
 
     start = time.monotonic()
@@ -71,7 +72,7 @@ def run(
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))
     channel = connect()
-    _set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
+    set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
     click.get_current_context().with_resource(watched(channel))
 
     files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry}
@@ -82,18 +83,19 @@ def run(
             channel,
             whole=check or options.renumbers,
             undirected=undirected,
+            reverse=options.reverse,
             cache=cache_value(cache),
             progress=progress,
             columns=columns,
         )
     read_s = time.monotonic() - start
-    with Solver(supply, channel, options) as solver:
+    with SourceSolver(supply, channel, options) as solver:
         begin, ends = on_root(channel, lambda: _vertices(solver, source, targets))
         wanted = [] if output else ends  # a saved answer is complete
 
         def solved() -> Result | None:
             try:
-                result = solver.solve(begin, wanted)
+                result = solver.sssp(begin, wanted)
             except NegativeCycleError:
                 on_root(channel, lambda: _mark_negative_cycle(output, output_format))
                 raise
@@ -122,7 +124,7 @@ def run(
     show_rows(rows, paths, as_json=as_json, aside=_is_stdout(output) or _is_stdout(telemetry))
 
 
-def _set_alarm(time_limit_s: float | None) -> None:
+def set_alarm(time_limit_s: float | None) -> None:
     """End a rank after the time limit, whatever it is doing."""
     if time_limit_s is None or not 0 < time_limit_s <= LONGEST_LIMIT_S:
         return  # none, or one that the check of the options refuses
@@ -153,7 +155,7 @@ def _check_before_reading(options: Options, files: dict[str, str | None], form: 
 
 
 def _vertices(
-    solver: Solver, source: str | None, targets: tuple[str, ...]
+    solver: SourceSolver, source: str | None, targets: tuple[str, ...]
 ) -> tuple[int, list[int]]:
     """The vertices of ids; without a source the first one with arcs."""
     numbering, name = solver.numbering, solver.facts.name
@@ -177,7 +179,8 @@ def _verify(supply: Supply, result: Result | None, options: Options) -> None:
 
     assert result is not None
     bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
-    verify(supply.graph(), result, cutoff=min(bounds, default=None), hops=options.hops)
+    turned = replace(result, reverse=False)  # as the supply's graph is
+    verify(supply.graph(), turned, cutoff=min(bounds, default=None), hops=options.hops)
 
 
 def _finish(

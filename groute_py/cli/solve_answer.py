@@ -40,6 +40,8 @@ def rows_of(
         "seconds": seconds,
         "statistics": {k: v for k, v in result.statistics.items() if k != "seconds"},
     }
+    if result.reverse:
+        rows["reverse"] = True
     if len(times) > 1:
         rows["trials"] = {"solve_seconds": times, "median": statistics.median(times)}
     return rows
@@ -84,13 +86,14 @@ def show_rows(
         rows[gpu] = ", ".join(f"{name.replace('_', ' ')} {told[name]:,.6g}" for name in told)
     rows["time"] = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
     show.answer(rows, as_json=False, aside=aside)
+    word = "from" if "reverse" in rows else "to"
     for found in paths:
-        for line in _path_text(found):
+        for line in _path_text(found, word):
             click.echo(printable(line), err=aside)
 
 
-def _path_text(found: dict[str, Any]) -> list[str]:
+def _path_text(found: dict[str, Any], word: str) -> list[str]:
     if found["distance"] is None:
-        return [f"no path to {found['target']}"]
+        return [f"no path {word} {found['target']}"]
     steps = " → ".join(map(str, found["path"]))
-    return [f"path to {found['target']}, length {found['distance']}:", f"  {steps}"]
+    return [f"path {word} {found['target']}, length {found['distance']}:", f"  {steps}"]

@@ -22,8 +22,9 @@ class RowBlock:
 
     Attributes:
         first: which of the sources the first row belongs to; the others follow.
-        distances: shape (r, n), of the run's type, `unreached` where no path leads.
-        predecessors: int32, shape (r, n), −1 where there is none; None if not asked for.
+        distances: shape (r, n), of the run's type, `unreached` where no path leads; shape (r, t)
+            if only the columns of t targets were asked for.
+        predecessors: int32, of the same shape, −1 where there is none; None if not asked for.
     """
 
     first: int
@@ -45,8 +46,12 @@ class RowSolver(Protocol):
 
     label: str
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
-        """The rows of some sources, in their order.
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
+        """The rows of some sources, in their order, or of these rows the columns of some targets.
+
+        A row's other columns are not kept, and do not leave a GPU.
 
         Raises:
             NarrowError: a distance does not fit; what came before is right.

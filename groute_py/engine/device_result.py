@@ -14,7 +14,7 @@ class DeviceResult(Result):
     """As `Result`; host arrays are made of the GPU's when they are first asked for.
 
     Args:
-        source, statistics, first_id, ids: as in `Result`.
+        source, statistics, first_id, ids, reverse: as in `Result`.
         distances, predecessors: CuPy arrays, types and conventions of `Result`.
     """
 
@@ -26,8 +26,10 @@ class DeviceResult(Result):
         statistics: dict[str, Any],
         first_id: int,
         ids: NDArray[Any] | None,
+        reverse: bool = False,
     ) -> None:
         vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
+        vars(self).update(reverse=reverse)
         vars(self).update(_on_device=(distances, predecessors))
 
     @property

@@ -16,6 +16,7 @@ class BfsKeywords(TypedDict, total=False):
     device: str
     partition: str
     predecessors: bool
+    reverse: bool
     cutoff: float | None
     time_limit_s: float | None
     mode: str
@@ -38,10 +39,39 @@ class OpenKeywords(SsspKeywords, total=False):
     hops: bool
 
 
+class NearestKeywords(TypedDict, total=False):
+    """Of `groute_py.nearest`."""
+
+    device: str
+    partition: str
+    cutoff: float | None
+    time_limit_s: float | None
+    mode: str
+
+
 class ApspKeywords(TypedDict, total=False):
     """Of `groute_py.apsp`."""
 
     algorithm: str
     device: str
     predecessors: bool
+    reverse: bool
+    memory_limit: int | None
+
+
+class MatrixKeywords(TypedDict, total=False):
+    """Of `groute_py.matrix`."""
+
+    algorithm: str
+    device: str
+    predecessors: bool
+    reverse: bool
+    memory_limit: int | None
+
+
+class RouteKeywords(TypedDict, total=False):
+    """Of `groute_py.route`."""
+
+    device: str
+    reverse: bool
     memory_limit: int | None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groute_py.arguments import check_cutoff, check_number, file_path, plain
-from groute_py.engine.option import check_option, option
+from groute_py.engine.option import EVERYWHERE, check_option, option
 from groute_py.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ LONGEST_LIMIT_S = 1e8
 
 ONE_SOURCE = ("sssp", "open")
 """The functions that take what `groute_py.bfs` has no use for."""
+
+NEAREST_TOO = (*EVERYWHERE, "nearest")
+"""The functions that take what `groute_py.nearest` takes."""
 
 
 def _check_algorithm(name: Any) -> None:
@@ -83,18 +86,28 @@ class Options:
         details="A GPU that is full or reserved by another process is an error",
         choices=("auto", "cpu", "cuda"),
         per_rank=True,
+        of=(*NEAREST_TOO, "query"),
     )
     partition: str = option(
         "arcs",
         "What the parts of all ranks have equally many of; first gives everything to rank 0.",
         details="Methods that are not distributed have everything on rank 0",
         choices=("arcs", "vertices", "first"),
+        of=NEAREST_TOO,
     )
     predecessors: bool = option(
         True,
         "Find the shortest-path tree too.",
         off="Find distances only.",
         details="Not with `--target`",
+    )
+    reverse: bool = option(
+        False,
+        "Solve for the distances to the source instead of from it.",
+        details="Every path, and every `predecessor`, then is of the way to the source: the vertex "
+        "that comes next",
+        in_python="See [below](#distances-to-a-vertex)",
+        of=(*EVERYWHERE, "query"),
     )
     cutoff: float | None = option(
         None,
@@ -105,6 +118,7 @@ class Options:
         metavar="DISTANCE",
         exact=True,
         check=check_cutoff,
+        of=NEAREST_TOO,
     )
     time_limit_s: float | None = option(
         None,
@@ -117,6 +131,7 @@ class Options:
         metavar="SECONDS",
         per_rank=True,
         check=_check_time_limit,
+        of=NEAREST_TOO,
     )
     mode: str = option(
         "auto",
@@ -127,6 +142,7 @@ class Options:
         "[modes](architecture.md#exchange-four-modes)",
         in_python="See [modes](architecture.md#exchange-four-modes)",
         choices=("auto", "fused", "rounds"),
+        of=NEAREST_TOO,
     )
     order: str = option(
         "auto",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import operator
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
+from typing import Self
 
 import numpy as np
 
@@ -18,21 +20,29 @@ from groute_py.engine.reporting import report
 from groute_py.engine.solving import Query, Solving
 from groute_py.engine.statistics import Stopwatch
 from groute_py.engine.supply.base import Supply
-from groute_py.errors import GrouteError, InputError, RunError, everywhere, quote, quoted
+from groute_py.errors import (
+    GrouteError,
+    InputError,
+    NegativeCycleError,
+    RunError,
+    everywhere,
+    quote,
+    quoted,
+)
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.results.result import Result
 
 
-class Solver:
-    """A graph on the devices of all ranks, as `groute_py.open` returns it.
+class SourceSolver:
+    """A graph on the devices of all ranks, for solves from one source after another.
 
     With several ranks all of them open it, solve and close together: it and its methods are
     collective, and the calls must come in the same order. With one rank several threads may share
     it; they solve one after another. As a context manager it is closed at the end of the block.
 
     Args:
-        supply: the graph, wherever it lies.
+        supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round.
         channel: connects the ranks.
         options: the same on every rank.
 
@@ -46,7 +56,7 @@ class Solver:
         self._graph = load_graph(supply, channel, options)
         self._solving = Solving(self._graph)
 
-    def solve(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+    def sssp(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """Shortest paths from ``source``.
 
         Args:
@@ -64,6 +74,16 @@ class Solver:
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits, or the solver is closed.
         """
+        with self.alone(), self.turned_back():
+            return self._solve(source, targets)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other threads out during the block, which solves.
+
+        Raises:
+            RunError: the solver is closed, or a handler of a signal has interrupted its solve.
+        """
         if self._thread == threading.get_ident():
             raise RunError("this solver is solving already; a handler of a signal cannot use it")
         with self._lock:
@@ -71,9 +91,19 @@ class Solver:
             try:
                 if self._closed:
                     raise everywhere(RunError("this solver is closed; open the graph again"))
-                return self._solve(source, targets)
+                yield
             finally:
                 self._thread = 0
+
+    @contextmanager
+    def turned_back(self) -> Iterator[None]:
+        """Let a negative cycle that the block raises be one of the graph as it was given."""
+        try:
+            yield
+        except NegativeCycleError as error:
+            if self._graph.plan.options.reverse:
+                raise error.reversed() from None
+            raise
 
     @property
     def facts(self) -> Facts:
@@ -95,7 +125,7 @@ class Solver:
         self._closed = True
         self._graph.close()
 
-    def __enter__(self) -> Solver:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

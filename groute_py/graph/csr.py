@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError
+from groute_py.errors import GraphError, InputError, quoted
 from groute_py.graph.array_like import array_of, on_device
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
@@ -118,6 +118,62 @@ class Graph:
         """The graph with int32 weights of 1, in host memory."""
         host = self.to_host()
         return replace(host, weights=np.ones(host.arc_count, np.int32))
+
+    def with_weights(self, weights: Any) -> Graph:
+        """The graph with other weights; the arrays of its arcs are shared.
+
+        Args:
+            weights: real numbers, shape (m,), in the order of the arcs; where the arcs are.
+
+        Raises:
+            GraphError: they are not m finite numbers, or lie elsewhere than the arcs.
+
+        >>> graph = Graph.from_arrays([0, 2, 3, 3], [1, 2, 2], [4, 9, 3])
+        >>> graph.with_weights([1, 2.5, 3]).weights.tolist()
+        [1.0, 2.5, 3.0]
+        """
+        given = _as_weights(weights)
+        if on_device(given) != self.on_device:
+            raise GraphError("weights and arcs lie partly on a GPU; move them together")
+        return replace(self, weights=given.view())
+
+    def reversed(self) -> Graph:
+        """The graph with each arc turned round, in host memory; ids stay.
+
+        A distance from a vertex in it is the distance to the vertex in this graph.
+
+        >>> graph = Graph.from_arrays([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]).reversed()
+        >>> graph.offsets.tolist(), graph.heads.tolist(), graph.weights.tolist()
+        ([0, 0, 1, 3], [0, 0, 1], [4, 9, 3])
+        """
+        from groute_py.graph.symmetrize import turned  # which compiles
+
+        host = self.to_host()
+        offsets, heads, weights = turned(host.offsets, host.heads, host.weights)
+        return replace(host, offsets=offsets, heads=heads, weights=weights)
+
+    def arc(self, tail: int | str, head: int | str) -> int:
+        """The number of the arc between two vertices, in ``heads`` and ``weights``.
+
+        Of parallel arcs it is the lightest, and the first of those.
+
+        Args:
+            tail, head: ids of the graph's file, as they are or as text.
+
+        Raises:
+            InputError: one of them is not a vertex, or no arc leads from the one to the other.
+
+        >>> graph = Graph.from_arrays([0, 2, 3, 3], [1, 2, 2], [4, 9, 3])
+        >>> graph.arc(0, 2), int(graph.weights[graph.arc(0, 2)])
+        (1, 9)
+        """
+        numbering = self.numbering
+        begin, end = (numbering.index_of(v, "vertex", self.name) for v in (tail, head))
+        first, stop = (int(offset) for offset in self.offsets[begin : begin + 2])
+        found = first + (self.heads[first:stop] == end).nonzero()[0]
+        if not len(found):
+            raise InputError(f"no arc of {self.name} leads from {quoted(tail)} to {quoted(head)}")
+        return int(found[self.weights[found].argmin()])
 
     @property
     def vertex_count(self) -> int:

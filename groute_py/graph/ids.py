@@ -187,3 +187,38 @@ def numbered(
         return low, table, len(table), place[tails - low], place[heads - low]
     table = np.unique(np.concatenate([ids.astype(np.int64) for ids in known]))
     return low, table, len(table), np.searchsorted(table, tails), np.searchsorted(table, heads)
+
+
+class Lookup:
+    """Finds vertices by their ids, of one graph any number of times.
+
+    Args:
+        numbering: of the graph.
+        graph: what it is called in messages.
+    """
+
+    def __init__(self, numbering: Numbering, graph: str) -> None:
+        self._numbering, self._graph = numbering, graph
+        self._order: NDArray[np.int64] | None = None
+
+    def index_of(self, vertex: int | str, what: str) -> int:
+        """See `Numbering.index_of`, whose errors are the same.
+
+        >>> Lookup(Numbering(2, ids=np.array(["home", "work"])), "town").index_of("work", "source")
+        1
+        """
+        ids = self._numbering.ids
+        if isinstance(vertex, bool) or not isinstance(vertex, int | str):
+            raise InputError(f"{what} {quote(vertex)} is no id; ids are integers or strings")
+        if ids is None or not len(ids):
+            return self._numbering.index_of(vertex, what, self._graph)
+        if self._order is None:
+            self._order = np.argsort(ids)
+        wanted = str(vertex) if ids.dtype.kind == "U" else _as_integer(vertex, what)
+        if isinstance(wanted, int) and not INT64.min <= wanted <= INT64.max:
+            return self._numbering.index_of(vertex, what, self._graph)
+        place = int(np.searchsorted(ids, wanted, sorter=self._order))
+        index = int(self._order[min(place, len(ids) - 1)])
+        if ids[index] != wanted:
+            return self._numbering.index_of(vertex, what, self._graph)  # which raises
+        return index

@@ -18,7 +18,7 @@ from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.option import alike
-from groute_py.errors import InputError, quoted
+from groute_py.errors import InputError, NegativeCycleError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.many.choose import Choice, choose
@@ -52,6 +52,7 @@ class Job:
         sources: int64, shape (k,).
         request: what is asked for.
         choice: the method.
+        targets: int64, shape (t,), whose columns of the rows are wanted; None for all vertices.
     """
 
     graph: Graph
@@ -59,15 +60,24 @@ class Job:
     sources: NDArray[np.int64]
     request: Request
     choice: Choice
+    targets: NDArray[np.int64] | None = None
 
     @property
     def facts(self) -> Facts:
         """Of the graph."""
         return facts_of(self.graph)
 
+    @property
+    def width(self) -> int:
+        """Entries of a row."""
+        return self.graph.vertex_count if self.targets is None else len(self.targets)
+
 
 def prepare(
-    channel: Channel, load: Callable[[], tuple[Graph, NDArray[np.int64] | None]], request: Request
+    channel: Channel,
+    load: Callable[[], tuple[Graph, NDArray[np.int64] | None]],
+    request: Request,
+    targets_in: Callable[[Graph], NDArray[np.int64]] | None = None,
 ) -> Job:
     """Read the graph, choose the method, and give both to every rank. Collective.
 
@@ -75,6 +85,8 @@ def prepare(
         channel: connects the ranks.
         load: gives the graph, and the sources or None for all; called on rank 0.
         request: the same on every rank, but for what may differ by rank.
+        targets_in: gives the targets in the graph, whose columns alone are wanted; called on rank
+            0. None for all vertices.
 
     Raises:
         InputError, SetupError: what is asked for cannot be done, or differs between ranks.
@@ -84,7 +96,7 @@ def prepare(
         request.check()
     refuse_difference(channel, alike(request))
     apart = _apart(channel, request)
-    return on_root(channel, lambda: _job(*load(), request, channel.size, apart))
+    return on_root(channel, lambda: _job(load, request, channel.size, apart, targets_in))
 
 
 def collect(channel: Channel, job: Job, progress: Progress | None = None) -> SourceRows | None:
@@ -117,7 +129,7 @@ def deliver(
     with collective(channel):
         solving = _solving(job, channel)
     done = 0
-    with closing(solving.blocks(job.sources[own])) as blocks:
+    with closing(solving.blocks(job.sources[own], job.targets)) as blocks:
         while True:
             with collective(channel):
                 block = next(blocks, None)
@@ -160,7 +172,7 @@ class Collected:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        shape = len(job.sources), job.graph.vertex_count
+        shape = len(job.sources), job.width
         kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
         self._distances: NDArray[Any] = np.empty(shape, kind)
         self._parents = np.empty(shape, np.int32) if job.request.predecessors else None
@@ -178,17 +190,22 @@ class Collected:
             "reason": self._job.choice.reason,
             "device": label,
         }
-        return SourceRows(self._job.sources, self._distances, self._parents, statistics)
+        rows = self._job.sources, self._distances, self._parents
+        return SourceRows(*rows, statistics, self._job.request.reverse)
 
 
 def _job(
-    graph: Graph,
-    sources: NDArray[np.int64] | None,
+    load: Callable[[], tuple[Graph, NDArray[np.int64] | None]],
     request: Request,
     ranks: int,
     apart: str | None,
+    targets_in: Callable[[Graph], NDArray[np.int64]] | None,
 ) -> Job:
     """What all ranks are to do; made on rank 0."""
+    graph, sources = load()
+    targets = None if targets_in is None else targets_in(graph)
+    if request.reverse:
+        graph = graph.reversed()
     given = graph.weights.dtype
     whole = one_precision(graph.to_host())
     facts = facts_of(whole)
@@ -196,8 +213,16 @@ def _job(
         raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
     every = np.arange(facts.vertex_count) if sources is None else sources
     every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
+    if targets is not None:
+        targets = checked(targets, facts.vertex_count, facts.name, "target")
     choice = choose(request, facts, len(every), ranks, apart)
-    return Job(whole, heights(whole, given, request, every), every, request, choice)
+    try:
+        height = heights(whole, given, request, every)
+    except NegativeCycleError as error:
+        if request.reverse:
+            raise error.reversed() from None
+        raise
+    return Job(whole, height, every, request, choice, targets)
 
 
 def _take(
@@ -265,9 +290,8 @@ def _rows_of_ranks(channel: Channel, rows: NDArray[Any] | None, job: Job) -> lis
     parts = channel.collect(flat.view(np.uint8))
     if parts is None:
         return [None] * channel.size
-    count = job.graph.vertex_count
     return [
-        None if dtype is None else part.view(dtype).reshape(-1, count)
+        None if dtype is None else part.view(dtype).reshape(-1, job.width)
         for dtype, part in zip(dtypes, parts, strict=True)
     ]
 
@@ -277,10 +301,10 @@ def _refuse_memory(job: Job) -> None:
     width = 8 + 4 * job.request.predecessors
     if job.graph.weights.dtype == np.float32:
         width -= 4
-    needed, free = len(job.sources) * job.graph.vertex_count * width, available_bytes()
+    needed, free = len(job.sources) * job.width * width, available_bytes()
     if free is not None and needed > free:
         raise InputError(
-            f"{len(job.sources):,} rows of {job.graph.vertex_count:,} vertices take {needed:,} "
+            f"{len(job.sources):,} rows of {job.width:,} vertices take {needed:,} "
             f"bytes, and {free:,} bytes of memory are free; let them stream to a file, solve from "
             "fewer sources, or reduce them"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from groute_py.device.cpu.rows import by_threads
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.results.result import Result
@@ -27,19 +28,25 @@ class EngineRows:
         self._graph = graph
         self._options = Options(device="cpu", predecessors=predecessors)
         self._threads = len(os.sched_getaffinity(0))
-        self._free: SimpleQueue[Solver] = SimpleQueue()
+        self._free: SimpleQueue[SourceSolver] = SimpleQueue()
         self._opened = 0
         self.label = f"cpu: near-far, {self._threads} threads"
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
-        def work(_: int, source: int) -> Result:
-            return self._solve(source)
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
+        kept = slice(None) if targets is None else targets
+
+        def work(_: int, source: int) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+            result = self._solve(source)
+            tree = result.predecessors
+            return result.distances[kept], None if tree is None else tree[kept]
 
         self._open(len(sources))
-        for first, results in by_threads(self._threads, self._row_bytes, sources, work):
-            trees = [r.predecessors for r in results if r.predecessors is not None]
+        for first, rows in by_threads(self._threads, self._row_bytes, sources, work):
+            trees = [tree for _, tree in rows if tree is not None]
             parents = np.stack(trees).astype(np.int32) if trees else None
-            yield RowBlock(first, np.stack([r.distances for r in results]), parents)
+            yield RowBlock(first, np.stack([distances for distances, _ in rows]), parents)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         def work(position: int, source: int) -> Summary:
@@ -56,13 +63,13 @@ class EngineRows:
     def _open(self, sources: int) -> None:
         """Make a solver for each thread that has something to do."""
         while self._opened < min(self._threads, sources):
-            self._free.put(Solver(Whole(self._graph), SoloChannel(), self._options))
+            self._free.put(SourceSolver(Whole(self._graph), SoloChannel(), self._options))
             self._opened += 1
 
     def _solve(self, source: int) -> Result:
         solver = self._free.get()
         try:
-            result = solver.solve(source)
+            result = solver.sssp(source)
         finally:
             self._free.put(solver)
         assert result is not None

@@ -30,8 +30,10 @@ class CpuFloyd:
         self._graph, self._arcs, self._predecessors = graph, arcs, predecessors
         self.label = arcs.label
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
-        yield from blocks_of(self._arcs, sources, self._closed(), self._predecessors)
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
+        yield from blocks_of(self._arcs, sources, targets, self._closed(), self._predecessors)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         yield from summaries_of(self._arcs, sources, self._closed(), wanted)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
@@ -35,7 +35,7 @@ def solve_johnson(
 
     Raises:
         NegativeCycleError: the graph has one, reachable or not.
-        InputError, RunError, SetupError: as `Solver.solve`.
+        InputError, RunError, SetupError: as `SourceSolver.sssp`.
 
     >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, -3])
     >>> solve_johnson(path, [0], Options(device="cpu")).distances.tolist()
@@ -68,8 +68,8 @@ def potentials(
     whole = rooted(graph, heads)
     plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
     try:
-        with Solver(Whole(whole, rounded_to), SoloChannel(), placed(whole, plain)) as solver:
-            result = solver.solve(graph.vertex_count)
+        with SourceSolver(Whole(whole, rounded_to), SoloChannel(), placed(whole, plain)) as solver:
+            result = solver.sssp(graph.vertex_count)
     except NegativeCycleError as error:  # the graph with the root knows no ids
         ids = graph.numbering.ids_of(np.array(error.cycle)).tolist()
         raise NegativeCycleError(error.cycle, error.weight, ids=ids) from None
@@ -94,15 +94,21 @@ def reweighted(graph: Graph, height: NDArray[Any]) -> Graph:
 
 
 def lifted(
-    distances: NDArray[Any], height: NDArray[Any], sources: NDArray[np.int64], name: str
+    distances: NDArray[Any],
+    height: NDArray[Any],
+    sources: NDArray[np.int64],
+    name: str,
+    targets: NDArray[np.int64] | None = None,
 ) -> NDArray[Any]:
     """Distances in the graph as it was.
 
     Args:
-        distances: shape (k, n), of the reweighted graph, in public types.
+        distances: shape (k, n), or (k, t) for some targets, of the reweighted graph, in public
+            types.
         height: the potentials, shape (n,).
         sources: shape (k,).
         name: of the graph, for messages.
+        targets: whose distances they are, shape (t,); None for all vertices.
 
     Raises:
         RunError: one does not fit in 64 bits.
@@ -110,7 +116,8 @@ def lifted(
     nothing = unreached(distances.dtype)
     reached = distances != nothing
     own = height[sources][:, np.newaxis]
-    sums = distances + height  # no potential is above 0
+    columns = height if targets is None else height[targets]
+    sums = distances + columns  # no potential is above 0
     if distances.dtype.kind != "f" and (reached & (sums >= nothing + own)).any():
         raise beyond_int64(name)
     whole: NDArray[Any] = np.where(reached, sums - own, nothing)

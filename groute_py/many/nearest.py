@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.many.place import placed
@@ -37,7 +37,7 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     """Solve from all sources at once, in this process.
 
     Raises:
-        InputError, NegativeCycleError, RunError, SetupError: as `Solver.solve`.
+        InputError, NegativeCycleError, RunError, SetupError: as `SourceSolver.sssp`.
 
     >>> path = Graph.from_arrays([0, 1, 2, 3, 3], [1, 2, 3], [4, 4, 4])
     >>> solve_nearest(path, np.array([0, 2]), Options(device="cpu")).origins.tolist()
@@ -46,19 +46,27 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     root = graph.vertex_count
     whole = rooted(graph, sources)
     choices = placed(whole, replace(options, predecessors=True))
-    with Solver(Whole(whole), SoloChannel(), choices) as solver:
-        result = solver.solve(root)
+    with SourceSolver(Whole(whole), SoloChannel(), choices) as solver:
+        result = solver.sssp(root)
     assert result is not None
     result = source_first(whole, result)
     assert result.predecessors is not None
     tree = result.predecessors[:root]
     begins = tree == root
     predecessors = np.where(begins, -1, tree)
-    return Nearest(result.distances[:root], predecessors, _origins(predecessors, begins))
+    return Nearest(result.distances[:root], predecessors, origins_of(predecessors, begins))
 
 
-def _origins(predecessors: NDArray[np.int64], begins: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Follow all paths at once to where they begin, twice as far each time."""
+def origins_of(predecessors: NDArray[np.int64], begins: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Follow all paths at once to where they begin, twice as far each time.
+
+    Args:
+        predecessors: shape (n,), −1 where there is none.
+        begins: shape (n,), which vertices are their own origins.
+
+    Returns:
+        int64, shape (n,), −1 for vertices without a path.
+    """
     vertices = np.arange(len(predecessors))
     ahead = np.where(predecessors < 0, vertices, predecessors)
     while True:

@@ -21,8 +21,11 @@ METHODS = {
 }
 """The methods by name."""
 
-APSP = ("apsp",)
-"""The function, and the command, that take the options."""
+ROWS = ("apsp", "matrix")
+"""The functions, and the commands, that take the options."""
+
+ROUTES_TOO = (*ROWS, "route")
+"""Those that take what `groute_py.route` takes."""
 
 
 def _check_memory_limit(nbytes: Any) -> None:
@@ -40,7 +43,7 @@ class Request:
         "The method; auto takes the shortest estimated time.",
         details="`auto` shows the estimates. `single` needs a GPU",
         in_python="See [the methods](command-line.md#apsp)",
-        of=APSP,
+        of=ROWS,
         choices=("auto", *METHODS),
     )
     device: str = option(
@@ -49,7 +52,7 @@ class Request:
         details="Work is little if one rank finishes it before a GPU is ready. A GPU that is full "
         "or reserved by another process is an error",
         in_python="Work is little if one rank finishes it before a GPU is ready",
-        of=APSP,
+        of=ROUTES_TOO,
         choices=("auto", "cpu", "cuda"),
         per_rank=True,
     )
@@ -58,13 +61,20 @@ class Request:
         "Find the predecessors too, which are the shortest-path trees.",
         flag="--paths",
         in_python="Not with `floyd` and float weights",
-        of=APSP,
+        of=ROWS,
+    )
+    reverse: bool = option(
+        False,
+        "Solve for the distances to the sources instead of from them.",
+        details="Predecessors are then the vertices that come next on the way to the source",
+        in_python="See [below](#distances-to-a-vertex)",
+        of=ROUTES_TOO,
     )
     memory_limit: int | None = option(
         None,
         "How much of the GPU's memory may be used, in bytes; on a CPU, by the matrix of floyd.",
         details="A unit may follow, as in `20G` or `512Mi`",
-        of=APSP,
+        of=ROUTES_TOO,
         unset="all that is free",
         metavar="SIZE",
         check=_check_memory_limit,

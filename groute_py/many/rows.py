@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groute_py.arguments import vertex_number
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
@@ -30,15 +30,20 @@ class SourceRows:
         distances: shape (k, n), in the types and units of `groute_py.Result`.
         predecessors: int32, shape (k, n), −1 if there is none; None if not asked for.
         statistics: how the rows were computed: ``algorithm``, ``reason``, ``device``.
+        reverse: the distances are those to the sources (``reverse=True``), and each predecessor is
+            the vertex that comes next on the way there.
     """
 
     sources: NDArray[np.int64]
     distances: NDArray[Any]
     predecessors: NDArray[Any] | None
     statistics: dict[str, Any] = field(default_factory=dict)
+    reverse: bool = False
 
     def path(self, source: int, target: int) -> list[int]:
         """The vertices of a shortest path, both ends included; empty if there is no path.
+
+        With `reverse` it is one from ``target`` to ``source``.
 
         Raises:
             InputError: predecessors were not asked for, ``source`` is not one of the sources, or
@@ -58,7 +63,7 @@ class SourceRows:
         vertices = [target]
         while vertices[-1] != source:
             vertices.append(int(parents[vertices[-1]]))
-        return vertices[::-1]
+        return vertices if self.reverse else vertices[::-1]
 
 
 def solve_rows(
@@ -82,7 +87,7 @@ def solve_rows(
         The rows on rank 0, None elsewhere.
 
     Raises:
-        InputError, NegativeCycleError, RunError, SetupError: as `Solver.solve`.
+        InputError, NegativeCycleError, RunError, SetupError: as `SourceSolver.sssp`.
 
     >>> from groute_py.comm.solo import SoloChannel
     >>> ring = Graph.from_arrays([0, 1, 2, 3], [1, 2, 0], [1, 2, 3])
@@ -109,9 +114,9 @@ def solve_each(
     graph = None if graph is None else one_precision(graph)
     if channel.size == 1 and graph is not None:
         options = placed(graph, options)
-    with Solver(Whole(graph, given), channel, options) as solver:
+    with SourceSolver(Whole(graph, given), channel, options) as solver:
         for source in sources:
-            result = solver.solve(int(source))
+            result = solver.sssp(int(source))
             yield None if result is None or graph is None else source_first(graph, result)
 
 

@@ -72,15 +72,21 @@ class Solving:
         self._types = row_types(self._facts, choice.device)
         self.label = choice.device
 
-    def blocks(self, sources: NDArray[np.int64]) -> Generator[RowBlock, None, None]:
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Generator[RowBlock, None, None]:
         """Rows in the order of their sources, in public types; lent until the next.
+
+        Args:
+            sources: where they begin, shape (k,).
+            targets: which columns are wanted, shape (t,); None for all.
 
         Raises:
             InputError: the graph does not fit on the device.
             RunError: a distance does not fit in 64 bits.
         """
-        for block in self._complete(sources, lambda solver, some: solver.blocks(some)):
-            yield self._lifted(block, sources)
+        for block in self._complete(sources, lambda solver, some: solver.blocks(some, targets)):
+            yield self._lifted(block, sources, targets)
 
     def summaries(
         self, sources: NDArray[np.int64], *, histogram: bool
@@ -185,12 +191,14 @@ class Solving:
             return CudaFloyd(graph, greatest, predecessors=trees)
         return CudaStripFloyd(graph, greatest, predecessors=trees)
 
-    def _lifted(self, block: RowBlock, sources: NDArray[np.int64]) -> RowBlock:
+    def _lifted(
+        self, block: RowBlock, sources: NDArray[np.int64], targets: NDArray[np.int64] | None
+    ) -> RowBlock:
         """With the weights as they were."""
         distances = public_distances(block.distances)
         if self._height is not None:
             own = sources[block.first : block.first + len(distances)]
-            distances = lifted(distances, self._height, own, self._graph.name)
+            distances = lifted(distances, self._height, own, self._graph.name, targets)
         return replace(block, distances=distances)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
+from groute_py.graph.array_like import host_array
 from groute_py.graph.ids import Numbering
 from groute_py.io.problems import read_sources
 from groute_py.io.text.lines import whole_lines
@@ -22,14 +24,17 @@ LISTED_BYTES = 64
 """Of an id in a list, at least."""
 
 
-def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]:
-    """Sources as the command line names them.
+def sources_of(
+    text: str, numbering: Numbering, graph: str, role: str = "source"
+) -> NDArray[np.int64]:
+    """Sources, or what else their role is, as the command line names them.
 
     Args:
         text: ``all``; ``random:N`` or ``N random``; the path of a ``.ss`` file; ``@`` and the path
             of a file with an id on each line, commas and all; or ids with commas between.
         numbering: between the file's ids and vertices.
         graph: what the graph is called in messages.
+        role: what a vertex is called there.
 
     Returns:
         int64, shape (k,), from 0.
@@ -45,7 +50,7 @@ def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]
     if text == "all":
         return np.arange(count, dtype=np.int64)
     if drawn := re.fullmatch(r"random:(\d{1,18})|(\d{1,18}) random", text):
-        return _drawn(int(drawn[1] or drawn[2]), count)
+        return _drawn(int(drawn[1] or drawn[2]), count, role)
     if text.startswith("@"):
         ids = _lines_of(Path(text[1:])) if text[1:] else []
     elif re.search(r"\.ss(\.\w+)?$", text):
@@ -54,23 +59,48 @@ def sources_of(text: str, numbering: Numbering, graph: str) -> NDArray[np.int64]
         ids = [word.strip() for word in text.split(",") if word.strip()]
     if not ids:
         raise InputError(
-            f"{quote(text)} names no source; give all, random:N, a .ss file, @FILE or ID,ID,…"
+            f"{quote(text)} names no {role}; give all, random:N, a .ss file, @FILE or ID,ID,…"
         )
-    return numbering.indices_of(ids, "source", graph)
+    return numbering.indices_of(ids, role, graph)
 
 
-def checked(sources: NDArray[np.int64], count: int, graph: str) -> NDArray[np.int64]:
-    """The same sources, all of them vertices; from 0.
+def as_vertices(values: Any, role: str = "source") -> NDArray[np.int64]:
+    """Vertices as a user gives them, int64 in the same shape.
+
+    Raises:
+        InputError: they are no integers; the message calls them by their role.
+    """
+    vertices = host_array(values)
+    if vertices.dtype.kind not in "iu" and vertices.size:
+        raise InputError(f"{plural(role)} must be integers, not {vertices.dtype}")
+    return vertices.astype(np.int64)
+
+
+def plural(role: str) -> str:
+    """What several vertices of a role are called.
+
+    >>> plural("target"), plural("facility")
+    ('targets', 'facilities')
+    """
+    return f"{role[:-1]}ies" if role.endswith("y") else f"{role}s"
+
+
+def checked(
+    sources: NDArray[np.int64], count: int, graph: str, role: str = "source"
+) -> NDArray[np.int64]:
+    """The same sources, or what else their role is, all of them vertices; from 0.
 
     Raises:
         InputError: naming the first that is not, or that there is none.
     """
     if sources.ndim != 1 or len(sources) == 0:
-        raise InputError(f"sources must be a list of at least one vertex, not {sources.shape}")
+        raise InputError(
+            f"{plural(role)} must be a list of at least one vertex, not {sources.shape}"
+        )
     wrong = (sources < 0) | (sources >= count)
     if wrong.any():
         first = int(sources[wrong.argmax()])
-        raise InputError(f"source {first} is not a vertex of {graph}; vertices are 0..{count - 1}")
+        raise InputError(f"{role} {first} is not a vertex of {graph}; vertices are 0..{count - 1}")
     return sources
 
 
@@ -86,8 +116,8 @@ def _lines_of(path: Path) -> list[str]:
     return ids
 
 
-def _drawn(wanted: int, count: int) -> NDArray[np.int64]:
+def _drawn(wanted: int, count: int, role: str) -> NDArray[np.int64]:
     if not 0 < wanted <= count:
-        raise InputError(f"{wanted} sources cannot be drawn from {count} vertices")
+        raise InputError(f"{wanted} {plural(role)} cannot be drawn from {count} vertices")
     drawn = np.random.default_rng(SEED).choice(count, wanted, replace=False)
     return np.sort(drawn).astype(np.int64)

@@ -33,6 +33,8 @@ def _write_npz(result: Answer, file: IO[bytes]) -> None:
         arrays["ids"] = result.ids
     if result.statistics.get("bound") is not None:
         arrays["bound"] = np.array(result.statistics["bound"])
+    if result.reverse:
+        arrays["reverse"] = np.True_
     np.savez(file, **arrays)
 
 

@@ -58,6 +58,13 @@ def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
     return wide.reshape(distances.shape)
 
 
+def reached_in(distances: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which distances in public types are of a path, bool of the same shape."""
+    if distances.dtype.kind == "f":
+        return np.asarray(np.isfinite(distances))
+    return np.asarray(distances != UNREACHED)
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """Shortest paths from one source.
@@ -72,6 +79,8 @@ class Result:
         first_id: the id of vertex 0 in the graph's file.
         ids: int64 or str, shape (n,): the file's ids of the vertices, if they do not count from
             `first_id`; else None.
+        reverse: the distances are those to the source (``reverse=True``), and each predecessor is
+            the vertex that comes next on the way there.
     """
 
     source: int
@@ -80,6 +89,7 @@ class Result:
     statistics: dict[str, Any] = field(default_factory=dict)
     first_id: int = 0
     ids: NDArray[Any] | None = None
+    reverse: bool = False
 
     @property
     def numbering(self) -> Numbering:
@@ -107,12 +117,12 @@ class Result:
     @property
     def reached(self) -> NDArray[np.bool_]:
         """bool, shape (n,): True for the vertices that a path from the source leads to."""
-        if self.distances.dtype.kind == "f":
-            return np.asarray(np.isfinite(self.distances))
-        return np.asarray(self.distances != UNREACHED)
+        return reached_in(self.distances)
 
     def path_to(self, vertex: int) -> list[int]:
         """The vertices of a shortest path from the source to ``vertex``, both included.
+
+        With `reverse` it is one from ``vertex`` to the source.
 
         Empty if no path leads to it.
 
@@ -137,7 +147,7 @@ class Result:
                     "damaged, or of another graph"
                 )
             path.append(before)
-        return path[::-1]
+        return path if self.reverse else path[::-1]
 
     def to_frame(self, coordinates: str | Path | None = None) -> DataFrame:
         """The answer as a pandas DataFrame with a row for each vertex.
@@ -223,7 +233,9 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
     named = ids is None or (ids.shape == distances.shape and ids.dtype.kind in "iU")
     bound = found.get("bound", np.float64(np.inf))
     bounded = bound.ndim == 0 and bound.dtype.kind in "iuf"
-    if not (shapes and kinds and tree and named and bounded):
+    reverse = found.get("reverse", np.False_)
+    turned = reverse.ndim == 0 and reverse.dtype == np.bool_
+    if not (shapes and kinds and tree and named and bounded and turned):
         raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
     count = len(distances)
     if not 0 <= source < count:
@@ -239,10 +251,10 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
     if not bound >= 0:
         raise InputError(f"{path}: damaged result: its bound {bound} is no distance")
     statistics = {"bound": bound.item()} if "bound" in found else {}
-    return Result(int(source), distances, parents, statistics, first_id, ids)
+    return Result(int(source), distances, parents, statistics, first_id, ids, reverse=bool(reverse))
 
 
-MEMBERS = ("distances", "source", "predecessors", "first_id", "ids", "bound")
+MEMBERS = ("distances", "source", "predecessors", "first_id", "ids", "bound", "reverse")
 """The arrays that are read, of all that a file may have."""
 
 NPY, ZIP = b"\x93NUMPY", b"PK"

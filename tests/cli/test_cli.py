@@ -30,7 +30,11 @@ COMMANDS = [
     "generate",
     "info",
     "launch",
+    "matrix",
+    "nearest",
     "plan",
+    "query",
+    "route",
     "sssp",
     "verify",
 ]

@@ -23,7 +23,7 @@ from support.local_ranks import on_ranks
 from groute_py import Graph, Result, generate
 from groute_py.device.cuda.peer import link
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.source import PART
 
@@ -100,8 +100,8 @@ def solve(graph: Graph, source: int, goal: list[int], ranks: int) -> Result | No
 
     def work(channel: Any) -> Result | None:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Solver(whole, channel, Options(device="cuda", mode="fused")) as solver:
-            result = solver.solve(source, goal)
+        with SourceSolver(whole, channel, Options(device="cuda", mode="fused")) as solver:
+            result = solver.sssp(source, goal)
             device: Any = solver._graph.device
             graded.add(device.parts.graph.unit > 0)
             arcs = sum(channel.gather(device.arcs_reached()))

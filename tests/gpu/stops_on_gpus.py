@@ -24,7 +24,7 @@ from support.exchange import check
 from groute_py import TimeLimitError, generate
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 
 SHARES = (0.02, 0.1, 0.3, 0.5, 0.8)
@@ -42,10 +42,10 @@ def main(spec: str, times: int) -> None:
     graph = generate(spec)
     source, options = graph.vertex_count // 2, Options(device="cuda", mode="fused")
     late: list[float] = []
-    with Solver(Whole(graph if world.rank == 0 else None), channel, options) as solver:
+    with SourceSolver(Whole(graph if world.rank == 0 else None), channel, options) as solver:
         plan = solver._graph.plan
         whole_s = [timed(solver, source)[0] for _ in range(5)][-1]
-        first = solver.solve(source)
+        first = solver.sssp(source)
         check(first, graph, source, "fused")
         for turn in range(times):
             limit_s = world.bcast(whole_s * SHARES[turn % len(SHARES)])
@@ -54,7 +54,7 @@ def main(spec: str, times: int) -> None:
             assert len(set(world.allgather(stopped))) == 1
             late += world.allgather(took_s - limit_s) if stopped else []
             solver._graph.plan = plan
-            again = solver.solve(source)
+            again = solver.sssp(source)
             if first is not None and again is not None:
                 np.testing.assert_array_equal(again.distances, first.distances)
     assert late, "no limit passed within a solve"
@@ -68,12 +68,12 @@ def main(spec: str, times: int) -> None:
         print(f"{middle:.1f} ms after their limits, {most:.1f} at most; all others right")
 
 
-def timed(solver: Solver, source: int) -> tuple[float, bool]:
+def timed(solver: SourceSolver, source: int) -> tuple[float, bool]:
     """Seconds that a solve takes, and whether the limit passed."""
     MPI.COMM_WORLD.Barrier()
     start = time.monotonic()
     try:
-        solver.solve(source)
+        solver.sssp(source)
     except TimeLimitError:
         return time.monotonic() - start, True
     return time.monotonic() - start, False

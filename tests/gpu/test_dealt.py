@@ -19,7 +19,7 @@ from support.solving import checked
 from groute_py import Graph, Result, RunError, SetupError, generate, verify
 from groute_py.comm import team
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.source import VERTEX_BITS
 
@@ -65,7 +65,7 @@ def test_each_arc_lies_where_its_head_is(
 
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Solver(whole, channel, OPTIONS) as solver:
+        with SourceSolver(whole, channel, OPTIONS) as solver:
             return dealt_arcs(solver)
 
     parts = on_ranks(ranks, work)
@@ -79,7 +79,7 @@ def test_each_arc_lies_where_its_head_is(
             assert {p for p in range(ranks) if leads[vertex - first] >> p & 1} == takers
 
 
-def dealt_arcs(solver: Solver) -> Any:
+def dealt_arcs(solver: SourceSolver) -> Any:
     """Of a linked rank: its first vertex, how many it owns, its arcs by the graph's numbers, whom
     its vertices lead to."""
     device: Any = solver._graph.device
@@ -117,9 +117,9 @@ def solved(graph: Graph, source: int, ranks: int) -> Result:
     """On threads as ranks."""
 
     def work(channel: Any) -> Result | None:
-        with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
-            solver.solve(source)
-            return solver.solve(source)
+        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+            solver.sssp(source)
+            return solver.sssp(source)
 
     result = checked(graph, source, on_ranks(ranks, work)[0])
     needed = result.statistics["relaxations"] - result.statistics["useless_relaxations"]
@@ -171,8 +171,8 @@ def test_without_room_for_grades_others_have_them(
 
     def work(channel: Any) -> tuple[Result | None, int]:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Solver(whole, channel, replace(OPTIONS, mode="fused")) as solver:
-            return solver.solve(3), solver._graph.device.arcs_reached()
+        with SourceSolver(whole, channel, replace(OPTIONS, mode="fused")) as solver:
+            return solver.sssp(3), solver._graph.device.arcs_reached()
 
     results, arcs = zip(*on_ranks(3, work), strict=True)
     assert set(graded) == {0, 1, 2} - set(full)
@@ -189,7 +189,7 @@ def test_without_room_it_is_an_error_where_fused_is_asked_for(
 
     def work(channel: Any) -> None:
         whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
-        Solver(whole, channel, replace(OPTIONS, mode="fused"))
+        SourceSolver(whole, channel, replace(OPTIONS, mode="fused"))
 
     monkeypatch.setattr(whose(step), step, full)
     with pytest.raises(SetupError, match="mode fused cannot run") as caught:
@@ -217,8 +217,8 @@ def test_offsets_are_equally_wide_on_all_ranks(
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
         options = replace(OPTIONS, partition="vertices", mode=mode)
-        with Solver(whole, channel, options) as solver:
-            result, loaded = solver.solve(3), cast("Any", solver._graph.device)
+        with SourceSolver(whole, channel, options) as solver:
+            result, loaded = solver.sssp(3), cast("Any", solver._graph.device)
             found = solver._graph.mode.name, loaded.parts.graph.arrays["offsets"].dtype
         if result is not None:
             np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
@@ -300,7 +300,7 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
 
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Solver(whole, channel, OPTIONS) as solver:
+        with SourceSolver(whole, channel, OPTIONS) as solver:
             floors, answers = [], []
             for stops in (True, False, False, True, False):
                 channel.gather(None)  # nobody is in the run before
@@ -308,10 +308,10 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
                 channel.gather(None)
                 if stops:
                     with pytest.raises(RunError, match="before all ranks were done") as caught:
-                        solver.solve(70)
+                        solver.sssp(70)
                     assert caught.value.on_all_ranks
                 else:
-                    answers.append(solver.solve(70))
+                    answers.append(solver.sssp(70))
                 floors.append(solver._graph.device.linked.floor)  # type: ignore[attr-defined]
                 channel.gather(None)
                 stopping.clear()

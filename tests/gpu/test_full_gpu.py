@@ -22,7 +22,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.device.cuda.graph.ghosts import Ghosts
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 
 pytestmark = needs_gpu
@@ -150,14 +150,14 @@ def test_an_answer_that_has_no_room_to_stay() -> None:
     graph, source, expected = prepared(SMALL if EMULATED else "road:1500x1500", hops=False)
     options = Options(device="cuda", download=False)
     little = 1 << (12 if EMULATED else 24)
-    with Solver(Whole(graph), SoloChannel(), options) as solver:
-        assert solver.solve(source) is not None
+    with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
+        assert solver.sssp(source) is not None
         with (
             nearly_full(little),
             pytest.raises(InputError, match="leave out download=False"),
         ):
-            solver.solve(source)
-        result = solver.solve(source)
+            solver.sssp(source)
+        result = solver.sssp(source)
     assert result is not None
     np.testing.assert_array_equal(result.distances, expected)
 

@@ -14,7 +14,7 @@ from groute_py import Graph, generate, sssp, verify
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import Windows, alike
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.verification import reference_distances
 
@@ -89,12 +89,14 @@ def test_hints_fit_in_a_third_of_l2(own: int, fold: int) -> None:
 def test_with_and_without_predecessors_by_turns() -> None:
     """Far is another list with them, and hints stay from one solve to the next."""
     graph = graph_of("int32")
-    with Solver(Whole(graph), SoloChannel(), Options(device="cuda", predecessors=False)) as solver:
+    with SourceSolver(
+        Whole(graph), SoloChannel(), Options(device="cuda", predecessors=False)
+    ) as solver:
         for source in (0, 5, 9, 17):
             plan = solver._graph.plan
             options = replace(plan.options, predecessors=source % 2 == 1)
             solver._graph.plan = replace(plan, options=options)
-            result = solver.solve(source)
+            result = solver.sssp(source)
             np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
             verify(graph, result)
 

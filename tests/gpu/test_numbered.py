@@ -18,7 +18,7 @@ from support.solving import checked
 from groute_py import Result, generate
 from groute_py.comm import team
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 
 pytestmark = needs_linked_gpus
@@ -42,10 +42,12 @@ def test_without_room_for_numbers_all_keep_theirs(
 
     def work(channel: Any) -> tuple[Result | None, bool]:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Solver(whole, channel, Options(device="cuda", order="none", mode="fused")) as solver:
+        with SourceSolver(
+            whole, channel, Options(device="cuda", order="none", mode="fused")
+        ) as solver:
             device: Any = solver._graph.device
             assert device.parts.graph.has_in_edges
-            return solver.solve(3), device.parts.order is None
+            return solver.sssp(3), device.parts.order is None
 
     results, without = zip(*on_ranks(3, work), strict=True)
     assert all(without)
@@ -78,8 +80,10 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
 
     def work(channel: Any) -> Result | None:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Solver(whole, channel, Options(device="cuda", order="none", mode="fused")) as solver:
-            return solver.solve(3)
+        with SourceSolver(
+            whole, channel, Options(device="cuda", order="none", mode="fused")
+        ) as solver:
+            return solver.sssp(3)
 
     checked(graph, 3, on_ranks(3, work)[0])
     assert len(late) == 3
@@ -91,7 +95,7 @@ def test_teams_of_several_hosts_number_nothing(monkeypatch: pytest.MonkeyPatch) 
 
     def work(channel: Any) -> tuple[str, bool]:
         whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
-        with Solver(whole, channel, Options(device="cuda", order="none")) as solver:
+        with SourceSolver(whole, channel, Options(device="cuda", order="none")) as solver:
             device: Any = solver._graph.device
             return solver._graph.mode.name, device.parts.order is None
 

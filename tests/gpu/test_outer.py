@@ -16,7 +16,7 @@ from groute_py import Graph, Result, generate, verify
 from groute_py.algorithms import delta_stepping
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.source import PART, VERTEX_BITS
 from groute_py.verification import reference_distances
@@ -44,9 +44,9 @@ def graph_of(weights: str) -> Graph:
 def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words: Any) -> None:
     """Distances and trees of some sources."""
     options = Options(device="cuda", **words)
-    with Solver(Whole(graph), SoloChannel(), options) as solver:
+    with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
         for source in sources:
-            result = solver.solve(source)
+            result = solver.sssp(source)
             assert result is not None
             np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
             verify(graph, result)
@@ -101,14 +101,14 @@ def test_answers_stay_on_the_gpu_by_other_numbers(predecessors: bool) -> None:
     """Without a tree nobody has written where predecessors lie: they are not brought."""
     graph = graph_of("int32")
     options = Options(device="cuda", predecessors=predecessors, download=False)
-    with Solver(Whole(graph), SoloChannel(), options) as solver:
+    with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
         device: Any = solver._graph.device
         assert device.parts.order is not None
         results = []
         for source in (3, 100):
             with device.gpu.stream:  # before the solve
                 device.parts.buffers.arrays["parent"].fill(1 << 40)
-            results.append((source, solver.solve(source)))
+            results.append((source, solver.sssp(source)))
         for source, result in results:
             assert result is not None
             np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
@@ -132,7 +132,7 @@ def test_grades_say_how_far_arcs_lead_on(weights: str, monkeypatch: pytest.Monke
     whole = graph_of(weights)
     lighter = (whole.weights - 1) if weights == "int32" else (whole.weights - 1) / 64
     graph = Graph(whole.offsets, whole.heads, lighter.astype(weights))
-    with Solver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
         device: Any = solver._graph.device
         rows = device.parts.graph
         arcs, unit = rows.arrays["arcs"].get(), rows.unit
@@ -234,8 +234,8 @@ def test_nothing_is_pulled_along_a_tail() -> None:
     graph = Graph.from_arrays(offsets, heads[order], weights[order].astype(np.int32))
     end = 2 * count - 1
     assert core.offsets[-1] > core.offsets[-2]  # it has arcs there
-    with Solver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
-        result = solver.solve(end)
+    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+        result = solver.sssp(end)
         device: Any = solver._graph.device
         assert result is not None
         verify(graph, result)
@@ -255,8 +255,8 @@ def bushy(arcs: list[tuple[int, int, float]], dtype: str) -> Graph:
 
 def solved(graph: Graph) -> Result:
     options = Options(algorithm="delta-stepping", device="cuda")
-    with Solver(Whole(graph), SoloChannel(), options) as solver:
-        result = solver.solve(0)
+    with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
+        result = solver.sssp(0)
     assert result is not None
     return result
 
@@ -289,13 +289,13 @@ def test_a_cutoff_and_targets() -> None:
     near = int(np.median(right[right < np.iinfo(np.int64).max]))
     for cutoff in (0, near):
         options = Options(device="cuda", cutoff=cutoff)
-        with Solver(Whole(graph), SoloChannel(), options) as solver:
-            result = solver.solve(hub)
+        with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
+            result = solver.sssp(hub)
         assert result is not None
         np.testing.assert_array_equal(result.reached, right <= cutoff)
         np.testing.assert_array_equal(result.distances[result.reached], right[right <= cutoff])
-    with Solver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
-        result = solver.solve(hub, [3, 77])
+    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+        result = solver.sssp(hub, [3, 77])
     assert result is not None
     np.testing.assert_array_equal(result.distances[[3, 77]], right[[3, 77]])
 
@@ -326,8 +326,8 @@ def test_without_room_for_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None
 
     graph = graph_of("int32")
     monkeypatch.setattr(degree_order, "ANSWER_BYTES", 1 << 50)
-    with Solver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
-        result = solver.solve(7)
+    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+        result = solver.sssp(7)
         device: Any = solver._graph.device
         assert device.parts.order is None
         assert device.label.endswith(", prepared")
@@ -340,8 +340,8 @@ def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     graph = graph_of("int32")
     monkeypatch.setattr(csr, "SPARE_BYTES", 1 << 50)
-    with Solver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
-        result = solver.solve(7)
+    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+        result = solver.sssp(7)
         device: Any = solver._graph.device
         assert device.parts.buffers.work["outer_from"][0] == 0
         assert device.label.endswith(", without room to prepare")

@@ -12,7 +12,7 @@ from support.skips import needs_gpu
 
 from groute_py import generate, sssp, verify
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 
 pytestmark = needs_gpu
@@ -36,7 +36,7 @@ def test_the_same_answers(spec: str, ranks: int, entries: int, delta: float | No
 
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
-        return Solver(whole, channel, Options(device="cuda", delta=delta)).solve(source)
+        return SourceSolver(whole, channel, Options(device="cuda", delta=delta)).sssp(source)
 
     result = on_ranks(ranks, work, seed=1)[0]
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))

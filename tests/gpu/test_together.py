@@ -16,7 +16,7 @@ from groute_py import Graph, generate, verify
 from groute_py.algorithms import delta_stepping
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.cpu.order import renumbered
 from groute_py.verification import reference_distances
@@ -52,14 +52,14 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
 
     def work(channel: Any) -> tuple[int, bool]:
         claimed: list[bool] = []
-        with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
             device: Any = solver._graph.device
             found = device.parts.predecessors
             claim_rising, claim_recorded = found.claim_rising, found.claim_recorded
             found.claim_rising = lambda: (claimed.append(True), claim_rising())
             found.claim_recorded = lambda: claim_recorded() and channel.rank != lacking
             for source in (3, graph.vertex_count - 1):
-                result = solver.solve(source)
+                result = solver.sssp(source)
                 if result is not None:
                     assert result.statistics["mode"] == "fused"
                     right = scipy_distances(graph, source)
@@ -101,8 +101,8 @@ def test_one_block_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     options = replace(OPTIONS, predecessors=False)
 
     def work(channel: Any) -> int:
-        with Solver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
-            result = solver.solve(source)
+        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
+            result = solver.sssp(source)
             if result is not None:
                 np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
             seen = solver._graph.device.parts.buffers.read_control()  # type: ignore[attr-defined]
@@ -124,9 +124,9 @@ def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.M
     options = replace(OPTIONS, partition="arcs", delta=8.0)
 
     def work(channel: Any) -> tuple[int, int]:
-        with Solver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
+        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
             for source in (0, 100, 200):
-                result = solver.solve(source)
+                result = solver.sssp(source)
                 if result is not None:
                     assert result.statistics["mode"] == "fused"
                     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
@@ -154,7 +154,7 @@ def test_mirrors_of_short_rows_lag_until_claims(
 
     def work(channel: Any) -> list[bool]:
         lagged = []
-        with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
             device: Any = solver._graph.device
             start_claims = device.start_claims
 
@@ -174,7 +174,7 @@ def test_mirrors_of_short_rows_lag_until_claims(
 
             device.start_claims = lagging
             for source in (3, 100, 200):
-                result = solver.solve(source)
+                result = solver.sssp(source)
                 if result is not None:
                     assert result.statistics["mode"] == "fused"
                     right = reference_distances(graph, source)
@@ -215,8 +215,8 @@ def test_all_go_along_with_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(4, [(0, 1, 100), (1, 2, 1)])
 
     def work(channel: Any) -> tuple[float, float]:
-        with Solver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
-            solver.solve(0)
+        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+            solver.sssp(0)
             seen = solver._graph.device.parts.buffers.read_control()  # type: ignore[attr-defined]
             return float(seen["window"]), float(seen["threshold"])
 

@@ -17,7 +17,7 @@ from support.graphs import random_graph
 from support.kept_rows import every, job_of, kept, listing
 
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
-from groute_py.cli.apsp import _save
+from groute_py.cli.saved_rows import save_rows
 from groute_py.comm.solo import SoloChannel
 from groute_py.many.apsp import deliver
 from groute_py.many.storage import partial, row_files
@@ -247,7 +247,7 @@ def test_a_link_and_a_mode_stay(
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", other_disk)
-    _save(SoloChannel(), job_of(graph), out, False, None)
+    save_rows(SoloChannel(), job_of(graph), out, False, None)
     assert out.is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
     found = np.load(out)

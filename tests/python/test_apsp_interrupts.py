@@ -17,7 +17,7 @@ from support.kept_rows import job_of, listing
 from support.local_ranks import on_ranks
 
 from groute_py import Graph
-from groute_py.cli.apsp import _save
+from groute_py.cli.saved_rows import save_rows
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine import agree
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
@@ -70,7 +70,7 @@ def test_what_interrupted_ranks_say(
 
     def work(channel: Any) -> str:
         with pytest.raises(InterruptedRun) as caught:
-            _save(channel, job_of(graph), tmp_path / "out.npy", False, None)
+            save_rows(channel, job_of(graph), tmp_path / "out.npy", False, None)
         assert caught.value.by_signal
         return str(caught.value)
 
@@ -96,10 +96,10 @@ def test_an_interrupt_of_another_rank_at_the_end(
 
     def work(channel: Any) -> str:
         if channel.rank == 0:
-            _save(channel, job_of(graph), out, False, None)
+            save_rows(channel, job_of(graph), out, False, None)
             return ""
         with pytest.raises(InterruptedRun) as caught:
-            _save(channel, job_of(graph), out, False, None)
+            save_rows(channel, job_of(graph), out, False, None)
         return str(caught.value)
 
     _, other = on_ranks(2, work)
@@ -140,5 +140,5 @@ def test_an_interrupt_while_the_file_is_made(
 
     monkeypatch.setattr(KeptRows, "finish", interrupted)
     with pytest.raises(TimeLimitError) as caught:
-        _save(SoloChannel(), job_of(graph), tmp_path / "out.npz", False, None)
+        save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npz", False, None)
     assert str(caught.value).startswith("the time limit is near; 40 of 40 rows are complete in")

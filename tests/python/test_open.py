@@ -29,18 +29,18 @@ def test_a_solver_answers_as_sssp() -> None:
     with groute_py.open(GRAPH, device="cpu") as solver:
         assert isinstance(solver, groute_py.Solver)
         for source in (0, 17, 17):
-            one, other = solver.solve(source), groute_py.sssp(GRAPH, source, device="cpu")
+            one, other = solver.sssp(source), groute_py.sssp(GRAPH, source, device="cpu")
             assert one is not None
             np.testing.assert_array_equal(one.distances, other.distances)
             groute_py.verify(GRAPH, one)
-        some = solver.solve(21, targets=[2])
+        some = solver.sssp(21, targets=[2])
         assert some is not None
         assert some.statistics["bound"] == some.distances[2]
 
 
 def test_a_solver_of_hops_answers_as_bfs() -> None:
     with groute_py.open(GRAPH, device="cpu", hops=True) as solver:
-        found = solver.solve(3)
+        found = solver.sssp(3)
     assert found is not None
     np.testing.assert_array_equal(found.distances, groute_py.bfs(GRAPH, 3, device="cpu").distances)
     groute_py.verify(GRAPH, found, hops=True)
@@ -60,8 +60,8 @@ def test_a_solver_of_hops_answers_as_bfs() -> None:
 def test_wrong_ends(ends: Any, says: str) -> None:
     with groute_py.open(GRAPH, device="cpu") as solver:
         with pytest.raises(InputError, match=says):
-            solver.solve(*ends)
-        assert solver.solve(np.int32(7)) is not None
+            solver.sssp(*ends)
+        assert solver.sssp(np.int32(7)) is not None
 
 
 def test_a_closed_solver_says_so() -> None:
@@ -69,7 +69,7 @@ def test_a_closed_solver_says_so() -> None:
     solver.close()
     solver.close()
     with pytest.raises(RunError, match="closed; open the graph again") as caught:
-        solver.solve(0)
+        solver.sssp(0)
     assert caught.value.on_all_ranks
 
 
@@ -99,7 +99,7 @@ def test_coordinates_beside_the_graph(tmp_path: Path) -> None:
     lines = [f"v {v + 1} {v % 20} {v // 20}\n" for v in range(400)]
     (tmp_path / "town.co").write_text("p aux sp co 400\n" + "".join(lines))
     with groute_py.open(tmp_path / "town.gr", order="hilbert", device="cpu") as solver:
-        found = solver.solve(0)
+        found = solver.sssp(0)
     assert found is not None
     assert found.statistics["order"] == "hilbert"
     wanted = groute_py.sssp(GRAPH, 0, device="cpu").distances

@@ -26,8 +26,11 @@ FACE = [
     "GraphError",
     "GrouteError",
     "InputError",
+    "Matrix",
+    "NearestFacilities",
     "NegativeCycleError",
     "Result",
+    "Routes",
     "RunError",
     "SetupError",
     "Solver",
@@ -38,7 +41,10 @@ FACE = [
     "apsp",
     "bfs",
     "generate",
+    "matrix",
+    "nearest",
     "read_graph",
+    "route",
     "sssp",
     "verify",
     "write_graph",
@@ -88,14 +94,14 @@ def test_arguments_of_sssp() -> None:
     }.items() <= {p.name: p.default for p in parameters.values()}.items()
 
 
-@pytest.mark.parametrize("function", ["sssp", "bfs", "open", "apsp"])
+@pytest.mark.parametrize("function", ["sssp", "bfs", "open", "apsp", "matrix", "nearest", "route"])
 def test_signatures_show_all_options(function: str) -> None:
     """Those of the TypedDict that type checkers see, with the defaults and texts of the fields."""
     call = getattr(groute_py, function)
     keywords = get_type_hints(getattr(keyword_types, f"{function.capitalize()}Keywords"))
     parameters, text = inspect.signature(call).parameters, inspect.getdoc(call)
     assert text is not None
-    kind = Request if function == "apsp" else Options
+    kind = Request if function in ("apsp", "matrix", "route") else Options
     known, hints = dict(options_of(kind, function)), get_type_hints(kind)
     assert {entry.name for entry in known} == keywords.keys()
     for entry, option in known.items():
@@ -109,11 +115,18 @@ def test_signatures_show_all_options(function: str) -> None:
 
 @pytest.mark.parametrize(
     ("function", "name"),
-    [("bfs", "prepare"), ("sssp", "hops"), ("open", "x"), ("apsp", "destination")],
+    [
+        ("bfs", "prepare"),
+        ("sssp", "hops"),
+        ("open", "x"),
+        ("apsp", "destination"),
+        ("nearest", "reverse"),
+        ("route", "algorithm"),
+    ],
 )
 def test_keywords_that_do_not_apply(function: str, name: str) -> None:
     said = rf"^{function}\(\) got an unexpected keyword argument '{name}'$"
-    ends = [0] if function in ("sssp", "bfs") else []
+    ends = [0] if function in ("sssp", "bfs", "nearest", "route") else []
     with pytest.raises(TypeError, match=said):
         getattr(groute_py, function)("road:3x3", *ends, **{name: 1})
 

@@ -17,7 +17,7 @@ from groute_py import Graph, NegativeCycleError, verify
 from groute_py.algorithms.choose import algorithms
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 
 # Textbook graphs: `n`, `m`, then arcs with ids from 0.
@@ -116,11 +116,11 @@ def test_a_solver_survives_a_negative_cycle(device: str, data_folder: Path) -> N
     kept = Graph.from_arrays(
         [*whole.offsets, whole.arc_count], whole.heads, whole.weights, name="one more vertex"
     )
-    solver = Solver(Whole(kept), SoloChannel(), Options(device=device))
+    solver = SourceSolver(Whole(kept), SoloChannel(), Options(device=device))
     for _ in range(2):
         with pytest.raises(NegativeCycleError):
-            solver.solve(0)
-        alone = solver.solve(8)
+            solver.sssp(0)
+        alone = solver.sssp(8)
         assert alone is not None
         assert alone.distances.tolist() == [np.inf] * 8 + [0.0]
 

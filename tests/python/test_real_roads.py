@@ -6,7 +6,9 @@ Skipped where the data folder is missing.
 from __future__ import annotations
 
 import gzip
+import json
 import lzma
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,12 +20,14 @@ from support.known_answers import Answer, check, from_arcs
 from support.local_ranks import on_ranks
 from support.solving import solve
 
+import groute_py
 from groute_py import Graph, Result, read_graph, verify
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
+from groute_py.jobs.questions import Questions
 from groute_py.results.result import load
 
 NEW_YORK = [
@@ -75,8 +79,8 @@ class TestNewYork:
     def test_three_sources(self, device: str, ranks: int, new_york_graph: Graph) -> None:
         def work(channel: Any) -> list[Any]:
             whole = Whole(new_york_graph if channel.rank == 0 else None)
-            solver = Solver(whole, channel, Options(device=device))
-            return [solver.solve(answer.source - 1) for answer in NEW_YORK]
+            solver = SourceSolver(whole, channel, Options(device=device))
+            return [solver.sssp(answer.source - 1) for answer in NEW_YORK]
 
         results = on_ranks(ranks, work)[0]
         for result, answer in zip(results, NEW_YORK, strict=True):
@@ -90,7 +94,7 @@ class TestNewYork:
         def work(channel: Any) -> Result | None:
             pieces = read_pieces(SharedFile(new_york_text, native=False), channel)
             assert pieces is not None
-            return Solver(pieces, channel, Options(device="cpu")).solve(answer.source - 1)
+            return SourceSolver(pieces, channel, Options(device="cpu")).sssp(answer.source - 1)
 
         answer = NEW_YORK[0]
         result = on_ranks(ranks, work)[0]
@@ -203,3 +207,30 @@ def test_traffic(device: str, ranks: int, name: str, data_folder: Path) -> None:
     assert (result.distances.sum(), result.distances.max()) == pytest.approx(TRAFFIC[name])
     np.testing.assert_allclose(result.distances, scipy_distances(graph, 0), rtol=1e-12)
     verify(graph, result)
+
+
+def test_a_thousand_near_questions(new_york_graph: Graph) -> None:
+    """As `groute-py query` answers them on a CPU: 5 ms each are allowed, of this process's time."""
+    numbering, random = new_york_graph.numbering, np.random.default_rng(1)
+    sources = random.integers(0, new_york_graph.vertex_count, 1000)
+    pairs = [(int(source), _walk(new_york_graph, int(source), random)) for source in sources]
+    lines = [
+        json.dumps({"source": numbering.id_of(source), "target": numbering.id_of(target)}).encode()
+        for source, target in pairs
+    ]
+    with groute_py.open(new_york_graph, device="cpu") as solver:
+        questions = Questions(solver)
+        questions.answer(lines[0])
+        begun = time.process_time()
+        answers = [questions.answer(line) for line in lines]
+        assert time.process_time() - begun < 5
+    for source in range(0, 1000, 100):
+        known = scipy_distances(new_york_graph, pairs[source][0])
+        assert answers[source] == {"distance": known[pairs[source][1]]}
+
+
+def _walk(graph: Graph, vertex: int, random: np.random.Generator) -> int:
+    """Where twenty random steps lead."""
+    for _ in range(20):
+        vertex = int(random.choice(graph.heads[graph.offsets[vertex] : graph.offsets[vertex + 1]]))
+    return vertex

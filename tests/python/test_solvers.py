@@ -28,7 +28,7 @@ from groute_py import (
 )
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 
 METHODS = ["delta-stepping", "bellman-ford"]
@@ -265,7 +265,7 @@ def test_ranks_with_other_options(name: str, values: tuple[Any, Any]) -> None:
     def work(channel: Any) -> str:
         options = Options(device="cpu", **{name: values[channel.rank == 1]})
         with pytest.raises(InputError) as raised:
-            Solver(Whole(graph if channel.rank == 0 else None), channel, options)
+            SourceSolver(Whole(graph if channel.rank == 0 else None), channel, options)
         assert raised.value.on_all_ranks
         return str(raised.value)
 
@@ -281,10 +281,10 @@ def test_ranks_with_other_sources(others: tuple[Any, ...], what: str) -> None:
 
     def work(channel: Any) -> None:
         whole = Whole(graph if channel.rank == 0 else None)
-        solver = Solver(whole, channel, Options(device="cpu"))
+        solver = SourceSolver(whole, channel, Options(device="cpu"))
         with pytest.raises(InputError, match=f"rank 2 was called with {what} "):
-            solver.solve(*(others if channel.rank == 2 else (0,)))
-        result = solver.solve(0)
+            solver.sssp(*(others if channel.rank == 2 else (0,)))
+        result = solver.sssp(0)
         assert (result is None) == (channel.rank > 0)
 
     on_ranks(3, work)
@@ -293,11 +293,11 @@ def test_ranks_with_other_sources(others: tuple[Any, ...], what: str) -> None:
 def test_threads_share_a_session(device: str) -> None:
     """They take turns; none of them has had to do with the device before."""
     graph = generate("rmat:10,8")
-    solver = Solver(Whole(graph), SoloChannel(), Options(device=device))
+    solver = SourceSolver(Whole(graph), SoloChannel(), Options(device=device))
     sources = list(range(0, 1000, 25))
-    wanted = [solver.solve(source) for source in sources]
+    wanted = [solver.sssp(source) for source in sources]
     with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(solver.solve, sources))
+        found = list(pool.map(solver.sssp, sources))
     for one, other in zip(found, wanted, strict=True):
         assert one is not None
         assert other is not None
@@ -308,16 +308,16 @@ def test_threads_share_a_session(device: str) -> None:
 def test_a_solver_within_itself() -> None:
     """As the handler of a signal may call it; a lock would never be let go of."""
     graph = generate("road:9x9")
-    solver = Solver(Whole(graph), SoloChannel(), Options(device="cpu"))
+    solver = SourceSolver(Whole(graph), SoloChannel(), Options(device="cpu"))
     solve_one, calls = solver._solve, []
 
     def within(source: int, targets: Sequence[int]) -> Result | None:
         with pytest.raises(RunError, match="is solving already"):
-            solver.solve(1)
+            solver.sssp(1)
         calls.append(source)
         return solve_one(source, targets)
 
     solver._solve = within  # type: ignore[method-assign]
     for source in (0, 5):
-        assert solver.solve(source) is not None
+        assert solver.sssp(source) is not None
     assert calls == [0, 5]

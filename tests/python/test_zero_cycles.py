@@ -20,7 +20,7 @@ from support.zero_cycles import KINDS, chain, tree
 
 from groute_py import Graph, NegativeCycleError, Result, VerificationError, apsp, csgraph, verify
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 
 ROUNDING = {"float64": 1e-10, "float32": 2e-2}
@@ -78,9 +78,9 @@ def test_one_solver_for_many_sources(device: str) -> None:
 
     def work(channel: Any) -> None:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Solver(whole, channel, Options(device=device)) as solver:
+        with SourceSolver(whole, channel, Options(device=device)) as solver:
             for source in range(0, 60, 7):
-                result = solver.solve(source)
+                result = solver.sssp(source)
                 if result is not None:
                     check(graph, exact - exact[source], result)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Set
-from dataclasses import Field, fields
+from dataclasses import Field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from groute_py.cli.options import flag_of
-from groute_py.engine.option import EVERYWHERE, Option, about, options_of
+from groute_py.engine.option import EVERYWHERE, Option, options_of
 from groute_py.engine.options import Options
 from groute_py.many.request import Request
 
@@ -24,8 +24,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 COMMAND = "python tests/repository/option_tables.py"
 
-KINDS: dict[str, type] = {**dict.fromkeys(EVERYWHERE, Options), "apsp": Request}
-"""What holds the options of each function of `groute_py`, and of the command of its name."""
+OTHERS: dict[str, type] = {
+    "nearest": Options,
+    "apsp": Request,
+    "matrix": Request,
+    "route": Request,
+}
+"""What holds the options of functions whose keywords are not based on those of others."""
+
+KINDS: dict[str, type] = {**dict.fromkeys((*EVERYWHERE, "query"), Options), **OTHERS}
+"""What holds the options of each function of `groute_py`, and of each command."""
 
 KEYWORDS = '''"""The keywords of the public functions, for type checkers and editors.
 
@@ -66,7 +74,7 @@ def keywords() -> str:
         text += keywords_of(function, parent, before)
         parent = _typed_dict(function)
         before |= {entry.name for entry, _ in options_of(Options, function)}
-    return text + keywords_of("apsp", "TypedDict", set())
+    return text + "".join(keywords_of(function, "TypedDict", set()) for function in OTHERS)
 
 
 def keywords_of(function: str, parent: str, before: Set[str]) -> str:
@@ -91,18 +99,25 @@ def command_table(command: str) -> str:
 
 
 def names_line(command: str) -> str:
-    """The options of a command that are those of sssp."""
-    own = [e for e, known in options_of(Options, command) if known.terminal and e.name != "cutoff"]
-    return ", ".join(f"`{flag_of(entry)}`" for entry in own) + "\n"
+    """The options of a command that are those of another; of bfs all but the cutoff."""
+    own = [entry for entry, known in options_of(KINDS[command], command) if known.terminal]
+    names = [flag_of(e) for e in own if (command, e.name) != ("bfs", "cutoff")]
+    return ", ".join(f"`{name}`" for name in names) + "\n"
+
+
+def keywords_line(function: str) -> str:
+    """The keywords of a function that are those of another."""
+    return ", ".join(f"`{e.name}`" for e, _ in options_of(KINDS[function], function)) + "\n"
 
 
 def python_table(function: str) -> str:
     """The keywords of ``function``, with those to which they belong if that is not all of them."""
     rows = ["| keyword | default | meaning |", "|---|---|---|"]
-    every = {name for entry in fields(KINDS[function]) for name in about(entry).of}
+    every = set(EVERYWHERE) if function in EVERYWHERE else {function}
     for entry, known in options_of(KINDS[function], function):
         default = f"`{entry.default!r}`".replace("'", '"')
-        only = "" if set(known.of) == every else f"{_listed(known.of, 'and')} only"
+        of = tuple(name for name in known.of if name in every)
+        only = "" if set(of) == every else f"{_listed(of, 'and')} only"
         unset = f"`None`: {known.unset}" if known.unset else ""
         more = "".join(map(_sentence, (unset, known.in_python, only)))
         rows.append(f"| `{entry.name}` | {default} | {known.text}{_values(known)}{more} |")
@@ -110,8 +125,15 @@ def python_table(function: str) -> str:
 
 
 MAKERS: dict[str, dict[str, Callable[[str], str]]] = {
-    "docs/command-line.md": {"sssp": command_table, "bfs": names_line, "apsp": command_table},
-    "docs/python.md": {"open": python_table, "apsp": python_table},
+    "docs/command-line.md": {
+        "sssp": command_table,
+        "apsp": command_table,
+        **dict.fromkeys(("bfs", "matrix", "nearest", "route", "query"), names_line),
+    },
+    "docs/python.md": {
+        **dict.fromkeys(("open", "apsp"), python_table),
+        **dict.fromkeys(("matrix", "nearest", "route"), keywords_line),
+    },
 }
 """What each document has between the comments of a command or function."""
 

@@ -18,6 +18,11 @@ SAYS = {
     "scipy_and_networkx.py": ["SciPy: 994 vertices", "Valjean to Jondrette: 4"],
     "under_mpirun.py": ["1 ranks", "38,269 vertices reached, sum of distances 5,816,109,663"],
     "negative_weights.py": ["by EUR → USD → GBP → JPY", "EUR → USD → GBP → EUR: 5.60 % profit"],
+    "deliveries.py": [
+        "depot 20100 serves 20,973 vertices",
+        "its least costs are those of the nearest depots: True",
+        "from 20100 to 20105 over 16 vertices, 30,777",
+    ],
     "many_sources.py": ["the most central of 8 is vertex 20100"],
 }
 ARGUMENTS = {"road_path.py": ["100x100"]}

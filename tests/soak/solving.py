@@ -14,7 +14,7 @@ import groute_py
 from groute_py import Graph, SourceRows, csgraph
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.many.apsp import collect, prepare
 from groute_py.many.request import Request
@@ -104,7 +104,7 @@ def _by_solver(case: Case, graph: Graph, choices: dict[str, Any]) -> list[Any]:
 
     def work(channel: Channel) -> list[Any]:
         whole = Whole(graph if channel.rank == 0 else None)
-        with Solver(whole, channel, options) as solver:
-            return [solver.solve(source, case.targets) for source in case.sources]
+        with SourceSolver(whole, channel, options) as solver:
+            return [solver.sssp(source, case.targets) for source in case.sources]
 
     return on_ranks(case.ranks, work, patience=case.patience, seed=case.number)[0]

@@ -12,7 +12,7 @@ import pytest
 from groute_py.algorithms import delta_stepping
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 
 Put = Callable[[object, str, object], None]
 
@@ -90,9 +90,9 @@ def pull_outer_arcs(put: Put = setattr) -> None:
     grow_windows(put)
     put(pull_phase, "OUTER_SHARE", 1 << 40)
     put(delta_stepping, "OUTER_BELOW", 1e30)
-    begin = Solver.__init__
+    begin = SourceSolver.__init__
 
-    def prepare(self: Solver, supply: Any, channel: Any, options: Options) -> None:
+    def prepare(self: SourceSolver, supply: Any, channel: Any, options: Options) -> None:
         begin(self, supply, channel, replace(options, prepare=True))
 
-    put(Solver, "__init__", prepare)
+    put(SourceSolver, "__init__", prepare)

@@ -9,7 +9,7 @@ import numpy as np
 
 from groute_py import Graph, Result, verify
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from support.graphs import scipy_distances
 from support.local_ranks import on_ranks
@@ -27,7 +27,7 @@ def solve(
 
     def work(channel: Any) -> Result | None:
         whole = Whole(graph if channel.rank == 0 else None)
-        return Solver(whole, channel, Options(**options)).solve(source, targets)
+        return SourceSolver(whole, channel, Options(**options)).sssp(source, targets)
 
     result = on_ranks(ranks, work, patience=patience, seed=source)[0]
     assert result is not None

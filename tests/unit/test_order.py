@@ -12,7 +12,7 @@ from support.local_ranks import on_ranks
 
 from groute_py import FormatError, Graph, InputError, NegativeCycleError, Result, generate, verify
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.io.coordinates import coordinates_beside, read_coordinates
 from groute_py.kernels.cpu.order import hilbert_places
@@ -58,8 +58,8 @@ def coordinates(places: np.ndarray[Any, Any], tmp_path: Path) -> Path:
 def solve(graph: Graph, source: int, ranks: int, **options: Any) -> Result:
     def work(channel: Any) -> Result | None:
         whole = Whole(graph if channel.rank == 0 else None)
-        solver = Solver(whole, channel, Options(**options))
-        return solver.solve(source)
+        solver = SourceSolver(whole, channel, Options(**options))
+        return solver.sssp(source)
 
     result = on_ranks(ranks, work, patience=1)[0]
     assert result is not None

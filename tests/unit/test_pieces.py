@@ -16,7 +16,7 @@ from test_supply import kinds
 
 from groute_py import FormatError, Graph, generate, read_graph, verify, write_graph
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply import copy, owners, pieces
 from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.mapped import Mapped
@@ -236,7 +236,7 @@ def test_the_next_run_maps_the_copy(large: Path) -> None:
         for _ in range(2):
             supply = supply_of(large, channel, cache=kept)
             kinds.append(type(supply))
-            result = Solver(supply, channel, Options(device="cpu")).solve(5)
+            result = SourceSolver(supply, channel, Options(device="cpu")).sssp(5)
         return kinds, result
 
     found = on_ranks(3, work)
@@ -269,7 +269,7 @@ def test_solved_from_pieces(large: Path, ranks: int, order: str) -> None:
         pieces = read_pieces(SharedFile(large, native=False), channel)
         assert pieces is not None
         options = Options(device="cpu", order=order)
-        return Solver(pieces, channel, options).solve(5)
+        return SourceSolver(pieces, channel, options).sssp(5)
 
     result = on_ranks(ranks, work)[0]
     verify(graph, result)

@@ -31,7 +31,7 @@ from groute_py.device.cuda.runtime.memory_plan import (
 from groute_py.device.monitoring import telemetry
 from groute_py.engine.options import Options
 from groute_py.engine.room import estimate, fewest, refuse_what_cannot_fit, verdict
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.generate import size_of_spec
@@ -235,7 +235,7 @@ def test_a_solver_refuses_what_cannot_fit(ranks: int, monkeypatch: pytest.Monkey
     def opened(channel: LocalChannel) -> str:
         supply = Whole(graph if channel.rank == 0 else None)
         try:
-            Solver(supply, channel, Options(device="cpu"))
+            SourceSolver(supply, channel, Options(device="cpu"))
         except InputError as error:
             return f"on all ranks {error.on_all_ranks}: {error}"
         return ""
@@ -279,7 +279,7 @@ def test_what_one_rank_holds_is_not_shared_out(
     def opened(channel: LocalChannel) -> str:
         supply = Whole(graph if channel.rank == 0 else None)
         try:
-            Solver(supply, channel, Options(device="cpu", algorithm=method))
+            SourceSolver(supply, channel, Options(device="cpu", algorithm=method))
         except InputError as error:
             return str(error)
         return ""

@@ -14,7 +14,7 @@ from support.local_ranks import on_ranks
 
 from groute_py import FormatError, Graph, Result, generate, read_graph, verify, write_graph
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.shared import SharedFile
@@ -30,7 +30,7 @@ def solve(path: Path, source: int, ranks: int, **options: Any) -> Result:
     def work(channel: Any) -> Result | None:
         if options.get("order", "auto") == "none":
             channel.scatter = None  # nothing is sent
-        return Solver(Mapped(path), channel, Options(device="cpu", **options)).solve(source)
+        return SourceSolver(Mapped(path), channel, Options(device="cpu", **options)).sssp(source)
 
     result = on_ranks(ranks, work)[0]
     assert result is not None
@@ -89,7 +89,7 @@ def test_damage_is_noticed_by_all(
 
     def work(channel: Any) -> str:
         with pytest.raises(FormatError) as error:
-            Solver(Mapped(path), channel, Options(device="cpu"))
+            SourceSolver(Mapped(path), channel, Options(device="cpu"))
         assert error.value.on_all_ranks
         return str(error.value)
 

@@ -25,7 +25,7 @@ from groute_py.device.base import Linked, Terms, Windows
 from groute_py.device.cpu.device import CpuDevice
 from groute_py.engine import loading
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.partition.share import Share
 
@@ -169,8 +169,8 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> Any:
 
         def work(channel: LocalChannel) -> Any:
             whole = Whole(graph if channel.rank == 0 else None)
-            with Solver(whole, channel, Options(**options)) as solver:
-                return solver.solve(source, targets)
+            with SourceSolver(whole, channel, Options(**options)) as solver:
+                return solver.sssp(source, targets)
 
         return on_ranks(ranks, work, patience=patience, seed=2 * source)[0], devices
 

@@ -69,8 +69,10 @@ class CpuHeaps:
         self._graph, self._predecessors = graph, predecessors
         self.label = graph.label
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
-        yield from blocks_of(self._graph, sources, self._row, self._predecessors)
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
+        yield from blocks_of(self._graph, sources, targets, self._row, self._predecessors)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         yield from summaries_of(self._graph, sources, self._row, wanted)
@@ -95,14 +97,17 @@ class CpuHeaps:
 def blocks_of(
     graph: CpuGraph,
     sources: NDArray[np.int64],
+    targets: NDArray[np.int64] | None,
     row_of: Callable[[int], NDArray[Any]],
     predecessors: bool,
 ) -> Iterator[RowBlock]:
     """Rows by all threads, in order; ``row_of`` gives the distances from a source."""
+    kept = slice(None) if targets is None else targets
 
     def work(_: int, source: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
         distances = row_of(source)
-        return distances, graph.find_parents(source, distances) if predecessors else None
+        parents = graph.find_parents(source, distances)[kept] if predecessors else None
+        return distances[kept], parents
 
     for first, rows in by_threads(graph.threads, row_bytes(graph), sources, work):
         parents = [p for _, p in rows if p is not None]

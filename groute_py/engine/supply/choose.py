@@ -23,6 +23,7 @@ def supply_of(
     *,
     whole: bool = False,
     undirected: bool = False,
+    reverse: bool = False,
     cache: bool | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     columns: Columns = BY_TITLE,
@@ -34,6 +35,7 @@ def supply_of(
         channel: connects the ranks.
         whole: whether rank 0 needs the whole graph anyway, for an order or to verify.
         undirected: as for `as_graph`.
+        reverse: whether all arcs are turned round, which rank 0 does.
         cache: as for `read_graph`.
         progress: as for `read_graph`.
         columns: the columns of a table that the caller names.
@@ -43,7 +45,7 @@ def supply_of(
     """
 
     def find() -> SharedFile | None:
-        if channel.size == 1 or undirected or (file := file_of(graph, progress)) is None:
+        if channel.size == 1 or undirected or reverse or (file := file_of(graph, progress)) is None:
             return None
         if (native := native_file(file, cache, columns)) is not None:
             return SharedFile(native, native=True, copied=native != Path(file))
@@ -51,9 +53,10 @@ def supply_of(
         return SharedFile(Path(file)) if pieces else None
 
     def read() -> Whole:
-        return Whole(
-            as_graph(graph, undirected=undirected, cache=cache, progress=progress, columns=columns)
+        read = as_graph(
+            graph, undirected=undirected, cache=cache, progress=progress, columns=columns
         )
+        return Whole(read.reversed() if reverse else read)
 
     file = on_root(channel, find)
     if file is not None and all(channel.gather(file.is_seen())):

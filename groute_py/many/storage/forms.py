@@ -16,17 +16,22 @@ from groute_py.system.atomic_file import replacing
 SUFFIXES = (".npy", ".npz", ".zarr")
 """The forms, by suffix."""
 
+SMALL = ("sources", "targets", "first_id", "ids")
+"""The arrays beside the rows."""
+
 ZARR_BYTES = 16 << 20
 """Of a chunk of whole rows."""
 
 
-def check_form(path: Path, *, predecessors: bool) -> None:
+def check_form(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = SUFFIXES) -> None:
     """Raise `InputError` or `SetupError` for a path whose form is unknown or cannot be written."""
-    if path.suffix not in SUFFIXES:
-        known = ", ".join(SUFFIXES)
+    if path.suffix not in suffixes:
+        known = ", ".join(suffixes)
         raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; rows are saved as {known}")
     if path.suffix == ".npy" and predecessors:
         raise InputError(f"{path}: an .npy file holds one array, and predecessors are another")
+    if path.suffix == ".parquet":
+        library("pyarrow", "writing Parquet")
     if path.suffix == ".zarr":
         library("zarr", "writing Zarr")
         if os.path.lexists(path):
@@ -51,7 +56,7 @@ def write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:
     zarr = library("zarr", "writing Zarr")
     group = zarr.open_group(str(draft), mode="w")
     for name, array in arrays.items():
-        values = np.asarray(array) if name in ("sources", "first_id", "ids") else array
+        values = np.asarray(array) if name in SMALL else array
         if values.ndim < 2:
             group.attrs[name] = values.tolist()
             continue

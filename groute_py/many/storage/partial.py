@@ -23,16 +23,18 @@ from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.many.storage.folder import DRAFT, RunFolder, check_folder, unusable
-from groute_py.many.storage.forms import check_form, write_npz, write_zarr
+from groute_py.many.storage.forms import SUFFIXES, check_form, write_npz, write_zarr
+from groute_py.many.storage.pairs import pairs
 from groute_py.many.storage.record import check_run, nothing_to_resume, write_run
 from groute_py.many.storage.row_files import RowFiles
+from groute_py.results.tables import write_table
 from groute_py.system.atomic_file import FULL, check_writable, put
 from groute_py.system.file_lock import LockedError
 
 
-def check_output(path: Path, *, predecessors: bool) -> None:
+def check_output(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = SUFFIXES) -> None:
     """Raise `InputError` or `SetupError` for an output that cannot be written in the end."""
-    check_form(path, predecessors=predecessors)
+    check_form(path, predecessors=predecessors, suffixes=suffixes)
     check_writable(path)
     check_folder(_folder_of(path))
 
@@ -62,6 +64,7 @@ class KeptRows:
         run: see `groute_py.many.storage.record.run_of`.
         predecessors: whether they are kept too.
         resume: go on with what is there; else begin anew.
+        targets: int64, shape (t,), whose columns alone are kept; None for all vertices.
 
     Raises:
         InputError: there is nothing to go on with, or it is of something else; or another run is
@@ -78,8 +81,9 @@ class KeptRows:
         *,
         predecessors: bool,
         resume: bool,
+        targets: NDArray[np.int64] | None = None,
     ) -> None:
-        self.path, self._graph, self._sources = path, graph, sources
+        self.path, self._graph, self._sources, self._targets = path, graph, sources, targets
         self._folder = _folder_of(path)
         weights = graph.weights.dtype
         types: dict[str, np.dtype[Any]] = {
@@ -87,7 +91,7 @@ class KeptRows:
         }
         if predecessors:
             types["predecessors"] = np.dtype(np.int32)
-        self._shape = len(sources), graph.vertex_count
+        self._shape = len(sources), graph.vertex_count if targets is None else len(targets)
         self._finished = False
         with ExitStack() as claim:
             self._inside = claim.enter_context(closing(self._claimed(resume=resume)))
@@ -135,6 +139,11 @@ class KeptRows:
                 put(self._files.path("distances"), self.path)
             elif self.path.suffix == ".npz":
                 write_npz(self.path, self._arrays())
+            elif self.path.suffix != ".zarr":
+                assert self._targets is not None
+                ends = self._sources, self._targets
+                lines = pairs(self._graph.numbering, *ends, self._files.arrays())
+                write_table(self.path, lines)
             else:
                 write_zarr(self.path, self._inside.file(DRAFT), self._arrays())
         self._finished = True
@@ -206,6 +215,8 @@ class KeptRows:
 
     def _arrays(self) -> dict[str, Any]:
         arrays: dict[str, Any] = {"sources": self._sources}
+        if self._targets is not None:
+            arrays["targets"] = self._targets
         arrays["first_id"] = np.int64(self._graph.first_id)
         if self._graph.ids is not None:
             arrays["ids"] = self._graph.ids

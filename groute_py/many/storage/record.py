@@ -24,9 +24,14 @@ def run_of(graph: Graph, sources: NDArray[np.int64], choices: dict[str, Any]) ->
         digest.update(np.ascontiguousarray(array).data.cast("B") if len(array) else b"")
     return {
         "graph": digest.hexdigest(),
-        "sources": hashlib.sha256(sources.astype("<i8").tobytes()).hexdigest(),
+        "sources": digest_of(sources),
         **choices,
     }
+
+
+def digest_of(vertices: NDArray[np.int64]) -> str:
+    """Of vertices and their order."""
+    return hashlib.sha256(vertices.astype("<i8").tobytes()).hexdigest()
 
 
 def write_run(folder: RunFolder, run: dict[str, Any]) -> None:

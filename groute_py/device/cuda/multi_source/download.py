@@ -10,6 +10,7 @@ import cupyx
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.device.cuda.multi_source.columns import TargetColumns
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.rows import RowBlock
 
@@ -28,6 +29,7 @@ def downloaded(
     graph: CudaGraph,
     stream: Any,
     sources: NDArray[np.int64],
+    targets: NDArray[np.int64] | None,
     take: Take,
     find_parents: FindParents | None,
 ) -> Iterator[RowBlock]:
@@ -37,13 +39,14 @@ def downloaded(
         graph: on the GPU.
         stream: that everything is done in.
         sources: whose rows.
+        targets: whose columns of these, shape (t,); None for all.
         take: fills device rows with those of some sources, in the stream.
         find_parents: finds predecessors, if they are wanted.
     """
     row_bytes = graph.vertex_count * (graph.type.itemsize + 4 * (find_parents is not None))
     room = min(PIECE_BYTES, graph.free_bytes // 6)
     step = min(max(room // row_bytes, 1), len(sources))
-    sides = [Side(graph, stream, step, find_parents) for _ in range(2)]
+    sides = [Side(graph, stream, step, targets, find_parents) for _ in range(2)]
     starts = range(0, len(sources), step)
     for number, start in enumerate(starts):
         sides[number % 2].send(sources[start : start + step], take)
@@ -57,14 +60,22 @@ class Side:
     """Rows on the device and page-locked room for them on the host; two take turns."""
 
     def __init__(
-        self, graph: CudaGraph, stream: Any, rows: int, find_parents: FindParents | None
+        self,
+        graph: CudaGraph,
+        stream: Any,
+        rows: int,
+        targets: NDArray[np.int64] | None,
+        find_parents: FindParents | None,
     ) -> None:
         shape = rows, graph.vertex_count
+        width = graph.vertex_count if targets is None else len(targets)
         self._stream, self._count, self._find_parents = stream, 0, find_parents
         types = [graph.type] if find_parents is None else [graph.type, np.dtype(np.int32)]
         with stream:
             self._device = [cp.empty(shape, dtype) for dtype in types]
-        self._host = [cupyx.empty_pinned(shape, dtype) for dtype in types]
+            self._columns = None if targets is None else TargetColumns(targets)
+        self._host = [cupyx.empty_pinned((rows, width), dtype) for dtype in types]
+        self._leaving: list[Any] = []  # until they have been copied
         self._done = cp.cuda.Event(disable_timing=True)
 
     def send(self, sources: NDArray[np.int64], take: Take) -> None:
@@ -76,7 +87,9 @@ class Side:
             take(sources, which, device[0])
             if self._find_parents is not None:
                 self._find_parents(which, *device)
-            for source, host in zip(device, self._host, strict=True):
+            columns = self._columns
+            self._leaving = device if columns is None else [columns.of(rows) for rows in device]
+            for source, host in zip(self._leaving, self._host, strict=True):
                 source.get(out=host[: self._count], blocking=False)
             self._done.record()
 

@@ -18,6 +18,7 @@ from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
 from groute_py.device.base import within
+from groute_py.device.cuda.multi_source.columns import TargetColumns
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
 from groute_py.device.rows import NarrowError, RowBlock
@@ -113,12 +114,20 @@ class CudaRows:
         self._lanes, self._slots = self._fitting_slots()
         self.label = f"{graph.label}, {self._lanes} times {self._slots} sources under way"
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
+        columns = None if targets is None else TargetColumns(targets)
+        width = self._graph.vertex_count if targets is None else len(targets)
+
         def then(lane: Lane) -> None:
             if self._predecessors:
                 self._graph.find_parents(lane.sources, lane.rows, lane.parents())
 
-        yield from self._solved(sources, then, self._drain)
+        def drained(lane: Lane, first: int) -> Iterator[RowBlock]:
+            yield from self._drain(lane, first, columns, width)
+
+        yield from self._solved(sources, then, drained)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         graph, pending = self._graph, dict[Lane, Pending]()
@@ -159,8 +168,11 @@ class CudaRows:
                 self._launch(lane, sources[following : following + rows], then)
 
     def _row_bytes(self) -> int:
-        width = self._graph.type.itemsize + 4 * self._predecessors
-        return int(self._graph.vertex_count * width)
+        return int(self._graph.vertex_count * self._entry_bytes())
+
+    def _entry_bytes(self) -> int:
+        """Of a distance, and of a predecessor if there are any."""
+        return int(self._graph.type.itemsize + 4 * self._predecessors)
 
     def _fitting_slots(self) -> tuple[int, int]:
         """Lanes, and sources that each has in flight, as processors take them and memory allows."""
@@ -210,18 +222,23 @@ class CudaRows:
             )
             then(lane)
 
-    def _drain(self, lane: Lane, first: int) -> Iterator[RowBlock]:
-        """Bring the rows of a lane to the host, each piece while the one before is in use."""
+    def _drain(
+        self, lane: Lane, first: int, columns: TargetColumns | None, width: int
+    ) -> Iterator[RowBlock]:
+        """Bring the rows of a lane to the host, each piece while the one before is in use.
+
+        Of ``columns`` if any, which are so many.
+        """
         if lane.has_overflowed():
             raise NarrowError
-        step = max(PIECE_BYTES // self._row_bytes(), 1)
+        step = max(PIECE_BYTES // max(width * self._entry_bytes(), 1), 1)
         pieces = [slice(a, min(a + step, lane.count)) for a in range(0, lane.count, step)]
-        coming = lane.fetch(pieces[0], predecessors=self._predecessors)
+        coming = lane.fetch(pieces[0], columns, predecessors=self._predecessors)
         for number, piece in enumerate(pieces):
             lane.stream.synchronize()
             distances, parents = coming
             if number + 1 < len(pieces):
-                coming = lane.fetch(pieces[number + 1], predecessors=self._predecessors)
+                coming = lane.fetch(pieces[number + 1], columns, predecessors=self._predecessors)
             yield RowBlock(first + piece.start, distances, parents)
 
 
@@ -237,6 +254,7 @@ class Lane:
         self.where: NDArray[np.int64] = np.zeros(0, np.int64)
         self._parents: Any = None
         self._kept: dict[tuple[str, int], Any] = {}
+        self._leaving: dict[tuple[str, int], Any] = {}  # until it has been copied
         self._side = 0
 
     @property
@@ -262,15 +280,23 @@ class Lane:
         with self.stream:
             return bool(self.overflowed.get()[0])
 
-    def fetch(self, piece: slice, *, predecessors: bool) -> tuple[Any, Any]:
-        """Begin to copy some rows to the host; they are there when the stream has come to it."""
-        self._side ^= 1
-        distances = self._download("rows", self.rows[piece])
-        parents = self._download("parents", self._parents[piece]) if predecessors else None
-        return distances, parents
+    def fetch(
+        self, piece: slice, columns: TargetColumns | None, *, predecessors: bool
+    ) -> tuple[Any, Any]:
+        """Begin to copy some rows, or columns of these, to the host.
 
-    def _download(self, name: str, rows: Any) -> Any:
+        They are there when the stream has come to it.
+        """
+        self._side ^= 1
+        distances = self._download("rows", self.rows[piece], columns)
+        parents = self._parents[piece] if predecessors else None
+        return distances, None if parents is None else self._download("parents", parents, columns)
+
+    def _download(self, name: str, rows: Any, columns: TargetColumns | None) -> Any:
         key = name, self._side
+        if columns is not None:
+            with self.stream:
+                rows = self._leaving[key] = columns.of(rows)
         kept = self._kept.get(key)
         if kept is None or len(kept) < len(rows):
             kept = self._kept[key] = cupyx.empty_pinned(rows.shape, rows.dtype)

@@ -46,11 +46,14 @@ class CudaFloyd:
         beside = graph.incoming_bytes if by_arcs else 0
         return steps.matrix_bytes + beside <= graph.free_bytes
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
         take, find_parents = self._closed(noting=self._by_stages)
         if self._predecessors and find_parents is None:
             find_parents = self._graph.find_parents
-        yield from downloaded(self._graph, self._steps.stream, sources, take, find_parents)
+        stream = self._steps.stream
+        yield from downloaded(self._graph, stream, sources, targets, take, find_parents)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         take, _ = self._closed(noting=False)

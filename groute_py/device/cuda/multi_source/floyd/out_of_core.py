@@ -100,11 +100,13 @@ class CudaStripFloyd:
         stay = sum(not strip.on_host for strip in self._strips)
         self.label = f"{graph.label}, {stay} of {len(self._strips)} strips of the matrix stay"
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
         self._close()
         stream = self._steps.stream
         find_parents = self._graph.find_parents if self._predecessors else None
-        yield from downloaded(self._graph, stream, sources, self._take, find_parents)
+        yield from downloaded(self._graph, stream, sources, targets, self._take, find_parents)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         self._close()

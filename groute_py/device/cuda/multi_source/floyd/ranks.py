@@ -69,12 +69,14 @@ class CudaRankFloyd:
         self._allocate()
         self.label = f"{graph.label} and its peers, {len(self._own)} strips of the matrix on each"
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
         self._close_all()
         if len(sources):
             stream = self._steps.stream
             find_parents = self._graph.find_parents if self._predecessors else None
-            yield from downloaded(self._graph, stream, sources, self._take, find_parents)
+            yield from downloaded(self._graph, stream, sources, targets, self._take, find_parents)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         self._close_all()

@@ -1,0 +1,124 @@
+"""``groute-py matrix``: the distances between some sources and some targets."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.reading import read_whole
+from groute_py.cli.saved_rows import save_rows
+from groute_py.cli.size import MEMORY, size_of
+from groute_py.cli.watch import watched
+from groute_py.many.request import Request
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from groute_py.graph.csr import Graph
+    from groute_py.io.tables.columns import Columns
+    from groute_py.many.apsp import Job
+
+
+@click.command()
+@graph_argument
+@click.option(
+    *("--from", "sources"),
+    required=True,
+    metavar="WHICH",
+    help="The sources: all, ID,ID,…, @FILE, FILE.ss or random:N.",
+)
+@click.option(
+    "--to", "targets", required=True, metavar="WHICH", help="The targets, named as the sources."
+)
+@options_from(Request, "matrix", memory_limit={"help": MEMORY})
+@click.option(
+    "-o", "--output", required=True, help="Save the matrix: .npy .npz .zarr .parquet .csv."
+)
+@click.option(
+    "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
+)
+@reading_options
+def matrix(
+    graph: str,
+    sources: str,
+    targets: str,
+    output: str,
+    resume: bool,
+    undirected: bool,
+    columns: Columns,
+    cache: Any,
+    as_json: bool,
+    memory_limit: str | None,
+    **choices: Any,
+) -> None:
+    """Distances in GRAPH from some sources to some targets, saved as a matrix or a table.
+
+    Only the columns of the targets are kept, and leave a GPU. What is finished when a run ends
+    early stays in OUTPUT.partial, for --resume.
+    """
+    from groute_py.comm.connect import connect
+    from groute_py.engine.agree import on_root
+    from groute_py.many.apsp import prepare
+
+    start = time.monotonic()
+    channel = connect()
+    click.get_current_context().with_resource(watched(channel))
+    choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
+    request = Request(**choices, destination="nowhere")
+    named = {"--from": sources.removeprefix("@"), "--to": targets.removeprefix("@")}
+    on_root(channel, lambda: _check(request, {"GRAPH": graph, **named}, output))
+
+    def load() -> tuple[Graph, NDArray[Any]]:
+        from groute_py.many.sources import sources_of
+
+        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        return whole, sources_of(sources, whole.numbering, whole.name)
+
+    def targets_in(whole: Graph) -> NDArray[Any]:
+        from groute_py.many.sources import sources_of
+
+        return sources_of(targets, whole.numbering, whole.name, "target")
+
+    job = prepare(channel, load, request, targets_in)
+    read_s = time.monotonic() - start
+    with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
+        rows = save_rows(channel, job, Path(output), resume, progress)
+    if channel.rank == 0:
+        total_s = time.monotonic() - start
+        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
+        _show(job, rows, seconds, as_json)
+
+
+def _check(request: Request, files: dict[str, str], output: str) -> None:
+    """Whatever can be known to be wrong before the graph is read."""
+    from groute_py.many.storage.forms import SUFFIXES
+    from groute_py.many.storage.partial import check_output
+    from groute_py.results import tables
+    from groute_py.system.atomic_file import check_apart
+
+    request.check()
+    suffixes = (*SUFFIXES, *tables.SUFFIXES)
+    check_output(Path(output), predecessors=request.predecessors, suffixes=suffixes)
+    inputs = [name for name in files if files[name] != files["GRAPH"] or name == "GRAPH"]
+    for name in inputs:  # sources and targets may be those of one file
+        check_apart({name: files[name], "--output": output})
+
+
+def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:
+    facts = job.facts
+    answer: dict[str, Any] = {
+        "graph": facts.name,
+        "vertices": facts.vertex_count,
+        "arcs": facts.arc_count,
+        "sources": len(job.sources),
+        "targets": job.width,
+        "algorithm": job.choice.algorithm,
+        "reason": job.choice.reason,
+        **rows,
+    }
+    show.timed_answer(answer, seconds, as_json=as_json)

@@ -1,0 +1,112 @@
+"""``groute-py nearest``: for each vertex the nearest of several facilities."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.reading import read_whole
+from groute_py.cli.solve import set_alarm
+from groute_py.cli.watch import watched
+from groute_py.engine.options import Options
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from groute_py.graph.csr import Graph
+    from groute_py.io.tables.columns import Columns
+    from groute_py.jobs.facilities import NearestFacilities
+
+
+@click.command()
+@graph_argument
+@click.option(
+    "--facilities",
+    required=True,
+    metavar="WHICH",
+    help="The facilities: ID,ID,…, @FILE, FILE.ss, random:N or all.",
+)
+@click.option(
+    "--to-facility", is_flag=True, help="Paths lead to the facilities, instead of from them."
+)
+@options_from(Options, "nearest")
+@click.option("-o", "--output", required=True, help="Save the answer: .npz .csv .parquet.")
+@reading_options
+def nearest(
+    graph: str,
+    facilities: str,
+    to_facility: bool,
+    output: str,
+    undirected: bool,
+    columns: Columns,
+    cache: Any,
+    as_json: bool,
+    **choices: Any,
+) -> None:
+    """The nearest of several facilities for each vertex of GRAPH.
+
+    Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
+    equally near, the one with the lowest id is taken.
+    """
+    from groute_py.comm.connect import connect
+    from groute_py.engine.agree import on_root
+    from groute_py.jobs.nearest import solve_from_facilities
+
+    start = time.monotonic()
+    options = Options(**choices)
+    channel = connect()
+    set_alarm(options.time_limit_s)
+    click.get_current_context().with_resource(watched(channel))
+    on_root(channel, lambda: _check(options, graph, facilities, output))
+    read_s, count = 0.0, 0
+
+    def load() -> tuple[Graph, NDArray[Any]]:
+        from groute_py.many.sources import sources_of
+
+        nonlocal read_s, count
+        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        found = sources_of(facilities, whole.numbering, whole.name, "facility")
+        read_s, count = time.monotonic() - start, len(found)
+        return whole, found
+
+    found = solve_from_facilities(channel, load, options, to_facility=to_facility)
+    on_root(channel, lambda: _save(found, output))
+    if found is not None:
+        total_s = time.monotonic() - start
+        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
+        show.timed_answer(_rows(graph, found, count, output), seconds, as_json=as_json)
+
+
+def _check(options: Options, graph: str, facilities: str, output: str) -> None:
+    """Whatever can be known to be wrong before the graph is read."""
+    from groute_py.jobs.forms import check_table
+    from groute_py.system.atomic_file import check_apart
+
+    options.check()
+    check_table(Path(output), (".npz",))
+    check_apart({"GRAPH": graph, "--output": output})
+    check_apart({"--facilities": facilities.removeprefix("@"), "--output": output})
+
+
+def _save(found: NearestFacilities | None, output: str) -> None:
+    assert found is not None
+    found.save(output)
+
+
+def _rows(graph: str, found: NearestFacilities, count: int, output: str) -> dict[str, Any]:
+    reached = found.distances[found.reached]
+    return {
+        "graph": graph,
+        "vertices": len(found.distances),
+        "facilities": count,
+        "to_facility": found.to_facility,
+        "reached": len(reached),
+        "greatest_distance": reached.max().item(),
+        "on": ", ".join(sorted(set(found.statistics["devices"]))),
+        "output": output,
+    }

@@ -1,0 +1,155 @@
+"""``groute-py query``: a graph that stays loaded, and a JSON line as the answer to each line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.options import (
+    cache_options,
+    cache_value,
+    column_options,
+    graph_argument,
+    options_from,
+    undirected_option,
+)
+from groute_py.engine.options import Options
+from groute_py.errors import InputError, InterruptedRun
+from groute_py.system.environment import place
+
+if TYPE_CHECKING:
+    from groute_py.io.tables.columns import Columns
+    from groute_py.jobs.questions import Questions
+
+T = TypeVar("T")
+
+LONGEST_LINE = 1 << 20
+"""Bytes of a question."""
+
+
+@click.command()
+@graph_argument
+@options_from(Options, "query")
+@click.option(
+    "--limit-per-question",
+    "time_limit_s",
+    type=float,
+    metavar="SECONDS",
+    help="Give up a question after so many seconds.  [no limit]",
+)
+@column_options
+@undirected_option
+@cache_options
+def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices: Any) -> None:
+    """Answer questions about GRAPH: a JSON object on stdin a line, one on stdout for each.
+
+    Answers come in the order of the questions, until the end of the input. A question is, for
+    example, {"source": 3, "target": 9, "path": true}. SIGTERM ends after the line at hand.
+    """
+    if place().size > 1:
+        raise InputError("query runs on one rank; start it without mpirun")
+    from groute_py.comm.solo import SoloChannel
+    from groute_py.engine.supply.choose import supply_of
+    from groute_py.jobs.questions import Questions
+    from groute_py.jobs.solver import Solver
+
+    options, channel = Options(**choices), SoloChannel()
+    options.check()
+    with show.progress(f"reading {graph}") as progress:
+        supply = supply_of(
+            graph,
+            channel,
+            undirected=undirected,
+            reverse=options.reverse,
+            cache=cache_value(cache),
+            progress=progress,
+            columns=columns,
+        )
+    with Solver(supply, channel, options) as solver, Ending() as ending:
+        show.note(f"{solver.facts.name} is ready")
+        _answer_all(Questions(solver), ending)
+
+
+def _answer_all(questions: Questions, ending: Ending) -> None:
+    answered = 0
+    for line in _lines(ending):
+        is_long = len(line.rstrip(b"\n")) > LONGEST_LINE
+        found = _too_long() if is_long else questions.answer(line)
+        sys.stdout.write(f"{json.dumps(found)}\n")
+        sys.stdout.flush()
+        answered += 1
+        if ending.signal is not None:
+            break
+    if ending.signal is not None:
+        raise InterruptedRun(f"ended by {ending.signal} after {answered:,} questions")
+
+
+def _lines(ending: Ending) -> Iterator[bytes]:
+    """The lines up to the end of the input; of one that is too long only as much as shows it."""
+    if sys.stdin is None:  # a shell has closed it
+        return
+    stream = sys.stdin.buffer
+    while line := ending.waiting_for(lambda: _line(stream)):
+        yield line
+
+
+def _line(stream: BinaryIO) -> bytes:
+    line = rest = stream.readline(LONGEST_LINE + 1)
+    while len(line) > LONGEST_LINE and rest and not rest.endswith(b"\n"):
+        rest = stream.readline(LONGEST_LINE)
+    return line
+
+
+def _too_long() -> dict[str, Any]:
+    from groute_py.jobs.questions import problem
+
+    return problem(InputError(f"a line of more than {LONGEST_LINE:,} bytes"))
+
+
+class _Ended(Exception):
+    """A signal has come while nothing was at hand."""
+
+
+class Ending:
+    """Ends the command at SIGINT or SIGTERM, after the line at hand if there is one.
+
+    Attributes:
+        signal: the name of the one that has come.
+    """
+
+    def __init__(self) -> None:
+        self.signal: str | None = None
+        self._waiting = False
+
+    def __enter__(self) -> Ending:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The handlers stay: the command is about to end."""
+
+    def waiting_for(self, action: Callable[[], T]) -> T | None:
+        """What an action gives that waits for somebody; None if a signal ends it."""
+        try:
+            self._waiting = True
+            if self.signal is not None:
+                return None
+            found = action()
+            self._waiting = False
+        except _Ended:
+            return None
+        return found
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self.signal = signal.Signals(number).name
+        if self._waiting:
+            self._waiting = False
+            raise _Ended

@@ -1,0 +1,107 @@
+"""``groute-py route``: shortest paths between many pairs of vertices."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.reading import read_whole
+from groute_py.cli.size import MEMORY, size_of
+from groute_py.cli.watch import watched
+from groute_py.many.request import Request
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from groute_py.graph.csr import Graph
+    from groute_py.io.tables.columns import Columns
+    from groute_py.jobs.routes import Routes
+
+
+@click.command()
+@graph_argument
+@click.option(
+    "--pairs",
+    required=True,
+    metavar="FILE",
+    help="The pairs: .p2p, or .csv of sources and targets.",
+)
+@click.option("--paths", is_flag=True, help="Find the paths too.")
+@options_from(Request, "route", memory_limit={"help": MEMORY})
+@click.option("-o", "--output", required=True, help="Save a line for each pair: .csv .parquet.")
+@reading_options
+def route(
+    graph: str,
+    pairs: str,
+    paths: bool,
+    output: str,
+    undirected: bool,
+    columns: Columns,
+    cache: Any,
+    as_json: bool,
+    memory_limit: str | None,
+    **choices: Any,
+) -> None:
+    """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request."""
+    from groute_py.comm.connect import connect
+    from groute_py.engine.agree import on_root
+    from groute_py.jobs.route import solve_routes
+
+    start = time.monotonic()
+    channel = connect()
+    click.get_current_context().with_resource(watched(channel))
+    choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
+    request = Request(**choices)
+    on_root(channel, lambda: _check(request, graph, pairs, output))
+    read_s = 0.0
+
+    def load() -> tuple[Graph, NDArray[Any]]:
+        from groute_py.io.pairs import read_pairs_in
+
+        nonlocal read_s
+        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        found = read_pairs_in(Path(pairs), whole.numbering, whole.name)
+        read_s = time.monotonic() - start
+        return whole, found
+
+    with show.row_progress("routes, by sources") as progress:
+        routes = solve_routes(channel, load, request, paths=paths, progress=progress)
+    on_root(channel, lambda: _save(routes, output))
+    if routes is not None:
+        total_s = time.monotonic() - start
+        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
+        show.timed_answer(_rows(graph, routes, output), seconds, as_json=as_json)
+
+
+def _check(request: Request, graph: str, pairs: str, output: str) -> None:
+    """Whatever can be known to be wrong before the graph is read."""
+    from groute_py.io.pairs import check_pairs_file
+    from groute_py.jobs.forms import check_table
+    from groute_py.system.atomic_file import check_apart
+
+    request.check()
+    check_pairs_file(Path(pairs))
+    check_table(Path(output))
+    check_apart({"GRAPH": graph, "--pairs": pairs, "--output": output})
+
+
+def _save(routes: Routes | None, output: str) -> None:
+    assert routes is not None
+    routes.save(output)
+
+
+def _rows(graph: str, routes: Routes, output: str) -> dict[str, Any]:
+    return {
+        "graph": graph,
+        "vertices": routes.numbering.count,
+        "pairs": len(routes.pairs),
+        "sources": routes.statistics["sources"],
+        "reached_pairs": int(routes.reached.sum()),
+        "on": routes.statistics["device"],
+        "output": output,
+    }

@@ -1,0 +1,59 @@
+"""Rows that stream to a file while a command solves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from groute_py.errors import InterruptedRun, TimeLimitError, signalled
+
+if TYPE_CHECKING:
+    from groute_py.comm.base import Channel
+    from groute_py.many.apsp import Job, Progress
+    from groute_py.many.storage.partial import KeptRows
+
+
+def save_rows(
+    channel: Channel, job: Job, path: Path, resume: bool, progress: Progress | None
+) -> dict[str, Any]:
+    """Let rows stream to a file; an interrupt says how many are there."""
+    from groute_py.engine.agree import on_root
+    from groute_py.many.apsp import deliver
+    from groute_py.many.precision import rounding_of
+    from groute_py.many.storage.partial import KeptRows, state_seen
+    from groute_py.many.storage.record import digest_of, run_of
+
+    kept: list[KeptRows] = []
+
+    def begin() -> Any:
+        choices = {"algorithm": job.request.algorithm, "paths": job.request.predecessors}
+        if job.graph.weights.dtype.kind == "f":
+            choices["rounding of sums"] = rounding_of(job.choice.algorithm)
+        if job.targets is not None:
+            choices["targets"] = digest_of(job.targets)
+        run = run_of(job.graph, job.sources, choices)
+        kept.append(
+            KeptRows(
+                path,
+                job.graph,
+                job.sources,
+                run,
+                predecessors=job.request.predecessors,
+                resume=resume,
+                targets=job.targets,
+            )
+        )
+        return kept[0].missing
+
+    missing = on_root(channel, begin)
+    try:
+        label = deliver(channel, job, missing, kept[0] if kept else None, progress)
+        on_root(channel, lambda: kept[0].finish())
+    except (InterruptedRun, TimeLimitError) as end:
+        why = "the time limit is near" if isinstance(end, TimeLimitError) else "interrupted"
+        what = kept[0].state if kept else state_seen(path)
+        raise signalled(type(end)(f"{why}; {what}")) from end
+    finally:
+        for rows in kept:
+            rows.close()
+    return {"on": label, "output": str(path), "solved_now": len(missing)}

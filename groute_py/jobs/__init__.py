@@ -1,0 +1,1 @@
+"""What a loaded graph answers beside one source: matrices, nearest facilities, routes."""

@@ -1,0 +1,190 @@
+"""For each vertex the nearest of several facilities, by one solve from all of them.
+
+The solve begins at a root with an arc of weight 0 to each facility. Owners follow from its
+distances alone: see `groute_py.kernels.cpu.owners`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.comm.connect import connect
+from groute_py.device.base import unreached
+from groute_py.engine.agree import collective, on_root, refuse_difference
+from groute_py.engine.keywords import NearestKeywords
+from groute_py.engine.option import chosen, takes
+from groute_py.engine.options import Options
+from groute_py.engine.solver import SourceSolver
+from groute_py.engine.supply.whole import Whole
+from groute_py.errors import NegativeCycleError
+from groute_py.graph.csr import Graph
+from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.io.tables.columns import Columns
+from groute_py.jobs.facilities import NearestFacilities
+from groute_py.many.nearest import origins_of
+from groute_py.many.place import placed
+from groute_py.many.rooted import rooted
+from groute_py.many.sources import as_vertices, checked
+from groute_py.results.result import Result
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
+@takes(Options, "nearest")
+def nearest(
+    graph: GraphLike,
+    facilities: Sequence[int] | NDArray[Any],
+    *,
+    to_facility: bool = False,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
+    comm: MPI.Intracomm | None = None,
+    **options: Unpack[NearestKeywords],
+) -> NearestFacilities | None:
+    """The nearest of several facilities for each vertex, its distance, and the path's next vertex.
+
+    Of several that are equally near, the one with the lowest id of the graph's file is taken. With
+    float weights those count whose paths are shortest up to each vertex on them; where one of these
+    is negative, any of the nearest may be taken. Only the nearest facility is found, not the k
+    nearest.
+
+    Args:
+        graph: as for `groute_py.sssp`; rank 0 holds the whole graph.
+        facilities: vertex indices from 0, shape (k,).
+        to_facility: whether paths lead from the vertices to the facilities, instead of from these.
+        tail, head, weight, comm: as for `groute_py.sssp`.
+        **options: how to solve, see `groute_py.engine.options.Options`.
+
+    Returns:
+        A `NearestFacilities` on rank 0; None on the other ranks.
+
+    Raises:
+        InputError, NegativeCycleError, SetupError, RunError, TimeLimitError: as for
+            `groute_py.sssp`.
+
+    >>> path = ([0, 1, 2, 3, 3], [1, 2, 3], [4, 4, 4])
+    >>> nearest(path, [0, 2], device="cpu").facilities.tolist()
+    [0, 0, 2, 2]
+    """
+    choices = Options(**chosen(Options, "nearest", options))
+    channel = connect(comm)
+    with collective(channel):
+        choices.check()
+    refuse_difference(channel, {"function": "nearest", "to_facility": to_facility})
+
+    def load() -> tuple[Graph, NDArray[np.int64]]:
+        whole = as_graph(graph, columns=Columns(tail, head, weight))
+        return whole, as_vertices(facilities, "facility")
+
+    return solve_from_facilities(channel, load, choices, to_facility=to_facility)
+
+
+def solve_from_facilities(
+    channel: Channel,
+    load: Callable[[], tuple[Graph, NDArray[np.int64]]],
+    options: Options,
+    *,
+    to_facility: bool,
+    is_reversed: bool = False,
+) -> NearestFacilities | None:
+    """The answer of `nearest` on rank 0, None elsewhere. Collective.
+
+    Args:
+        channel: connects the ranks.
+        load: gives the graph and the facilities; called on rank 0.
+        options: how to solve.
+        to_facility: as for `nearest`.
+        is_reversed: whether the arcs of the graph that ``load`` gives are turned round already.
+    """
+    kept: list[tuple[Graph, NDArray[np.int64]]] = []
+
+    def begin() -> tuple[Whole, bool]:
+        graph, facilities = load()
+        graph = graph.reversed() if to_facility != is_reversed else graph.to_host()
+        facilities = checked(facilities, graph.vertex_count, graph.name, "facility")
+        kept.append((graph, facilities))
+        return Whole(rooted(graph, facilities)), _may_sink(graph)
+
+    supply, trees = on_root(channel, begin)
+    options = replace(options, predecessors=trees, reverse=False)
+    if channel.size == 1:
+        options = placed(kept[0][0], options)
+    try:
+        with SourceSolver(supply, channel, options) as solver:
+            result = solver.sssp(solver.facts.vertex_count - 1)
+    except NegativeCycleError as error:
+        raise _as_given(error, kept, to_facility=to_facility) from None
+    if result is None:
+        return None
+    return on_facilities(*kept[0], result, to_facility=to_facility)
+
+
+def on_facilities(
+    graph: Graph, facilities: NDArray[np.int64], result: Result, *, to_facility: bool
+) -> NearestFacilities:
+    """The answer from that of the root.
+
+    Args:
+        graph: that was solved, without the root.
+        facilities: vertices, shape (k,).
+        result: of the solve from the root; its tree, if it has one, says the owners.
+        to_facility: as for `nearest`.
+    """
+    root, distances = graph.vertex_count, result.distances[:-1]
+    owners, before = np.full((2, root), -1)
+    if result.predecessors is not None:
+        tree = result.predecessors[:root]
+        before = np.where(tree == root, -1, tree)
+        owners = origins_of(before, tree == root)
+    else:
+        _assign(graph, _by_id(graph, facilities), distances, owners, before)
+    found = owners, distances, before, to_facility, result.statistics, graph.numbering
+    return NearestFacilities(*found)
+
+
+def _assign(
+    graph: Graph,
+    roots: NDArray[np.int64],
+    distances: NDArray[Any],
+    owners: NDArray[np.int64],
+    before: NDArray[np.int64],
+) -> None:
+    from groute_py.kernels.cpu.owners import assign_owners  # which compiles
+
+    weights = graph.weights
+    if distances.dtype.kind == "f":  # sums are made in the type of float distances
+        weights = weights.astype(distances.dtype, copy=False)
+    nothing, queue = unreached(distances.dtype), np.empty(len(distances), np.int64)
+    arcs = graph.offsets, graph.heads, weights
+    assign_owners(*arcs, distances, nothing, roots, owners, before, queue)
+
+
+def _by_id(graph: Graph, facilities: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The facilities in the order of the file's ids, each once."""
+    every = np.unique(facilities)
+    return every[np.argsort(graph.numbering.ids_of(every), kind="stable")]
+
+
+def _may_sink(graph: Graph) -> bool:
+    """Whether rounding may part the distances from tight arcs: then the solve's own tree counts."""
+    return graph.weights.dtype.kind == "f" and bool((graph.weights < 0).any())
+
+
+def _as_given(
+    error: NegativeCycleError, kept: list[tuple[Graph, NDArray[np.int64]]], *, to_facility: bool
+) -> NegativeCycleError:
+    """With the ids of the graph, which the one with the root does not have, and its direction."""
+    ids = None
+    if kept:
+        ids = kept[0][0].numbering.ids_of(np.array(error.cycle)).tolist()
+    again = NegativeCycleError(error.cycle, error.weight, ids=ids)
+    again.on_all_ranks = error.on_all_ranks
+    return again.reversed() if to_facility else again

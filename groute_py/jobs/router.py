@@ -1,0 +1,130 @@
+"""Routes between pairs of vertices, grouped by source; the sources are dealt out to the ranks."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.device.registry import gpu_problem
+from groute_py.engine.agree import collective, on_root
+from groute_py.errors import NegativeCycleError
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import facts_of
+from groute_py.jobs.by_rows import Rows
+from groute_py.jobs.by_search import Searches
+from groute_py.jobs.groups import Finder, Found, Group, grouped
+from groute_py.jobs.routes import Routes
+from groute_py.many.apsp import Progress
+from groute_py.many.choose import choose
+from groute_py.many.precision import one_precision
+from groute_py.many.request import Request
+from groute_py.many.solve import heights
+
+BY_ROWS = "routes are found row by row"
+"""Why no matrix of all pairs is made for them."""
+
+
+class Router:
+    """A graph on every rank, for the routes of any number of calls.
+
+    Args:
+        channel: connects the ranks.
+        graph: the same on every rank; with ``request.reverse`` its arcs are turned round.
+        request: of which the device, the memory limit and the direction count.
+    """
+
+    def __init__(self, channel: Channel, graph: Graph, request: Request) -> None:
+        self._channel, self._request = channel, request
+        self._given, self._graph = graph.weights.dtype, one_precision(graph.to_host())
+        self._facts = facts_of(self._graph)
+        self._can_use_gpu = request.device != "cpu" and gpu_problem() is None
+        self._searches: Searches | None = None
+
+    def solve(
+        self,
+        pairs: NDArray[np.int64],
+        *,
+        paths: bool,
+        deadline: float = math.inf,
+        progress: Progress | None = None,
+    ) -> Routes | None:
+        """The routes of some pairs on rank 0, None elsewhere. Collective.
+
+        Args:
+            pairs: of vertices, shape (k, 2), at least one; the same on every rank.
+            paths: whether to find them too.
+            deadline: `time.monotonic` at which to give up.
+            progress: is given the sources that are done, and how many there are.
+
+        Raises:
+            NegativeCycleError: a source reaches one.
+            RunError: a distance does not fit in 64 bits.
+            TimeLimitError: the deadline has passed.
+        """
+        begun, groups = time.monotonic(), grouped(pairs)
+        height = self._height(groups)
+        found: list[Found] = []
+        with collective(self._channel):
+            finder = self._finder(len(groups), paths=paths)
+            own = groups[self._channel.rank :: self._channel.size]
+            with closing(finder.find(own, height, paths=paths, deadline=deadline)) as parts:
+                for part in parts:
+                    found.append(part)
+                    if progress is not None:
+                        progress(min(len(found) * self._channel.size, len(groups)), len(groups))
+        gathered = self._channel.gather(found)
+        if self._channel.rank > 0:
+            return None
+        statistics = {
+            "device": finder.label,
+            "sources": len(groups),
+            "seconds": time.monotonic() - begun,
+        }
+        return self._joined(pairs, (part for parts in gathered for part in parts), statistics)
+
+    def _finder(self, sources: int, *, paths: bool) -> Finder:
+        """A GPU where there is one, but what the cores have done before it is ready stays there."""
+        if self._can_use_gpu:
+            request = replace(self._request, predecessors=paths)
+            choice = choose(request, self._facts, sources, self._channel.size, BY_ROWS)
+            if choice.device == "cuda":
+                return Rows(self._graph, request, choice, self._channel)
+        if self._searches is None:
+            self._searches = Searches(self._graph, self._facts)
+        return self._searches
+
+    def _height(self, groups: list[Group]) -> NDArray[Any] | None:
+        """Potentials for the sources where weights may be negative."""
+        if not self._facts.has_negative:
+            return None
+        sources = np.array([group.source for group in groups])
+
+        def found() -> NDArray[Any] | None:
+            try:
+                return heights(self._graph, self._given, self._request, sources)
+            except NegativeCycleError as error:
+                raise (error.reversed() if self._request.reverse else error) from None
+
+        return on_root(self._channel, found)
+
+    def _joined(
+        self, pairs: NDArray[np.int64], every: Iterable[Found], statistics: dict[str, Any]
+    ) -> Routes:
+        """What all ranks have found, in the order of the pairs."""
+        kind = self._graph.weights.dtype if self._graph.weights.dtype.kind == "f" else np.int64
+        distances: NDArray[Any] = np.empty(len(pairs), kind)
+        paths: list[Any] = [None] * len(pairs)
+        for part in every:
+            distances[part.places] = part.distances
+            for place, path in zip(part.places.tolist(), part.paths or (), strict=False):
+                paths[place] = path[::-1] if self._request.reverse else path
+        asked = paths if paths[0] is not None else None
+        return Routes(pairs, distances, asked, statistics, self._graph.numbering)

@@ -1,0 +1,76 @@
+"""The answer of routes: a distance for each pair, and perhaps a path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.arguments import file_path
+from groute_py.graph.ids import Numbering
+from groute_py.jobs.forms import check_table
+from groute_py.results.result import reached_in
+from groute_py.results.tables import Column, Part, of_distances, write_table
+
+PAIRS_AT_ONCE = 1 << 16
+"""Lines that are made in one go."""
+
+
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """Shortest paths between k pairs.
+
+    Attributes:
+        pairs: int64, shape (k, 2): a source and a target each, vertex indices.
+        distances: shape (k,), in the types and units of `groute_py.Result`.
+        paths: of each pair the vertices of a shortest path, int64, both ends included; empty where
+            there is none. None if they were not asked for.
+        statistics: how they were computed: ``device``, ``sources`` (how many), ``seconds``.
+        numbering: between vertices and the ids of the graph's file.
+    """
+
+    pairs: NDArray[np.int64]
+    distances: NDArray[Any]
+    paths: list[NDArray[np.int64]] | None
+    statistics: dict[str, Any] = field(default_factory=dict)
+    numbering: Numbering = field(default_factory=lambda: Numbering(0))
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """bool, shape (k,): which pairs have a path."""
+        return reached_in(self.distances)
+
+    def save(self, path: str | Path) -> None:
+        """Write a table in the file's ids, ``.csv`` or ``.parquet``; it is complete or absent.
+
+        Its columns are ``source``, ``target``, ``distance`` and, if there are paths, ``path``: the
+        ids of its vertices as a JSON list.
+
+        Raises:
+            InputError: unknown suffix, or no file can be written there.
+            RunError: the disk is full, or fails.
+            SetupError: the form needs a library that is not installed.
+        """
+        target = file_path("path", path)
+        check_table(target)
+        write_table(target, self._parts())
+
+    def _parts(self) -> Iterator[Part]:
+        for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
+            some = slice(start, start + PAIRS_AT_ONCE)
+            part = {
+                "source": Column(self.numbering.ids_of(self.pairs[some, 0])),
+                "target": Column(self.numbering.ids_of(self.pairs[some, 1])),
+                "distance": of_distances(self.distances[some]),
+            }
+            if self.paths is not None:
+                part["path"] = Column(np.array([self._shown(path) for path in self.paths[some]]))
+            yield part
+
+    def _shown(self, path: NDArray[np.int64]) -> str:
+        return json.dumps(self.numbering.ids_of(path).tolist(), ensure_ascii=False)

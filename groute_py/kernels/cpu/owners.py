@@ -1,0 +1,62 @@
+"""For each vertex the first of several roots from which tight arcs lead to it, and the arc's tail.
+
+An arc u→v is *tight* when distance[u] + weight = distance[v]. The roots take turns, each claiming
+what tight arcs reach from it and nobody has. A vertex that is claimed already was reached by an
+earlier root, and so was all that tight arcs reach from there. So each vertex and arc is looked at
+once, cycles of weight 0 included, and the tails are trees.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from groute_py.kernels.cpu.near_far import does_not_fit
+
+
+@njit(cache=True, nogil=True)
+def assign_owners(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distances: Any,
+    nothing: Any,
+    roots: Any,
+    owners: Any,
+    before: Any,
+    queue: Any,
+) -> None:
+    """Fill ``owners`` and ``before``.
+
+    Args:
+        offsets: int64, shape (n + 1,).
+        heads: shape (m,).
+        weights: shape (m,), added to distances without rounding other than that of solvers.
+        distances: shape (n,), exact ones from the nearest root.
+        nothing: the distance of unreached vertices.
+        roots: int64, shape (k,), in the order in which they may claim.
+        owners: int64, shape (n,), all −1; becomes the root that claims each vertex.
+        before: int64, shape (n,), all −1; becomes the tail by which it does.
+        queue: int64, shape (n,).
+    """
+    for number in range(len(roots)):
+        root = roots[number]
+        if owners[root] >= 0 or distances[root] != 0:
+            continue
+        owners[root] = queue[0] = root
+        first, last = 0, 1
+        while first < last:
+            tail = queue[first]
+            first += 1
+            base = distances[tail]
+            for arc in range(offsets[tail], offsets[tail + 1]):
+                head, weight = np.int64(heads[arc]), weights[arc]
+                if owners[head] >= 0 or distances[head] == nothing:
+                    continue
+                if does_not_fit(base, weight, nothing) or base + weight != distances[head]:
+                    continue
+                owners[head], before[head] = root, tail
+                queue[last] = head
+                last += 1

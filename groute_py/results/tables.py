@@ -1,0 +1,111 @@
+"""Tables in the file's ids, written part by part: ``.csv`` or ``.parquet``, by the suffix.
+
+Where there is no distance, a ``.csv`` says ``inf`` and a ``.parquet`` leaves the place empty, as
+the files of a `groute_py.Result` do.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.graph.ids import Numbering
+from groute_py.io.optional_libraries import library
+from groute_py.results.result import reached_in
+from groute_py.system.atomic_file import replacing, told
+
+
+class Column(NamedTuple):
+    """A column of a part of a table.
+
+    Attributes:
+        values: shape (k,).
+        known: bool, shape (k,), which values there are; None for all.
+        missing: what a ``.csv`` says in the place of others.
+    """
+
+    values: NDArray[Any]
+    known: NDArray[np.bool_] | None = None
+    missing: str = ""
+
+    @property
+    def shown(self) -> list[Any]:
+        """The values as a ``.csv`` has them."""
+        values: list[Any] = self.values.tolist()
+        if self.known is not None:
+            for place in np.flatnonzero(~self.known).tolist():
+                values[place] = self.missing
+        return values
+
+
+Part = dict[str, Column]
+"""Some lines of a table: the columns by their titles, the same ones in each part."""
+
+
+def of_distances(distances: NDArray[Any]) -> Column:
+    """A column of distances in public types."""
+    return Column(distances, reached_in(distances), "inf")
+
+
+def of_vertices(vertices: NDArray[Any], numbering: Numbering) -> Column:
+    """A column of the ids of vertices, of which −1 is none."""
+    return Column(numbering.ids_of(np.maximum(vertices, 0)), vertices >= 0)
+
+
+def write_table(path: Path, parts: Iterable[Part]) -> None:
+    """Write a table of at least one part, atomically; its suffix is one of `SUFFIXES`.
+
+    Raises:
+        RunError: the disk is full, or fails.
+        SetupError: the form needs a library that is not installed.
+    """
+    with told(path), replacing(path) as file:
+        _WRITERS[path.suffix](file, parts)
+
+
+def _write_csv(file: IO[bytes], parts: Iterable[Part]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    lines = csv.writer(text, lineterminator="\n")
+    for number, part in enumerate(parts):
+        if number == 0:
+            lines.writerow(part)
+        lines.writerows(zip(*(column.shown for column in part.values()), strict=True))
+    text.flush()
+    text.detach()
+
+
+def _write_parquet(file: IO[bytes], parts: Iterable[Part]) -> None:
+    arrow, parquet = library("pyarrow", "writing Parquet"), None
+    for part in parts:
+        arrays = [
+            arrow.array(
+                values.tolist() if values.dtype.kind == "U" else values, mask=_absent(known)
+            )
+            for values, known, _ in part.values()
+        ]
+        table = arrow.table(arrays, names=list(part))
+        if parquet is None:
+            made = library("pyarrow.parquet", "writing Parquet").ParquetWriter
+            parquet = made(file, table.schema)
+        parquet.write_table(table)
+    if parquet is not None:
+        parquet.close()
+
+
+def _absent(known: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    return None if known is None else ~known
+
+
+_WRITERS: dict[str, Callable[[IO[bytes], Iterable[Part]], None]] = {
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+}
+
+SUFFIXES = tuple(_WRITERS)
+"""The forms, by suffix."""

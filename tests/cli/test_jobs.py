@@ -1,0 +1,259 @@
+"""The commands matrix, nearest and route: answers, files, what they refuse."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.command import Run, as_json, run_command
+from support.graphs import random_graph
+from support.kept_rows import listing
+from support.reference import nearest_of, rows_from, turned_round
+
+import groute_py
+from groute_py import Graph, InputError, RunError, write_graph
+from groute_py.many.storage import row_files
+
+Command = Callable[..., Any]
+
+TOWN = "from,to,km\nhome,work,5\nwork,pub,2\npub,home,1\nzoo,home,4\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a small town."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "town.csv").write_text(TOWN)
+    return tmp_path
+
+
+@pytest.fixture
+def graph() -> Graph:
+    return random_graph(60, 200, seed=3, greatest=9)
+
+
+def run(*words: object) -> dict[str, Any]:
+    return as_json(run_command(*words, "--device", "cpu", "--json"))
+
+
+class TestMatrix:
+    """``groute-py matrix``."""
+
+    WORDS = ("matrix", "town.csv", "--from", "home,zoo", "--to", "pub,zoo,home")
+
+    def test_a_table(self, place: Path) -> None:
+        found = run(*self.WORDS, "-o", "out.csv", "--paths")
+        assert (found["sources"], found["targets"], found["solved_now"]) == (2, 3, 2)
+        assert (place / "out.csv").read_text() == (
+            "source,target,distance,predecessor\n"
+            "home,pub,7,work\nhome,zoo,inf,\nhome,home,0,\n"
+            "zoo,pub,11,work\nzoo,zoo,0,\nzoo,home,4,zoo\n"
+        )
+        run(*self.WORDS, "-o", "back.csv", "--reverse")
+        assert (place / "back.csv").read_text().splitlines()[1:4] == [
+            "home,pub,1", "home,zoo,4", "home,home,0",
+        ]  # fmt: skip
+
+    def test_parquet(self, place: Path) -> None:
+        pq = pytest.importorskip("pyarrow.parquet")
+        run(*self.WORDS, "-o", "out.parquet")
+        rows = [tuple(row.values()) for row in pq.read_table(place / "out.parquet").to_pylist()]
+        assert rows[:2] == [("home", "pub", 7), ("home", "zoo", None)]
+
+    @pytest.mark.parametrize("name", ["out.npy", "out.npz", "out.zarr"])
+    def test_arrays(self, place: Path, name: str) -> None:
+        wanted = [[7, groute_py.UNREACHED, 0], [11, 0, 4]]
+        if name.endswith("zarr"):
+            zarr = pytest.importorskip("zarr")
+            run(*self.WORDS, "-o", name)
+            group = zarr.open_group(str(place / name), mode="r")
+            assert group["distances"][:].tolist() == wanted
+            assert group.attrs["targets"] == [2, 3, 0]
+            return
+        run(*self.WORDS, "-o", name)
+        found = np.load(place / name)
+        distances = found if name.endswith("npy") else found["distances"]
+        assert distances.tolist() == wanted
+        if name.endswith("npz"):
+            assert (found["sources"].tolist(), found["targets"].tolist()) == ([0, 3], [2, 3, 0])
+            assert found["ids"].tolist() == ["home", "work", "pub", "zoo"]
+        assert listing(place) == sorted([name, "town.csv"])
+
+    @pytest.mark.mpi
+    @pytest.mark.parametrize("ranks", [2, 3])
+    def test_on_ranks(self, groute: Command, place: Path, graph: Graph, ranks: int) -> None:
+        write_graph(graph, place / "it.csr")
+        ends = ["--from", "random:20", "--to", "3,5,59"]
+        done = groute(
+            "matrix", place / "it.csr", *ends, "-o", place / "out.npz", "--device", "cpu",
+            ranks=ranks,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        found = np.load(place / "out.npz")
+        wanted = rows_from(graph, found["sources"])[:, [3, 5, 59]]
+        np.testing.assert_array_equal(found["distances"], wanted)
+
+    def test_a_full_disk_and_going_on(
+        self, place: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_graph(graph, place / "it.csr")
+        words = ["matrix", "it.csr", "--from", "all", "--to", "3,5", "-o", "out.csv"]
+        written, pwrite = 0, os.pwrite
+
+        def full(*arguments: Any) -> int:
+            nonlocal written
+            written += 1
+            if written > 40:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return pwrite(*arguments)
+
+        with monkeypatch.context() as change:
+            change.setattr(row_files.os, "pwrite", full)
+            with pytest.raises(RunError, match=r"No space left .* --resume"):
+                run(*words)
+        assert not (place / "out.csv").exists()
+        with pytest.raises(InputError, match="a run in which targets differed"):
+            run(*words[:4], "--to", "3,6", "-o", "out.csv", "--resume")
+        assert run(*words, "--resume")["solved_now"] < 60
+        lines = (place / "out.csv").read_text().splitlines()[1:]
+        wanted = rows_from(graph, range(60))[:, [3, 5]].reshape(-1).tolist()
+        shown = ["inf" if x == groute_py.UNREACHED else str(x) for x in wanted]
+        assert [line.split(",")[2] for line in lines] == shown
+        assert listing(place) == ["it.csr", "out.csv", "town.csv"]
+
+    @pytest.mark.parametrize(
+        ("words", "problem"),
+        [
+            (["--from", "pier", "--to", "home"], "source pier is not a vertex of town"),
+            (["--from", "home", "--to", "pier"], "target pier is not a vertex of town"),
+            (["--from", "home", "--to", ","], "',' names no target"),
+            (["--from", "home", "--to", "random:9"], "9 targets cannot be drawn from 4"),
+            (["--from", "@none.txt", "--to", "home"], "none.txt"),
+            (["--from", "home", "--to", "pub", "-o", "out.doc"], "unknown suffix '.doc'"),
+            (["--from", "home", "--to", "pub", "-o", "town.csv"], "is both GRAPH and --output"),
+            (["--from", "home", "--to", "pub", "-o", "x.npy", "--paths"], "holds one array"),
+            (["--from", "home", "--to", "pub", "-o", "no/x.npy"], "does not exist"),
+        ],
+    )
+    def test_bad_input(self, place: Path, words: list[str], problem: str) -> None:
+        output = [] if "-o" in words else ["-o", "out.csv"]
+        with pytest.raises(InputError, match=problem):
+            run("matrix", "town.csv", *words, *output)
+        assert listing(place) == ["town.csv"]
+
+    def test_what_is_required(self) -> None:
+        for left_out in ("--from", "--to", "-o"):
+            words = {"--from": "home", "--to": "pub", "-o": "out.npy"}
+            del words[left_out]
+            done = run_command("matrix", "town.csv", *(x for pair in words.items() for x in pair))
+            assert done.exit_code == 2
+            assert "Missing option" in done.output
+
+
+class TestNearest:
+    """``groute-py nearest``."""
+
+    def test_tables(self, place: Path) -> None:
+        found = run("nearest", "town.csv", "--facilities", "pub,zoo", "-o", "out.csv")
+        assert (found["facilities"], found["reached"], found["greatest_distance"]) == (2, 4, 6)
+        assert (place / "out.csv").read_text() == (
+            "vertex,facility,distance,next\nhome,pub,1,pub\nwork,pub,6,home\npub,pub,0,\nzoo,zoo,0,\n"
+        )
+        run("nearest", "town.csv", "--facilities", "pub", "-o", "to.csv", "--to-facility")
+        assert (place / "to.csv").read_text().splitlines()[-1] == "zoo,pub,11,home"
+
+    @pytest.mark.mpi
+    @pytest.mark.parametrize("ranks", [1, 3])
+    def test_on_ranks(self, groute: Command, place: Path, graph: Graph, ranks: int) -> None:
+        write_graph(graph, place / "it.csr")
+        words = ["--facilities", "40,3,5", "--to-facility", "--device", "cpu", "--json"]
+        out = place / "out.npz"
+        done = groute("nearest", place / "it.csr", *words, "-o", out, ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["facilities"] == 3
+        owners, distances = nearest_of(turned_round(graph), [40, 3, 5])
+        found = np.load(out)
+        assert found["to_facility"]
+        np.testing.assert_array_equal(found["facilities"], owners)
+        np.testing.assert_array_equal(found["distances"], distances)
+
+    @pytest.mark.parametrize(
+        ("words", "problem"),
+        [
+            (["--facilities", "pier"], "facility pier is not a vertex of town"),
+            (["--facilities", ","], "names no facility"),
+            (["--facilities", "random:9"], "9 facilities cannot be drawn from 4"),
+            (["--facilities", "pub", "-o", "out.npy"], "unknown suffix '.npy'"),
+            (["--facilities", "pub", "--cutoff", "-1"], "cutoff"),
+            (["--facilities", "pub", "-o", "town.csv"], "is both GRAPH and --output"),
+        ],
+    )
+    def test_bad_input(self, place: Path, words: list[str], problem: str) -> None:
+        output = [] if "-o" in words else ["-o", "out.csv"]
+        with pytest.raises(InputError, match=problem):
+            run("nearest", "town.csv", *words, *output)
+        assert listing(place) == ["town.csv"]
+
+
+class TestRoute:
+    """``groute-py route``."""
+
+    def test_a_table(self, place: Path) -> None:
+        (place / "pairs.csv").write_text("source,target\nzoo,pub\nhome,zoo\nzoo,work\n")
+        found = run("route", "town.csv", "--pairs", "pairs.csv", "-o", "out.csv", "--paths")
+        assert (found["pairs"], found["sources"], found["reached_pairs"]) == (3, 2, 2)
+        assert (place / "out.csv").read_text() == (
+            "source,target,distance,path\n"
+            'zoo,pub,11,"[""zoo"", ""home"", ""work"", ""pub""]"\n'
+            "home,zoo,inf,[]\n"
+            'zoo,work,9,"[""zoo"", ""home"", ""work""]"\n'
+        )
+        run("route", "town.csv", "--pairs", "pairs.csv", "-o", "back.csv", "--reverse")
+        assert (place / "back.csv").read_text().splitlines()[1:] == [
+            "zoo,pub,inf", "home,zoo,4", "zoo,work,inf",
+        ]  # fmt: skip
+
+    @pytest.mark.mpi
+    @pytest.mark.parametrize("ranks", [1, 3])
+    def test_on_ranks(self, groute: Command, place: Path, graph: Graph, ranks: int) -> None:
+        write_graph(graph, place / "it.gr")
+        pairs = np.random.default_rng(1).integers(0, 60, (50, 2))
+        lines = [f"q {s + 1} {t + 1}\n" for s, t in pairs.tolist()]
+        (place / "pairs.p2p").write_text("p aux sp p2p 50\n" + "".join(lines))
+        words = ["--pairs", place / "pairs.p2p", "-o", place / "out.csv", "--device", "cpu"]
+        done = groute("route", place / "it.gr", *words, ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        rows = rows_from(graph, pairs[:, 0])[range(50), pairs[:, 1]].tolist()
+        shown = ["inf" if x == groute_py.UNREACHED else str(x) for x in rows]
+        found = [line.split(",") for line in (place / "out.csv").read_text().splitlines()[1:]]
+        assert [line[2] for line in found] == shown
+        assert [[int(s) - 1, int(t) - 1] for s, t, _ in found] == pairs.tolist()
+
+    @pytest.mark.parametrize(
+        ("pairs", "words", "problem"),
+        [
+            ("zoo,pier\n", [], "target pier is not a vertex of town"),
+            ("zoo\n", [], "expected a source and a target"),
+            ("", [], "has no pairs"),
+            ("zoo,pub\n", ["-o", "out.npz"], "unknown suffix '.npz'"),
+            ("zoo,pub\n", ["-o", "pairs.csv"], "is both --pairs and --output"),
+            ("zoo,pub\n", ["--memory-limit", "much"], "write it as 20G"),
+        ],
+    )
+    def test_bad_input(self, place: Path, pairs: str, words: list[str], problem: str) -> None:
+        (place / "pairs.csv").write_text(pairs)
+        output = [] if "-o" in words else ["-o", "out.csv"]
+        with pytest.raises(InputError, match=problem):
+            run("route", "town.csv", "--pairs", "pairs.csv", *words, *output)
+        assert listing(place) == ["pairs.csv", "town.csv"]
+
+
+def test_help_loads_nothing_of_them(run: Run) -> None:
+    for command in ("matrix", "nearest", "route", "query"):
+        assert run(command, "--help").exit_code == 0

@@ -1,0 +1,246 @@
+"""``groute-py query``: a JSON answer to each line, whatever it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from support.graphs import random_graph
+from support.reference import rows_from
+
+import groute_py
+from groute_py.cli.main import commands
+from groute_py.cli.query import LONGEST_LINE
+from groute_py.graph.ids import Lookup, Numbering
+
+TOWN = "from,to,km\nhome,work,5\nwork,pub,2\npub,home,1\nzoo,home,4\n"
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> Path:
+    (tmp_path / "town.csv").write_text(TOWN)
+    return tmp_path / "town.csv"
+
+
+def ask(graph: Path, text: str | bytes, *words: str) -> list[Any]:
+    """The answers to an input, in this process."""
+    done = CliRunner().invoke(commands, ["query", str(graph), "--device", "cpu", *words], text)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+KNOWN: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"source": "zoo", "target": "pub"}, {"distance": 11}),
+    (
+        {"source": "zoo", "target": "pub", "path": True, "id": [1]},
+        {"id": [1], "distance": 11, "path": ["zoo", "home", "work", "pub"]},
+    ),
+    ({"source": "pub", "target": "zoo", "path": True}, {"distance": None, "path": []}),
+    ({"source": "zoo", "targets": ["zoo", "home"]}, {"distances": [0, 4]}),
+    (
+        {"pairs": [["zoo", "home"], ["pub", "zoo"]], "paths": True},
+        {"distances": [4, None], "paths": [["zoo", "home"], []]},
+    ),
+    (
+        {"sources": ["zoo", "pub"], "targets": ["work", "zoo"]},
+        {"distances": [[9, 0], [6, None]]},
+    ),
+]
+
+
+def test_every_kind_in_order(town: Path) -> None:
+    text = "".join(f"{json.dumps(question)}\n" for question, _ in KNOWN)
+    assert ask(town, text) == [answer for _, answer in KNOWN]
+    assert ask(town, text.rstrip("\n"))[-1] == KNOWN[-1][1]  # the last line has no end
+    assert ask(town, "") == []
+
+
+def test_the_other_direction(town: Path) -> None:
+    question = {"source": "pub", "target": "zoo", "path": True}
+    assert ask(town, json.dumps(question), "--reverse") == [
+        {"distance": 11, "path": ["zoo", "home", "work", "pub"]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("", "not a question"),
+        ("x", "not a question"),
+        ("[1]", "expected a JSON object, got list"),
+        ("[" * 100_000, "nested too deep"),
+        ("{}", "this one has nothing"),
+        ('{"source": "zoo"}', "this one has source"),
+        ('{"source": "zoo", "target": "pub", "paths": true}', "this one has paths, source, target"),
+        ('{"source": "zoo", "target": "pub", "path": 1}', "path must be true or false"),
+        ('{"source": "zoo", "target": "pier"}', "target pier is not a vertex of town"),
+        ('{"source": "zoo", "target": null}', "target None is no id"),
+        ('{"source": true, "target": "pub"}', "source True is no id"),
+        ('{"source": 1e3, "target": "pub"}', "source 1000.0 is no id"),
+        ('{"source": {"a": []}, "target": "pub"}', "is no id"),
+        ('{"source": "zoo", "targets": []}', "targets must be a list of at least one"),
+        ('{"source": "zoo", "targets": "pub"}', "targets must be a list"),
+        ('{"pairs": [["zoo"]]}', "a pair must be a source and a target"),
+        ('{"pairs": [3]}', "a pair must be a source and a target"),
+        ('{"sources": ["zoo"], "targets": ["pub"], "paths": true}', "this one has paths, sources"),
+        ("\x00\x7f", "not a question"),
+    ],
+)
+def test_what_cannot_be_answered(town: Path, line: str, problem: str) -> None:
+    """The next line is answered as if nothing had been."""
+    question = json.dumps(KNOWN[0][0])
+    first, second = ask(town, f"{line}\n{question}\n")
+    assert problem in first["error"]
+    assert first["kind"] == "InputError"
+    assert second == KNOWN[0][1]
+
+
+def test_what_is_no_text(town: Path) -> None:
+    first, second = ask(town, b'{"source": "\xff"}\n' + json.dumps(KNOWN[0][0]).encode())
+    assert first["kind"] == "InputError"
+    assert second == KNOWN[0][1]
+
+
+def test_the_longest_line(town: Path) -> None:
+    question = json.dumps(KNOWN[0][0])
+    fits, too_long = question.ljust(LONGEST_LINE), question.ljust(LONGEST_LINE + 1)
+    found = ask(town, f"{fits}\n{too_long}\n{too_long * 3}\n{question}\n{too_long}")
+    assert [answer.get("distance") for answer in found] == [11, None, None, 11, None]
+    assert found[1]["error"] == "a line of more than 1,048,576 bytes"
+
+
+def test_a_limit_per_question(tmp_path: Path) -> None:
+    groute_py.write_graph(groute_py.generate("road:1000x1000"), tmp_path / "large.csr")
+    lines = [{"source": 999_999, "target": 0}, {"source": 5, "target": 5}] * 2
+    words = ("--limit-per-question", "1e-6")
+    found = ask(tmp_path / "large.csr", "\n".join(map(json.dumps, lines)), *words)
+    assert [answer.get("kind") for answer in found] == ["TimeLimitError", None] * 2
+    done = CliRunner().invoke(commands, ["query", "road:9x9", "--limit-per-question", "0"])
+    assert "must be more than 0" in str(done.exception)
+
+
+def test_a_negative_cycle_is_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "loop.csv").write_text("from,to,km\na,b,3\nb,c,-5\nc,b,1\nd,e,2\n")
+    first, second = ask(
+        tmp_path / "loop.csv",
+        '{"source": "a", "target": "b"}\n{"source": "d", "target": "e"}\n',
+    )
+    assert first["kind"] == "NegativeCycleError"
+    assert second == {"distance": 2}
+
+
+def test_a_thousand_questions(tmp_path: Path) -> None:
+    graph = random_graph(300, 1200, seed=2, greatest=50)
+    groute_py.write_graph(graph, tmp_path / "it.csr")
+    pairs = np.random.default_rng(5).integers(0, 300, (1000, 2))
+    text = "".join(f'{{"source": {s}, "target": {t}}}\n' for s, t in pairs.tolist())
+    found = [answer["distance"] for answer in ask(tmp_path / "it.csr", text)]
+    rows = rows_from(graph, range(300))[pairs[:, 0], pairs[:, 1]].tolist()
+    assert found == [None if d == groute_py.UNREACHED else d for d in rows]
+
+
+@contextmanager
+def running(graph: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command in a process of its own, with the graph loaded."""
+    words = [sys.executable, "-m", "groute_py", "query", str(graph), "--device", "cpu"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stderr is not None
+        assert "is ready" in process.stderr.readline()
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_it_waits(town: Path, number: signal.Signals) -> None:
+    question = json.dumps(KNOWN[0][0])
+    with running(town) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{question}\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == KNOWN[0][1]  # before the input ends
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == ""
+    assert f"ended by {number.name} after 1 questions" in err
+
+
+def test_a_signal_during_a_question(tmp_path: Path) -> None:
+    """The line at hand is answered, and no other."""
+    groute_py.write_graph(groute_py.generate("road:1500x1500"), tmp_path / "large.csr")
+    line = json.dumps({"sources": list(range(40)), "targets": [5]})
+    with running(tmp_path / "large.csr") as process:
+        assert process.stdin is not None
+        process.stdin.write(f"{line}\n{line}\n")
+        process.stdin.flush()
+        wait_until_busy(process.pid)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=240)
+    assert process.returncode == 130
+    assert "ended by SIGTERM after 1 questions" in err
+    (answer,) = map(json.loads, out.splitlines())
+    assert len(answer["distances"]) == 40
+
+
+def wait_until_busy(process: int) -> None:
+    """Until it has left the call that reads: the clock of its processors runs."""
+
+    def ticks() -> int:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11])
+
+    begun = ticks()
+    while ticks() < begun + os.sysconf("SC_CLK_TCK") // 10:
+        pass
+
+
+def test_a_reader_that_has_gone(town: Path) -> None:
+    with running(town) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdin.write("{}\n")
+        process.stdin.close()
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+        assert process.wait(30) == 1
+
+
+@pytest.mark.mpi
+def test_it_runs_on_one_rank(groute: Any, town: Path) -> None:
+    done = groute("query", town, ranks=2)
+    assert done.returncode == 2
+    assert "query runs on one rank; start it without mpirun" in done.stderr
+
+
+@pytest.mark.parametrize("ids", [None, [5, -3, 9], ["b", "a", "ü"], []])
+def test_a_lookup_is_a_numbering(ids: list[Any] | None) -> None:
+    names = None if ids is None else np.array(ids, np.int64 if not ids else None)
+    numbering = Numbering(3 if ids is None else len(ids), 7, names)
+    lookup = Lookup(numbering, "it")
+    for vertex in (5, "5", 7, -3, "a", "ü", "", 2**70, "x" * 500):
+        outcomes = []
+        for find in (lookup.index_of, numbering.index_of):
+            try:
+                outcomes.append(
+                    find(vertex, "source")
+                    if find == lookup.index_of
+                    else find(vertex, "source", "it")
+                )
+            except groute_py.InputError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]

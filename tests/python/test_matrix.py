@@ -1,0 +1,150 @@
+"""Distances between sources and targets: every method, on every device and number of ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import graph_of, graphs, random_graph
+from support.local_ranks import on_ranks
+from support.reference import rows_from
+
+import groute_py
+from groute_py import Graph, InputError, Matrix, NegativeCycleError
+from groute_py.jobs.matrix import solve_matrix
+from groute_py.many import apsp as many_apsp
+from groute_py.many.request import METHODS, Request
+
+
+@pytest.fixture(params=METHODS)
+def method(request: pytest.FixtureRequest, device: str) -> str:
+    if (device, request.param) == ("cpu", "single"):
+        pytest.skip("single is a method for GPUs")
+    return str(request.param)
+
+
+def check(graph: Graph, matrix: Matrix | None) -> None:
+    """Against SciPy; each predecessor is the tail of a tight arc."""
+    assert matrix is not None
+    rows = rows_from(graph, matrix.sources)
+    wanted = rows[:, matrix.targets]
+    if graph.weights.dtype.kind == "f":
+        np.testing.assert_allclose(matrix.distances, wanted, rtol=1e-5, atol=1e-9)
+    else:
+        np.testing.assert_array_equal(matrix.distances, wanted)
+        assert matrix.distances.dtype == np.int64
+    if matrix.predecessors is None:
+        return
+    assert matrix.predecessors.shape == matrix.distances.shape
+    for (row, column), before in np.ndenumerate(matrix.predecessors):
+        target, known = matrix.targets[column], wanted[row, column]
+        if before < 0:
+            none = known in (np.inf, groute_py.UNREACHED)
+            assert none or target == matrix.sources[row]
+            continue
+        out = slice(graph.offsets[before], graph.offsets[before + 1])
+        weight = graph.weights[out][graph.heads[out] == target].min()
+        np.testing.assert_allclose(float(rows[row, before]) + weight, float(known), rtol=1e-5)
+
+
+@settings(max_examples=25)
+@given(graph=graphs(), data=st.data())
+def test_some_ends(device: str, method: str, graph: Graph, data: st.DataObject) -> None:
+    vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=9)
+    ends = data.draw(vertices), data.draw(vertices)
+    options: Any = {"algorithm": method, "device": device, "predecessors": True}
+    check(graph, groute_py.matrix(graph, *ends, **options))
+
+
+@settings(max_examples=15)
+@given(graph=graphs(least=-3, greatest=12))
+def test_negative_weights(device: str, method: str, graph: Graph) -> None:
+    ends = [0, graph.vertex_count // 2], [graph.vertex_count - 1, 0, 0]
+    try:
+        found = groute_py.matrix(graph, *ends, algorithm=method, device=device)
+    except NegativeCycleError as error:
+        cycle = error
+    else:
+        check(graph, found)
+        return
+    assert cycle.weight < 0
+
+
+@settings(max_examples=15)
+@given(graph=graphs(dtype="float32"))
+def test_floats(device: str, method: str, graph: Graph) -> None:
+    ends = [0], list(range(graph.vertex_count))[::-1]
+    trees = method != "floyd"
+    check(
+        graph,
+        groute_py.matrix(graph, *ends, algorithm=method, device=device, predecessors=trees),
+    )
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
+    graph = random_graph(150, 500, seed=ranks, greatest=9)
+    sources, targets = np.array([7, 7, 149, 0, 20, 3, 1]), np.array([5, 149, 5, 0])
+    request = Request(device=device, predecessors=True, reverse=reverse)
+
+    def work(channel: Any) -> Matrix | None:
+        return solve_matrix(channel, lambda: (graph, sources), targets, request)
+
+    found, *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    assert found is not None
+    assert found.reverse == reverse
+    check(graph.reversed() if reverse else graph, found)
+
+
+def test_many_pieces(device: str) -> None:
+    """More rows than leave a GPU at once."""
+    graph = random_graph(3000, 9000, seed=4, greatest=50)
+    ends = np.random.default_rng(1).integers(0, 3000, (2, 300))
+    found = groute_py.matrix(graph, *ends, device=device, algorithm="batch", predecessors=True)
+    assert found is not None
+    some = groute_py.apsp(graph, sources=ends[0], device="cpu", algorithm="heap")
+    assert some is not None
+    np.testing.assert_array_equal(found.distances, some.distances[:, ends[1]])
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "problem"),
+    [
+        ([3], [0], "source 3 is not a vertex"),
+        ([0], [-1], "target -1 is not a vertex"),
+        ([], [0], "sources must be a list of at least one"),
+        ([0], [], "targets must be a list of at least one"),
+        ([0], [[1]], "targets must be a list"),
+        ([0], ["a"], "targets must be integers"),
+        ([0.5], [0], "sources must be integers"),
+    ],
+)
+def test_wrong_ends(sources: Any, targets: Any, problem: str) -> None:
+    graph = graph_of(3, [(0, 1, 1)])
+    with pytest.raises(InputError, match=problem):
+        groute_py.matrix(graph, sources, targets, device="cpu")
+    with groute_py.open(graph, device="cpu") as solver:
+        with pytest.raises(InputError, match=problem):
+            solver.matrix(sources, targets)
+        assert solver.matrix([0], [1]) is not None
+
+
+def test_a_matrix_that_fits_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its columns alone count."""
+    graph = random_graph(100, 300, seed=1, greatest=3)
+    monkeypatch.setattr(many_apsp, "available_bytes", lambda: 1000)
+    assert groute_py.matrix(graph, range(100), [0], device="cpu") is not None
+    with pytest.raises(InputError, match=r"100 rows of 2 vertices take 1,600 bytes, and 1,000"):
+        groute_py.matrix(graph, range(100), [0, 1], device="cpu")
+
+
+def test_a_sum_beyond_int64(device: str) -> None:
+    half = 2**62
+    graph = graph_of(4, [(0, 1, half), (1, 2, half), (2, 3, half)], "int64")
+    with pytest.raises(groute_py.RunError, match="does not fit"):
+        groute_py.matrix(graph, [0], [3], device=device)

@@ -1,0 +1,189 @@
+"""The nearest facility of each vertex, ties included, on every device and number of ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import graph_of, graphs, random_graph
+from support.local_ranks import on_ranks
+from support.reference import check_path, nearest_of, rows_from, turned_round
+
+import groute_py
+from groute_py import Graph, InputError, NearestFacilities, NegativeCycleError, TimeLimitError
+from groute_py.engine.options import Options
+from groute_py.jobs.nearest import solve_from_facilities
+
+
+def check(
+    graph: Graph, facilities: list[int], found: NearestFacilities | None, *, to_facility: bool
+) -> None:
+    """Owners, distances, and each vertex's path by the next vertices."""
+    assert found is not None
+    assert found.to_facility == to_facility
+    owners, distances = nearest_of(turned_round(graph) if to_facility else graph, facilities)
+    np.testing.assert_array_equal(found.distances, distances)
+    np.testing.assert_array_equal(found.facilities, owners)
+    check_paths(graph, found)
+
+
+def check_paths(graph: Graph, found: NearestFacilities) -> None:
+    for vertex, owner in enumerate(found.facilities.tolist()):
+        path = [vertex]
+        while found.next[path[-1]] >= 0:
+            path.append(int(found.next[path[-1]]))
+            assert len(path) <= graph.vertex_count
+        if owner < 0:
+            assert path == [vertex]
+            assert not found.reached[vertex]
+            continue
+        assert path[-1] == owner
+        assert (found.facilities[path] == owner).all()
+        check_path(graph, path if found.to_facility else path[::-1], found.distances[vertex])
+
+
+@settings(max_examples=60)
+@given(graph=graphs(greatest=3), to_facility=st.booleans(), data=st.data())
+def test_ties_go_to_the_lower_id(
+    device: str, graph: Graph, to_facility: bool, data: st.DataObject
+) -> None:
+    """Small weights: many ties, arcs of weight 0, and cycles of them."""
+    vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=8)
+    facilities = data.draw(vertices)
+    found = groute_py.nearest(graph, facilities, to_facility=to_facility, device=device)
+    check(graph, facilities, found, to_facility=to_facility)
+
+
+@settings(max_examples=30)
+@given(graph=graphs(greatest=0))
+def test_arcs_of_weight_zero_only(device: str, graph: Graph) -> None:
+    facilities = list(range(0, graph.vertex_count, 3))[::-1]
+    found = groute_py.nearest(graph, facilities, device=device)
+    check(graph, facilities, found, to_facility=False)
+
+
+@settings(max_examples=30)
+@given(graph=graphs(least=-2, greatest=9))
+def test_negative_weights(device: str, graph: Graph) -> None:
+    facilities = [graph.vertex_count - 1, 0]
+    try:
+        found = groute_py.nearest(graph, facilities, device=device)
+    except NegativeCycleError as error:
+        cycle = error
+    else:
+        check(graph, facilities, found, to_facility=False)
+        return
+    assert cycle.weight < 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("least", [0.0, -0.05])
+def test_floats(device: str, dtype: str, least: float) -> None:
+    random = np.random.default_rng(5)
+    # a path downwards, on which negative weights close no cycle, and arcs of random weight
+    arcs = [(v, v + 1, least) for v in range(79)]
+    ends = random.integers(0, 80, (2, 250)).tolist()
+    arcs += list(zip(*ends, (random.random(250) + 5).tolist(), strict=True))
+    graph = graph_of(80, arcs, dtype)
+    found = groute_py.nearest(graph, [70, 3, 20], device=device)
+    assert found is not None
+    rows = dict(zip((3, 20, 70), rows_from(graph, (3, 20, 70)), strict=True))
+    np.testing.assert_allclose(found.distances, np.min([*rows.values()], axis=0), rtol=1e-5)
+    own = [rows[owner][vertex] for vertex, owner in enumerate(found.facilities.tolist())]
+    np.testing.assert_allclose(own, found.distances, rtol=1e-5, atol=1e-6)
+    check_paths(graph, found)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("to_facility", [False, True])
+def test_on_ranks(device: str, ranks: int, to_facility: bool) -> None:
+    graph = random_graph(150, 400, seed=ranks, greatest=4)
+    facilities = [149, 7, 20, 20, 3]
+
+    def work(channel: Any) -> NearestFacilities | None:
+        options = Options(device=device)
+        given = np.array(facilities)
+        return solve_from_facilities(
+            channel, lambda: (graph, given), options, to_facility=to_facility
+        )
+
+    found, *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    check(graph, facilities, found, to_facility=to_facility)
+
+
+def test_a_cutoff(device: str) -> None:
+    graph = random_graph(80, 200, seed=1, greatest=9)
+    found = groute_py.nearest(graph, [0, 5], cutoff=6, device=device)
+    assert found is not None
+    _, distances = nearest_of(graph, [0, 5])
+    np.testing.assert_array_equal(found.reached, distances <= 6)
+    check_paths(graph, found)
+
+
+def test_a_solver_takes_the_direction_from_the_call() -> None:
+    graph = random_graph(60, 150, seed=3, greatest=4)
+    for reverse in (False, True):
+        with groute_py.open(graph, device="cpu", reverse=reverse) as solver:
+            for to_facility in (False, True):
+                found = solver.nearest([9, 50], to_facility=to_facility)
+                check(graph, [9, 50], found, to_facility=to_facility)
+    with groute_py.open(graph, device="cpu", hops=True) as solver:
+        hops = solver.nearest([9, 50])
+        check(graph.with_unit_weights(), [9, 50], hops, to_facility=False)
+
+
+def test_ids_decide_ties_and_name_answers(tmp_path: Path) -> None:
+    """Vertex 0 is zoo, which comes after all others by its id."""
+    (tmp_path / "town.csv").write_text("from,to,km\nzoo,inn,3\npub,inn,3\ninn,bar,1\nend,zoo,9\n")
+    found = groute_py.nearest(tmp_path / "town.csv", [0, 2], device="cpu")
+    assert found is not None
+    assert found.numbering.ids_of(found.facilities[[0, 1, 2]]).tolist() == ["zoo", "pub", "pub"]
+    found.save(tmp_path / "out.csv")
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines == [
+        "vertex,facility,distance,next",
+        "zoo,zoo,0,",
+        "inn,pub,3,pub",
+        "pub,pub,0,",
+        "bar,pub,4,inn",
+        "end,,inf,",
+    ]
+    found.save(tmp_path / "out.npz")
+    arrays = np.load(tmp_path / "out.npz")
+    assert arrays["facilities"].tolist() == found.facilities.tolist()
+    assert arrays["ids"].tolist() == ["zoo", "inn", "pub", "bar", "end"]
+    pq = pytest.importorskip("pyarrow.parquet")
+    found.save(tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").to_pylist()[-1] == {
+        "vertex": "end",
+        "facility": None,
+        "distance": None,
+        "next": None,
+    }
+    with pytest.raises(InputError, match=r"unknown suffix '.doc'"):
+        found.save(tmp_path / "out.doc")
+
+
+@pytest.mark.parametrize(
+    ("facilities", "options", "problem"),
+    [
+        ([], {}, "facilities must be a list of at least one"),
+        ([3], {}, "facility 3 is not a vertex"),
+        ([0.5], {}, "facilities must be integers"),
+        ([0], {"cutoff": "far"}, "cutoff"),
+        ([0], {"device": "tpu"}, "auto, cpu, cuda"),
+    ],
+)
+def test_wrong_arguments(facilities: Any, options: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        groute_py.nearest(graph_of(3, [(0, 1, 1)]), facilities, **({"device": "cpu"} | options))
+
+
+def test_a_time_limit() -> None:
+    with pytest.raises(TimeLimitError):
+        groute_py.nearest("road:300x300", [0], device="cpu", time_limit_s=1e-6)

@@ -1,0 +1,230 @@
+"""Routes between pairs: distances and paths, on every device and number of ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import graph_of, graphs, random_graph
+from support.local_ranks import on_ranks
+from support.reference import check_path, rows_from
+
+import groute_py
+from groute_py import Graph, InputError, NegativeCycleError, Routes, RunError, TimeLimitError
+from groute_py.io.pairs import read_pairs_in
+from groute_py.jobs import by_rows
+from groute_py.jobs.route import solve_routes
+from groute_py.many.request import Request
+
+
+def check(graph: Graph, pairs: Any, routes: Routes | None, *, reverse: bool = False) -> None:
+    """Against SciPy; paths lead along arcs from end to end."""
+    assert routes is not None
+    ends = np.asarray(pairs)[:, ::-1] if reverse else np.asarray(pairs)
+    sources, rows = np.unique(ends[:, 0], return_inverse=True)
+    wanted = rows_from(graph, sources)[rows, ends[:, 1]]
+    np.testing.assert_array_equal(routes.pairs, pairs)
+    if graph.weights.dtype.kind == "f":
+        np.testing.assert_allclose(routes.distances, wanted, rtol=1e-5, atol=1e-9)
+    else:
+        np.testing.assert_array_equal(routes.distances, wanted)
+    if routes.paths is None:
+        return
+    for (begin, end), path, length in zip(ends.tolist(), routes.paths, wanted, strict=True):
+        if length in (np.inf, groute_py.UNREACHED):
+            assert len(path) == 0
+        else:
+            assert (path[0], path[-1]) == (begin, end)
+            check_path(graph, path.tolist(), length)
+
+
+@settings(max_examples=40)
+@given(graph=graphs(greatest=5), paths=st.booleans(), data=st.data())
+def test_some_pairs(device: str, graph: Graph, paths: bool, data: st.DataObject) -> None:
+    vertex = st.integers(0, graph.vertex_count - 1)
+    pairs = data.draw(st.lists(st.tuples(vertex, vertex), min_size=1, max_size=20))
+    check(graph, pairs, groute_py.route(graph, pairs, paths=paths, device=device))
+
+
+@settings(max_examples=20)
+@given(graph=graphs(dtype="float64"), paths=st.booleans())
+def test_floats(device: str, graph: Graph, paths: bool) -> None:
+    pairs = [(v, (7 * v + 3) % graph.vertex_count) for v in range(graph.vertex_count)]
+    check(graph, pairs, groute_py.route(graph, pairs, paths=paths, device=device))
+
+
+@settings(max_examples=30)
+@given(graph=graphs(least=-2, greatest=9))
+def test_negative_weights(device: str, graph: Graph) -> None:
+    pairs = [(0, v) for v in range(graph.vertex_count)]
+    try:
+        routes = groute_py.route(graph, pairs, paths=True, device=device)
+    except NegativeCycleError as error:
+        cycle = error
+    else:
+        check(graph, pairs, routes)
+        return
+    assert cycle.weight < 0
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
+    graph = random_graph(150, 500, seed=ranks, greatest=9)
+    pairs = np.random.default_rng(ranks).integers(0, 150, (60, 2))
+    pairs[:20, 0] = 7  # many of one source
+    request = Request(device=device, reverse=reverse)
+
+    def work(channel: Any) -> Routes | None:
+        return solve_routes(channel, lambda: (graph, pairs), request, paths=True)
+
+    routes, *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    check(graph, pairs, routes, reverse=reverse)
+
+
+def test_more_ranks_than_sources(device: str) -> None:
+    graph = random_graph(50, 200, seed=1, greatest=9)
+
+    def work(channel: Any) -> Routes | None:
+        pairs = np.array([[3, 4]])
+        return solve_routes(channel, lambda: (graph, pairs), Request(device=device), paths=False)
+
+    check(graph, [[3, 4]], on_ranks(4, work)[0])
+
+
+def test_searches_leave_nothing(device: str) -> None:
+    """One solver, call after call: near and far targets, unreachable ones, the source itself."""
+    graph = random_graph(200, 450, seed=6, greatest=30)
+    random = np.random.default_rng(3)
+    with groute_py.open(graph, device=device) as solver:
+        for count in (1, 1, 5, 1, 30, 1):
+            pairs = random.integers(0, 200, (count, 2))
+            check(graph, pairs, solver.route(pairs, paths=True))
+        check(graph, [(5, 5), (5, 5)], solver.route([(5, 5), (5, 5)], paths=True))
+
+
+def test_sources_in_several_goes(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(by_rows, "SOURCES_AT_ONCE", 7)
+    graph = random_graph(80, 300, seed=6, greatest=30)
+    pairs = np.random.default_rng(3).integers(0, 80, (50, 2))
+    check(graph, pairs, groute_py.route(graph, pairs, device=device))
+
+
+def test_hops_and_a_cutoff_of_a_solver() -> None:
+    graph = random_graph(80, 300, seed=6, greatest=30)
+    pairs = [(0, 5), (7, 9)]
+    with groute_py.open(graph, device="cpu", hops=True) as solver:
+        check(graph.with_unit_weights(), pairs, solver.route(pairs, paths=True))
+    with groute_py.open(graph, device="cpu", cutoff=5) as solver:
+        for call in (lambda: solver.route(pairs), lambda: solver.matrix([0], [1]), solver.apsp):
+            with pytest.raises(InputError, match="cutoff: for sssp and nearest, not for"):
+                call()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "problem"),
+    [
+        ([], "a source and a target each"),
+        ([1, 2], "a source and a target each"),
+        ([[1, 2, 0]], "a source and a target each"),
+        ([[0, 3]], "target 3 is not a vertex"),
+        ([[-1, 0]], "source -1 is not a vertex"),
+        ([[0.5, 1]], "pairs must be integers"),
+    ],
+)
+def test_wrong_pairs(pairs: Any, problem: str) -> None:
+    graph = graph_of(3, [(0, 1, 1)])
+    with pytest.raises(InputError, match=problem):
+        groute_py.route(graph, pairs, device="cpu")
+    with groute_py.open(graph, device="cpu") as solver, pytest.raises(InputError, match=problem):
+        solver.route(pairs)
+
+
+def test_a_sum_beyond_int64() -> None:
+    half = 2**62
+    graph = graph_of(5, [(0, 1, half), (1, 2, half), (2, 3, half), (0, 4, 1)], "int64")
+    near = groute_py.route(graph, [(0, 4), (0, 1)], device="cpu")
+    assert near is not None
+    assert near.distances.tolist() == [1, half]
+    with pytest.raises(RunError, match="does not fit"):
+        groute_py.route(graph, [(0, 3)], device="cpu")
+
+
+def test_a_time_limit() -> None:
+    graph = groute_py.generate("road:1000x1000")
+    with groute_py.open(graph, device="cpu", time_limit_s=1e-6) as solver:
+        for call in (
+            lambda: solver.route([(graph.vertex_count - 1, 0)]),
+            lambda: solver.matrix([5], [9]),
+        ):
+            with pytest.raises(TimeLimitError, match="the time limit passed"):
+                call()
+
+
+def test_tables(tmp_path: Path) -> None:
+    (tmp_path / "town.csv").write_text('from,to,km\n"a,b",inn,3\ninn,bar,1\n')
+    graph = groute_py.read_graph(tmp_path / "town.csv")
+    routes = groute_py.route(graph, [(0, 2), (2, 0)], paths=True, device="cpu")
+    assert routes is not None
+    routes.save(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == (
+        'source,target,distance,path\n"a,b",bar,4,"[""a,b"", ""inn"", ""bar""]"\nbar,"a,b",inf,[]\n'
+    )
+    pq = pytest.importorskip("pyarrow.parquet")
+    routes.save(tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").to_pylist()[1] == {
+        "source": "bar",
+        "target": "a,b",
+        "distance": None,
+        "path": "[]",
+    }
+
+
+class TestFiles:
+    """Pairs from files."""
+
+    NUMBERING = graph_of(4, []).numbering
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("it.csv", "source,target\n1,2\n\n 3 ,0\n"),
+            ("it.csv", "\ufeff1,2\r\n3,0"),
+            ("it.csv", '"1","2"\n3,0\n'),
+            ("it.p2p", "c it\np aux sp p2p 2\nq 1 2\nq 3 0\n"),
+        ],
+    )
+    def test_forms(self, tmp_path: Path, name: str, text: str) -> None:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        found = read_pairs_in(tmp_path / name, self.NUMBERING, "it")
+        assert found.tolist() == [[1, 2], [3, 0]]
+
+    @pytest.mark.parametrize(
+        ("name", "content", "problem"),
+        [
+            ("it.csv", b"1,2\n1\n", "it.csv:2: expected a source and a target, got '1'"),
+            ("it.csv", b"1,2,3\n", "expected a source and a target"),
+            ("it.csv", b"1,\n", "expected a source and a target"),
+            ("it.csv", b"\xff,2\n", "UTF-8"),
+            ("it.csv", b'"1,2\n', "it.csv:1: unexpected end"),
+            ("it.csv", b"", "has no pairs"),
+            ("it.csv", b"source,target\n", "has no pairs"),
+            ("it.csv", b"1,9\n", "target 9 is not a vertex"),
+            ("it.csv", b"1,x\n", "is no integer"),
+            ("it.p2p", b"q 1 2\n", "expected"),
+            ("it.txt", b"1 2\n", "unknown suffix"),
+            ("none.csv", None, "No such file"),
+        ],
+    )
+    def test_wrong_files(
+        self, tmp_path: Path, name: str, content: bytes | None, problem: str
+    ) -> None:
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=problem):
+            read_pairs_in(tmp_path / name, self.NUMBERING, "it")
