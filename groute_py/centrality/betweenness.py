@@ -161,9 +161,14 @@ def _sums(
     """The sums over this rank's sources, in the narrowest type that holds every distance."""
     facts, device = facts_of(job.graph), _device(job, channel.size)
     types = [np.dtype(np.int32)] if job.hops else row_types(facts, device)
-    for kind in types:
+    attempts = [(kind, device) for kind in types]
+    if (
+        device == "cuda"
+    ):  # a core can tell a sum that a distance misses from one that was only tried
+        attempts.append((types[-1], "cpu"))
+    for kind, place in attempts:
         try:
-            solver = _opened(job, kind, device, channel)
+            solver = _opened(job, kind, place, channel)
             for done in solver.add(own):
                 if progress is not None:
                     progress(min(done * channel.size, len(job.sources)), len(job.sources))
@@ -243,7 +248,7 @@ def _gathered(
 
 
 def _spread_squares(job: DependencyJob, squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of an arc that stands for s parallel ones each has 1 / s of its value: 1 / s² of its square."""
+    """Each of s parallel arcs has 1 / s of the value of the arc for them: 1 / s² of its square."""
     simple = job.simple
     if not job.asked.by_arc or simple.shares is None:
         return squares

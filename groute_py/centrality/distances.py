@@ -47,7 +47,7 @@ class Reduced:
         return bool((self.rows.reached == self.count).all())
 
     def closeness(self, *, normalized: bool) -> NDArray[np.float64]:
-        """Shape (k,): (r − 1) / (the sum of distances), with r the reached vertices; 0 if that is 0.
+        """Shape (k,): (r − 1) / (sum of distances), with r the reached vertices; 0 if the sum is.
 
         With ``normalized`` it is multiplied by (r − 1) / (n − 1) (Wasserman and Faust, 1994).
         """
@@ -76,8 +76,8 @@ class Reduced:
         (central,) = np.nonzero(self.rows.reached == self.count)
         if not len(central):
             raise InputError(
-                f"no source reaches every vertex of {quoted(self.job.facts.name)}, so its radius is "
-                "infinite; ask for the eccentricity of each vertex, or take its largest component"
+                f"no source reaches every vertex of {quoted(self.job.facts.name)}, so its radius "
+                "is infinite; ask for the eccentricity of each vertex, or take its largest component"
             )
         return int(central[self.rows.greatest[central].argmin()])
 
@@ -135,8 +135,8 @@ def reduced(
         graph, sources = load()
         if reciprocals and choices.weighted and graph.arc_count and graph.weights.min() < 0:
             raise InputError(
-                f"{quoted(graph.name)} has a negative weight, with which harmonic centrality is not "
-                "defined"
+                f"{quoted(graph.name)} has a negative weight, with which harmonic centrality is "
+                "not defined"
             )
         return choices.applied(graph), sources
 

@@ -177,7 +177,8 @@ def betweenness(
         **options: see `groute_py.centrality`; not ``reverse``.
 
     Returns:
-        `Scores` of all n vertices on rank 0, float64, with ``errors`` for estimates; None elsewhere.
+        `Scores` of all n vertices on rank 0, float64, with ``errors`` for estimates; None
+        elsewhere.
 
     Raises:
         InputError: a weight is negative, or arcs of weight 0 close a cycle.

@@ -22,8 +22,8 @@ class SimpleGraph:
 
     Attributes:
         graph: of m arcs; each is the lightest of those with its ends.
-        places: int64, shape (the given graph's arcs,): the arc of ``graph`` that stands for each, −1
-            where no shortest path takes it; None if all arcs are there.
+        places: int64, shape (arcs of the given graph,): the arc of ``graph`` that stands for each,
+            −1 where no shortest path takes it; None if all arcs are there.
         shares: int64, shape (m,): how many equally light arcs each stands for; None likewise.
     """
 

@@ -120,7 +120,13 @@ SUMMARY = Program(
 )
 """A few numbers of each row of distances."""
 
-PROGRAMS = (SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, PEER_LATENCY, SUMMARY)
+DEPENDENCIES = Program(("multi_source/dependencies.cu",), ("add_dependencies",))
+"""Sums of Brandes' dependencies, from rows of distances."""
+
+PROGRAMS = (
+    *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS),
+    *(PEER_LATENCY, SUMMARY, DEPENDENCIES),
+)
 """Every text that is compiled."""
 
 BLOCK = 256

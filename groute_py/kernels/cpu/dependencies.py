@@ -1,8 +1,8 @@
 """Brandes' accumulation from one source: counts of shortest paths, then dependencies backwards.
 
-σ(v) counts the shortest paths from the source to v. The dependency of the source on v is the sum of
-σ(v) / σ(w) · (1 + δ(w)) over the tight arcs from v to w. Brandes, "A faster algorithm for
-betweenness centrality" (2001). Graphs have neither self-loops nor parallel arcs.
+Where paths(v) counts the shortest paths to v, the dependency of the source on v is the sum of
+paths(v) / paths(w) · (1 + dependency(w)) over the tight arcs from v to w. Brandes, "A faster
+algorithm for betweenness centrality" (2001). Graphs have neither self-loops nor parallel arcs.
 
 Each term is converted to fixed point before it is added, so that the order of additions does not
 matter; ``kernels/multi_source/dependencies.cu`` finds the same numbers.
@@ -20,7 +20,7 @@ from groute_py.kernels.cpu.heap import rise, sink
 from groute_py.kernels.cpu.sums import reach_of
 
 LEVEL, OVERFLOWED = 1, 2
-"""Bits of what `settle` met: an arc between vertices at the same distance; a sum that is too great."""
+"""Bits of what `settle` met: an arc between vertices at one distance; a sum that is too great."""
 
 
 @njit(cache=True, nogil=True)
@@ -35,7 +35,7 @@ def search(
         nothing: the distance of unreached vertices.
         distances: shape (n,), ``nothing`` everywhere; filled with numbers of arcs.
         order: uint32, shape (n,); filled with the reached vertices by distance.
-        paths: float64, shape (n,), 0 everywhere; filled with σ.
+        paths: float64, shape (n,), 0 everywhere; filled with the numbers of shortest paths.
     """
     one, count, done = np.uint64(1), np.uint64(1), np.uint64(0)
     distances[source], order[0], paths[source] = 0, source, 1.0
@@ -178,7 +178,9 @@ def accumulate(
     totals: Any,
     squares: Any,
 ) -> Any:
-    """Add the dependencies of a source; returns its greatest σ, and adds nothing if it is infinite.
+    """Add the dependencies of a source; returns the most paths to a vertex.
+
+    Nothing is added if that is infinite.
 
     Args:
         offsets, heads, weights, source, nothing, distances, paths: as `settle` left them.
