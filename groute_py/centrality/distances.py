@@ -75,9 +75,10 @@ class Reduced:
         """
         (central,) = np.nonzero(self.rows.reached == self.count)
         if not len(central):
+            name = quoted(self.job.facts.name)
             raise InputError(
-                f"no source reaches every vertex of {quoted(self.job.facts.name)}, so its radius "
-                "is infinite; ask for the eccentricity of each vertex, or take its largest component"
+                f"no source reaches every vertex of {name}, so its radius is "
+                "infinite; ask for the eccentricity of each vertex, or take its largest component"
             )
         return int(central[self.rows.greatest[central].argmin()])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.centrality.betweenness import Accumulated, accumulated
+from groute_py.centrality.accumulation import Accumulated, accumulated
 from groute_py.centrality.choices import Choices, Load
 from groute_py.centrality.distances import Reduced, reduced
 from groute_py.centrality.scores import ArcScores, Scores, estimated, statistics_of
@@ -48,7 +48,7 @@ def closeness(
     [0.3333333333333333, 0.0]
     """
     found = _reduced("closeness", graph, sources, options)
-    return None if found is None else _scores(found, found.closeness(normalized=normalized))
+    return None if found is None else row_scores(found, found.closeness(normalized=normalized))
 
 
 def harmonic(
@@ -74,7 +74,7 @@ def harmonic(
     [0.375, 0.25, 0.0]
     """
     found = _reduced("harmonic", graph, sources, options, reciprocals=True)
-    return None if found is None else _scores(found, found.harmonic(normalized=normalized))
+    return None if found is None else row_scores(found, found.harmonic(normalized=normalized))
 
 
 def eccentricity(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Scores | None:
@@ -92,7 +92,7 @@ def eccentricity(graph: GraphLike, *, sources: Vertices = None, **options: Any) 
     [7, 3, 0]
     """
     found = _reduced("eccentricity", graph, sources, options)
-    return None if found is None else _scores(found, found.rows.greatest)
+    return None if found is None else row_scores(found, found.rows.greatest)
 
 
 def diameter(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Any:
@@ -190,8 +190,7 @@ def betweenness(
     found = _accumulated("betweenness", graph, sources, options, endpoints=endpoints)
     if found is None:
         return None
-    vertices = np.arange(found.job.graph.vertex_count)
-    return Scores(vertices, *estimated(found, normalized=normalized), statistics_of(found))
+    return vertex_scores(found, normalized=normalized)
 
 
 def edge_betweenness(
@@ -227,6 +226,12 @@ def edge_betweenness(
     return arc_scores(given, found, normalized=normalized)
 
 
+def vertex_scores(found: Accumulated, *, normalized: bool) -> Scores:
+    """The scores of all vertices."""
+    vertices = np.arange(found.job.graph.vertex_count)
+    return Scores(vertices, *estimated(found, normalized=normalized), statistics_of(found))
+
+
 def arc_scores(graph: Any, found: Accumulated, *, normalized: bool) -> ArcScores:
     """The scores of the arcs of the graph that was given."""
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
@@ -234,7 +239,8 @@ def arc_scores(graph: Any, found: Accumulated, *, normalized: bool) -> ArcScores
     return ArcScores(tails, heads, *estimated(found, normalized=normalized), statistics_of(found))
 
 
-def _scores(found: Reduced, values: NDArray[Any]) -> Scores:
+def row_scores(found: Reduced, values: NDArray[Any]) -> Scores:
+    """The scores of the sources, from a value for each row."""
     statistics = {
         "algorithm": found.job.choice.algorithm,
         "reason": found.job.choice.reason,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.centrality.betweenness import Accumulated
+from groute_py.centrality.accumulation import Accumulated
 
 
 @dataclass(frozen=True, eq=False)
