@@ -205,7 +205,7 @@ def _values(
         with told(path), replacing(path) as file:
             form_of(path)(columns, file)
         answer["output"] = output
-    best = scores.values.argsort(kind="stable")[::-1][:top]
+    best = (-scores.values).argsort(kind="stable")[:top]
     answer["top"] = [
         dict(zip(columns, row, strict=True))
         for row in zip(*(column[best].tolist() for column in columns.values()), strict=True)
