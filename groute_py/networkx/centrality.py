@@ -67,10 +67,10 @@ def betweenness_centrality(
     if not len(G):
         return {}
     drawn = _drawn(G, None if k == len(G) else k, seed)
+    scales = _scales(G, drawn, normalized, endpoints=endpoints)
     if drawn == []:
         return dict.fromkeys(G, 0.0)
-    found = dependencies_of(G, weight, drawn, endpoints=endpoints)
-    values = found.totals * _scales(G, drawn, normalized, endpoints=endpoints)
+    values = dependencies_of(G, weight, drawn, endpoints=endpoints).totals * scales
     return dict(zip(G, values.tolist(), strict=True))
 
 
@@ -139,6 +139,9 @@ def _scales(
     """What NetworkX multiplies the sum of each node by, shape (n,); edges count both ends.
 
     Without end points a drawn node has one source less than others, since it is one itself.
+
+    Raises:
+        ZeroDivisionError: no node was drawn, as in NetworkX.
     """
     count = len(graph) if endpoints else len(graph) - 1
     sources = count if drawn is None else len(drawn)
@@ -147,13 +150,12 @@ def _scales(
     if drawn is None or endpoints:
         return np.full(len(graph), _scale(graph, sources, count, normalized))
     scales = np.full(len(graph), _scale(graph, sources, count, normalized))
-    scales[[graph.index[node] for node in drawn]] = _scale(graph, sources - 1, count, normalized)
+    vertices = [graph.index[node] for node in drawn]
+    scales[vertices] = math.nan if sources == 1 else _scale(graph, sources - 1, count, normalized)
     return scales
 
 
 def _scale(graph: BackendGraph, sources: int, count: int, normalized: bool) -> float:
-    if sources < 1:
-        return math.nan
     if normalized:
         return 1 / (sources * (count - 1))
     return count / (sources * (1 if graph.is_directed() else 2))
