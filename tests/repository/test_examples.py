@@ -105,7 +105,10 @@ def test_example_on_ranks(name: str, says: list[str]) -> None:
         assert done.stdout.count(part) == 1, done.stdout
 
 
-CONSOLES = ["README.md", "docs/command-line.md", "docs/files.md", "docs/tables.md"]
+CONSOLES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("centrality", "command-line", "files", "tables")),
+]
 """The documents with commands and their answers; those of a document share a folder."""
 
 RANKS = re.compile(r"^(mpirun|python -m groute_py\.launch) -n (\d+) (-- |groute-py )")
@@ -135,7 +138,10 @@ def test_ranks_of_the_documents(desk: Path, document: str) -> None:
             follow(desk, RANKS.sub(r"python -m groute_py.launch -n \2 -- ", line), shown)
 
 
-TUTORIALS = ["docs/from-scipy.md", "docs/from-networkx.md", "docs/from-cugraph.md"]
+TUTORIALS = [
+    "docs/centrality.md",
+    *(f"docs/from-{name}.md" for name in ("scipy", "networkx", "cugraph")),
+]
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/python.md", *TUTORIALS])
