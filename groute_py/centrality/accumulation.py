@@ -111,35 +111,75 @@ def accumulated(
     """Sums of dependencies; None on ranks other than 0. Collective.
 
     Args:
+        channel, load, choices, by_arc, endpoints, errors: as for `dependency_job`.
+        progress: as for `accumulate`.
+
+    Raises:
+        InputError, RunError, SetupError: as these functions do.
+    """
+    job = dependency_job(channel, load, choices, by_arc=by_arc, endpoints=endpoints, errors=errors)
+    return accumulate(channel, job, progress)
+
+
+def dependency_job(
+    channel: Channel,
+    load: Load,
+    choices: Choices,
+    *,
+    by_arc: bool = False,
+    endpoints: bool = False,
+    errors: bool = False,
+) -> DependencyJob:
+    """Read the graph, and give it to every rank. Collective.
+
+    Args:
         channel: connects the ranks.
         load: gives the graph and the sources; called on rank 0.
         choices: the same on every rank, but for the device.
         by_arc: whether sums are those of arcs, not of vertices.
         endpoints: whether the ends of a path lie on it.
         errors: whether the squares are summed too where not all vertices are sources.
+
+    Raises:
+        InputError: no vertices, negative weights or a cycle of weight 0.
+        SetupError: the device cannot be used.
+    """
+
+    def made() -> DependencyJob:
+        graph, sources = load()
+        simple = _countable(graph, choices)
+        every = np.arange(graph.vertex_count) if sources is None else sources
+        every = checked(every.astype(np.int64, copy=False), graph.vertex_count, graph.name)
+        squares = errors and len(every) != graph.vertex_count
+        asked = Accumulation(by_arc, endpoints, squares)
+        return DependencyJob(simple, every, not choices.weighted, asked, choices)
+
+    on_root(channel, choices.check)
+    return on_root(channel, made)
+
+
+def accumulate(
+    channel: Channel, job: DependencyJob, progress: Progress | None = None
+) -> Accumulated | None:
+    """Sums of dependencies over all sources; None on ranks other than 0. Collective.
+
+    Args:
+        channel: connects the ranks.
+        job: the same on every rank.
         progress: takes how many sources are done, and of how many.
 
     Raises:
-        InputError: negative weights, a cycle of weight 0, or memory that does not suffice.
+        InputError: the memory does not suffice.
         RunError: a distance, or a number of paths, does not fit.
-        SetupError: the device cannot be used.
     """
-    on_root(channel, choices.check)
-    job = on_root(channel, lambda: _job(*load(), choices, by_arc, endpoints, errors))
     own = job.sources[channel.rank :: channel.size]
     with collective(channel):
         sums, label = _sums(job, own, channel, progress)
     return _gathered(channel, job, sums, label)
 
 
-def _job(
-    graph: Graph,
-    sources: NDArray[np.int64] | None,
-    choices: Choices,
-    by_arc: bool,
-    endpoints: bool,
-    errors: bool,
-) -> DependencyJob:
+def _countable(graph: Graph, choices: Choices) -> SimpleGraph:
+    """The graph whose shortest paths are counted."""
     name = quoted(graph.name)
     if graph.vertex_count == 0:
         raise InputError(f"{name} has no vertices, so there is no source")
@@ -148,11 +188,7 @@ def _job(
         raise InputError(f"{name} has a negative weight, with which betweenness is not defined")
     simple = simple_graph(whole)
     refuse_zero_cycles(simple.graph)
-    every = np.arange(graph.vertex_count) if sources is None else sources
-    every = checked(every.astype(np.int64, copy=False), graph.vertex_count, name)
-    squares = errors and len(every) != graph.vertex_count
-    asked = Accumulation(by_arc, endpoints, squares)
-    return DependencyJob(simple, every, not choices.weighted, asked, choices)
+    return simple
 
 
 def _sums(
