@@ -75,9 +75,7 @@ WITHOUT = {
 @undirected_option
 @cache_options
 @json_option
-@click.pass_context
 def centrality(
-    context: click.Context,
     measure: str,
     graph: str,
     sources: str,
@@ -101,7 +99,7 @@ def centrality(
     from groute_py.engine.agree import on_root
 
     start = time.monotonic()
-    channel = connect()
+    channel, context = connect(), click.get_current_context()
     context.with_resource(watched(channel))
     limit = on_root(channel, lambda: size_in_bytes("--memory-limit", memory_limit))
     choices = Choices(

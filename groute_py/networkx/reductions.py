@@ -54,7 +54,12 @@ def rows_of(
 
 
 def dependencies_of(
-    graph: BackendGraph, weight: str | None, nodes: Iterable[Node] | None, **asked: bool
+    graph: BackendGraph,
+    weight: str | None,
+    nodes: Iterable[Node] | None,
+    *,
+    by_arc: bool = False,
+    endpoints: bool = False,
 ) -> Accumulated:
     """Sums of dependencies of some nodes, at least one; None for all.
 
@@ -66,7 +71,8 @@ def dependencies_of(
     sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
     choices = Choices(weighted=weight is not None, device=settings().device)
     with networkx_errors():
-        found = accumulated(SoloChannel(), lambda: (arcs, sources), choices, **asked)
+        channel, load = SoloChannel(), lambda: (arcs, sources)
+        found = accumulated(channel, load, choices, by_arc=by_arc, endpoints=endpoints)
     assert found is not None
     return found
 

@@ -90,8 +90,8 @@ class Pending:
         if summaries.reciprocals:
             chunks = -(-vertices // CHUNK)
             self._reciprocals = cp.empty((len(rows), chunks), np.float64)
-            arguments = (rows, np.uint32(vertices), self._reciprocals)
-            summaries.kernels["sum_reciprocals"]((chunks, len(rows)), (LANES,), arguments)
+            summed = rows, np.uint32(vertices), self._reciprocals
+            summaries.kernels["sum_reciprocals"]((chunks, len(rows)), (LANES,), summed)
 
     def result(self, first: int) -> Summary:
         """Wait for it, in the stream that it was begun in.
