@@ -175,7 +175,7 @@ def _of_rows(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[[
 
     def run() -> Reduced | None:
         found = reduce(channel, job, reciprocals=case.measure == "harmonic")
-        return None if found is None else Reduced(job, *found)
+        return None if found is None else Reduced(job, *found, job.sources)
 
     return run, job.graph, job.sources
 

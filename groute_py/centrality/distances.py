@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.centrality.bounds import bounded_rows, is_bounded
 from groute_py.centrality.choices import Choices, Load
 from groute_py.comm.base import Channel
+from groute_py.engine.agree import on_root
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.many.apsp import Job, Progress, prepare, reduce
@@ -25,11 +27,13 @@ class Reduced:
         job: what they are of.
         rows: the numbers of each row.
         label: what they were computed on.
+        sources: int64, shape (k,): all that were asked for, or those that bounds left.
     """
 
     job: Job
     rows: Reduction
     label: str
+    sources: NDArray[np.int64]
 
     @property
     def count(self) -> int:
@@ -114,6 +118,7 @@ def reduced(
     choices: Choices,
     *,
     reciprocals: bool = False,
+    measure: str = "",
     progress: Progress | None = None,
 ) -> Reduced | None:
     """Sums, maxima and counts of the rows of all sources; None on ranks other than 0. Collective.
@@ -123,6 +128,8 @@ def reduced(
         load: gives the graph and the sources; called on rank 0.
         choices: the same on every rank, but for the device.
         reciprocals: whether 1 / distance is summed.
+        measure: ``diameter`` or ``radius`` if nothing else is asked for: only some of the sources
+            may be left then.
         progress: takes how many sources are done, and of how many.
 
     Raises:
@@ -142,5 +149,8 @@ def reduced(
         return choices.applied(graph), sources
 
     job = prepare(channel, applied, choices.request)
+    if measure and on_root(channel, lambda: is_bounded(job)):
+        bounded = bounded_rows(channel, job, measure, progress)
+        return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
     found = reduce(channel, job, reciprocals=reciprocals, progress=progress)
-    return None if found is None else Reduced(job, *found)
+    return None if found is None else Reduced(job, *found, job.sources)

@@ -110,7 +110,7 @@ def diameter(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> A
     >>> diameter(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu")
     7
     """
-    found = _reduced("diameter", graph, sources, options)
+    found = _reduced("diameter", graph, sources, options, measure="diameter")
     return None if found is None else found.rows.greatest[found.farthest].item()
 
 
@@ -132,7 +132,7 @@ def radius(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Any
     >>> radius(([0, 2, 3, 4], [1, 2, 2, 0], [4, 9, 3, 1]), device="cpu")
     4
     """
-    found = _reduced("radius", graph, sources, options)
+    found = _reduced("radius", graph, sources, options, measure="radius")
     return None if found is None else found.rows.greatest[found.most_central].item()
 
 
@@ -247,7 +247,7 @@ def row_scores(found: Reduced, values: NDArray[Any]) -> Scores:
         "device": found.label,
         "complete": found.complete,
     }
-    return Scores(found.job.sources, values, None, statistics)
+    return Scores(found.sources, values, None, statistics)
 
 
 def _reduced(
@@ -257,11 +257,13 @@ def _reduced(
     options: dict[str, Any],
     *,
     reciprocals: bool = False,
+    measure: str = "",
 ) -> Reduced | None:
     choices, columns, comm = _taken(name, options)
     channel = connect(comm)
     refuse_difference(channel, {"function": name})
-    return reduced(channel, _load(graph, sources, columns), choices, reciprocals=reciprocals)
+    load = _load(graph, sources, columns)
+    return reduced(channel, load, choices, reciprocals=reciprocals, measure=measure)
 
 
 def _accumulated(

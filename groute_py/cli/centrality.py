@@ -177,7 +177,8 @@ def _found(
     from groute_py.centrality.distances import reduced
 
     reciprocals = measure == "harmonic"
-    return reduced(channel, load, choices, reciprocals=reciprocals, progress=progress)
+    name = measure if measure in ("diameter", "radius") else ""
+    return reduced(channel, load, choices, reciprocals=reciprocals, measure=name, progress=progress)
 
 
 def _values(
@@ -231,12 +232,13 @@ def _number(found: Reduced, measure: str, whole: Any) -> dict[str, Any]:
             answer["standard_error"] = show.finite(error)
         return answer
     row = found.farthest if measure == "diameter" else found.most_central
-    ends = int(found.job.sources[row]), int(found.rows.farthest[row])
+    ends = int(found.sources[row]), int(found.rows.farthest[row])
     return {
         measure: found.rows.greatest[row].item(),
         "from": whole.numbering.id_of(ends[0]),
         "to": whole.numbering.id_of(ends[1]),
         "reaches_all": found.complete,
+        "rows": len(found.sources),
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from groute_py.centrality.distances import Reduced
 from groute_py.many.nearest import solve_nearest
 from groute_py.networkx.dijkstra import METHOD
 from groute_py.networkx.graph import BackendGraph, Node
@@ -40,7 +41,9 @@ def diameter(
     weight: str | None = None,
 ) -> Any:
     """The greatest of the eccentricities ``e``, or of all nodes."""
-    return max(_all(G, e, weight).values())
+    if e is not None or not len(G):
+        return max((e or {}).values())
+    return _rows(G, weight, measure="diameter").rows.greatest.max().item()
 
 
 def radius(
@@ -50,7 +53,9 @@ def radius(
     weight: str | None = None,
 ) -> Any:
     """The least of the eccentricities ``e``, or of all nodes."""
-    return min(_all(G, e, weight).values())
+    if e is not None or not len(G):
+        return min((e or {}).values())
+    return _rows(G, weight, measure="radius").rows.greatest.min().item()
 
 
 def center(
@@ -120,10 +125,22 @@ def _all(graph: BackendGraph, known: Eccentricities | None, weight: str | None) 
 def _eccentricities(graph: BackendGraph, nodes: list[Node], weight: str | None) -> Eccentricities:
     if not nodes:
         return {}
-    found = rows_of(graph, weight, nodes)
+    found = _rows(graph, weight, nodes)
+    return dict(zip(nodes, found.rows.greatest.tolist(), strict=True))
+
+
+def _rows(
+    graph: BackendGraph, weight: str | None, nodes: list[Node] | None = None, measure: str = ""
+) -> Reduced:
+    """As `rows_of`, from nodes that reach all others.
+
+    Raises:
+        nx.NetworkXError: one does not.
+    """
+    found = rows_of(graph, weight, nodes, measure=measure)
     if not found.complete:
         raise _not_connected(graph)
-    return dict(zip(nodes, found.rows.greatest.tolist(), strict=True))
+    return found
 
 
 def _from_lengths(graph: BackendGraph, nodes: list[Node], lengths: Any) -> Eccentricities:

@@ -38,8 +38,11 @@ def rows_of(
     *,
     reverse: bool = False,
     reciprocals: bool = False,
+    measure: str = "",
 ) -> Reduced:
     """What is left of the rows of some nodes, at least one; None for all.
+
+    With ``measure``, see `groute_py.centrality.distances.reduced`, only some of them may be left.
 
     Raises:
         NotImplementedError: a weight is negative, or something does not fit.
@@ -48,7 +51,8 @@ def rows_of(
     sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
     choices = Choices(reverse=reverse, device=settings().device)
     with networkx_errors():
-        found = reduced(SoloChannel(), lambda: (arcs, sources), choices, reciprocals=reciprocals)
+        channel, load = SoloChannel(), lambda: (arcs, sources)
+        found = reduced(channel, load, choices, reciprocals=reciprocals, measure=measure)
     assert found is not None
     return found
 

@@ -9,15 +9,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.graphs import all_lengths, graph_of, graphs, random_graph
+from support.graphs import all_lengths, arcs_by_id, graph_of, graphs, random_graph
 from support.local_ranks import on_ranks
 from support.skips import EMULATED
 
-from groute_py import Graph, InputError, NegativeCycleError, SetupError, centrality
+from groute_py import (
+    Graph,
+    InputError,
+    NegativeCycleError,
+    SetupError,
+    centrality,
+    generate,
+)
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.distances import Reduced, reduced
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import unreached
+from groute_py.graph.symmetrize import mirrored
 from groute_py.kernels.cpu.reciprocals import CHUNK, sum_reciprocals
 
 EXAMPLES = 8 if EMULATED else 40
@@ -175,3 +183,64 @@ def test_a_gpu_that_is_not_there() -> None:
         pytest.skip("there is one")
     with pytest.raises(SetupError, match="no GPU can be used"):
         centrality.betweenness(graph_of(1, []), device="cuda")
+
+
+@settings(max_examples=EXAMPLES)
+@given(graph=graphs(), joined=st.booleans())
+def test_bounds_of_symmetric_graphs(device: str, graph: Graph, joined: bool) -> None:
+    """Diameter and radius from some rows are those from all."""
+    whole, count = mirrored(graph), graph.vertex_count
+    if joined:
+        ring = mirrored(graph_of(count, [(v, (v + 1) % count, 3) for v in range(count)]))
+        whole = graph_of(count, arcs_by_id(whole) + arcs_by_id(ring))
+    every = np.arange(count)
+    known = reduced(SoloChannel(), lambda: (whole, every), Choices(device="cpu"))
+    assert known is not None
+    assert centrality.diameter(whole, device=device) == known.rows.greatest.max()
+    if known.complete:
+        assert centrality.radius(whole, device=device) == known.rows.greatest.min()
+    else:
+        with pytest.raises(InputError, match="no source reaches every vertex"):
+            centrality.radius(whole, device=device)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("measure", ["diameter", "radius"])
+def test_bounds_leave_few_rows(device: str, ranks: int, measure: str) -> None:
+    graph, choices = largest_component(generate("road:25x25")), Choices(device=device)
+    every = reduced(SoloChannel(), lambda: (graph, None), choices)
+    done: list[int] = []
+
+    def load() -> tuple[Graph, None]:
+        return graph, None
+
+    def work(channel: Any) -> Reduced | None:
+        def progress(settled: int, count: int) -> None:
+            done.append(settled)
+
+        return reduced(channel, load, choices, measure=measure, progress=progress)
+
+    found, *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    assert found is not None
+    assert every is not None
+    assert len(found.sources) < found.count / 4
+    assert found.complete
+    assert done[-1] == found.count
+    if measure == "diameter":
+        assert found.rows.greatest.max() == every.rows.greatest.max()
+    else:
+        assert found.rows.greatest.min() == every.rows.greatest.min()
+
+
+def largest_component(graph: Graph) -> Graph:
+    from scipy.sparse import csgraph, csr_array
+
+    count = graph.vertex_count
+    _, labels = csgraph.connected_components(
+        csr_array((graph.weights, graph.heads, graph.offsets), shape=(count, count))
+    )
+    inside = labels == np.bincount(labels).argmax()
+    numbers = np.cumsum(inside) - 1
+    arcs = [(numbers[u], numbers[v], w) for u, v, w in arcs_by_id(graph) if inside[u]]
+    return graph_of(int(inside.sum()), arcs)

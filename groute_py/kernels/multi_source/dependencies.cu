@@ -126,8 +126,8 @@ struct Slot {
     }
 };
 
-// totals and squares: one for each vertex, or for each arc with `by_arc`; squares may be null. counter: the next source.
-// overflowed: set if a row is not complete; then nothing is added.
+// totals and squares: one for each vertex, or for each arc with `by_arc`; squares may be null. counter: the next
+// source. overflowed: set if a row is not complete; then nothing is added.
 extern "C" __global__ void __launch_bounds__(1024)
     add_dependencies(const Offset* offsets, const Arc* arcs, u32 vertices, const u32* sources, u32 count,
                      const Distance* distances, u8* slots, u64 slot_bytes, u32 by_arc, u32 endpoints, double scale,

@@ -1,8 +1,8 @@
 // The sum of 1 / distance over each of many rows of distances; unreached vertices and distances of 0 add nothing.
 //
 // The order of the additions is fixed, so that every device rounds alike: a row is cut into chunks, vertex i of a chunk
-// belongs to lane i % 256, a lane adds its vertices in ascending order, and lanes are added in halves. The host adds the
-// chunks in ascending order. kernels/cpu/reciprocals.py does the same.
+// belongs to lane i % 256, a lane adds its vertices in ascending order, and lanes are added in halves. The host adds
+// the chunks in ascending order. kernels/cpu/reciprocals.py does the same.
 
 #include "layout/types.cuh"
 
