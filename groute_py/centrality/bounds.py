@@ -25,6 +25,9 @@ from groute_py.many.reduce import Reduction
 FEWEST, GROWTH = 2, 4
 """Rows of a round at least; a round has that part of the rows before it."""
 
+FEW = 100
+"""Vertices up to which all rows take less time than rounds."""
+
 MOST = 2.0**61
 """Sums of two eccentricities have to fit in int64."""
 
@@ -33,9 +36,12 @@ METHOD = {"cpu": "heap", "cuda": "batch"}
 
 
 def is_bounded(job: Job) -> bool:
-    """Whether bounds hold: all vertices are sources, weights are integers, arcs lead both ways."""
+    """Whether bounds hold, and are worth it.
+
+    All vertices are sources, weights are integers that are not negative, and arcs lead both ways.
+    """
     facts = job.facts
-    if len(job.sources) < facts.vertex_count or facts.weight_type.kind == "f":
+    if not FEW < facts.vertex_count <= len(job.sources) or facts.weight_type.kind == "f":
         return False
     if facts.has_negative or facts.vertex_count * facts.greatest > MOST:
         return False
