@@ -150,12 +150,21 @@ def dependency_job(
         simple = _countable(graph, choices)
         every = np.arange(graph.vertex_count) if sources is None else sources
         every = checked(every.astype(np.int64, copy=False), graph.vertex_count, graph.name)
+        refuse_repeats(every, graph)
         squares = errors and len(every) != graph.vertex_count
         asked = Accumulation(by_arc, endpoints, squares)
         return DependencyJob(simple, every, not choices.weighted, asked, choices)
 
     on_root(channel, choices.check)
     return on_root(channel, made)
+
+
+def refuse_repeats(sources: NDArray[np.int64], graph: Graph) -> None:
+    """Raise `InputError` for a source that is there twice, since its paths would count twice."""
+    found, times = np.unique(sources, return_counts=True)
+    if len(found) < len(sources):
+        source = quoted(graph.numbering.id_of(int(found[times.argmax()])))
+        raise InputError(f"source {source} is given {times.max()} times; give it once")
 
 
 def accumulate(

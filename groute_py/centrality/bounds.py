@@ -41,7 +41,9 @@ def is_bounded(job: Job) -> bool:
     All vertices are sources, weights are integers that are not negative, and arcs lead both ways.
     """
     facts = job.facts
-    if not FEW < facts.vertex_count <= len(job.sources) or facts.weight_type.kind == "f":
+    if facts.vertex_count <= FEW or facts.weight_type.kind == "f":
+        return False
+    if not np.array_equal(job.sources, np.arange(facts.vertex_count)):
         return False
     if facts.has_negative or facts.vertex_count * facts.greatest > MOST:
         return False

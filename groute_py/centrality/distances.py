@@ -101,7 +101,7 @@ class Reduced:
     def _error_of_mean(self, mean: float) -> float:
         """Of a ratio of two means (Cochran, Sampling Techniques, 1977, section 2.11)."""
         drawn = len(self.rows.reached)
-        if drawn == self.count:
+        if drawn >= self.count:
             return 0.0
         if drawn == 1:
             return math.nan

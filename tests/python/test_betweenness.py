@@ -245,6 +245,11 @@ def test_few_vertices(device: str, count: int) -> None:
         assert len(arcs.values) == count - 1
 
 
+def test_a_source_that_is_given_twice() -> None:
+    with pytest.raises(InputError, match="source 1 is given 2 times"):
+        betweenness(graph_of(3, [(0, 1, 1)]), sources=[1, 0, 1], device="cpu")
+
+
 def test_a_graph_without_vertices() -> None:
     with pytest.raises(InputError, match="no vertices"):
         betweenness(graph_of(0, []), device="cpu")

@@ -151,6 +151,14 @@ def test_the_mean_of_drawn_sources() -> None:
     assert math.isnan(alone.mean()[1])
 
 
+def test_sources_that_are_not_all_vertices(device: str) -> None:
+    """Bounds are for all vertices; a list as long may name one of them again and again."""
+    graph = mirrored(graph_of(200, [(v, v + 1, 1) for v in range(199)]))
+    assert centrality.diameter(graph, sources=[100] * 200, device=device) == 100
+    assert centrality.diameter(graph, device=device) == 199
+    assert centrality.radius(graph, device=device) == 100
+
+
 def test_negative_weights(device: str) -> None:
     graph = graph_of(3, [(0, 1, 4), (1, 2, -3), (2, 0, 1)])
     assert centrality.diameter(graph, device=device) == 5
