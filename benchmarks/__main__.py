@@ -8,6 +8,7 @@
     python -m benchmarks --device cuda --case shuffled:2000x2000@2 --order rcm
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
     python -m benchmarks --device cuda --many
+    python -m benchmarks --device cuda --centrality
 
 If a case fails, the others still run, and the command ends with the exit code of the first failure:
 3 for a wrong answer, otherwise the codes of groute-py's command line.
@@ -22,6 +23,7 @@ from pathlib import Path
 import click
 
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
+from benchmarks.centrality import measure_centralities
 from benchmarks.many import measure_many
 from benchmarks.measure import measure
 from benchmarks.plan import Plan
@@ -42,6 +44,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--case", "names", multiple=True, help="See benchmarks/cases.py, or reading[:SPEC].")
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
+@click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
 @click.option("--quick", is_flag=True, help="A few small cases.")
 @click.option("--methods", "every", is_flag=True, help="Each method, on graphs that suit it.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
@@ -61,6 +64,7 @@ def main(
     device: str,
     names: tuple[str, ...],
     many: bool,
+    centrality: bool,
     quick: bool,
     every: bool,
     repeat: int,
@@ -82,18 +86,20 @@ def main(
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
-        if many:
+        if many or centrality:
             others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
-            if any(others) or order != "auto":
-                raise InputError("--many goes with --device, --case, --repeat, --output, --commit")
-            context.exit(measure_many(device, names, repeat, output, commit))
+            if any(others) or order != "auto" or (many and centrality):
+                what = "--many" if many else "--centrality"
+                raise InputError(f"{what} goes with --device, --case, --repeat, --output, --commit")
+            run = measure_many if many else measure_centralities
+            context.exit(run(device, names, repeat, output, commit))
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
         book = Book(output, cases, device, repeat, commit)
         measure_all(cases, plan, book)
     except GrouteError as error:
         say(str(error))
-        if many and place().size > 1 and not error.on_all_ranks:
+        if (many or centrality) and place().size > 1 and not error.on_all_ranks:
             abort_all(error.exit_code)
         context.exit(error.exit_code)
     except Exception:

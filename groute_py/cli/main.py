@@ -21,6 +21,7 @@ import groute_py
 from groute_py.cli.algorithms import algorithms
 from groute_py.cli.apsp import apsp
 from groute_py.cli.bfs import bfs
+from groute_py.cli.centrality import centrality
 from groute_py.cli.convert import convert
 from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
@@ -62,7 +63,7 @@ def commands() -> None:
 
 
 for command in (
-    *(matrix, nearest, route, query),
+    *(matrix, nearest, route, query, centrality),
     *(sssp, bfs, apsp, info, generate, convert, verify),
     *(algorithms, doctor, plan, launch),
 ):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
+from groute_py.kernels.cpu.reciprocals import sum_reciprocals
 
 LOW_BITS = 32
 """Of the lower of the two words in which integers are summed."""
@@ -36,11 +37,13 @@ class Wanted:
 
     Attributes:
         histogram: whether distances are counted by their size.
+        reciprocals: whether 1 / distance is summed; not with potentials.
         heights: shape (n,), Johnson's potentials that the rows were solved with, int64 or float64;
             None where there are none. The numbers are those of the graph without them.
     """
 
     histogram: bool = False
+    reciprocals: bool = False
     heights: NDArray[Any] | None = None
 
 
@@ -56,6 +59,8 @@ class Summary:
         greatest: shape (r,), int64 or float64: that distance.
         histogram: int64, shape (`bin_count`,): distances of all rows by `bins_of`; None if not
             asked for.
+        reciprocals: float64, shape (r,): the sum of 1 / distance over the reached vertices that are
+            not at distance 0, rounded in the same order on every device; None if not asked for.
     """
 
     first: int
@@ -64,6 +69,7 @@ class Summary:
     farthest: NDArray[np.int64]
     greatest: NDArray[Any]
     histogram: NDArray[np.int64] | None
+    reciprocals: NDArray[np.float64] | None = None
 
     @property
     def count(self) -> int:
@@ -171,7 +177,10 @@ def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Sum
         partials["high"] = (distances >> LOW_BITS).sum()
         partials["low"] = (distances & ((1 << LOW_BITS) - 1)).sum()
     histogram = np.bincount(bins_of(distances), minlength=bin_count(row.dtype))
-    return joined(first, partials, histogram if wanted.histogram else None)
+    summary = joined(first, partials, histogram if wanted.histogram else None)
+    if not wanted.reciprocals:
+        return summary
+    return replace(summary, reciprocals=np.array([sum_reciprocals(row, unreached(row.dtype))]))
 
 
 def bins_of(distances: NDArray[Any]) -> NDArray[np.int64]:

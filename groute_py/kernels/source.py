@@ -114,10 +114,19 @@ GO_ON, NEW_RUN, NEW_SOLVE = range(3)
 PEER_LATENCY = Program(("exchange/peer_latency.cu",), ("peer_latency",))
 """Measures the latency of loads from a peer's memory."""
 
-SUMMARY = Program(("multi_source/summary.cu",), ("summarize_rows",))
+SUMMARY = Program(
+    ("multi_source/summary.cu", "multi_source/reciprocals.cu"),
+    ("summarize_rows", "sum_reciprocals"),
+)
 """A few numbers of each row of distances."""
 
-PROGRAMS = (SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, PEER_LATENCY, SUMMARY)
+DEPENDENCIES = Program(("multi_source/dependencies.cu",), ("add_dependencies",))
+"""Sums of Brandes' dependencies, from rows of distances."""
+
+PROGRAMS = (
+    *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS),
+    *(PEER_LATENCY, SUMMARY, DEPENDENCIES),
+)
 """Every text that is compiled."""
 
 BLOCK = 256

@@ -146,14 +146,22 @@ def deliver(
 
 
 def reduce(
-    channel: Channel, job: Job, *, histogram: bool, progress: Progress | None = None
+    channel: Channel,
+    job: Job,
+    *,
+    histogram: bool = False,
+    reciprocals: bool = False,
+    progress: Progress | None = None,
 ) -> tuple[Reduction, str] | None:
     """What is left of all rows, and what they were solved on, on rank 0. Collective."""
     positions = part_of(job, np.arange(len(job.sources)), channel.rank, channel.size)
     found = Reduction.of(len(job.sources), job.graph.weights.dtype)
     with collective(channel):
         solving = _solving(job, channel)
-        with closing(solving.summaries(job.sources[positions], histogram=histogram)) as summaries:
+        found_rows = solving.summaries(
+            job.sources[positions], histogram=histogram, reciprocals=reciprocals
+        )
+        with closing(found_rows) as summaries:
             for summary in summaries:
                 stop = summary.first + summary.count
                 found.take(positions[summary.first : stop], summary)

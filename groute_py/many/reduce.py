@@ -24,6 +24,7 @@ class Reduction:
         farthest: int64, shape (k,): the vertex of the greatest distance.
         greatest: shape (k,), int64 or float64: that distance.
         counts: int64: how many distances there are in each bin; see `histogram`.
+        reciprocals: float64, shape (k,): of 1 / distance; 0 if not asked for.
     """
 
     reached: NDArray[np.int64]
@@ -31,6 +32,7 @@ class Reduction:
     farthest: NDArray[np.int64]
     greatest: NDArray[Any]
     counts: NDArray[np.int64]
+    reciprocals: NDArray[np.float64]
 
     @classmethod
     def of(cls, count: int, weight_type: np.dtype[Any]) -> Reduction:
@@ -42,6 +44,7 @@ class Reduction:
             np.zeros(count, np.int64),
             np.zeros(count, kind),
             np.zeros(bin_count(kind), np.int64),
+            np.zeros(count, np.float64),
         )
 
     @property
@@ -59,10 +62,12 @@ class Reduction:
         self.farthest[positions], self.greatest[positions] = summary.farthest, summary.greatest
         if summary.histogram is not None:
             self.counts += summary.histogram
+        if summary.reciprocals is not None:
+            self.reciprocals[positions] = summary.reciprocals
 
     def add(self, other: Reduction) -> None:
         """Take what another rank has of other sources."""
         theirs = other.reached >= 0
-        for name in ("reached", "sums", "farthest", "greatest"):
+        for name in ("reached", "sums", "farthest", "greatest", "reciprocals"):
             getattr(self, name)[theirs] = getattr(other, name)[theirs]
         self.counts += other.counts

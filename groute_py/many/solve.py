@@ -89,7 +89,7 @@ class Solving:
             yield self._lifted(block, sources, targets)
 
     def summaries(
-        self, sources: NDArray[np.int64], *, histogram: bool
+        self, sources: NDArray[np.int64], *, histogram: bool = False, reciprocals: bool = False
     ) -> Generator[Summary, None, None]:
         """A few numbers of each row, in the order of their sources.
 
@@ -97,7 +97,7 @@ class Solving:
             InputError: the graph does not fit on the device.
             RunError: a distance or the sum of a row does not fit in 64 bits.
         """
-        wanted = Wanted(histogram, self._height)
+        wanted = Wanted(histogram, reciprocals, self._height)
         try:
             yield from self._complete(sources, lambda solver, some: solver.summaries(some, wanted))
         except LiftError as problem:

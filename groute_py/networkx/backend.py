@@ -26,6 +26,12 @@ from groute_py.networkx.bellman_ford import (
     single_source_bellman_ford_path,
     single_source_bellman_ford_path_length,
 )
+from groute_py.networkx.centrality import (
+    betweenness_centrality,
+    closeness_centrality,
+    edge_betweenness_centrality,
+    harmonic_centrality,
+)
 from groute_py.networkx.dense import (
     floyd_warshall,
     floyd_warshall_numpy,
@@ -45,6 +51,15 @@ from groute_py.networkx.dijkstra import (
     single_source_dijkstra,
     single_source_dijkstra_path,
     single_source_dijkstra_path_length,
+)
+from groute_py.networkx.distance_measures import (
+    average_shortest_path_length,
+    center,
+    diameter,
+    eccentricity,
+    periphery,
+    radius,
+    voronoi_cells,
 )
 from groute_py.networkx.generic import shortest_path, shortest_path_length
 from groute_py.networkx.graph import convert_from_nx, convert_to_nx
@@ -86,26 +101,36 @@ __all__ = [
     "all_pairs_dijkstra_path_length",
     "all_pairs_shortest_path",
     "all_pairs_shortest_path_length",
+    "average_shortest_path_length",
     "bellman_ford_path",
     "bellman_ford_path_length",
     "bellman_ford_predecessor_and_distance",
+    "betweenness_centrality",
     "bidirectional_dijkstra",
     "bidirectional_shortest_path",
     "can_run",
+    "center",
+    "closeness_centrality",
     "convert_from_nx",
     "convert_to_nx",
+    "diameter",
     "dijkstra_path",
     "dijkstra_path_length",
     "dijkstra_predecessor_and_distance",
+    "eccentricity",
+    "edge_betweenness_centrality",
     "floyd_warshall",
     "floyd_warshall_numpy",
     "floyd_warshall_predecessor_and_distance",
+    "harmonic_centrality",
     "has_path",
     "johnson",
     "multi_source_dijkstra",
     "multi_source_dijkstra_path",
     "multi_source_dijkstra_path_length",
     "negative_edge_cycle",
+    "periphery",
+    "radius",
     "shortest_path",
     "shortest_path_length",
     "should_run",
@@ -119,4 +144,5 @@ __all__ = [
     "single_source_shortest_path_length",
     "single_target_shortest_path",
     "single_target_shortest_path_length",
+    "voronoi_cells",
 ]

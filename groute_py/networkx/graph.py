@@ -26,6 +26,7 @@ class BackendGraph:
         graph: an edge of an undirected graph is two arcs, of a multigraph as many as it has keys.
         directed, multigraph: as in NetworkX.
         weight: the attribute that the weights are from, None if every arc weighs 1.
+        keys: of a multigraph, the key of each arc's edge; else None.
     """
 
     __networkx_backend__ = "groute"
@@ -38,7 +39,9 @@ class BackendGraph:
         directed: bool,
         multigraph: bool,
         weight: str | None,
+        keys: list[Hashable] | None = None,
     ) -> None:
+        self.keys = keys
         self.nodes, self.weighted, self.weight = nodes, graph, weight
         self._directed, self._multigraph = directed, multigraph
         self.index = {node: vertex for vertex, node in enumerate(nodes)}
@@ -78,7 +81,7 @@ class BackendGraph:
     def backwards(self, weight: str | None) -> Graph:
         """As `arcs`, with every arc turned round."""
         graph = self.arcs(weight)
-        arcs = csr_from_arcs(len(self), graph.heads, _tails(graph), graph.weights)
+        arcs = csr_from_arcs(len(self), graph.heads, tails_of(graph), graph.weights)
         return Graph.from_arrays(*arcs, name=graph.name)
 
     @cached_property
@@ -120,6 +123,7 @@ def convert_from_nx(
         directed=graph.is_directed(),
         multigraph=graph.is_multigraph(),
         weight=weight,
+        keys=_keys(graph) if graph.is_multigraph() else None,
     )
 
 
@@ -131,7 +135,7 @@ def convert_to_nx(graph: Any) -> Any:
     made = kinds[graph.is_directed()][graph.is_multigraph()]()
     made.add_nodes_from(graph.nodes)
     arcs = graph.weighted
-    tails, heads, weights = _tails(arcs).tolist(), arcs.heads.tolist(), arcs.weights.tolist()
+    tails, heads, weights = tails_of(arcs).tolist(), arcs.heads.tolist(), arcs.weights.tolist()
     for tail, head, weight in zip(tails, heads, weights, strict=True):
         if graph.is_directed() or tail <= head:
             attributes = {} if graph.weight is None else {graph.weight: weight}
@@ -139,5 +143,11 @@ def convert_to_nx(graph: Any) -> Any:
     return made
 
 
-def _tails(graph: Graph) -> NDArray[np.int64]:
+def tails_of(graph: Graph) -> NDArray[np.int64]:
+    """The tail of each arc."""
     return np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+
+
+def _keys(graph: Any) -> list[Hashable]:
+    """The key of each arc, in the order of the rows."""
+    return [key for _, row in graph.adjacency() for keys in row.values() for key in keys]

@@ -9,6 +9,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
@@ -74,6 +75,19 @@ def _trees(
         ):
             assert result is not None
             yield node, Tree(graph, result.distances, result.predecessors)
+
+
+def distances_from(
+    graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options
+) -> Iterator[NDArray[Any]]:
+    """The distances from each source, shape (n,); the graph is loaded once."""
+    vertices = [vertex_of(graph, node) for node in sources]
+    if not vertices:
+        return
+    with networkx_errors():
+        for result in solve_each(arcs, vertices, choices, SoloChannel()):
+            assert result is not None
+            yield result.distances
 
 
 def tree(graph: BackendGraph, arcs: Graph, source: Node, choices: Options) -> Tree:

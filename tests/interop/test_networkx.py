@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import networkx as nx
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.networks import both, networks
 from support.processes import run_python, run_tests_of_others
 
 from groute_py.networkx import backend
@@ -30,13 +31,41 @@ def _no_word_of_the_cache() -> Iterator[None]:
         yield
 
 
+CENTRALITY = "networkx.algorithms.centrality.tests"
+
+MEASURES = {
+    f"{CENTRALITY}.test_betweenness_centrality": [
+        "betweenness_centrality",
+        "edge_betweenness_centrality",
+    ],
+    f"{CENTRALITY}.test_closeness_centrality": ["closeness_centrality"],
+    f"{CENTRALITY}.test_harmonic_centrality": ["harmonic_centrality"],
+    "networkx.algorithms.tests.test_distance_measures": [
+        *("center", "diameter", "eccentricity", "periphery", "radius"),
+    ],
+    "networkx.algorithms.tests.test_voronoi": ["voronoi_cells"],
+}
+"""NetworkX's tests of measures of nodes, and the functions that they test."""
+
+OWN_TESTS = {
+    "networkx.algorithms.shortest_paths": sorted(set(FUNCTIONS) - set(chain(*MEASURES.values()))),
+    **MEASURES,
+}
+
+LONGEST_S = 900
+"""Some of them call a function thousands of times."""
+
+
 @pytest.mark.slow
+@pytest.mark.timeout(LONGEST_S)
 @pytest.mark.usefixtures("on_device")
-def test_networkxs_own_tests_pass() -> None:
+@pytest.mark.parametrize("tests", OWN_TESTS)
+def test_networkxs_own_tests_pass(tests: str) -> None:
     """All of them, and they call every function that they have a test for."""
     done = run_tests_of_others(
         "support.foreign_networkx",
-        "networkx.algorithms.shortest_paths",
+        tests,
+        timeout=LONGEST_S,
         NETWORKX_TEST_BACKEND="groute",
         NETWORKX_FALLBACK_TO_NX="True",
     )
@@ -44,7 +73,7 @@ def test_networkxs_own_tests_pass() -> None:
     assert done.returncode == 0, done.stdout
     assert re.match(r"\d+ passed", done.stdout.splitlines()[-1])
     calls = dict(re.findall(r"groute_py\.networkx\.(\w+): (\d+) calls", done.stdout))
-    assert [name for name, count in calls.items() if count == "0"] == []
+    assert [name for name in OWN_TESTS[tests] if calls[name] == "0"] == []
 
 
 def test_every_function_of_the_info_is_there() -> None:
@@ -67,37 +96,6 @@ def test_the_info_loads_nothing() -> None:
     assert done.returncode == 0, done.stderr
     loaded = done.stdout
     assert not re.search(r"numpy|numba|scipy|networkx'|mpi4py|cupy", loaded), loaded
-
-
-KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
-
-
-@st.composite
-def networks(draw: st.DrawFn, least: int = 0, kinds: Any = tuple(KINDS)) -> Any:
-    """Loops, parallel edges, zeros, missing weights, nodes of several types."""
-    made = draw(st.sampled_from(kinds))()
-    count = draw(st.integers(1, 12))
-    names = [v if v % 3 else f"node {v}" for v in range(count)]
-    made.add_nodes_from(names)
-    vertex = st.sampled_from(names)
-    scale = draw(st.sampled_from([1, 0.25]))
-    for tail, head, weight in draw(
-        st.lists(st.tuples(vertex, vertex, st.integers(least, 9)), max_size=3 * count)
-    ):
-        made.add_edge(tail, head, **({} if weight == 9 else {"weight": weight * scale}))
-    return made
-
-
-def both(name: str, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    """The backend's answer, which never falls back when named, and NetworkX's; or their errors."""
-    answers = []
-    for where in ("groute", "networkx"):
-        try:
-            answer = getattr(nx, name)(*args, **kwargs, backend=where)
-            answers.append(dict(answer) if isinstance(answer, Iterator) else answer)
-        except nx.NetworkXException as error:
-            answers.append(type(error))
-    return answers[0], answers[1]
 
 
 def _lightest(network: Any) -> Any:

@@ -106,7 +106,7 @@ def test_rows_in_the_kernel(name: str, data: st.DataObject) -> None:
     heights: Any = 0
     if data.draw(st.booleans()):
         heights = -np.random.default_rng(length).integers(0, 50, length).astype(wide(kind))
-        wanted = Wanted(wanted.histogram, heights)
+        wanted = Wanted(wanted.histogram, heights=heights)
     own = 0 if wanted.heights is None else heights[sources]
     partials = np.zeros((count, parts), partial_type(kind))
     histogram, unfit = np.zeros(bin_count(kind), np.uint64), np.zeros(1, np.uint32)

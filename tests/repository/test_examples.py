@@ -111,7 +111,13 @@ def test_example_on_ranks(name: str, says: list[str]) -> None:
         assert done.stdout.count(part) == 1, done.stdout
 
 
-CONSOLES = ["README.md", "docs/command-line.md", "docs/files.md", "docs/tables.md"]
+CONSOLES = [
+    "README.md",
+    "docs/centrality.md",
+    "docs/command-line.md",
+    "docs/files.md",
+    "docs/tables.md",
+]
 """The documents with commands and their answers; those of a document share a folder."""
 
 RANKS = re.compile(r"^(mpirun|python -m groute_py\.launch) -n (\d+) (-- |groute-py )")
@@ -142,7 +148,12 @@ def test_ranks_of_the_documents(desk: Path, document: str) -> None:
             follow(desk, RANKS.sub(r"python -m groute_py.launch -n \2 -- ", line), shown)
 
 
-TUTORIALS = ["docs/from-scipy.md", "docs/from-networkx.md", "docs/from-cugraph.md"]
+TUTORIALS = [
+    "docs/centrality.md",
+    "docs/from-scipy.md",
+    "docs/from-networkx.md",
+    "docs/from-cugraph.md",
+]
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/python.md", *TUTORIALS])

@@ -32,11 +32,11 @@ def run_python(code: str, *words: object, **environ: str) -> Done:
     return run(sys.executable, "-c", code, *words, environ=environ)
 
 
-def run_tests_of_others(plugin: str, module: str, **environ: str) -> Done:
+def run_tests_of_others(plugin: str, module: str, *, timeout: float = 240, **environ: str) -> Done:
     """Run the installed tests of another project, with a plugin of ours and no settings of ours."""
     words = ["-m", "pytest", "-q", "-p", plugin, "-p", "no:cacheprovider", "-c", os.devnull]
     paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    return run(sys.executable, *words, "--pyargs", module, timeout=240, environ=paths | environ)
+    return run(sys.executable, *words, "--pyargs", module, timeout=timeout, environ=paths | environ)
 
 
 def run_groute(*words: object, ranks: int = 1, timeout: float = 120, **environ: str) -> Done:

@@ -212,6 +212,7 @@ static float __double2float_ru(double value) {
     float rounded = (float)value;
     return rounded < value ? std::nextafter(rounded, INFINITY) : rounded;
 }
+static double __dmul_rn(double a, double b) { return a * b; }
 #define __float_as_int same_bits<int, float>
 #define __int_as_float same_bits<float, int>
 #define __float_as_uint same_bits<unsigned, float>

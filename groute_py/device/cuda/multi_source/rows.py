@@ -91,19 +91,30 @@ def heap_method(graph: CudaGraph) -> Method:
 class CudaRows:
     """See `groute_py.device.rows.RowSolver`.
 
+    Attributes:
+        slots: sources that a lane has in flight at most.
+
     Args:
         graph: on the GPU.
         method: `batch_method` or `heap_method` of it.
         delta: Δ of near–far.
         predecessors: whether to find them.
+        beside: bytes for each source in flight of what follows its solve; see `solved`.
 
     Raises:
         InputError: not even one source fits in the memory that is free.
     """
 
     def __init__(
-        self, graph: CudaGraph, method: Method, delta: float, *, predecessors: bool
+        self,
+        graph: CudaGraph,
+        method: Method,
+        delta: float,
+        *,
+        predecessors: bool,
+        beside: int = 0,
     ) -> None:
+        self._beside = beside
         self._graph, self._method, self._predecessors = graph, method, predecessors
         self._delta = within(delta, graph.type)
         self._kernel = graph.kernels[method.kernel]
@@ -111,8 +122,8 @@ class CudaRows:
             self._kernel.max_dynamic_shared_size_bytes = method.shared
         if predecessors:
             _ = graph.incoming
-        self._lanes, self._slots = self._fitting_slots()
-        self.label = f"{graph.label}, {self._lanes} times {self._slots} sources under way"
+        self._lanes, self.slots = self._fitting_slots()
+        self.label = f"{graph.label}, {self._lanes} times {self.slots} sources under way"
 
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
@@ -127,7 +138,7 @@ class CudaRows:
         def drained(lane: Lane, first: int) -> Iterator[RowBlock]:
             yield from self._drain(lane, first, columns, width)
 
-        yield from self._solved(sources, then, drained)
+        yield from self.solved(sources, then, drained)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         graph, pending = self._graph, dict[Lane, Pending]()
@@ -143,9 +154,9 @@ class CudaRows:
                 summary = pending[lane].result(first)
             yield summary
 
-        yield from self._solved(sources, then, drained)
+        yield from self.solved(sources, then, drained)
 
-    def _solved(
+    def solved(
         self,
         sources: NDArray[np.int64],
         then: Callable[[Lane], None],
@@ -156,7 +167,7 @@ class CudaRows:
             return
         rows = self._chunk_rows(len(sources))
         starts = range(0, len(sources), rows)
-        slots = -(-min(self._slots, rows) // self._method.together) * self._method.together
+        slots = -(-min(self.slots, rows) // self._method.together) * self._method.together
         lanes = [Lane(self._graph, self._method, slots, rows) for _ in starts[: self._lanes]]
         self._graph.gpu.synchronize()
         for lane, start in zip(lanes, starts, strict=False):
@@ -177,7 +188,7 @@ class CudaRows:
     def _fitting_slots(self) -> tuple[int, int]:
         """Lanes, and sources that each has in flight, as processors take them and memory allows."""
         method, free = self._method, self._graph.free_bytes
-        each = sum(method.scratch) + self._row_bytes()
+        each = sum(method.scratch) + self._row_bytes() + self._beside
         blocks = free // each // method.together
         if blocks < 1:
             raise InputError(
@@ -199,9 +210,10 @@ class CudaRows:
         Where the lanes go round more than once, all rounds get as many: a few sources that are left
         over would take as long as a whole round.
         """
-        spare = self._graph.free_bytes // self._lanes - self._slots * sum(self._method.scratch)
+        scratch = sum(self._method.scratch) + self._beside
+        spare = self._graph.free_bytes // self._lanes - self.slots * scratch
         rows = min(CHUNK_BYTES // self._row_bytes(), spare // self._row_bytes())
-        most = max(int(rows), self._slots)
+        most = max(int(rows), self.slots)
         rounds = -(-count // (most * self._lanes))
         return min(most, count) if rounds == 1 else -(-count // (rounds * self._lanes))
 
@@ -213,7 +225,7 @@ class CudaRows:
             if method.kernel == "batch":
                 counts = (*counts, self._delta)
             arguments = (graph.offsets, graph.arcs, *counts, lane.sources, np.uint32(len(sources)))
-            blocks = -(-min(self._slots, len(sources)) // method.together)
+            blocks = -(-min(self.slots, len(sources)) // method.together)
             self._kernel(
                 (blocks,),
                 (method.threads,),

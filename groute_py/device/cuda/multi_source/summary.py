@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import cupy as cp
@@ -22,6 +23,7 @@ from groute_py.device.summary import (
     partial_type,
     wide,
 )
+from groute_py.kernels.cpu.reciprocals import CHUNK, LANES
 from groute_py.kernels.source import SUMMARY
 
 SUMMARY_BLOCK = 256
@@ -45,7 +47,8 @@ class CudaSummaries:
 
     def __init__(self, distance_type: np.dtype[Any], vertex_count: int, wanted: Wanted) -> None:
         self.type, self.vertex_count, self.histogram = distance_type, vertex_count, wanted.histogram
-        self.kernel = kernels_of(SUMMARY, distance_type, 0)["summarize_rows"]
+        self.reciprocals = wanted.reciprocals
+        self.kernels = kernels_of(SUMMARY, distance_type, 0)
         self._heights = wanted.heights
         self.heights: Any = np.uint64(0)
         if wanted.heights is not None:
@@ -81,7 +84,14 @@ class Pending:
         own = summaries.heights_of(sources)
         arguments = (rows, np.uint32(vertices), np.uint32(part), summaries.heights, own)
         results = self._partials, self._histogram, self._unfit
-        summaries.kernel((parts, len(rows)), (SUMMARY_BLOCK,), (*arguments, *results))
+        grid = parts, len(rows)
+        summaries.kernels["summarize_rows"](grid, (SUMMARY_BLOCK,), (*arguments, *results))
+        self._reciprocals: Any = None
+        if summaries.reciprocals:
+            chunks = -(-vertices // CHUNK)
+            self._reciprocals = cp.empty((len(rows), chunks), np.float64)
+            summed = rows, np.uint32(vertices), self._reciprocals
+            summaries.kernels["sum_reciprocals"]((chunks, len(rows)), (LANES,), summed)
 
     def result(self, first: int) -> Summary:
         """Wait for it, in the stream that it was begun in.
@@ -95,7 +105,13 @@ class Pending:
         histogram = None
         if not isinstance(self._histogram, np.uint64):
             histogram = self._histogram.get().astype(np.int64)
-        return joined(first, partials, histogram)
+        summary = joined(first, partials, histogram)
+        if self._reciprocals is None:
+            return summary
+        sums = np.zeros(self._shape[0], np.float64)
+        for chunk in self._reciprocals.get().T:  # one after the other, as the CPU adds them
+            sums += chunk
+        return replace(summary, reciprocals=sums)
 
 
 def summarized(

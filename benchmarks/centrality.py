@@ -1,0 +1,251 @@
+"""``python -m benchmarks --centrality``: centralities, and NetworKit in the same run if installed.
+
+    python -m benchmarks --centrality --device cuda
+    python -m benchmarks --centrality --device cpu --case betweenness:NY/100
+    mpirun -n 4 python -m benchmarks --centrality --device cuda --case betweenness:NY/1000
+
+A case is ``MEASURE:GRAPH[/N][/unweighted]`` with N random sources, or all. The time is that of
+`accumulate` or `reduce` from the graph in host memory to the values on rank 0, without reading the
+graph and merging parallel arcs. Before, the values of two sources are verified on that device: by
+NetworkX for betweenness of graphs of up to `NETWORKX_UP_TO` arcs, by SciPy for other measures.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from benchmarks.cases import KINDS, SkippedError
+from benchmarks.environment import environment
+from benchmarks.raw import RawNumbers
+from groute_py import Graph, GrouteError, InputError, VerificationError
+from groute_py.centrality.accumulation import accumulate, dependency_job
+from groute_py.centrality.choices import Choices
+from groute_py.centrality.distances import Reduced
+from groute_py.comm.base import Channel
+from groute_py.comm.connect import connect
+from groute_py.comm.solo import SoloChannel
+from groute_py.engine.agree import on_root
+from groute_py.many.apsp import prepare, reduce
+from groute_py.many.sources import sources_of
+from groute_py.verification import reference_distances
+
+SETS = {
+    "cuda": [
+        "closeness:NY",
+        "eccentricity:NY",
+        "betweenness:NY/1000",
+        "betweenness:rmat:20/1000/unweighted",
+    ],
+    "cpu": ["closeness:road:60x60", "betweenness:NY/100"],
+}
+"""The cases without ``--case``, by device."""
+
+MEASURES = ("closeness", "harmonic", "eccentricity", "betweenness", "edge-betweenness")
+
+NETWORKX_UP_TO = 1_500_000
+"""Arcs of the graphs that NetworkX can hold and search in a minute."""
+
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case to measure.
+
+    Attributes:
+        name: its text.
+        measure: one of `MEASURES`.
+        graph: ``NY`` or the spec of a generated graph.
+        count: the number of random sources; None for all vertices.
+        weighted: whether weights are added.
+    """
+
+    name: str
+    measure: str
+    graph: str
+    count: int | None
+    weighted: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Case:
+        """Parse the text of a case.
+
+        Raises:
+            InputError: there is no such case.
+        """
+        found = re.fullmatch(r"([\w-]+):(([A-Za-z]+)[^/]*)(?:/(\d+))?(/unweighted)?", text)
+        if not found or found[1] not in MEASURES or found[3] not in KINDS:
+            raise InputError(f"case {text!r} is unknown; a case is MEASURE:GRAPH[/N][/unweighted]")
+        count = int(found[4]) if found[4] else None
+        return cls(text, found[1], found[2], count, not found[5])
+
+    def load(self) -> tuple[Graph, Any]:
+        """The graph and its sources; None for all vertices."""
+        graph = KINDS[self.graph.partition(":")[0]].load(self.graph)
+        if self.count is None:
+            return graph, None
+        return graph, sources_of(f"random:{self.count}", graph.numbering, graph.name)
+
+
+def measure_centralities(
+    device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
+) -> int:
+    """Measure cases one after the other and write the numbers to a file; collective.
+
+    Returns:
+        The exit code of the first case that failed, else 0.
+
+    Raises:
+        InputError: a case is unknown.
+        GrouteError: only this rank cannot go on.
+    """
+    channel = connect()
+    raw = RawNumbers(output, f"centrality-{device}-{channel.size}")
+    records: list[dict[str, Any]] = []
+    for case in [Case.parse(name) for name in names or SETS[device]]:
+        records.append(attempt(channel, case, device, repeat))
+        if channel.rank == 0:
+            click.echo(_shown(records[-1]))
+            raw.write(environment(device, commit) | {"repeat": repeat, "records": records})
+    return next((record["exit_code"] for record in records if "failed" in record), 0)
+
+
+def attempt(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
+    """The record of a case, or the reason of its failure; collective."""
+    record: dict[str, Any] = {"case": case.name, "ranks": channel.size}
+    try:
+        return record | _measure(channel, case, device, repeat)
+    except SkippedError as reason:
+        return record | {"skipped": str(reason)}
+    except GrouteError as error:
+        if channel.size > 1 and not error.on_all_ranks:
+            raise
+        return record | {"failed": str(error), "exit_code": error.exit_code}
+
+
+def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
+    choices = Choices(weighted=case.weighted, device=device)
+    counted = case.measure.endswith("betweenness")
+    run, graph, sources = (_of_paths if counted else _of_rows)(channel, case, choices)
+    found = run()
+    on_root(channel, lambda: _verify(case, graph, sources, choices))
+    seconds = []
+    for _ in range(repeat):
+        channel.gather(None)
+        start = time.perf_counter()
+        run()
+        seconds.append(max(channel.gather(time.perf_counter() - start)))
+    median = statistics.median(seconds)
+    record = {
+        "vertices": graph.vertex_count,
+        "arcs": graph.arc_count,
+        "sources": len(sources),
+        "on": on_root(channel, lambda: found.label),
+        "seconds": seconds,
+        "median_s": median,
+        "sources_per_s": len(sources) / median,
+    }
+    if case.measure == "betweenness" and channel.size == 1:
+        record["networkit"] = _networkit(graph, len(sources), case.weighted, repeat)
+    return record
+
+
+def _of_paths(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[[], Any], Any, Any]:
+    by_arc, sampled = case.measure == "edge-betweenness", case.count is not None
+    job = dependency_job(channel, case.load, choices, by_arc=by_arc, errors=sampled)
+    return lambda: accumulate(channel, job), job.graph, job.sources
+
+
+def _of_rows(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[[], Any], Any, Any]:
+    def load() -> tuple[Graph, Any]:
+        graph, sources = case.load()
+        return choices.applied(graph), sources
+
+    job = prepare(channel, load, choices.request)
+
+    def run() -> Reduced | None:
+        found = reduce(channel, job, reciprocals=case.measure == "harmonic")
+        return None if found is None else Reduced(job, *found, job.sources)
+
+    return run, job.graph, job.sources
+
+
+def _verify(case: Case, graph: Graph, sources: Any, choices: Choices) -> None:
+    """Raise `VerificationError` if the values of two sources are wrong."""
+    some = sources[:2]
+    if not case.measure.endswith("betweenness"):
+        _verify_rows(graph, some, choices)
+        return
+    if graph.arc_count > NETWORKX_UP_TO:
+        return
+    import networkx as nx
+
+    job = dependency_job(SoloChannel(), lambda: (graph, some), choices)
+    found = accumulate(SoloChannel(), job)
+    assert found is not None
+    network = nx.DiGraph()
+    network.add_nodes_from(range(graph.vertex_count))
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)).tolist()
+    network.add_weighted_edges_from(
+        zip(tails, graph.heads.tolist(), graph.weights.tolist(), strict=True)
+    )
+    weight = "weight" if case.weighted else None
+    theirs = nx.betweenness_centrality_subset(network, some.tolist(), list(network), weight=weight)
+    expected = np.array(list(theirs.values()))
+    if not np.allclose(found.totals, expected, rtol=TOLERANCE, atol=TOLERANCE):
+        raise VerificationError(f"{case.name}: betweenness differs from NetworkX's")
+
+
+def _verify_rows(graph: Graph, sources: Any, choices: Choices) -> None:
+    job = prepare(SoloChannel(), lambda: (graph, sources), choices.request)
+    found = reduce(SoloChannel(), job)
+    assert found is not None
+    for row, source in enumerate(sources.tolist()):
+        distances = reference_distances(graph, source)
+        there = distances[distances != np.iinfo(np.int64).max]
+        if found[0].sums[row] != there.sum() or found[0].greatest[row] != there.max():
+            raise VerificationError(f"the distances from {source} are wrong")
+
+
+def _networkit(graph: Graph, count: int, weighted: bool, repeat: int) -> dict[str, Any]:
+    """Seconds of NetworKit's estimate from as many sources, on all cores; or why it did not run."""
+    try:
+        import networkit
+    except ImportError:
+        return {"skipped": "not installed"}
+    cores = len(os.sched_getaffinity(0))
+    networkit.setNumberOfThreads(cores)
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)).astype(np.uint64)
+    ends = tails, graph.heads.astype(np.uint64)
+    arcs = (graph.weights.astype(float), ends) if weighted else ends
+    theirs = networkit.GraphFromCoo(arcs, n=graph.vertex_count, weighted=weighted, directed=True)
+    seconds = []
+    for _ in range(repeat):
+        estimate = networkit.centrality.EstimateBetweenness(theirs, count, False, True)
+        start = time.perf_counter()
+        estimate.run()
+        seconds.append(time.perf_counter() - start)
+    return {"median_s": statistics.median(seconds), "seconds": seconds, "cores": cores}
+
+
+def _shown(record: dict[str, Any]) -> str:
+    name = f"{record['case']}@{record['ranks']}"
+    if "failed" in record:
+        return f"{name}: FAILED: {record['failed']}"
+    if "skipped" in record:
+        return f"{name}: skipped: {record['skipped']}"
+    text = f"{name}: {record['median_s']:.3f} s, {record['sources_per_s']:,.0f} sources/s"
+    if "median_s" in record.get("networkit", {}):
+        ratio = record["networkit"]["median_s"] / record["median_s"]
+        text += f", {ratio:.1f} times as fast as NetworKit"
+    return f"{text} ({record['on']})"

@@ -1,0 +1,154 @@
+"""Diameter and radius of symmetric graphs from few rows, by bounds on eccentricities.
+
+With d the distance between u and v, the eccentricity of v is at least d and e(u) − d, and at most
+e(u) + d. Rows are solved for until no other vertex can have a greater, or a lesser, eccentricity.
+Takes and Kosters, "Determining the diameter of small world networks" (2011). The bounds are exact
+for integers only, and hold where each arc has a reverse arc of the same weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.device.rows import RowBlock
+from groute_py.graph.symmetrize import is_symmetric
+from groute_py.many.apsp import Job, Progress, deliver
+from groute_py.many.choose import Choice
+from groute_py.many.reduce import Reduction
+
+FEWEST, GROWTH = 2, 4
+"""Rows of a round at least; a round has that part of the rows before it."""
+
+FEW = 100
+"""Vertices up to which all rows take less time than rounds."""
+
+MOST = 2.0**61
+"""Sums of two eccentricities have to fit in int64."""
+
+METHOD = {"cpu": "heap", "cuda": "batch"}
+"""For a few rows at once, by device."""
+
+
+def is_bounded(job: Job) -> bool:
+    """Whether bounds hold, and are worth it.
+
+    All vertices are sources, weights are integers that are not negative, and arcs lead both ways.
+    """
+    facts = job.facts
+    if facts.vertex_count <= FEW or facts.weight_type.kind == "f":
+        return False
+    if not np.array_equal(job.sources, np.arange(facts.vertex_count)):
+        return False
+    if facts.has_negative or facts.vertex_count * facts.greatest > MOST:
+        return False
+    return is_symmetric(job.graph)
+
+
+def bounded_rows(
+    channel: Channel, job: Job, measure: str, progress: Progress | None = None
+) -> tuple[NDArray[np.int64], Reduction, str] | None:
+    """The sources of a diameter or radius, what is left of their rows, and the device. Collective.
+
+    Args:
+        channel: connects the ranks.
+        job: for which bounds hold.
+        measure: ``diameter`` or ``radius``.
+        progress: takes how many vertices are settled, and of how many.
+
+    Returns:
+        On rank 0 some sources, among them one with the greatest or the least eccentricity of all
+        vertices; None elsewhere.
+    """
+    chosen = Choice(METHOD[job.choice.device], job.choice.device, "few rows, by bounds")
+    job = replace(job, choice=chosen)
+    bounds = Bounds(job, measure) if channel.rank == 0 else None
+    label = ""
+    while True:
+        positions = channel.broadcast(None if bounds is None else bounds.following())
+        if positions is None or not len(positions):
+            break
+        label = deliver(channel, job, positions, bounds)
+        if progress is not None and bounds is not None:
+            progress(bounds.settled, job.facts.vertex_count)
+    return None if bounds is None else (*bounds.rows(), label)
+
+
+@dataclass(eq=False)
+class Bounds:
+    """What is known of the eccentricities of n vertices; takes rows, see `Sink`.
+
+    Args:
+        job: of all vertices.
+        measure: ``diameter`` or ``radius``.
+    """
+
+    job: Job
+    measure: str
+
+    def __post_init__(self) -> None:
+        degrees = np.diff(self.job.graph.offsets)
+        count = len(degrees)
+        self._lower = np.zeros(count, np.int64)
+        self._upper = np.where(degrees > 0, np.iinfo(np.int64).max, 0)
+        self._found = Reduction.of(count, np.dtype(np.int64))
+        self._first = int(degrees.argmax())
+        self._is_connected = True
+
+    @property
+    def settled(self) -> int:
+        """Vertices whose eccentricity cannot be the greatest, or the least, any more."""
+        return len(self._lower) - int(self._candidates().sum())
+
+    def following(self) -> NDArray[np.int64]:
+        """The sources of the next round; none if all is known."""
+        known = int((self._found.reached > 0).sum())
+        if known == 0:
+            return np.array([self._first])
+        if self.measure == "radius" and not self._is_connected:
+            return np.zeros(0, np.int64)
+        (candidates,) = np.nonzero(self._candidates())
+        count = min(max(FEWEST, known // GROWTH), len(candidates))
+        near = np.argsort(self._lower[candidates], kind="stable")[: count - count // 2]
+        far = np.argsort(-self._upper[candidates], kind="stable")[: count // 2]
+        chosen: NDArray[np.int64] = np.unique(candidates[np.concatenate([near, far])])
+        return chosen
+
+    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+        for position, row in zip(positions.tolist(), block.distances, strict=True):
+            there = row != np.iinfo(np.int64).max
+            distances = row[there]
+            greatest = distances.max()
+            self._lower[there] = np.maximum(
+                self._lower[there], np.maximum(distances, greatest - distances)
+            )
+            self._upper[there] = np.minimum(self._upper[there], greatest + distances)
+            self._lower[position] = self._upper[position] = greatest
+            self._note(position, row, distances, greatest)
+
+    def rows(self) -> tuple[NDArray[np.int64], Reduction]:
+        """The sources that rows were taken of, and what is left of these."""
+        (known,) = np.nonzero(self._found.reached > 0)
+        found, all_of = self._found, ("reached", "sums", "farthest", "greatest", "reciprocals")
+        kept = {name: getattr(found, name)[known] for name in all_of}
+        return known, Reduction(counts=found.counts, **kept)
+
+    def _note(self, position: int, row: Any, distances: Any, greatest: Any) -> None:
+        self._found.reached[position] = len(distances)
+        self._found.greatest[position] = greatest
+        self._found.farthest[position] = np.flatnonzero(row == greatest)[0]
+        self._is_connected &= len(distances) == len(row)
+
+    def _candidates(self) -> NDArray[np.bool_]:
+        """The vertices that may beat those whose rows are known."""
+        known = self._found.reached > 0
+        best: Callable[..., Any] = np.max if self.measure == "diameter" else np.min
+        value = best(self._found.greatest[known])
+        beats = self._upper > value if self.measure == "diameter" else self._lower < value
+        found: NDArray[np.bool_] = beats & ~known
+        return found

@@ -1,0 +1,156 @@
+"""Rows of distances from many sources, reduced on the device, over all ranks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.centrality.bounds import bounded_rows, is_bounded
+from groute_py.centrality.choices import Choices, Load
+from groute_py.comm.base import Channel
+from groute_py.engine.agree import on_root
+from groute_py.errors import InputError, quoted
+from groute_py.graph.csr import Graph
+from groute_py.many.apsp import Job, Progress, prepare, reduce
+from groute_py.many.reduce import Reduction
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """What is left of the rows of k sources, on rank 0.
+
+    Attributes:
+        job: what they are of.
+        rows: the numbers of each row.
+        label: what they were computed on.
+        sources: int64, shape (k,): all that were asked for, or those that bounds left.
+    """
+
+    job: Job
+    rows: Reduction
+    label: str
+    sources: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        """Vertices of the graph, n."""
+        return self.job.graph.vertex_count
+
+    @property
+    def pairs(self) -> int:
+        """Ordered pairs of a source and another vertex that a path leads to."""
+        return int(self.rows.reached.sum()) - len(self.rows.reached)
+
+    @property
+    def complete(self) -> bool:
+        """Whether a path leads from each source to every vertex."""
+        return bool((self.rows.reached == self.count).all())
+
+    def closeness(self, *, normalized: bool) -> NDArray[np.float64]:
+        """Shape (k,): (r − 1) / (sum of distances), with r the reached vertices; 0 if the sum is.
+
+        With ``normalized`` it is multiplied by (r − 1) / (n − 1) (Wasserman and Faust, 1994).
+        """
+        others = self.rows.reached - 1
+        sums = self.rows.sums.astype(np.float64)
+        found = np.divide(others, sums, out=np.zeros(len(sums)), where=sums > 0)
+        return found * (others / max(self.count - 1, 1)) if normalized else found
+
+    def harmonic(self, *, normalized: bool) -> NDArray[np.float64]:
+        """Shape (k,): the sum of 1 / distance, divided by n − 1 with ``normalized``."""
+        found = self.rows.reciprocals
+        return found / max(self.count - 1, 1) if normalized else found
+
+    @property
+    def farthest(self) -> int:
+        """The position of the source with the greatest distance."""
+        return int(self.rows.greatest.argmax())
+
+    @property
+    def most_central(self) -> int:
+        """The position of the source with the least eccentricity, of those that reach all vertices.
+
+        Raises:
+            InputError: there is none.
+        """
+        (central,) = np.nonzero(self.rows.reached == self.count)
+        if not len(central):
+            name = quoted(self.job.facts.name)
+            raise InputError(
+                f"no source reaches every vertex of {name}, so its radius is "
+                "infinite; ask for the eccentricity of each vertex, or take its largest component"
+            )
+        return int(central[self.rows.greatest[central].argmin()])
+
+    def mean(self) -> tuple[float, float]:
+        """The mean of the distances of all `pairs`, and its standard error if sources were drawn.
+
+        The mean is NaN if there are no pairs, and the error 0 if all vertices are sources.
+        """
+        if not self.pairs:
+            return math.nan, math.nan
+        sums = self.rows.sums
+        total = sum(sums.tolist()) if sums.dtype.kind == "i" else float(sums.sum())
+        mean = total / self.pairs
+        return mean, self._error_of_mean(mean)
+
+    def _error_of_mean(self, mean: float) -> float:
+        """Of a ratio of two means (Cochran, Sampling Techniques, 1977, section 2.11)."""
+        drawn = len(self.rows.reached)
+        if drawn >= self.count:
+            return 0.0
+        if drawn == 1:
+            return math.nan
+        others = (self.rows.reached - 1).astype(np.float64)
+        apart = self.rows.sums.astype(np.float64) - mean * others
+        variance = float((apart**2).sum()) / (drawn - 1)
+        spread = math.sqrt((1 - drawn / self.count) * variance / drawn)
+        return spread / float(others.mean())
+
+
+def reduced(
+    channel: Channel,
+    load: Load,
+    choices: Choices,
+    *,
+    reciprocals: bool = False,
+    measure: str = "",
+    progress: Progress | None = None,
+) -> Reduced | None:
+    """Sums, maxima and counts of the rows of all sources; None on ranks other than 0. Collective.
+
+    Args:
+        channel: connects the ranks.
+        load: gives the graph and the sources; called on rank 0.
+        choices: the same on every rank, but for the device.
+        reciprocals: whether 1 / distance is summed.
+        measure: ``diameter`` or ``radius`` if nothing else is asked for: only some of the sources
+            may be left then.
+        progress: takes how many sources are done, and of how many.
+
+    Raises:
+        InputError: negative weights with ``reciprocals``, or memory that does not suffice.
+        NegativeCycleError: a source reaches one.
+        RunError: a distance, or the sum of a row, does not fit in 64 bits.
+        SetupError: the device cannot be used.
+    """
+
+    def applied() -> tuple[Graph, Any]:
+        graph, sources = load()
+        if reciprocals and choices.weighted and graph.arc_count and graph.weights.min() < 0:
+            raise InputError(
+                f"{quoted(graph.name)} has a negative weight, with which harmonic centrality is "
+                "not defined"
+            )
+        return choices.applied(graph), sources
+
+    job = prepare(channel, applied, choices.request)
+    if measure and on_root(channel, lambda: is_bounded(job)):
+        bounded = bounded_rows(channel, job, measure, progress)
+        return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
+    found = reduce(channel, job, reciprocals=reciprocals, progress=progress)
+    return None if found is None else Reduced(job, *found, job.sources)

@@ -1,0 +1,83 @@
+"""The answers of centralities: a number for each of some vertices, or for each arc."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.centrality.accumulation import Accumulated
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """A number for each of k vertices.
+
+    Attributes:
+        vertices: int64, shape (k,), vertex indices.
+        values: shape (k,): float64, or int64 for eccentricities of integer weights.
+        errors: float64, shape (k,), standard errors of estimates; None if the values are exact.
+        statistics: how they were computed, such as ``algorithm`` and ``device``.
+    """
+
+    vertices: NDArray[np.int64]
+    values: NDArray[Any]
+    errors: NDArray[np.float64] | None = None
+    statistics: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class ArcScores:
+    """A number for each of m arcs, in the order of the graph's rows.
+
+    Attributes:
+        tails, heads: int64, shape (m,), vertex indices.
+        values: float64, shape (m,).
+        errors: float64, shape (m,), standard errors of estimates; None if the values are exact.
+        statistics: how they were computed, such as ``device``.
+    """
+
+    tails: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64] | None = None
+    statistics: dict[str, Any] = field(default_factory=dict)
+
+
+def estimated(
+    found: Accumulated, *, normalized: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Betweenness over all sources from sums over some, and its standard errors.
+
+    The sums are scaled by the vertices for each source. The errors are those of drawing the sources
+    at random, without replacement; NaN for a single source, None if all vertices are sources.
+
+    Args:
+        found: the sums.
+        normalized: whether values are divided by the number of ordered pairs that may count: those
+            of other vertices, or all of them for arcs and with endpoints.
+    """
+    count, drawn = found.job.graph.vertex_count, len(found.job.sources)
+    asked = found.job.asked
+    ends = 0 if asked.by_arc or asked.endpoints else 1
+    pairs = (count - ends) * (count - ends - 1)
+    factor = count / drawn / (pairs if normalized and pairs > 0 else 1)
+    values = found.totals * factor
+    if found.squares is None:
+        return values, None
+    if drawn == 1:
+        return values, np.full(len(values), np.nan)
+    variance = (found.squares - found.totals**2 / drawn) / (drawn - 1)
+    spread = np.sqrt(np.maximum(variance, 0) * drawn * max(1 - drawn / count, 0))
+    return values, spread * factor
+
+
+def statistics_of(found: Accumulated) -> dict[str, Any]:
+    """How dependencies were computed."""
+    return {
+        "device": found.label,
+        "most_paths": found.most_paths,
+        "exact_counts": found.exact_counts,
+    }

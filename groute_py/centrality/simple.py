@@ -1,0 +1,92 @@
+"""Graphs in which shortest paths can be counted: without self-loops, parallel arcs, zero cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError, quoted
+from groute_py.graph.csr import Graph
+from groute_py.graph.symmetrize import turned
+from groute_py.kernels.cpu.zero_cycle import find_cycle
+
+MOST_NAMED = 10
+"""Vertices of a cycle that a message names."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimpleGraph:
+    """A graph without self-loops and parallel arcs.
+
+    Attributes:
+        graph: of m arcs; each is the lightest of those with its ends.
+        places: int64, shape (arcs of the given graph,): the arc of ``graph`` that stands for each,
+            −1 where no shortest path takes it; None if all arcs are there.
+        shares: int64, shape (m,): how many equally light arcs each stands for; None likewise.
+    """
+
+    graph: Graph
+    places: NDArray[np.int64] | None = None
+    shares: NDArray[np.int64] | None = None
+
+    def of_given_arcs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of the arcs of ``graph``, shape (m,), divided among the arcs they stand for."""
+        if self.places is None or self.shares is None:
+            return values
+        found = np.zeros(len(self.places))
+        there = self.places >= 0
+        found[there] = (values / self.shares)[self.places[there]]
+        return found
+
+
+def simple_graph(graph: Graph) -> SimpleGraph:
+    """The graph without self-loops and without arcs that are heavier than a parallel one.
+
+    >>> given = Graph.from_arrays([0, 4, 4], [1, 0, 1, 1], [3, 1, 2, 2])
+    >>> simple = simple_graph(given)
+    >>> simple.graph.weights.tolist(), simple.of_given_arcs(np.array([4.0])).tolist()
+    ([2], [0.0, 0.0, 2.0, 2.0])
+    """
+    numbers = np.arange(graph.arc_count)
+    offsets, heads, ids = turned(*turned(graph.offsets, graph.heads, numbers))
+    tails = np.repeat(np.arange(graph.vertex_count, dtype=heads.dtype), np.diff(offsets))
+    proper = tails != heads
+    begins = np.ones(len(heads), np.bool_)
+    begins[1:] = (heads[1:] != heads[:-1]) | (tails[1:] != tails[:-1])
+    if proper.all() and begins.all():
+        return SimpleGraph(graph)
+    heads, tails, ids, begins = (array[proper] for array in (heads, tails, ids, begins))
+    weights, starts = graph.weights[ids], np.flatnonzero(begins)
+    places, group = np.full(graph.arc_count, -1), np.cumsum(begins) - 1
+    least = np.minimum.reduceat(weights, starts) if len(starts) else weights
+    lightest = weights == least[group]
+    places[ids[lightest]] = group[lightest]
+    degrees = np.bincount(tails[starts], minlength=graph.vertex_count)
+    made = replace(
+        graph,
+        offsets=np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64),
+        heads=heads[starts],
+        weights=least,
+    )
+    return SimpleGraph(made, places, np.bincount(group[lightest], minlength=len(starts)))
+
+
+def refuse_zero_cycles(graph: Graph) -> None:
+    """Raise `InputError`, with its vertices, for a cycle of weight 0 in a graph without loops."""
+    if not graph.arc_count or graph.weights.min() > 0:
+        return
+    zero = graph.weights == 0
+    before = np.concatenate([[0], np.cumsum(zero)])
+    offsets, heads = before[graph.offsets], graph.heads[zero]
+    in_offsets, tails, _ = turned(offsets, heads, heads)
+    cycle = find_cycle(offsets, heads, in_offsets, tails)
+    if len(cycle):
+        ids = [quoted(name) for name in graph.numbering.ids_of(cycle[:MOST_NAMED]).tolist()]
+        rest = ["…"] if len(cycle) > MOST_NAMED else [ids[0]]
+        raise InputError(
+            f"{quoted(graph.name)} has a cycle of weight 0, {' → '.join([*ids, *rest])}, around "
+            "which shortest paths cannot be counted; give its arcs positive weights, or join its "
+            "vertices"
+        )

@@ -1,0 +1,138 @@
+"""Brandes' dependencies on the cores of this machine, a source for each thread."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.base import unreached
+from groute_py.device.cpu.rows import by_threads
+from groute_py.device.dependencies import (
+    Accumulation,
+    CycleError,
+    Dependencies,
+    PathCountError,
+    square_scale,
+)
+from groute_py.device.overflow import leads_beyond
+from groute_py.device.rows import NarrowError
+from groute_py.graph.csr import Graph
+from groute_py.kernels.cpu.dependencies import (
+    LEVEL,
+    OVERFLOWED,
+    accumulate,
+    order_tight,
+    search,
+    settle,
+)
+
+VERTEX_BYTES = 8 + 3 * 4 + 2 * 8
+"""Of a thread, for each vertex, beside its sums."""
+
+SUM_BYTES = 16
+
+
+class CpuDependencies:
+    """See `groute_py.device.dependencies.DependencySolver`.
+
+    Args:
+        graph: without negative weights, self-loops and parallel arcs.
+        distance_type: weights are converted to it.
+        asked: what is summed.
+        hops: whether every weight is 1.
+    """
+
+    def __init__(
+        self, graph: Graph, distance_type: np.dtype[Any], asked: Accumulation, *, hops: bool
+    ) -> None:
+        self._threads = len(os.sched_getaffinity(0))
+        self.label = f"cpu: {platform.processor() or platform.machine()}, {self._threads} threads"
+        self._asked, self._hops, self._count = asked, hops, graph.vertex_count
+        self._arcs = (
+            graph.offsets.view(np.uint64),
+            graph.heads.astype(np.uint32, copy=False),
+            graph.weights.astype(distance_type, copy=False),
+        )
+        self._type, self._work = distance_type, list[Workspace]()
+        self._free: SimpleQueue[Workspace] = SimpleQueue()
+
+    @staticmethod
+    def bytes_needed(graph: Graph, asked: Accumulation, threads: int) -> int:
+        """Of all threads, beside the graph."""
+        sums = (graph.arc_count if asked.by_arc else graph.vertex_count) * (1 + asked.squares)
+        return threads * (VERTEX_BYTES * graph.vertex_count + SUM_BYTES * sums)
+
+    def add(self, sources: NDArray[np.int64]) -> Iterator[int]:
+        def work(_: int, source: int) -> None:
+            space = self._free.get()
+            try:
+                self._add(space, source)
+            finally:
+                self._free.put(space)
+
+        while len(self._work) < min(self._threads, len(sources)):
+            self._work.append(Workspace(self._count, self._type, self._sum_count, self._asked))
+            self._free.put(self._work[-1])
+        row_bytes = max(VERTEX_BYTES * self._count, 1)
+        for first, some in by_threads(self._threads, row_bytes, sources, work):
+            yield first + len(some)
+
+    def sums(self) -> Dependencies:
+        found = Dependencies.of(self._sum_count, self._asked)
+        for space in self._work:
+            found.add(space.sums)
+        return found
+
+    @property
+    def _sum_count(self) -> int:
+        return len(self._arcs[1]) if self._asked.by_arc else self._count
+
+    def _add(self, space: Workspace, source: int) -> None:
+        nothing, first = unreached(self._type), np.uint64(source)
+        space.distances.fill(nothing)
+        space.paths.fill(0)
+        row = space.distances, space.order, space.paths
+        if self._hops:
+            reached = search(*self._arcs[:2], first, nothing, *row)
+        else:
+            reached = self._settled(space, first, nothing)
+        most = accumulate(
+            *(*self._arcs, first, nothing, space.distances, space.order, np.int64(reached)),
+            *(space.paths, space.dependencies, self._asked.by_arc, int(self._asked.endpoints)),
+            *(square_scale(self._count), space.sums.totals, space.sums.squares),
+        )
+        if most == np.inf:
+            raise PathCountError
+        space.sums.most_paths = max(space.sums.most_paths, most)
+
+    def _settled(self, space: Workspace, source: Any, nothing: Any) -> int:
+        row, heap = (space.distances, space.order, space.paths), (space.places, space.heap)
+        reached, met = settle(*self._arcs, source, nothing, *row, *heap)
+        if met & OVERFLOWED:
+            known = space.distances != nothing
+            if leads_beyond(*self._arcs[:2], known, known):
+                raise NarrowError
+        if met & LEVEL:
+            words = space.distances, space.order, np.int64(reached), space.paths
+            if order_tight(*self._arcs, source, nothing, *words, *heap) < reached:
+                raise CycleError
+        return int(reached)
+
+
+class Workspace:
+    """What a thread works in, and its sums."""
+
+    def __init__(
+        self, count: int, distance_type: np.dtype[Any], sum_count: int, asked: Accumulation
+    ) -> None:
+        self.distances = np.empty(count, distance_type)
+        self.order, self.heap = np.empty(count, np.uint32), np.empty(count, np.uint32)
+        self.places = np.zeros(count, np.uint32)
+        self.paths, self.dependencies = np.empty(count), np.empty(count)
+        self.sums = Dependencies.of(sum_count, asked)

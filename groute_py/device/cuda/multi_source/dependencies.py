@@ -1,0 +1,99 @@
+"""Brandes' dependencies on one GPU: each source by a block, behind the solve of its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.cuda.multi_source.graph import CudaGraph
+from groute_py.device.cuda.multi_source.rows import CudaRows, Lane, batch_method
+from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.dependencies import (
+    Accumulation,
+    CycleError,
+    Dependencies,
+    PathCountError,
+    square_scale,
+)
+from groute_py.device.rows import NarrowError
+from groute_py.kernels.source import DEPENDENCIES
+
+ALIGNMENT = 16
+"""Of what a block works in."""
+
+
+def slot_bytes(vertex_count: int) -> int:
+    """What a block works in: ``Slot`` of kernels/multi_source/dependencies.cu."""
+    size = (2 * 8 + 3 * 4) * vertex_count + 4
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+class CudaDependencies:
+    """See `groute_py.device.dependencies.DependencySolver`.
+
+    Args:
+        graph: on the GPU, without negative weights, self-loops and parallel arcs.
+        delta: Δ of near–far.
+        asked: what is summed.
+
+    Raises:
+        InputError: not even one source fits in the memory that is free.
+    """
+
+    def __init__(self, graph: CudaGraph, delta: float, asked: Accumulation) -> None:
+        count = graph.arc_count if asked.by_arc else graph.vertex_count
+        self._graph, self._asked = graph, asked
+        self._slot_bytes = slot_bytes(graph.vertex_count)
+        self._totals = cp.zeros((count, 2), np.uint64)
+        self._squares = cp.zeros((count if asked.squares else 0, 2), np.uint64)
+        self._findings = cp.zeros(2, np.uint64)
+        self._method = batch_method(graph)
+        beside = self._slot_bytes
+        self._rows = CudaRows(graph, self._method, delta, predecessors=False, beside=beside)
+        kernels = kernels_of(DEPENDENCIES, graph.type, graph.arc_count)
+        self._kernel = kernels["add_dependencies"]
+        self._slots: dict[Lane, Any] = {}
+        self.label = self._rows.label
+
+    def add(self, sources: NDArray[np.int64]) -> Iterator[int]:
+        yield from self._rows.solved(sources, self._launch, self._drained)
+
+    def sums(self) -> Dependencies:
+        most = self._findings.get()[:1].view(np.float64)[0]
+        return Dependencies(self._totals.get(), self._squares.get(), max(float(most), 1.0))
+
+    def _launch(self, lane: Lane) -> None:
+        """Add the dependencies of a lane's sources, in its stream."""
+        graph, blocks = self._graph, min(self._rows.slots, lane.count)
+        slots = self._slots.get(lane)
+        if slots is None or len(slots) < blocks * self._slot_bytes:
+            slots = self._slots[lane] = cp.empty(blocks * self._slot_bytes, np.uint8)
+        lane.counter.fill(0)
+        squares = self._squares if self._asked.squares else np.uint64(0)
+        rows = lane.sources, np.uint32(lane.count), lane.rows
+        asked = np.uint32(self._asked.by_arc), np.uint32(self._asked.endpoints)
+        self._kernel(
+            (blocks,),
+            (self._method.threads,),
+            (
+                *(graph.offsets, graph.arcs, np.uint32(graph.vertex_count), *rows, slots),
+                *(np.uint64(self._slot_bytes), *asked, square_scale(graph.vertex_count)),
+                *(self._totals, squares, self._findings, lane.counter, lane.overflowed),
+            ),
+        )
+
+    def _drained(self, lane: Lane, first: int) -> Iterator[int]:
+        """Wait for a lane."""
+        if lane.has_overflowed():
+            raise NarrowError
+        with lane.stream:
+            most, cycles = self._findings.get().tolist()
+        if cycles:
+            raise CycleError
+        if np.uint64(most).view(np.float64) == np.inf:
+            raise PathCountError
+        yield first + lane.count

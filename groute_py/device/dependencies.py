@@ -1,0 +1,92 @@
+"""Sums of Brandes' dependencies over sources, as they leave a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.kernels.cpu.fixed_point import add
+
+EXACT = 2.0**53
+"""Counts of paths up to this are exact; greater ones are rounded."""
+
+
+class CycleError(Exception):
+    """Tight arcs close a cycle, so that shortest paths cannot be counted."""
+
+
+class PathCountError(Exception):
+    """There are more shortest paths between two vertices than float64 can hold."""
+
+
+@dataclass(frozen=True)
+class Accumulation:
+    """What is summed.
+
+    Attributes:
+        by_arc: whether for arcs, not for vertices.
+        endpoints: whether the ends of a path lie on it; only for vertices.
+        squares: whether the squares are summed too.
+    """
+
+    by_arc: bool = False
+    endpoints: bool = False
+    squares: bool = False
+
+
+@dataclass(eq=False)
+class Dependencies:
+    """Sums over some sources, for k vertices or arcs.
+
+    Attributes:
+        totals: uint64, shape (k, 2), fixed point as of `groute_py.kernels.cpu.fixed_point`.
+        squares: likewise, of squares times `square_scale` of the graph's size squared; shape (0, 2)
+            if not asked for.
+        most_paths: the greatest number of shortest paths between two vertices.
+    """
+
+    totals: NDArray[np.uint64]
+    squares: NDArray[np.uint64]
+    most_paths: float = 1.0
+
+    @classmethod
+    def of(cls, count: int, asked: Accumulation) -> Dependencies:
+        """Of no source yet, for ``count`` vertices or arcs."""
+        squares = np.zeros((count if asked.squares else 0, 2), np.uint64)
+        return cls(np.zeros((count, 2), np.uint64), squares)
+
+    def add(self, other: Dependencies) -> None:
+        """Take the sums over other sources."""
+        add(self.totals, other.totals)
+        add(self.squares, other.squares)
+        self.most_paths = max(self.most_paths, other.most_paths)
+
+
+def square_scale(vertex_count: int) -> float:
+    """The power of two by which dependencies are below 1, so that squares fit in fixed point."""
+    return 2.0 ** -(vertex_count.bit_length())
+
+
+class DependencySolver(Protocol):
+    """A method on a device, with the graph in place.
+
+    Attributes:
+        label: what it runs on.
+    """
+
+    label: str
+
+    def add(self, sources: NDArray[np.int64]) -> Iterator[int]:
+        """Take sources; yields, as it goes on, how many are done.
+
+        Raises:
+            NarrowError: a distance does not fit in the type that was tried; sums are then wrong.
+            CycleError, PathCountError: see there.
+        """
+
+    def sums(self) -> Dependencies:
+        """The sums over all sources that were taken."""

@@ -1,0 +1,232 @@
+"""Brandes' accumulation from one source: counts of shortest paths, then dependencies backwards.
+
+Where paths(v) counts the shortest paths to v, the dependency of the source on v is the sum of
+paths(v) / paths(w) · (1 + dependency(w)) over the tight arcs from v to w. Brandes, "A faster
+algorithm for betweenness centrality" (2001). Graphs have neither self-loops nor parallel arcs.
+
+Each term is converted to fixed point before it is added, so that the order of additions does not
+matter; ``kernels/multi_source/dependencies.cu`` finds the same numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from groute_py.kernels.cpu.fixed_point import UNITS, add_at, fixed, plus
+from groute_py.kernels.cpu.heap import rise, sink
+from groute_py.kernels.cpu.sums import reach_of
+
+LEVEL, OVERFLOWED = 1, 2
+"""Bits of what `settle` met: an arc between vertices at one distance; a sum that is too great."""
+
+
+@njit(cache=True, nogil=True)
+def search(
+    offsets: Any, heads: Any, source: Any, nothing: Any, distances: Any, order: Any, paths: Any
+) -> Any:
+    """Breadth-first search; returns how many vertices are reached.
+
+    Args:
+        offsets, heads: the graph.
+        source: where paths begin.
+        nothing: the distance of unreached vertices.
+        distances: shape (n,), ``nothing`` everywhere; filled with numbers of arcs.
+        order: uint32, shape (n,); filled with the reached vertices by distance.
+        paths: float64, shape (n,), 0 everywhere; filled with the numbers of shortest paths.
+    """
+    one, count, done = np.uint64(1), np.uint64(1), np.uint64(0)
+    distances[source], order[0], paths[source] = 0, source, 1.0
+    while done < count:
+        tail = order[done]
+        done += one
+        onward, own = distances[tail] + 1, paths[tail]
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head = heads[arc]
+            if distances[head] == nothing:
+                distances[head] = onward
+                order[count] = head
+                count += one
+            if distances[head] == onward:
+                paths[head] += own
+    return count
+
+
+@njit(cache=True, nogil=True)
+def settle(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    source: Any,
+    nothing: Any,
+    distances: Any,
+    order: Any,
+    paths: Any,
+    places: Any,
+    heap: Any,
+) -> Any:
+    """Dijkstra's algorithm; returns how many vertices are reached, and bits of what was met.
+
+    If `LEVEL` is among them, a vertex may stand in ``order`` before one that a path leads over, and
+    ``paths`` is wrong: `order_tight` mends both.
+
+    Args:
+        offsets, heads, source, nothing, order, paths: as for `search`.
+        weights: of the distance type, not negative.
+        distances: shape (n,), ``nothing`` everywhere; filled.
+        places: uint32, shape (n,), 0 everywhere before and after.
+        heap: uint32, shape (n,), to work in.
+    """
+    one, count, done, met = np.uint64(1), np.uint64(1), np.uint64(0), 0
+    distances[source], paths[source], heap[0], places[source] = 0, 1.0, source, 1
+    while count > 0:
+        tail = heap[0]
+        near, own = distances[tail], paths[tail]
+        count -= one
+        places[tail] = 0
+        if count > 0:
+            sink(heap, places, distances, count, heap[count])
+        order[done] = tail
+        done += one
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head, reach = heads[arc], reach_of(near, weights[arc], nothing)
+            if reach == nothing:
+                met |= OVERFLOWED
+                continue
+            known = distances[head]
+            if reach > known:
+                continue
+            if reach == near:
+                met |= LEVEL
+            if reach == known:
+                paths[head] += own
+                continue
+            distances[head], paths[head] = reach, own
+            place = np.uint64(places[head])
+            if place == 0:
+                count += one
+                place = count
+            rise(heap, places, distances, place - one, head)
+    return done, met
+
+
+@njit(cache=True, nogil=True)
+def order_tight(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    source: Any,
+    nothing: Any,
+    distances: Any,
+    order: Any,
+    reached: Any,
+    paths: Any,
+    places: Any,
+    heap: Any,
+) -> Any:
+    """Put tails before heads of tight arcs (Kahn, 1962), and count paths anew.
+
+    Arguments as for `settle`; the first ``reached`` of ``order`` are the reached vertices.
+
+    Returns:
+        How many vertices were put in order: fewer than ``reached`` if tight arcs close a cycle.
+    """
+    one = np.uint64(1)
+    for place in range(reached):
+        tail = order[place]
+        paths[tail] = 0.0
+        for arc in range(offsets[tail], offsets[tail + one]):
+            reach = reach_of(distances[tail], weights[arc], nothing)
+            if reach != nothing and reach == distances[heads[arc]]:
+                places[heads[arc]] += 1
+    paths[source], heap[0] = 1.0, source
+    count, done = np.uint64(1), np.uint64(0)
+    if places[source] > 0:
+        return done
+    while done < count:
+        tail = heap[done]
+        done += one
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head, reach = heads[arc], reach_of(distances[tail], weights[arc], nothing)
+            if reach != nothing and reach == distances[head]:
+                paths[head] += paths[tail]
+                places[head] -= 1
+                if places[head] == 0:
+                    heap[count] = head
+                    count += one
+    order[:count] = heap[:count]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def accumulate(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    source: Any,
+    nothing: Any,
+    distances: Any,
+    order: Any,
+    reached: Any,
+    paths: Any,
+    dependencies: Any,
+    by_arc: Any,
+    endpoints: Any,
+    scale: Any,
+    totals: Any,
+    squares: Any,
+) -> Any:
+    """Add the dependencies of a source; returns the most paths to a vertex.
+
+    Nothing is added if that is infinite.
+
+    Args:
+        offsets, heads, weights, source, nothing, distances, paths: as `settle` left them.
+        order: the first ``reached`` are the reached vertices, tails before heads of tight arcs.
+        dependencies: float64, shape (n,), to work in.
+        by_arc: whether sums are those of arcs, not of vertices.
+        endpoints: 1 if the ends of a path lie on it, else 0.
+        scale: squares are those of dependencies times this.
+        totals: uint64, shape (n or m, 2), fixed point.
+        squares: likewise, or of shape (0, 2) if they are not asked for.
+    """
+    one, most = np.uint64(1), 1.0
+    for place in range(reached):
+        most = max(most, paths[order[place]])
+    if most == np.inf:
+        return most
+    for place in range(reached - 1, -1, -1):
+        tail = order[place]
+        near, own = distances[tail], paths[tail]
+        low, high = np.uint64(0), np.uint64(0)
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head, reach = heads[arc], reach_of(near, weights[arc], nothing)
+            if reach != distances[head] or reach == nothing:
+                continue
+            share = own / paths[head] * (1.0 + dependencies[head])
+            more, much = fixed(share)
+            low, high = plus(low, high, more, much)
+            if by_arc:
+                add_at(totals, arc, more, much)
+                if len(squares):
+                    small = share * scale
+                    more, much = fixed(small * small)
+                    add_at(squares, arc, more, much)
+        found = np.float64(high) + np.float64(low) / UNITS
+        dependencies[tail] = found
+        if by_arc:
+            continue
+        if tail == source:
+            if endpoints == 0:
+                continue
+            low, high, found = np.uint64(0), np.uint64(reached - 1), np.float64(reached - 1)
+        elif endpoints:
+            high, found = high + one, found + 1.0
+        add_at(totals, tail, low, high)
+        if len(squares):
+            small = found * scale
+            more, much = fixed(small * small)
+            add_at(squares, tail, more, much)
+    return most

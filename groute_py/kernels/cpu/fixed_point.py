@@ -1,0 +1,59 @@
+"""Sums of numbers that are not negative, exact and so in any order: 128-bit fixed point.
+
+A number is two words: ``high``, its whole part, and ``low``, its fraction in units of 2⁻⁶⁴. What is
+smaller is cut off as the number is converted; additions lose nothing. The CUDA kernels do the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+UNITS = 2.0**64
+"""Units of a fraction in 1."""
+
+
+@njit(cache=True, nogil=True)
+def fixed(number: Any) -> Any:
+    """(low, high) of a float64 from 0 to 2⁶³."""
+    high = np.uint64(number)
+    return np.uint64((number - np.float64(high)) * UNITS), high
+
+
+@njit(cache=True, nogil=True)
+def plus(low: Any, high: Any, more: Any, much: Any) -> Any:
+    """(low, high) of the sum of two numbers."""
+    total = low + more
+    carry = np.uint64(1) if total < low else np.uint64(0)
+    return total, high + much + carry
+
+
+@njit(cache=True, nogil=True)
+def add_at(sums: Any, place: Any, low: Any, high: Any) -> None:
+    """Add to row ``place`` of ``sums``, uint64, shape (k, 2)."""
+    sums[place, 0], sums[place, 1] = plus(sums[place, 0], sums[place, 1], low, high)
+
+
+def add(sums: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+    """Add each row of ``more`` to that of ``sums``; both uint64, shape (k, 2).
+
+    >>> sums = np.array([[2**63, 1]], np.uint64)
+    >>> add(sums, sums.copy())
+    >>> sums.tolist()
+    [[0, 3]]
+    """
+    sums[:, 0] += more[:, 0]
+    sums[:, 1] += more[:, 1] + (sums[:, 0] < more[:, 0])
+
+
+def floats(sums: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """The numbers, shape (k,).
+
+    >>> floats(np.array([[2**62, 3]], np.uint64)).tolist()
+    [3.25]
+    """
+    found: NDArray[np.float64] = sums[:, 1].astype(np.float64) + sums[:, 0] / UNITS
+    return found

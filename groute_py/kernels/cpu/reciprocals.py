@@ -1,0 +1,38 @@
+"""The sum of 1 / distance over a row, in the order of ``kernels/multi_source/reciprocals.cu``.
+
+Both round alike, so that the sum is the same on every device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+LANES, CHUNK = 256, 8192
+"""``RECIPROCAL_BLOCK`` and ``RECIPROCAL_CHUNK`` of the CUDA kernel."""
+
+
+@njit(cache=True, nogil=True)
+def sum_reciprocals(row: Any, nothing: Any) -> Any:
+    """The sum, a float64; unreached vertices and distances of 0 add nothing.
+
+    Args:
+        row: distances, shape (n,).
+        nothing: the distance of unreached vertices.
+    """
+    total, lanes = 0.0, np.empty(LANES, np.float64)
+    for begin in range(0, len(row), CHUNK):
+        lanes[:] = 0.0
+        for vertex in range(begin, min(begin + CHUNK, len(row))):
+            distance = row[vertex]
+            if distance != nothing and distance != 0:
+                lanes[(vertex - begin) % LANES] += 1.0 / np.float64(distance)
+        apart = LANES // 2
+        while apart > 0:
+            for lane in range(apart):
+                lanes[lane] += lanes[lane + apart]
+            apart //= 2
+        total += lanes[0]
+    return total

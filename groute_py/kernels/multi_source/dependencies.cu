@@ -1,0 +1,242 @@
+// Brandes' accumulation for many sources, one block each, from finished rows of distances: counts of shortest paths in
+// topological order of the tight arcs (Kahn), then dependencies in the reverse order. (Brandes, "A faster algorithm for
+// betweenness centrality", 2001.) Graphs have neither self-loops nor parallel arcs.
+//
+// The dependency of a source on v is the sum of paths(v) / paths(w) * (1 + dependency(w)) over tight arcs from v to w.
+// Each term is converted to 128-bit fixed point before it is added. So the order of additions does not matter, and the
+// numbers are those of kernels/cpu/dependencies.py; only counts of paths beyond 2^53 may be rounded differently.
+
+#include "primitives/access.cuh"
+#include "primitives/arithmetic.cuh"
+
+#define CREW blockDim.x
+#define HANDS 4       // lanes a row
+#define LONG_ROW 256  // the whole block takes rows with this many arcs
+#define LONG_ROWS 64  // such rows that can be queued
+#define UNITS 18446744073709551616.0
+
+// A number that is not negative: its whole part, and its fraction in units of 2^-64.
+struct Fixed {
+    u64 low, high;
+};
+
+// What a launch found, beside the sums.
+struct Findings {
+    u64 most_paths;  // the bits of a double
+    u64 cycles;      // sources whose tight arcs close a cycle
+};
+
+__device__ __forceinline__ Fixed fixed(double number) {
+    u64 high = (u64)number;
+    return {(u64)((number - (double)high) * UNITS), high};
+}
+
+__device__ __forceinline__ void add(Fixed& sum, const Fixed& more) {
+    sum.low += more.low;
+    sum.high += more.high + (sum.low < more.low);
+}
+
+__device__ __forceinline__ void atomic_add(Fixed* place, Fixed more) {
+    if (more.low) {
+        u64 before = atomicAdd(&place->low, more.low);
+        if (before + more.low < before) more.high++;
+    }
+    if (more.high) atomicAdd(&place->high, more.high);
+}
+
+// Adds the square of a number times `scale`; the product is not to be fused with the conversion.
+__device__ __forceinline__ void add_square(Fixed* place, double number, double scale) {
+    double small = __dmul_rn(number, scale);
+    atomic_add(place, fixed(__dmul_rn(small, small)));
+}
+
+struct Rows {
+    const Offset* offsets;
+    const Arc* arcs;
+    const u32* list;  // vertices; null: each vertex is its place
+};
+
+struct LongRows {
+    Fixed sum;
+    u32 count, vertices[LONG_ROWS];
+};
+
+// All threads of a block take the rows of places begin to end. visit(vertex, arc number, arc) gives a term of the row's
+// sum, finish(vertex, sum) is called by one thread; without SUMS there are neither terms nor sums.
+template <bool SUMS, class Visit, class Finish>
+__device__ __forceinline__ void block_rows(const Rows& rows, u32 begin, u32 end, LongRows& queue, Visit visit,
+                                           Finish finish) {
+    u32 lane = threadIdx.x % 32, hand = threadIdx.x % HANDS;
+    u32 together = ((1u << HANDS) - 1) << (lane - hand);
+    auto take = [&](u32 vertex, Offset first, Offset last, u32 step) {
+        Fixed sum = {};
+        for (Offset a = first; a < last; a += step) {
+            Fixed term = visit(vertex, a, load(rows.arcs + a));
+            if (SUMS) add(sum, term);
+        }
+        return sum;
+    };
+    for (u32 i = begin + threadIdx.x / HANDS; i < end; i += CREW / HANDS) {
+        u32 vertex = rows.list ? load_l2(rows.list + i) : i;
+        Offset first = rows.offsets[vertex], last = rows.offsets[vertex + 1];
+        if (last - first > LONG_ROW) {
+            u32 place = hand == 0 ? atomicAdd(&queue.count, 1) : 0;
+            place = __shfl_sync(together, place, lane - hand);
+            if (place < LONG_ROWS) {
+                if (hand == 0) queue.vertices[place] = vertex;
+                continue;
+            }
+        }
+        Fixed sum = take(vertex, first + hand, last, HANDS);
+        if (SUMS) {
+            for (u32 apart = HANDS / 2; apart > 0; apart /= 2) {
+                Fixed other = {__shfl_xor_sync(together, sum.low, apart), __shfl_xor_sync(together, sum.high, apart)};
+                add(sum, other);
+            }
+        }
+        if (hand == 0) finish(vertex, sum);
+    }
+    __syncthreads();
+    u32 queued = min(queue.count, (u32)LONG_ROWS);
+    for (u32 i = 0; i < queued; i++) {
+        u32 vertex = queue.vertices[i];
+        if (SUMS && threadIdx.x == 0) queue.sum = {};
+        __syncthreads();
+        Fixed sum = take(vertex, rows.offsets[vertex] + threadIdx.x, rows.offsets[vertex + 1], CREW);
+        if (SUMS) atomic_add(&queue.sum, sum);
+        __syncthreads();
+        if (threadIdx.x == 0) finish(vertex, queue.sum);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) queue.count = 0;
+    __syncthreads();
+}
+
+// What a block works in, `slot_bytes` long.
+struct Slot {
+    double *paths, *dependencies;
+    u32 *pending, *order, *levels;  // levels: where each begins in order, and where the last one ends
+
+    __device__ __forceinline__ Slot(u8* memory, u32 vertices) {
+        paths = (double*)memory;
+        dependencies = paths + vertices;
+        pending = (u32*)(dependencies + vertices);
+        order = pending + vertices;
+        levels = order + vertices;
+    }
+};
+
+// totals and squares: one for each vertex, or for each arc with `by_arc`; squares may be null. counter: the next
+// source. overflowed: set if a row is not complete; then nothing is added.
+extern "C" __global__ void __launch_bounds__(1024)
+    add_dependencies(const Offset* offsets, const Arc* arcs, u32 vertices, const u32* sources, u32 count,
+                     const Distance* distances, u8* slots, u64 slot_bytes, u32 by_arc, u32 endpoints, double scale,
+                     Fixed* totals, Fixed* squares, Findings* findings, u32* counter, const u32* overflowed) {
+    __shared__ u32 job, reached, listed;
+    __shared__ u64 most_paths;
+    __shared__ LongRows queue;
+    Slot slot(slots + slot_bytes * blockIdx.x, vertices);
+    Rows every = {offsets, arcs, nullptr}, ordered = {offsets, arcs, slot.order};
+    if (load_l2(overflowed)) return;
+    if (threadIdx.x == 0) queue.count = 0;
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            job = atomicAdd(counter, 1);
+            reached = 0;
+            listed = 1;
+            most_paths = 0;
+        }
+        __syncthreads();
+        if (job >= count) return;
+        u32 source = sources[job];
+        const Distance* distance = distances + (u64)job * vertices;
+        auto is_tight = [&](u32 tail, const Arc& arc) {
+            Distance near = distance[tail], reach = plus(near, arc.weight);
+            return near < NOTHING && reach < NOTHING && reach >= near && reach == distance[arc.head];
+        };
+        auto nothing = [](u32, const Fixed&) {};
+        for (u32 v = threadIdx.x; v < vertices; v += CREW) {
+            slot.paths[v] = 0;
+            slot.pending[v] = 0;
+        }
+        __syncthreads();
+
+        // count the tight arcs into each vertex, and the reached vertices
+        auto count_arc = [&](u32 tail, Offset, const Arc& arc) {
+            if (is_tight(tail, arc)) atomicAdd(slot.pending + arc.head, 1);
+            return Fixed{};
+        };
+        auto count_reached = [&](u32 vertex, const Fixed&) {
+            if (distance[vertex] < NOTHING) atomicAdd(&reached, 1);
+        };
+        block_rows<false>(every, 0, vertices, queue, count_arc, count_reached);
+        if (threadIdx.x == 0) {
+            slot.order[0] = source;
+            slot.levels[0] = 0;
+            __stcg(slot.paths + source, 1.0);
+            if (load_l2(slot.pending + source)) reached = ~0u;  // a cycle
+        }
+        __syncthreads();
+
+        // a vertex is in the level after the last of the tails that lead to it
+        auto count_paths = [&](u32 tail, Offset, const Arc& arc) {
+            if (!is_tight(tail, arc)) return Fixed{};
+            atomicAdd(slot.paths + arc.head, load_l2(slot.paths + tail));
+            if (atomicAdd(slot.pending + arc.head, ~0u) == 1) slot.order[atomicAdd(&listed, 1)] = arc.head;
+            return Fixed{};
+        };
+        u32 depth = 0;
+        for (u32 begin = 0, end = 1; begin < end && reached != ~0u; depth++) {
+            block_rows<false>(ordered, begin, end, queue, count_paths, nothing);
+            if (threadIdx.x == 0) slot.levels[depth + 1] = end;
+            begin = end;
+            end = listed;
+            __syncthreads();
+        }
+        if (listed != reached) {
+            if (threadIdx.x == 0) atomicAdd(&findings->cycles, 1);
+            continue;
+        }
+        u64 most = 0;
+        for (u32 i = threadIdx.x; i < reached; i += CREW) {
+            u64 paths = (u64)__double_as_longlong(load_l2(slot.paths + load_l2(slot.order + i)));
+            most = max(most, paths);
+        }
+        atomicMax(&most_paths, most);
+        __syncthreads();
+        if (threadIdx.x == 0) atomicMax(&findings->most_paths, most_paths);
+        if (most_paths == 0x7ff0000000000000ull) continue;  // infinite
+
+        auto share = [&](u32 tail, Offset a, const Arc& arc) {
+            if (!is_tight(tail, arc)) return Fixed{};
+            double part = load_l2(slot.paths + tail) / load_l2(slot.paths + arc.head);
+            double found = __dmul_rn(part, 1.0 + load_l2(slot.dependencies + arc.head));
+            Fixed term = fixed(found);
+            if (by_arc) {
+                atomic_add(totals + a, term);
+                if (squares) add_square(squares + a, found, scale);
+            }
+            return term;
+        };
+        auto settle = [&](u32 vertex, const Fixed& sum) {
+            double found = (double)sum.high + (double)sum.low / UNITS;
+            slot.dependencies[vertex] = found;
+            if (by_arc || (vertex == source && !endpoints)) return;
+            Fixed own = sum;
+            if (vertex == source) {
+                own = {0, reached - 1};
+                found = (double)(reached - 1);
+            } else if (endpoints) {
+                own.high++;
+                found += 1.0;
+            }
+            atomic_add(totals + vertex, own);
+            if (squares) add_square(squares + vertex, found, scale);
+        };
+        while (depth-- > 0) {
+            u32 begin = load_l2(slot.levels + depth), end = load_l2(slot.levels + depth + 1);
+            block_rows<true>(ordered, begin, end, queue, share, settle);
+        }
+    }
+}

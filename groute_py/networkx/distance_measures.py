@@ -1,0 +1,162 @@
+"""NetworkX's measures of the distances between all nodes.
+
+`backend.py` has the rules for return values and exceptions. ``weight`` names the attribute with the
+weights; None counts edges. ``usebounds`` changes how NetworkX computes, not what.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from groute_py.centrality.distances import Reduced
+from groute_py.many.nearest import solve_nearest
+from groute_py.networkx.dijkstra import METHOD
+from groute_py.networkx.graph import BackendGraph, Node
+from groute_py.networkx.reductions import nodes_in, rows_of
+from groute_py.networkx.solves import networkx_errors, options, vertex_of
+
+Eccentricities = dict[Node, Any]
+
+METHODS = ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy")
+"""By which NetworkX computes a mean distance."""
+
+
+def eccentricity(G: BackendGraph, v: Any = None, sp: Any = None, weight: str | None = None) -> Any:
+    """Of a node ``v``, or of several or all nodes by node; from the lengths ``sp`` if given."""
+    nodes = nodes_in(G, v)
+    found = _eccentricities(G, nodes, weight) if sp is None else _from_lengths(G, nodes, sp)
+    try:
+        return found[v] if v in G else found
+    except TypeError:  # a list is no node
+        return found
+
+
+def diameter(
+    G: BackendGraph,
+    e: Eccentricities | None = None,
+    usebounds: bool = False,
+    weight: str | None = None,
+) -> Any:
+    """The greatest of the eccentricities ``e``, or of all nodes."""
+    if e is not None or not len(G):
+        return max((e or {}).values())
+    return _rows(G, weight, measure="diameter").rows.greatest.max().item()
+
+
+def radius(
+    G: BackendGraph,
+    e: Eccentricities | None = None,
+    usebounds: bool = False,
+    weight: str | None = None,
+) -> Any:
+    """The least of the eccentricities ``e``, or of all nodes."""
+    if e is not None or not len(G):
+        return min((e or {}).values())
+    return _rows(G, weight, measure="radius").rows.greatest.min().item()
+
+
+def center(
+    G: BackendGraph,
+    e: Eccentricities | None = None,
+    usebounds: bool = False,
+    weight: str | None = None,
+) -> list[Node]:
+    """The nodes whose eccentricity is the radius."""
+    found = _all(G, e, weight)
+    least = min(found.values())
+    return [node for node, greatest in found.items() if greatest == least]
+
+
+def periphery(
+    G: BackendGraph,
+    e: Eccentricities | None = None,
+    usebounds: bool = False,
+    weight: str | None = None,
+) -> list[Node]:
+    """The nodes whose eccentricity is the diameter."""
+    found = _all(G, e, weight)
+    most = max(found.values())
+    return [node for node, greatest in found.items() if greatest == most]
+
+
+def average_shortest_path_length(
+    G: BackendGraph, weight: str | None = None, method: str | None = None
+) -> Any:
+    """The mean length of the shortest paths of all ordered pairs of nodes."""
+    if method is not None and method not in METHODS:
+        raise ValueError(f"method not supported: {method}")
+    count = len(G)
+    if count == 0:
+        raise nx.NetworkXPointlessConcept(
+            "the null graph has no paths, thus there is no average shortest path length"
+        )
+    if count == 1:
+        return 0
+    found = rows_of(G, None if method == "unweighted" else weight)
+    if not found.complete:
+        kind = "strongly connected" if G.is_directed() else "connected"
+        raise nx.NetworkXError(f"Graph is not {kind}.")
+    return sum(found.rows.sums.tolist()) / (count * (count - 1))
+
+
+def voronoi_cells(
+    G: BackendGraph, center_nodes: Any, weight: str | None = "weight"
+) -> dict[Any, set[Node]]:
+    """The nodes that are nearest to each center, and those that no center reaches."""
+    centers = [vertex_of(G, node) for node in center_nodes]
+    if not centers:
+        raise ValueError("sources must not be empty")
+    with networkx_errors():
+        choices = options(algorithm=METHOD)
+        found = solve_nearest(G.arcs(weight), np.unique(centers), choices)
+    cells: dict[Any, set[Node]] = {}
+    for node, origin in zip(G, found.origins.tolist(), strict=True):
+        cells.setdefault("unreachable" if origin < 0 else G.nodes[origin], set()).add(node)
+    return cells
+
+
+def _all(graph: BackendGraph, known: Eccentricities | None, weight: str | None) -> Eccentricities:
+    return _eccentricities(graph, list(graph), weight) if known is None else known
+
+
+def _eccentricities(graph: BackendGraph, nodes: list[Node], weight: str | None) -> Eccentricities:
+    if not nodes:
+        return {}
+    found = _rows(graph, weight, nodes)
+    return dict(zip(nodes, found.rows.greatest.tolist(), strict=True))
+
+
+def _rows(
+    graph: BackendGraph, weight: str | None, nodes: list[Node] | None = None, measure: str = ""
+) -> Reduced:
+    """As `rows_of`, from nodes that reach all others.
+
+    Raises:
+        nx.NetworkXError: one does not.
+    """
+    found = rows_of(graph, weight, nodes, measure=measure)
+    if not found.complete:
+        raise _not_connected(graph)
+    return found
+
+
+def _from_lengths(graph: BackendGraph, nodes: list[Node], lengths: Any) -> Eccentricities:
+    found: Eccentricities = {}
+    for node in nodes:
+        try:
+            row = lengths[node]
+            count = len(row)
+        except TypeError as problem:
+            raise nx.NetworkXError('Format of "sp" is invalid.') from problem
+        if count != len(graph):
+            raise _not_connected(graph)
+        found[node] = max(row.values())
+    return found
+
+
+def _not_connected(graph: BackendGraph) -> nx.NetworkXError:
+    kind = "digraph is not strongly" if graph.is_directed() else "graph is not"
+    return nx.NetworkXError(f"Found infinite path length because the {kind} connected")

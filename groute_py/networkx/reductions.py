@@ -1,0 +1,88 @@
+"""The rows of distances behind measures of nodes, reduced where they are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from groute_py.centrality.accumulation import Accumulated, accumulated
+from groute_py.centrality.choices import Choices
+from groute_py.centrality.distances import Reduced, reduced
+from groute_py.comm.solo import SoloChannel
+from groute_py.graph.csr import Graph
+from groute_py.networkx.graph import BackendGraph, Node
+from groute_py.networkx.solves import networkx_errors, vertex_of
+from groute_py.system.settings import settings
+
+
+def nodes_in(graph: BackendGraph, bunch: Any) -> list[Node]:
+    """Those nodes of the graph that a node or a container names; all for None.
+
+    Raises:
+        nx.NetworkXError: it is neither.
+    """
+    if bunch is None:
+        return list(graph)
+    bare = nx.Graph()
+    bare.add_nodes_from(graph)
+    return list(bare.nbunch_iter(bunch))
+
+
+def rows_of(
+    graph: BackendGraph,
+    weight: str | None,
+    nodes: Iterable[Node] | None = None,
+    *,
+    reverse: bool = False,
+    reciprocals: bool = False,
+    measure: str = "",
+) -> Reduced:
+    """What is left of the rows of some nodes, at least one; None for all.
+
+    With ``measure``, see `groute_py.centrality.distances.reduced`, only some of them may be left.
+
+    Raises:
+        NotImplementedError: a weight is negative, or something does not fit.
+    """
+    arcs = non_negative(graph.arcs(weight))
+    sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
+    choices = Choices(reverse=reverse, device=settings().device)
+    with networkx_errors():
+        channel, load = SoloChannel(), lambda: (arcs, sources)
+        found = reduced(channel, load, choices, reciprocals=reciprocals, measure=measure)
+    assert found is not None
+    return found
+
+
+def dependencies_of(
+    graph: BackendGraph,
+    weight: str | None,
+    nodes: Iterable[Node] | None,
+    *,
+    by_arc: bool = False,
+    endpoints: bool = False,
+) -> Accumulated:
+    """Sums of dependencies of some nodes, at least one; None for all.
+
+    Raises:
+        NotImplementedError: arcs of weight 0 close a cycle, a weight is negative, or something does
+            not fit.
+    """
+    arcs = graph.arcs(weight)
+    sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
+    choices = Choices(weighted=weight is not None, device=settings().device)
+    with networkx_errors():
+        channel, load = SoloChannel(), lambda: (arcs, sources)
+        found = accumulated(channel, load, choices, by_arc=by_arc, endpoints=endpoints)
+    assert found is not None
+    return found
+
+
+def non_negative(arcs: Graph) -> Graph:
+    """The same arcs; NotImplementedError if a weight is negative."""
+    if arcs.arc_count and arcs.weights.min() < 0:
+        raise NotImplementedError("negative weights are left to NetworkX")
+    return arcs

@@ -1,0 +1,258 @@
+"""Closeness, harmonic centrality, eccentricity and the like: every device and number of ranks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import all_lengths, arcs_by_id, graph_of, graphs, random_graph
+from support.local_ranks import on_ranks
+from support.skips import EMULATED
+
+from groute_py import (
+    Graph,
+    InputError,
+    NegativeCycleError,
+    SetupError,
+    centrality,
+    generate,
+)
+from groute_py.centrality import bounds
+from groute_py.centrality.choices import Choices
+from groute_py.centrality.distances import Reduced, reduced
+from groute_py.comm.solo import SoloChannel
+from groute_py.device.base import unreached
+from groute_py.graph.symmetrize import mirrored
+from groute_py.kernels.cpu.reciprocals import CHUNK, sum_reciprocals
+
+EXAMPLES = 8 if EMULATED else 40
+
+
+def lengths_of(graph: Graph, weighted: bool, reverse: bool) -> Any:
+    """Row s has what counts for vertex s; the diagonal is infinite, as other pairs without path."""
+    lengths = all_lengths(graph if weighted else graph.with_unit_weights())
+    np.fill_diagonal(lengths, np.inf)
+    return lengths.T if reverse else lengths
+
+
+@settings(max_examples=EXAMPLES)
+@given(
+    graph=graphs(),
+    weighted=st.booleans(),
+    reverse=st.booleans(),
+    normalized=st.booleans(),
+)
+def test_rows(device: str, graph: Graph, weighted: bool, reverse: bool, normalized: bool) -> None:
+    how = {"weighted": weighted, "reverse": reverse, "device": device}
+    lengths, others = lengths_of(graph, weighted, reverse), graph.vertex_count - 1
+    there = np.isfinite(lengths)
+    sums, reached = np.where(there, lengths, 0).sum(axis=1), there.sum(axis=1)
+    closeness = centrality.closeness(graph, normalized=normalized, **how)
+    harmonic = centrality.harmonic(graph, normalized=normalized, **how)
+    eccentricity = centrality.eccentricity(graph, **how)
+    assert closeness is not None
+    assert harmonic is not None
+    assert eccentricity is not None
+    expected = [r / s if s else 0 for r, s in zip(reached.tolist(), sums.tolist(), strict=True)]
+    reciprocals = np.where(lengths > 0, 1 / np.maximum(lengths, 1e-9), 0).sum(axis=1)
+    if normalized and others:
+        expected = [c * r / others for c, r in zip(expected, reached.tolist(), strict=True)]
+        reciprocals = reciprocals / others
+    assert closeness.values.tolist() == pytest.approx(expected, rel=1e-12)
+    assert harmonic.values.tolist() == pytest.approx(reciprocals.tolist(), rel=1e-12)
+    greatest = np.where(there, lengths, 0).max(axis=1)
+    assert eccentricity.values.tolist() == greatest.tolist()
+    assert eccentricity.values.dtype == np.int64
+    assert eccentricity.statistics["complete"] == (there.sum() == others * (others + 1))
+    assert centrality.diameter(graph, **how) == greatest.max()
+    complete = reached == others
+    if complete.any():
+        assert centrality.radius(graph, **how) == greatest[complete].min()
+    else:
+        with pytest.raises(InputError, match="no source reaches every vertex"):
+            centrality.radius(graph, **how)
+    mean = centrality.mean(graph, **how)
+    if there.any():
+        assert mean == pytest.approx(sums.sum() / there.sum(), rel=1e-12)
+    else:
+        assert mean is not None
+        assert math.isnan(mean)
+
+
+@settings(max_examples=EXAMPLES)
+@given(graph=graphs(dtype="float64"))
+def test_float_weights(device: str, graph: Graph) -> None:
+    lengths = lengths_of(graph, True, False)
+    found = centrality.eccentricity(graph, device=device)
+    assert found is not None
+    greatest = np.where(np.isfinite(lengths), lengths, 0).max(axis=1)
+    assert found.values.dtype == np.float64
+    assert found.values.tolist() == pytest.approx(greatest.tolist(), rel=1e-9)
+
+
+def asked(channel: Any, graph: Graph, device: str, sources: Any = None) -> Reduced | None:
+    return reduced(channel, lambda: (graph, sources), Choices(device=device), reciprocals=True)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_on_ranks(device: str, ranks: int) -> None:
+    """The same bits at every number of ranks, and on every device."""
+    graph = random_graph(150, 500, seed=ranks, greatest=9)
+    wanted = np.array([7, 149, 0, 20, 3, 1])
+    alone = asked(SoloChannel(), graph, "cpu", wanted)
+    found, *others = on_ranks(ranks, lambda channel: asked(channel, graph, device, wanted))
+    assert others == [None] * (ranks - 1)
+    assert found is not None
+    assert alone is not None
+    for name in ("reached", "sums", "greatest", "farthest", "reciprocals"):
+        assert getattr(found.rows, name).tolist() == getattr(alone.rows, name).tolist()
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64", "float32", "float64"])
+def test_reciprocals_of_long_rows(device: str, kind: str) -> None:
+    """Rows of several chunks, some of them without a distance, are rounded alike everywhere."""
+    count = 2 * CHUNK + 77
+    weights = np.random.default_rng(1).integers(1, 1000, count)
+    arcs = [(0, v, w) for v, w in enumerate(weights.tolist()) if not CHUNK <= v < CHUNK + 300]
+    graph = graph_of(count, arcs, kind)
+    found = asked(SoloChannel(), graph, device, np.array([0, 1]))
+    assert found is not None
+    expected = math.fsum(1 / w for v, _, w in ((v, u, w) for u, v, w in arcs) if v != 0)
+    assert found.rows.reciprocals[0] == pytest.approx(expected, rel=1e-12)
+    assert found.rows.reciprocals[1] == 0
+    row = np.full(count, unreached(np.dtype(kind)))
+    row[graph.heads] = graph.weights
+    row[0] = 0
+    assert found.rows.reciprocals[0] == sum_reciprocals(row, unreached(row.dtype))
+
+
+def test_the_mean_of_drawn_sources() -> None:
+    """The estimate lies within a few standard errors, and has none if all vertices are sources."""
+    graph = random_graph(400, 1600, seed=2, greatest=50)
+    choices = Choices(device="cpu")
+    exact = reduced(SoloChannel(), lambda: (graph, None), choices)
+    assert exact is not None
+    mean, error = exact.mean()
+    assert error == 0
+    inside = 0
+    for seed in range(20):
+        drawn = np.random.default_rng(seed).choice(400, 40, replace=False)
+        found = reduced(SoloChannel(), lambda d=drawn: (graph, d), choices)
+        assert found is not None
+        near, spread = found.mean()
+        inside += abs(near - mean) < 2 * spread
+    assert inside >= 16
+    alone = reduced(SoloChannel(), lambda: (graph, np.array([3])), choices)
+    assert alone is not None
+    assert math.isnan(alone.mean()[1])
+
+
+def test_sources_that_are_not_all_vertices(device: str) -> None:
+    """Bounds are for all vertices; a list as long may name one of them again and again."""
+    graph = mirrored(graph_of(200, [(v, v + 1, 1) for v in range(199)]))
+    assert centrality.diameter(graph, sources=[100] * 200, device=device) == 100
+    assert centrality.diameter(graph, device=device) == 199
+    assert centrality.radius(graph, device=device) == 100
+
+
+def test_negative_weights(device: str) -> None:
+    graph = graph_of(3, [(0, 1, 4), (1, 2, -3), (2, 0, 1)])
+    assert centrality.diameter(graph, device=device) == 5
+    found = centrality.eccentricity(graph, device=device)
+    assert found is not None
+    assert found.values.tolist() == [4, 0, 5]
+    with pytest.raises(InputError, match="negative weight, with which harmonic centrality is not"):
+        centrality.harmonic(graph, device=device)
+    with pytest.raises(NegativeCycleError):
+        centrality.diameter(graph_of(2, [(0, 1, -1), (1, 0, 0)]), device=device)
+
+
+def test_wrong_arguments() -> None:
+    graph = graph_of(3, [(0, 1, 1)])
+    with pytest.raises(TypeError, match=r"diameter\(\) got an unexpected keyword argument 'width'"):
+        centrality.diameter(graph, width=3)
+    with pytest.raises(InputError, match="device 'tpu' is unknown"):
+        centrality.mean(graph, device="tpu")
+    with pytest.raises(InputError, match="source 3 is not a vertex"):
+        centrality.closeness(graph, sources=[0, 3])
+    with pytest.raises(InputError, match="sources must be integers"):
+        centrality.betweenness(graph, sources=[0.5])
+    with pytest.raises(InputError, match="no vertices"):
+        centrality.closeness(graph_of(0, []))
+
+
+def test_a_gpu_that_is_not_there() -> None:
+    from support.skips import NO_GPU
+
+    if NO_GPU is None:
+        pytest.skip("there is one")
+    with pytest.raises(SetupError, match="no GPU can be used"):
+        centrality.betweenness(graph_of(1, []), device="cuda")
+
+
+@settings(max_examples=EXAMPLES)
+@given(graph=graphs(), joined=st.booleans())
+def test_bounds_of_symmetric_graphs(
+    device: str, monkeypatch: pytest.MonkeyPatch, graph: Graph, joined: bool
+) -> None:
+    """Diameter and radius from some rows are those from all."""
+    whole, count = mirrored(graph), graph.vertex_count
+    if joined:
+        ring = mirrored(graph_of(count, [(v, (v + 1) % count, 3) for v in range(count)]))
+        whole = graph_of(count, arcs_by_id(whole) + arcs_by_id(ring))
+    monkeypatch.setattr(bounds, "FEW", 0)
+    every = np.arange(count)
+    known = reduced(SoloChannel(), lambda: (whole, every), Choices(device="cpu"))
+    assert known is not None
+    assert centrality.diameter(whole, device=device) == known.rows.greatest.max()
+    if known.complete:
+        assert centrality.radius(whole, device=device) == known.rows.greatest.min()
+    else:
+        with pytest.raises(InputError, match="no source reaches every vertex"):
+            centrality.radius(whole, device=device)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("measure", ["diameter", "radius"])
+def test_bounds_leave_few_rows(device: str, ranks: int, measure: str) -> None:
+    graph, choices = largest_component(generate("road:25x25")), Choices(device=device)
+    every = reduced(SoloChannel(), lambda: (graph, None), choices)
+    done: list[int] = []
+
+    def load() -> tuple[Graph, None]:
+        return graph, None
+
+    def work(channel: Any) -> Reduced | None:
+        def progress(settled: int, count: int) -> None:
+            done.append(settled)
+
+        return reduced(channel, load, choices, measure=measure, progress=progress)
+
+    found, *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    assert found is not None
+    assert every is not None
+    assert len(found.sources) < found.count / 4
+    assert found.complete
+    assert done[-1] == found.count
+    if measure == "diameter":
+        assert found.rows.greatest.max() == every.rows.greatest.max()
+    else:
+        assert found.rows.greatest.min() == every.rows.greatest.min()
+
+
+def largest_component(graph: Graph) -> Graph:
+    from scipy.sparse import csgraph, csr_array
+
+    count = graph.vertex_count
+    _, labels = csgraph.connected_components(
+        csr_array((graph.weights, graph.heads, graph.offsets), shape=(count, count))
+    )
+    inside = labels == np.bincount(labels).argmax()
+    numbers = np.cumsum(inside) - 1
+    arcs = [(numbers[u], numbers[v], w) for u, v, w in arcs_by_id(graph) if inside[u]]
+    return graph_of(int(inside.sum()), arcs)
