@@ -13,7 +13,7 @@ from support.graphs import random_graph
 from support.kept_rows import every, job_of, kept, listing
 
 from groute_py import Graph, InputError, RunError
-from groute_py.cli.apsp import _save
+from groute_py.cli.saved_rows import save_rows
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, signalled
 from groute_py.many.apsp import deliver
@@ -112,7 +112,7 @@ def test_an_interrupt_while_the_folder_goes(
 
     monkeypatch.setattr(many_folder, "_remove", interrupted)
     with pytest.raises(InterruptedRun) as caught:
-        _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
+        save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
     assert str(caught.value) == f"interrupted; all rows are in {tmp_path}/out.npy"
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), every(graph))
 
@@ -174,7 +174,7 @@ def test_a_run_that_fails_lets_go(
 
     monkeypatch.setattr("groute_py.many.apsp.deliver", failing)
     with pytest.raises(RunError):
-        _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
+        save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
     monkeypatch.undo()
-    done = _save(SoloChannel(), job_of(graph), tmp_path / "out.npy", True, None)
+    done = save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npy", True, None)
     assert done["solved_now"] == 40
