@@ -16,7 +16,7 @@ from support.one_error import Bad, check
 from support.processes import Job as Command
 
 from groute_py import Graph, InputError, RunError
-from groute_py.cli.apsp import _save
+from groute_py.cli.saved_rows import save_rows
 from groute_py.comm.solo import SoloChannel
 from groute_py.many.apsp import deliver
 from groute_py.many.storage.folder import SIGNATURE
@@ -112,7 +112,7 @@ def test_on_two_ranks(tmp_path: Path, graph: Graph) -> None:
     _link(tmp_path / "out.npy.partial")
     before, job = state_of(tmp_path), job_of(graph)
     with pytest.raises(InputError, match="is a link"):
-        on_ranks(2, lambda channel: _save(channel, job, tmp_path / "out.npy", False, None))
+        on_ranks(2, lambda channel: save_rows(channel, job, tmp_path / "out.npy", False, None))
     assert state_of(tmp_path) == before
 
 

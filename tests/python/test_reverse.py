@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -96,28 +98,38 @@ CYCLE = graph_of(4, [(0, 1, 4), (1, 2, -6), (2, 3, 1), (3, 1, 2), (2, 0, 9)])
 """1 → 2 → 3 → 1 weighs −3."""
 
 
-def test_a_negative_cycle_has_the_direction_of_the_graph(device: str) -> None:
-    calls: list[Any] = [
-        lambda: groute_py.sssp(CYCLE, 0, reverse=True, device=device),
-        lambda: groute_py.apsp(CYCLE, sources=[0], reverse=True, device=device),
-        lambda: groute_py.matrix(CYCLE, [0], [1], reverse=True, device=device),
-        lambda: groute_py.route(CYCLE, [(0, 1)], reverse=True, device=device),
-        lambda: groute_py.nearest(CYCLE, [0], to_facility=True, device=device),
-    ]
-    with groute_py.open(CYCLE, reverse=True, device=device) as solver:
-        calls += [
-            lambda: solver.sssp(0),
-            lambda: solver.apsp([0]),
-            lambda: solver.matrix([0], [1]),
-            lambda: solver.route([(0, 1)]),
-            lambda: solver.nearest([0]),
-        ]
-        for call in calls:
-            with pytest.raises(NegativeCycleError) as caught:
-                call()
-            steps = zip(caught.value.cycle, caught.value.cycle[1:], strict=False)
-            assert set(steps) == {(1, 2), (2, 3), (3, 1)}
-            assert caught.value.weight == -3
+CALLS: dict[str, Callable[[str], Any]] = {
+    "sssp": lambda device: groute_py.sssp(CYCLE, 0, reverse=True, device=device),
+    "apsp": lambda device: groute_py.apsp(CYCLE, sources=[0], reverse=True, device=device),
+    "matrix": lambda device: groute_py.matrix(CYCLE, [0], [1], reverse=True, device=device),
+    "route": lambda device: groute_py.route(CYCLE, [(0, 1)], reverse=True, device=device),
+    "nearest": lambda device: groute_py.nearest(CYCLE, [0], to_facility=True, device=device),
+}
+METHODS: dict[str, Callable[[Solver], Any]] = {
+    "sssp": lambda solver: solver.sssp(0),
+    "apsp": lambda solver: solver.apsp([0]),
+    "matrix": lambda solver: solver.matrix([0], [1]),
+    "route": lambda solver: solver.route([(0, 1)]),
+    "nearest": lambda solver: solver.nearest([0]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("of_solver", [False, True])
+def test_a_negative_cycle_has_the_direction_of_the_graph(
+    device: str, name: str, of_solver: bool
+) -> None:
+    def work() -> None:
+        if not of_solver:
+            CALLS[name](device)
+            return
+        with groute_py.open(CYCLE, reverse=True, device=device) as solver:
+            METHODS[name](solver)
+
+    with pytest.raises(NegativeCycleError) as caught:
+        work()
+    assert set(pairwise(caught.value.cycle)) == {(1, 2), (2, 3), (3, 1)}
+    assert caught.value.weight == -3
 
 
 def test_saved_results_know_it(tmp_path: Path) -> None:

@@ -197,10 +197,11 @@ class KeptRows:
         twice = self._files.nbytes * (1 if self.path.suffix == ".npy" else 2)
         free = shutil.disk_usage(self._inside.file(".")).free
         if twice > free:
+            fewer = "fewer sources" if self._targets is not None else "fewer sources, or --reduce"
             raise RunError(
                 f"{self._shape[0]:,} rows of {self._shape[1]:,} vertices take {twice:,} "
                 f"bytes while they are written, and {free:,} are free at {self.path}; name another "
-                "disk, fewer sources, or --reduce"
+                f"disk, {fewer}"
             )
 
     def _check_files(self) -> None:

@@ -47,6 +47,9 @@ SHARED_MARKS = 100 << 10
 PIECE_BYTES = 16 << 20
 """Rows on their way to the host, in one go."""
 
+COLUMN_BYTES = 4 << 20
+"""The same of columns, which lie in device memory once more: two pieces in each lane."""
+
 CHUNK_BYTES = 16 << 20
 """Rows of a lane at least, for a launch to be worth it."""
 
@@ -243,7 +246,8 @@ class CudaRows:
         """
         if lane.has_overflowed():
             raise NarrowError
-        step = max(PIECE_BYTES // max(width * self._entry_bytes(), 1), 1)
+        most = PIECE_BYTES if columns is None else COLUMN_BYTES
+        step = max(most // (width * self._entry_bytes()), 1)
         pieces = [slice(a, min(a + step, lane.count)) for a in range(0, lane.count, step)]
         coming = lane.fetch(pieces[0], columns, predecessors=self._predecessors)
         for number, piece in enumerate(pieces):
