@@ -9,6 +9,7 @@ import numpy as np
 from groute_py.algorithms import (
     bellman_ford,
     breadth_first,
+    contraction,
     delta_stepping,
     frontier_dijkstra,
     pull_bellman_ford,
@@ -42,6 +43,7 @@ def algorithms() -> dict[str, Algorithm]:
         delta_stepping.ALGORITHM,
         bellman_ford.ALGORITHM,
         breadth_first.ALGORITHM,
+        contraction.ALGORITHM,
         *frontier_dijkstra.ALGORITHMS,
         *pull_bellman_ford.ALGORITHMS,
         *serial_dijkstra.ALGORITHMS,

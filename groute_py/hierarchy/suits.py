@@ -1,0 +1,31 @@
+"""Whether contraction may pay on a graph, by what is known without looking at its arcs."""
+
+from __future__ import annotations
+
+from groute_py.graph.facts import Facts
+
+MOST_NEIGHBOURS = 9.0
+"""Arcs of a vertex on the mean up to which contraction is tried: a raster has 8."""
+
+MOST_ARCS = 2**31 - 1
+"""Of a graph that is contracted: numbers of arcs have 32 bits."""
+
+
+def why_not(facts: Facts) -> str | None:
+    """Why a graph is not contracted, or None if it is worth a try.
+
+    The try ends with `groute_py.hierarchy.problems.DenseError` on graphs that become dense, such as
+    random ones.
+    """
+    if facts.has_negative:
+        return f"a weight is negative ({facts.least})"
+    if facts.weight_type.kind == "f":
+        return "sums of float weights over shortcuts would be rounded in another order"
+    if facts.mean_degree > MOST_NEIGHBOURS:
+        return (
+            f"its vertices have {facts.mean_degree:.1f} arcs on the mean; contraction pays up to "
+            f"{MOST_NEIGHBOURS:.0f}, on roads, meshes and trees"
+        )
+    if facts.arc_count > MOST_ARCS // 2:
+        return f"it has more than {MOST_ARCS // 2:,} arcs"
+    return None
