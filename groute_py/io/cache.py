@@ -18,6 +18,7 @@ from pathlib import Path
 
 from groute_py.errors import CacheWarning, FormatError, InputError
 from groute_py.graph.csr import Graph
+from groute_py.io.array_file import Source
 from groute_py.io.cache_folder import cache_folder
 from groute_py.io.compression import bare_name
 from groute_py.io.formats import native
@@ -59,7 +60,7 @@ def read_through(
     path: Path, folder: Path, read: Callable[[], Graph], asked: Columns = BY_TITLE
 ) -> Graph:
     """The graph from its copy where that is fresh, else from `read`, leaving a copy."""
-    source = native.Source.of(path)
+    source = Source.of(path)
     copy = folder / copy_name(path, asked)
     graph = _fresh(copy, path, source)
     if graph is None:
@@ -73,7 +74,7 @@ def fresh_copy(path: Path, folder: Path, asked: Columns = BY_TITLE) -> Path | No
     copy = folder / copy_name(path, asked)
     try:
         made_from = map_copy(copy).source
-        fresh = made_from == native.Source.of(path) and _is_as_closed(copy, path)
+        fresh = made_from == Source.of(path) and _is_as_closed(copy, path)
     except (OSError, FormatError):
         return None
     return copy if fresh else None
@@ -105,7 +106,7 @@ def copy_name(path: Path, asked: Columns = BY_TITLE) -> str:
     return f"{path.name.split('.')[0][:40]}-{digest[:20]}.csr"
 
 
-def _fresh(copy: Path, path: Path, source: native.Source) -> Graph | None:
+def _fresh(copy: Path, path: Path, source: Source) -> Graph | None:
     try:
         contents = map_copy(copy)
         if contents.source != source or not _is_as_closed(copy, path):
@@ -121,7 +122,7 @@ def _is_as_closed(copy: Path, path: Path) -> bool:
     return not status.st_mode & 0o777 & ~rights_of_copy(path.stat(), status)
 
 
-def _keep(graph: Graph, copy: Path, path: Path, source: native.Source) -> None:
+def _keep(graph: Graph, copy: Path, path: Path, source: Source) -> None:
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
         native.write_copy(graph, copy, path, source)

@@ -18,6 +18,7 @@ from groute_py.graph.size import Size
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io import cache as cached
 from groute_py.io import foreign_formats
+from groute_py.io.array_file import Source
 from groute_py.io.compression import SUFFIXES, bare_name
 from groute_py.io.file_head import Head
 from groute_py.io.formats import (
@@ -288,7 +289,7 @@ def _read_whole(form: Format, path: Path, asked: Columns, progress: Progress | N
     replaced with is another one.
     """
     for _ in range(ATTEMPTS):
-        before = native.Source.of(path)
+        before = Source.of(path)
         with _refusing(path):
             graph = _read_once(form, path, progress, asked)
         now = _source_of(path)
@@ -317,10 +318,10 @@ def _refusing(path: Path) -> Iterator[None]:
         raise FormatError(path, f"needs more memory than there is ({error})") from error
 
 
-def _source_of(path: Path) -> native.Source | None:
+def _source_of(path: Path) -> Source | None:
     """None where it has been removed; who has opened it has all of it."""
     try:
-        return native.Source.of(path)
+        return Source.of(path)
     except OSError:
         return None
 
