@@ -31,6 +31,7 @@ from groute_py.io.formats import (
     native,
     pace,
     parquet,
+    prepared,
     scipy_npz,
 )
 from groute_py.io.formats.edge_list import edge_list
@@ -62,6 +63,14 @@ class Format(NamedTuple):
 
 FORMATS = {
     "native CSR": Format(native.sniff, native.read, native.write, (".csr",), compressible=False),
+    "prepared graph": Format(
+        prepared.sniff,
+        prepared.read,
+        prepared.write,
+        (prepared.SUFFIX,),
+        compressible=False,
+        size=prepared.size,
+    ),
     "Matrix Market": Format(
         matrix_market.sniff,
         matrix_market.read,
@@ -114,6 +123,9 @@ FORMATS = {
 }
 """The formats, by the name that messages give them, in the order in which they are looked for."""
 
+
+MAPPED = (FORMATS["native CSR"], FORMATS["prepared graph"])
+"""Those that are mapped into memory instead of read."""
 
 ATTEMPTS = 2
 """How often a file is read whose time changes, as by ``touch``, or late on a network's disk."""
@@ -285,15 +297,15 @@ def written_form(path: Path) -> Format:
 def _read_whole(form: Format, path: Path, asked: Columns, progress: Progress | None) -> Graph:
     """Read a file that stays the same meanwhile.
 
-    Where only its time has changed it is read once more. A native file is mapped: what it is
-    replaced with is another one.
+    Where only its time has changed it is read once more. Our own files are mapped: what one is
+    replaced with is another file.
     """
     for _ in range(ATTEMPTS):
         before = Source.of(path)
         with _refusing(path):
             graph = _read_once(form, path, progress, asked)
         now = _source_of(path)
-        if form is FORMATS["native CSR"] or now is None or now == before:
+        if form in MAPPED or now is None or now == before:
             return graph
         if now.size != before.size:
             break
