@@ -27,6 +27,7 @@ class Algorithm:
         negative_weights: whether arcs may weigh less than zero.
         unit_weights: whether every arc has to weigh 1.
         pads: whether the greatest int64 stands for no arc to it, so that none may weigh it.
+        contracts: whether it needs a hierarchy of the graph, made before it is loaded.
         distributed: whether several ranks share the work, by near–far relaxation with the windows
             below; else one rank has the whole graph and the others wait.
         devices: what relaxes where one rank has the whole graph, by ``cpu`` and ``cuda``.
@@ -39,6 +40,7 @@ class Algorithm:
     negative_weights: bool = False
     unit_weights: bool = False
     pads: bool = False
+    contracts: bool = False
     distributed: bool = False
     devices: Makers = field(default_factory=lambda: NEAR_FAR)
     windows: Callable[[Facts, str, int], Windows] = no_windows

@@ -58,7 +58,7 @@ class Hierarchy:
 
     @property
     def vertex_count(self) -> int:
-        """n."""
+        """The number of vertices, n."""
         return len(self.vertices)
 
     @property
@@ -89,7 +89,7 @@ class Hierarchy:
 
     def to_host(self) -> Hierarchy:
         """The same with NumPy's arrays."""
-        if isinstance(self.vertices, np.ndarray) and not hasattr(self.vertices, "get"):
+        if not hasattr(self.vertices, "get"):
             return self
         arrays: dict[str, Any] = {name: getattr(self, name).get() for name in ARRAYS}
         if self.is_symmetric:

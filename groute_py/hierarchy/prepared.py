@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from importlib import import_module
+from typing import Any, cast
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
@@ -33,6 +35,24 @@ class PreparedGraph(Graph):
             )
         own = {entry.name: getattr(graph, entry.name) for entry in fields(Graph)}
         vars(self).update(own, hierarchy=hierarchy)  # the graph has checked its arrays
+
+    def with_weights(self, weights: Any, *, device: str = "auto") -> PreparedGraph:
+        """The same vertices and arcs with other weights, contracted anew.
+
+        Args:
+            weights: integers, none negative, shape (m,), in the order of `weights`.
+            device: where to contract: ``auto``, ``cpu`` or ``cuda``.
+
+        Raises:
+            InputError: there are not as many weights as arcs, or the graph does not suit with them.
+            SetupError: the device cannot be used.
+        """
+        graph = Graph.from_arrays(
+            self.offsets, self.heads, weights, first_id=self.first_id, name=self.name
+        )
+        # found by name, as the devices are: what contracts lies above
+        contract = import_module("groute_py.engine.preparing").prepare_whole
+        return cast("PreparedGraph", contract(graph.changed(ids=self.ids), device))
 
     def to_host(self) -> PreparedGraph:
         """The same with all arrays in host memory."""

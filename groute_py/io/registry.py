@@ -35,6 +35,7 @@ from groute_py.io.formats import (
     scipy_npz,
 )
 from groute_py.io.formats.edge_list import edge_list
+from groute_py.io.prepared_cache import PreparedCopy, prepared_copy
 from groute_py.io.rank_piece import Piece
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.io.text.lines import Progress
@@ -209,6 +210,22 @@ def native_file(
     if folder is None or not form.compressible:
         return None
     return cached.fresh_copy(path, folder, asked)
+
+
+def prepared_place(
+    path: str | os.PathLike[str],
+    cache: bool | str | os.PathLike[str] | None,
+    asked: Columns,
+) -> PreparedCopy | None:
+    """Where the cache keeps what a file becomes once it is prepared; None where it does not.
+
+    Raises:
+        FormatError: as `read_graph`, where the file is looked at.
+    """
+    path = Path(path)
+    if _format(path, Head(path, asked)) is FORMATS["prepared graph"]:
+        return None
+    return prepared_copy(path, cache, asked)
 
 
 def size_of_file(

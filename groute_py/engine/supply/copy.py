@@ -16,6 +16,7 @@ from groute_py.comm.base import Channel
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
 from groute_py.io.array_file import Outline, Source
+from groute_py.io.cache_limit import remove_beyond_limit
 from groute_py.io.digests import digests_of
 from groute_py.io.formats import native
 from groute_py.partition.base import Partition
@@ -83,6 +84,8 @@ def keep_together(
                 raise NotWrittenError
     except (NotWrittenError, OSError):
         return
+    if channel.rank == 0:
+        remove_beyond_limit(copy.parent)
 
 
 def _layout(

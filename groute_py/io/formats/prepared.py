@@ -128,7 +128,7 @@ def graph_of(path: Path, contents: Contents) -> PreparedGraph:
         ids = arrays.get("ids")
         if ids is not None:
             check_given_ids(ids)
-        rows = {name: arrays[name] for name in GRAPH}
+        rows: dict[str, Any] = {name: arrays[name] for name in GRAPH}
         graph = Graph(**rows, first_id=contents.first_id, name=contents.name, ids=ids)
         hierarchy = _hierarchy_of(arrays)
         check_hierarchy(hierarchy)

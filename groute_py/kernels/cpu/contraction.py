@@ -37,7 +37,14 @@ OUTWARD, INWARD = 1, 2
 
 @njit(cache=True, nogil=True)
 def keys_of(
-    rows: Any, both: bool, nothing: Any, depths: Any, vertices: Any, part: Any, reach: Any, keys: Any
+    rows: Any,
+    both: bool,
+    nothing: Any,
+    depths: Any,
+    vertices: Any,
+    part: Any,
+    reach: Any,
+    keys: Any,
 ) -> None:
     """Fill the keys of a range of vertices: the lowest leaves first.
 

@@ -69,9 +69,7 @@ def place_shortcuts(shortcuts: Any, part: Any, cursors: Any, placed: Any) -> Non
 
 
 @njit(cache=True, nogil=True)
-def merge_shortcuts(
-    kept: Any, starts: Any, placed: Any, part: Any, left: Any, counts: Any
-) -> None:
+def merge_shortcuts(kept: Any, starts: Any, placed: Any, part: Any, left: Any, counts: Any) -> None:
     """Sort the shortcuts of each row, keep the lightest of each head, and count the neighbours.
 
     Args:
@@ -199,9 +197,7 @@ def prune(
 
 
 @njit(cache=True, nogil=True)
-def stands_in(
-    rows: Any, entering: Any, nothing: Any, head: Any, weight: Any, reach: Any
-) -> bool:
+def stands_in(rows: Any, entering: Any, nothing: Any, head: Any, weight: Any, reach: Any) -> bool:
     """Whether a path of two arcs stands in for an arc to ``head`` of this weight."""
     total = np.uint64(weight)
     for place in range(rows[0][head], rows[0][head + 1]):
