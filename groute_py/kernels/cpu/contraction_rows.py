@@ -199,9 +199,7 @@ def prune(
 
 
 @njit(cache=True, nogil=True)
-def stands_in(
-    rows: Any, entering: Any, nothing: Any, head: Any, weight: Any, reach: Any
-) -> bool:
+def stands_in(rows: Any, entering: Any, nothing: Any, head: Any, weight: Any, reach: Any) -> bool:
     """Whether a path of two arcs stands in for an arc to ``head`` of this weight."""
     total = np.uint64(weight)
     for place in range(rows[0][head], rows[0][head + 1]):
