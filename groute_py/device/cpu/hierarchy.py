@@ -90,9 +90,7 @@ class Climb:
         arcs = (one.offsets, one.heads, one.up)
         start = int(one.places[source])
         climbed = np.zeros(1, np.int64)
-        count = sweep.climb(
-            *arcs, start, one.nothing, self.distances, self._found, climbed
-        )
+        count = sweep.climb(*arcs, start, one.nothing, self.distances, self._found, climbed)
         found = self._found[:count]
         core = self.distances[: one.core_count]
         at[near_far.NEAR_COUNT] = sweep.open_core(

@@ -69,9 +69,7 @@ def place_shortcuts(shortcuts: Any, part: Any, cursors: Any, placed: Any) -> Non
 
 
 @njit(cache=True, nogil=True)
-def merge_shortcuts(
-    kept: Any, starts: Any, placed: Any, part: Any, left: Any, counts: Any
-) -> None:
+def merge_shortcuts(kept: Any, starts: Any, placed: Any, part: Any, left: Any, counts: Any) -> None:
     """Sort the shortcuts of each row, keep the lightest of each head, and count the neighbours.
 
     Args:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from groute_py.device.base import Terms, Windows
-from groute_py.device.cpu.contraction import contract
+from groute_py.device.base import Terms
+from groute_py.device.cpu.contraction import contract, rehearse
 from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy
 from groute_py.device.cpu.methods.base import AloneCpu
 from groute_py.errors import InputError
@@ -20,6 +20,14 @@ from groute_py.partition.share import Share
 class ContractionCpu(AloneCpu):
     """A core that sweeps over a hierarchy, which all cores have made."""
 
+    _rehearsed_types: ClassVar[set[np.dtype[Any]]] = set()
+
+    def rehearse(self, terms: Terms) -> None:
+        super().rehearse(terms)
+        if terms.distance_type not in self._rehearsed_types:
+            self._rehearsed_types.add(terms.distance_type)
+            rehearse(terms.distance_type)
+
     def load(self, share: Share, terms: Terms) -> None:
         super().load(share, terms)
         hierarchy = share.hierarchy or self._contracted(share)
@@ -27,9 +35,6 @@ class ContractionCpu(AloneCpu):
         if hierarchy is not None and hierarchy.type.itemsize <= self._type.itemsize:
             self._hierarchy = CpuHierarchy(hierarchy, self._type)
             self._climb = Climb(self._hierarchy)
-
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(source, windows, cutoff, record=False)
 
     def step(self, limit: float) -> Any:
         if self._at[near_far.NEAR_COUNT] == 0:
