@@ -83,6 +83,11 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
             f"{facts.name} has a negative weight ({facts.least}), which {name} cannot take; "
             "use --algorithm bellman-ford"
         )
+    if facts.weight_type.kind == "f" and not method.float_weights:
+        raise InputError(
+            f"{facts.name} has {facts.weight_type} weights, whose sums {name} would round in "
+            "another order; use --algorithm delta-stepping"
+        )
     if method.unit_weights and not _is_unit(facts):
         raise InputError(
             f"{facts.name} has weights from {facts.least} to {facts.greatest}, but {name} takes "

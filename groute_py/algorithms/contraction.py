@@ -18,6 +18,8 @@ ALGORITHM = Algorithm(
     name="contraction",
     summary="contraction hierarchy, then a sweep for each tree (PHAST)",
     complexity="n + m + shortcuts",
+    float_weights=False,
+    pads=True,
     contracts=True,
     devices={
         "cpu": on_cpu("groute_py.device.cpu.methods.contraction", "ContractionCpu"),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
+from groute_py.device.cpu.device import read_only
 from groute_py.graph.symmetrize import turned
 from groute_py.hierarchy.hierarchy import Hierarchy, first_places
 from groute_py.hierarchy.problems import DenseError, NarrowError
@@ -29,6 +30,9 @@ FEWEST = 256
 
 PRUNED_DEGREE = 4.0
 """Neighbours of a vertex on the mean above which rows are pruned."""
+
+REHEARSED = 8
+"""Vertices of the graph on which kernels are compiled."""
 
 LEAST_PART = 512
 """Vertices that are worth a thread."""
@@ -53,13 +57,22 @@ def contract(
         DenseError: what is left became too dense.
         NarrowError: a shortcut does not fit in the type.
 
-    >>> path = contract(np.array([0, 1, 2, 2]), np.int32([1, 2]), np.int32([4, 5]), np.dtype("i4"), 1)
+    >>> offsets, heads, weights = np.array([0, 1, 2, 2]), np.int32([1, 2]), np.int32([4, 5])
+    >>> path = contract(offsets, heads, weights, np.dtype(np.int32), core=1)
     >>> path.levels, path.vertices.tolist(), path.up.tolist()
     ((0, 1, 3), [1, 0, 2], [4, 2147483647])
     """
     with ThreadPoolExecutor(thread_count()) as pool:
         work = _Contraction(_Threads(pool), offsets, heads, weights, distance_type)
         return work.run(core)
+
+
+def rehearse(distance_type: np.dtype[Any]) -> None:
+    """Compile what `contract` needs: a complete graph, of which a round leaves enough to prune."""
+    ends = np.arange(REHEARSED)
+    heads = np.concatenate([ends[ends != end] for end in ends]).astype(np.int32)
+    offsets = np.arange(REHEARSED + 1) * (REHEARSED - 1)
+    contract(offsets, heads, np.ones(len(heads), distance_type), distance_type, core=1)
 
 
 class _Threads:
@@ -153,8 +166,9 @@ class _Contraction:
         return len(self._vertices)
 
     def _skeleton(self, offsets: Any, heads: Any, weights: Any) -> tuple[Any, ...]:
-        back = turned(offsets, heads, weights)
+        back = turned(offsets, heads.astype(np.int32, copy=False), weights)
         there = turned(*back)
+        back, there = tuple(map(read_only, back)), tuple(map(read_only, there))
         count = len(offsets) - 1
         counts = np.empty(count, np.int64)
         self._threads.each(

@@ -191,7 +191,7 @@ def has_witness(
         is_spread: whether the row of the tail is in ``reach``.
         reach: see `spread`.
     """
-    offsets, neighbours, leaving, entering = ends
+    offsets, neighbours, _, entering = ends
     first, last = offsets[head], offsets[head + 1]
     if not is_spread or last - first > LONG:
         return has_witness_in_long_rows(ends, nothing, tail, head, vertex, total)

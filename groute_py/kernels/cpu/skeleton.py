@@ -1,8 +1,8 @@
 """The skeleton of a graph: for each vertex its neighbours, with the weights in both directions.
 
-A *neighbour* is joined by an arc in either direction. Rows of the skeleton ascend by neighbour. Each
-entry has the weight of the arc to the neighbour (``out``) and of the arc from it (``into``), and
-the unreached value where there is none. Self-loops are dropped, and of parallel arcs the lightest
+A *neighbour* is joined by an arc in either direction. Rows of the skeleton ascend by neighbour.
+Each entry has the weight of the arc to the neighbour (``out``) and of the arc from it (``into``),
+and the unreached value where there is none. Self-loops are dropped, and of parallel arcs the lightest
 counts.
 """
 
@@ -30,10 +30,8 @@ def count_neighbours(
         j, stop_j = back[vertex], back[vertex + 1]
         count = 0
         while i < stop_i or j < stop_j:
-            if j == stop_j or (i < stop_i and heads[i] <= tails[j]):
-                neighbour = heads[i]
-            else:
-                neighbour = tails[j]
+            from_heads = j == stop_j or (i < stop_i and heads[i] <= tails[j])
+            neighbour = heads[i] if from_heads else tails[j]
             while i < stop_i and heads[i] == neighbour:
                 i += 1
             while j < stop_j and tails[j] == neighbour:
@@ -73,10 +71,8 @@ def join_directions(
         j, stop_j = back[vertex], back[vertex + 1]
         place = offsets[vertex]
         while i < stop_i or j < stop_j:
-            if j == stop_j or (i < stop_i and heads[i] <= tails[j]):
-                neighbour = heads[i]
-            else:
-                neighbour = tails[j]
+            from_heads = j == stop_j or (i < stop_i and heads[i] <= tails[j])
+            neighbour = heads[i] if from_heads else tails[j]
             lightest_out = lightest_in = nothing
             while i < stop_i and heads[i] == neighbour:
                 lightest_out = min(lightest_out, weights[i])
