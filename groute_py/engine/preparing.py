@@ -150,7 +150,7 @@ def prepare_graph(
     if (why := cannot(facts) if at_any_length else why_not(facts)) is not None:
         raise UnsuitableError(why)
     try:
-        return PreparedGraph(graph, _contracted(graph, facts, kind))
+        return PreparedGraph(graph, _contracted(graph, facts, kind, at_any_length=at_any_length))
     except DenseError as problem:
         raise UnsuitableError(str(problem)) from problem
     except NarrowError as problem:
@@ -159,8 +159,11 @@ def prepare_graph(
         raise UnsuitableError(f"contraction does not fit in memory ({problem})") from problem
 
 
-def _contracted(graph: Graph, facts: Facts, kind: str) -> Hierarchy:
-    """The hierarchy, in the narrowest type that holds every shortcut."""
+def _contracted(graph: Graph, facts: Facts, kind: str, *, at_any_length: bool) -> Hierarchy:
+    """The hierarchy, in the narrowest type that holds every shortcut.
+
+    If a shortcut does not fit in 64 bits, and any length will do, all vertices are the core.
+    """
     if kind == "cuda":
         import_module("groute_py.device.cuda.runtime.gpu").own_gpu(local_rank(0))
     else:
@@ -173,7 +176,12 @@ def _contracted(graph: Graph, facts: Facts, kind: str) -> Hierarchy:
             return cast("Hierarchy", contract(*rows, distance_type))
         except NarrowError:
             continue
-    return cast("Hierarchy", contract(*rows, widest))
+    try:
+        return cast("Hierarchy", contract(*rows, widest))
+    except NarrowError:
+        if not at_any_length:
+            raise
+        return cast("Hierarchy", contract(*rows, widest, core=facts.vertex_count))
 
 
 def _is_asked_for(options: Options) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from groute_py.graph.facts import Facts
 
 MOST_NEIGHBOURS = 9.0
@@ -33,6 +35,8 @@ def cannot(facts: Facts) -> str | None:
         return f"a weight is negative ({facts.least})"
     if facts.weight_type.kind == "f":
         return "sums of float weights over shortcuts would be rounded in another order"
+    if facts.greatest == np.iinfo(np.int64).max:
+        return f"a weight is {facts.greatest}, which stands for no path"
     if facts.vertex_count > MOST_VERTICES:
         return f"it has more than {MOST_VERTICES:,} vertices"
     if facts.arc_count > MOST_ARCS:
