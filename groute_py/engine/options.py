@@ -156,8 +156,8 @@ class Options:
     prepare: bool = option(
         False,
         "Spend time on loading so that each solve takes less.",
-        details="See below",
-        in_python="See [`--prepare`](command-line.md#sssp)",
+        details="See [prepared graphs](prepared.md)",
+        in_python="See [prepared graphs](prepared.md)",
         of=ONE_SOURCE,
     )
     hops: bool = option(

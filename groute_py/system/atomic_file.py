@@ -21,7 +21,7 @@ from groute_py.errors import GrouteError, InputError, RunError
 from groute_py.system.paths import is_file_there, is_there
 from groute_py.system.streams import check_stream, is_stream, opened, own_descriptor
 
-OWN_FILES = "/proc/self/fd"
+OWN_FILES = Path("/proc/self/fd")
 """Links to the files that this process has open."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -58,7 +58,7 @@ def _new_file(draft: Path) -> BinaryIO:
 
     Where the file system has no such files it has the name of the draft.
     """
-    if not os.path.isdir(OWN_FILES):
+    if not OWN_FILES.is_dir():
         return open(draft, "xb")
     try:
         flags = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC
@@ -72,7 +72,7 @@ def _give_name(file: BinaryIO, draft: Path) -> None:
     descriptor = file.fileno()
     if os.fstat(descriptor).st_nlink == 0:
         # with a descriptor of a folder Python follows the link, as it has to
-        os.link(f"{OWN_FILES}/{descriptor}", draft, src_dir_fd=descriptor, follow_symlinks=True)
+        os.link(OWN_FILES / str(descriptor), draft, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def put(draft: Path, path: Path) -> None:
