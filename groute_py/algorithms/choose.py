@@ -88,6 +88,11 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
             f"{facts.name} has weights from {facts.least} to {facts.greatest}, but {name} takes "
             "every arc to weigh 1; use groute-py bfs to count arcs, or --algorithm delta-stepping"
         )
+    if method.integers and facts.weight_type.kind == "f":
+        raise InputError(
+            f"{facts.name} has {facts.weight_type} weights, but {name} takes integers: sums over "
+            "shortcuts would be rounded in another order; use --algorithm delta-stepping"
+        )
     if method.pads and _has_greatest_weight(facts):
         raise InputError(
             f"{facts.name} has a weight of {facts.greatest}, which to {name} is no arc; use "

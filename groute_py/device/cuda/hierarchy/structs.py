@@ -1,0 +1,38 @@
+"""The structs of the kernels in ``kernels/hierarchy/``, as NumPy sees them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groute_py.device.cuda.runtime.structs import NUMBER, POINTER
+
+SKELETON = np.dtype(
+    [
+        ("offsets", POINTER),
+        ("heads", POINTER),
+        ("out", POINTER),
+        ("in", POINTER),
+        ("count", NUMBER),
+        ("symmetric", NUMBER),
+    ],
+    align=True,
+)
+
+SHORTCUTS = np.dtype(
+    [("keys", POINTER), ("out", POINTER), ("in", POINTER), ("symmetric", NUMBER)], align=True
+)
+
+HIERARCHY = np.dtype(
+    [
+        ("levels", POINTER),
+        ("offsets", POINTER),
+        ("down", POINTER),
+        ("up", POINTER),
+        ("core", POINTER),
+        ("places", POINTER),
+        ("vertices", NUMBER),
+        ("level_count", NUMBER),
+        ("core_count", NUMBER),
+    ],
+    align=True,
+)

@@ -1,0 +1,109 @@
+"""Trees out of a contraction hierarchy on one GPU: the kernels of ``kernels/hierarchy/``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from cupy.cuda import driver
+
+from groute_py.device.base import Windows
+from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
+from groute_py.device.cuda.hierarchy.rounds import contract
+from groute_py.device.cuda.hierarchy.structs import HIERARCHY
+from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.cuda.runtime.launch import Call
+from groute_py.device.cuda.runtime.structs import NUMBER, POINTER
+from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.parts import SolveParts
+from groute_py.device.rows import NarrowError
+from groute_py.errors import InputError
+from groute_py.hierarchy import problems
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.kernels.source import SWEEP, WIDE_BLOCK
+
+REPORT = np.dtype([("overflowed", NUMBER), ("entries", NUMBER)])
+"""Struct ``TreeReport`` of the kernel."""
+
+
+def sweeping(distance_type: np.dtype[Any]) -> dict[str, Any]:
+    """What ``solve_tree`` takes."""
+    pointers = ("by_place", "by_vertex", "control", "report")
+    return {
+        "hierarchy": HIERARCHY,
+        **dict.fromkeys(pointers, POINTER),
+        "source": NUMBER,
+        "cutoff": distance_type,
+    }
+
+
+class Contraction(GpuMethod):
+    """Contracts the graph when it is loaded, unless it comes with its hierarchy."""
+
+    remedy = "use --algorithm delta-stepping, which takes less"
+
+    def arrange(self, graph: DeviceGraph) -> None:
+        self._levels = None
+        try:
+            self._levels = CudaHierarchy(_hierarchy_of(graph), graph.type)
+        except (NarrowError, problems.NarrowError):
+            return  # every solve says so, and the engine takes a wider type
+        except problems.DenseError as problem:
+            raise InputError(f"{problem}; use --algorithm delta-stepping") from problem
+        kernel = kernels_of(SWEEP, graph.type, graph.terms.arcs)["solve_tree"].kernel
+        fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
+        self._call = Call(kernel, graph.gpu.processors * fits, WIDE_BLOCK, sweeping(graph.type))
+        self._by_place = cp.empty(graph.share.own_count, graph.type)
+        self._report = cp.zeros(REPORT.itemsize, np.uint8)
+
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        windows: Windows,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        super().start(parts, source, windows, cutoff, record=False)
+        parts.kernel.begin()
+        self._source = source
+
+    def relax(self, parts: SolveParts, limit: float) -> float:
+        levels, source = self._levels, self._source
+        if levels is None:
+            parts.counters.update(relaxations=0, steps=0, overflowed=True)
+        elif source is not None:
+            report = self._solve(parts, levels, source)
+            parts.counters.update(
+                relaxations=levels.arc_count,
+                steps=levels.level_count,
+                overflowed=bool(report["overflowed"]),
+            )
+        return np.inf
+
+    def _solve(self, parts: SolveParts, levels: CudaHierarchy, source: int) -> Any:
+        with parts.graph.gpu.stream as stream:
+            self._call.launch(
+                stream,
+                hierarchy=levels.struct,
+                by_place=self._by_place.data.ptr,
+                by_vertex=parts.buffers.arrays["distance"].data.ptr,
+                control=parts.buffers.control.data.ptr,
+                report=self._report.data.ptr,
+                source=source,
+                cutoff=parts.kernel.cutoff,
+            )
+            return self._report.get().view(REPORT)[0]
+
+
+def _hierarchy_of(graph: DeviceGraph) -> Hierarchy:
+    """That of a share, or a new one."""
+    if graph.share.hierarchy is not None:
+        return graph.share.hierarchy
+    words = graph.arrays["arcs"].view(np.uint32 if graph.type.itemsize == 4 else np.uint64)
+    fields = words.reshape(-1, 2)
+    weights, heads = fields[:, 0].view(graph.type), fields[:, 1].astype(np.uint32)
+    return contract(graph.arrays["offsets"], heads, weights, graph.type)
