@@ -118,8 +118,9 @@ SUMMARY = Program(("multi_source/summary.cu",), ("summarize_rows",))
 """A few numbers of each row of distances."""
 
 CONTRACTION = Program(
-    ("hierarchy/skeleton.cu", "hierarchy/contract.cu"),
+    ("hierarchy/skeleton.cu", "hierarchy/contract.cu", "hierarchy/restrict.cu"),
     (
+        "mark_above",
         "list_tails",
         "join_parallel",
         "begin_rows",
@@ -137,8 +138,8 @@ CONTRACTION = Program(
 """Makes a contraction hierarchy."""
 
 SWEEP = Program(
-    ("hierarchy/tree.cu", "hierarchy/many_trees.cu"),
-    ("solve_tree", "search_many", "cross_many", "sweep_many", "leave_rows"),
+    ("hierarchy/tree.cu", "hierarchy/parents.cu", "hierarchy/many_trees.cu"),
+    ("solve_tree", "find_rising", "search_many", "cross_many", "sweep_many", "leave_rows"),
 )
 """Trees out of a contraction hierarchy."""
 

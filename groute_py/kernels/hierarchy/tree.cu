@@ -1,12 +1,9 @@
 // One tree out of a contraction hierarchy, in one launch of a persistent grid: a search upward by one block, the core,
-// and a sweep over the levels from the core outward, of which the first, small ones are one block's as well. (PHAST:
-// Delling, Goldberg, Nowatzyk and Werneck, 2013.)
+// and a sweep over the levels from the core outward. (PHAST: Delling, Goldberg, Nowatzyk and Werneck, 2013.)
 
 #include "hierarchy/core.cuh"
 #include "hierarchy/upward.cuh"
 #include "primitives/grid_barrier.cuh"
-
-#define SMALL_LEVEL 4  // vertices for each thread of a block up to which it sweeps a level alone
 
 struct TreeReport {
     u32 overflowed;  // 1 if a sum did not fit
@@ -17,35 +14,36 @@ __device__ __forceinline__ u32 grid_thread() { return blockIdx.x * blockDim.x + 
 
 __device__ __forceinline__ u32 grid_threads() { return gridDim.x * blockDim.x; }
 
-__device__ __forceinline__ void sweep_vertex(const Hierarchy& h, u32 place, Distance* distances, u32& overflowed) {
-    Distance best = load_l2(&distances[place]);
-    for (u32 i = h.offsets[place]; i < h.offsets[place + 1]; i++) {
-        const Arc arc = h.down[i];
-        best = min(best, path_sum(load_l2(&distances[arc.head]), arc.weight, overflowed));
+// Sweeps a level with GROUP lanes of a warp for each vertex. Vertices of early levels have many arcs.
+template <int GROUP>
+__device__ __forceinline__ void sweep_by(const Hierarchy& h, u32 begin, u32 end, Distance* distances, u32& overflowed) {
+    const u32 part = threadIdx.x % GROUP;
+    for (u32 place = begin + grid_thread() / GROUP; place < end; place += grid_threads() / GROUP) {
+        Distance best = load_l2(&distances[place]);
+        for (u32 i = h.offsets[place] + part; i < h.offsets[place + 1]; i += GROUP) {
+            const Arc arc = h.down[i];
+            best = min(best, path_sum(load_l2(&distances[arc.head]), arc.weight, overflowed));
+        }
+        const u32 mask = GROUP == 32 ? ~0u : ((1u << GROUP) - 1) << (lane() / GROUP * GROUP);
+        for (u32 apart = GROUP / 2; apart; apart /= 2) best = min(best, __shfl_xor_sync(mask, best, apart));
+        if (part == 0) distances[place] = best;
     }
-    distances[place] = best;
 }
 
-__device__ __forceinline__ bool is_small(const Hierarchy& h, u32 level) {
-    return h.levels[level + 1] - h.levels[level] <= SMALL_LEVEL * blockDim.x;
-}
-
-// The first level that the whole grid sweeps.
-__device__ __forceinline__ u32 first_large(const Hierarchy& h) {
-    u32 level = 1;
-    while (level < h.level_count && is_small(h, level)) level++;
-    return level;
-}
-
-__device__ __forceinline__ void sweep_level(const Hierarchy& h, u32 level, u32 thread, u32 threads, Distance* distances,
-                                            u32& overflowed) {
-    for (u32 place = h.levels[level] + thread; place < h.levels[level + 1]; place += threads)
-        sweep_vertex(h, place, distances, overflowed);
+// As many lanes for each vertex as there are threads for.
+__device__ __forceinline__ void sweep_level(const Hierarchy& h, u32 level, Distance* distances, u32& overflowed) {
+    const u32 begin = h.levels[level], end = h.levels[level + 1], each = grid_threads() / max(end - begin, 1u);
+    if (each >= 32)
+        sweep_by<32>(h, begin, end, distances, overflowed);
+    else if (each >= 4)
+        sweep_by<4>(h, begin, end, distances, overflowed);
+    else
+        sweep_by<1>(h, begin, end, distances, overflowed);
 }
 
 // by_place: distances by place. by_vertex: by the graph's numbers, at the end; before that, the list of what is found.
 // Both have h.vertices words. Distances beyond the cutoff are left out.
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(1024, 2)
     solve_tree(const __grid_constant__ Hierarchy h, Distance* by_place, Distance* by_vertex, Control* control,
                TreeReport* report, u32 source, Distance cutoff) {
     __shared__ BarrierPhase phase;
@@ -75,18 +73,10 @@ extern "C" __global__ void __launch_bounds__(1024)
     grid_sync(control, phase);
 
     // 3. outward
-    const u32 large = first_large(h);
-    if (blockIdx.x == 0) {
-        for (u32 level = 1; level < large; level++) {
-            sweep_level(h, level, threadIdx.x, blockDim.x, by_place, overflowed);
-            __syncthreads();
-        }
-    }
-    for (u32 level = large; level < h.level_count; level++) {
+    for (u32 level = 1; level < h.level_count; level++) {
+        sweep_level(h, level, by_place, overflowed);
         grid_sync(control, phase);
-        sweep_level(h, level, grid_thread(), grid_threads(), by_place, overflowed);
     }
-    grid_sync(control, phase);
 
     // 4. in the graph's order
     for (u32 vertex = grid_thread(); vertex < h.vertices; vertex += grid_threads()) {

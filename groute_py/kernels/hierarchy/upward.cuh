@@ -63,8 +63,10 @@ __device__ __forceinline__ void search_upward(const Hierarchy& h, Found& found, 
         const u32 begin = h.levels[level], end = h.levels[level + 1];
         const u32 known = min(found.below_count, found.below_room);
         __syncthreads();  // all have read it
-        for (u32 base = threadIdx.x & ~31u; base < known; base += blockDim.x) {
-            const u32 mine = base + lane() < known ? load_volatile(&found.below[base + lane()]) : 0;
+        // neighbours in the list, which were found together, go to different warps
+        for (u32 base = threadIdx.x / 32; base < known; base += blockDim.x) {
+            const u32 number = base + lane() * (blockDim.x / 32);
+            const u32 mine = number < known ? load_volatile(&found.below[number]) : 0;
             u32 due = __ballot_sync(~0u, mine >= begin && mine < end);
             for (; due; due &= due - 1) relax_upward(h, found, __shfl_sync(~0u, mine, __ffs(due) - 1), at, overflowed);
         }

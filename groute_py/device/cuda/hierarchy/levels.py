@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import cupy as cp
@@ -12,7 +13,7 @@ from groute_py.device.cuda.graph.csr import packed_arcs
 from groute_py.device.cuda.hierarchy.core import core_distances
 from groute_py.device.cuda.hierarchy.structs import HIERARCHY
 from groute_py.device.cuda.runtime.structs import pointed
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 
 
 class CudaHierarchy:
@@ -33,6 +34,7 @@ class CudaHierarchy:
         self.type, self.vertex_count = distance_type, hierarchy.vertex_count
         self.arc_count, self.core_count = hierarchy.arc_count, hierarchy.core_count
         self.level_count = len(hierarchy.levels) - 1
+        self.is_symmetric = hierarchy.is_symmetric
         heads = cp.asarray(hierarchy.heads)
         down = packed_arcs(heads, self._widened(hierarchy.down), distance_type)
         up = down
@@ -66,3 +68,11 @@ class CudaHierarchy:
             return weights
         nothing = unreached(np.dtype(weights.dtype))
         return cp.where(weights == nothing, unreached(self.type), weights.astype(self.type))
+
+
+def on_gpu(hierarchy: Hierarchy) -> Hierarchy:
+    """The same with CuPy's arrays."""
+    arrays: dict[str, Any] = {name: cp.asarray(getattr(hierarchy, name)) for name in ARRAYS}
+    if hierarchy.is_symmetric:
+        arrays["up"] = arrays["down"]
+    return replace(hierarchy, **arrays)

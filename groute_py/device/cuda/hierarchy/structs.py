@@ -36,3 +36,11 @@ HIERARCHY = np.dtype(
     ],
     align=True,
 )
+
+SEARCHES = np.dtype(
+    [
+        *((name, POINTER) for name in ("below", "core", "core_found", "below_found")),
+        ("room", NUMBER),
+    ],
+    align=True,
+)

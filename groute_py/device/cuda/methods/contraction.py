@@ -9,12 +9,12 @@ import numpy as np
 from cupy.cuda import driver
 
 from groute_py.device.base import Windows
-from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.graph.csr import DeviceGraph, unpacked_arcs
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
 from groute_py.device.cuda.hierarchy.rounds import contract
 from groute_py.device.cuda.hierarchy.structs import HIERARCHY
 from groute_py.device.cuda.runtime.compile import kernels_of
-from groute_py.device.cuda.runtime.launch import Call
+from groute_py.device.cuda.runtime.launch import Call, Kernels
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER
 from groute_py.device.cuda.sssp.method import GpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
@@ -22,7 +22,7 @@ from groute_py.device.rows import NarrowError
 from groute_py.errors import InputError
 from groute_py.hierarchy import problems
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.kernels.source import SWEEP, WIDE_BLOCK
+from groute_py.kernels.source import BLOCK, SWEEP, WIDE_BLOCK
 
 REPORT = np.dtype([("overflowed", NUMBER), ("entries", NUMBER)])
 """Struct ``TreeReport`` of the kernel."""
@@ -52,7 +52,8 @@ class Contraction(GpuMethod):
             return  # every solve says so, and the engine takes a wider type
         except problems.DenseError as problem:
             raise InputError(f"{problem}; use --algorithm delta-stepping") from problem
-        kernel = kernels_of(SWEEP, graph.type, graph.terms.arcs)["solve_tree"].kernel
+        self._kernels = Kernels(kernels_of(SWEEP, graph.type, graph.terms.arcs), BLOCK)
+        kernel = self._kernels["solve_tree"].kernel
         fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
         self._call = Call(kernel, graph.gpu.processors * fits, WIDE_BLOCK, sweeping(graph.type))
         self._by_place = cp.empty(graph.share.own_count, graph.type)
@@ -84,6 +85,21 @@ class Contraction(GpuMethod):
             )
         return np.inf
 
+    def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
+        symmetric = self._levels is not None and self._levels.is_symmetric
+        if symmetric and self._source is not None and self._found_rising(parts, self._source):
+            return True
+        return super().start_claims(parts, monotone=monotone)
+
+    def _found_rising(self, parts: SolveParts, source: int) -> bool:
+        """Assign predecessors in a symmetric graph; whether all have one."""
+        graph, arrays = parts.graph, parts.buffers.arrays
+        with graph.gpu.stream:
+            missing = cp.zeros(1, np.uint32)
+            answer = arrays["distance"], np.uint32(source), arrays["parent"], missing
+            self._kernels.run("find_rising", graph.share.own_count, graph.struct, *answer)
+            return not missing.get()[0]
+
     def _solve(self, parts: SolveParts, levels: CudaHierarchy, source: int) -> Any:
         with parts.graph.gpu.stream as stream:
             self._call.launch(
@@ -103,7 +119,5 @@ def _hierarchy_of(graph: DeviceGraph) -> Hierarchy:
     """That of a share, or a new one."""
     if graph.share.hierarchy is not None:
         return graph.share.hierarchy
-    words = graph.arrays["arcs"].view(np.uint32 if graph.type.itemsize == 4 else np.uint64)
-    fields = words.reshape(-1, 2)
-    weights, heads = fields[:, 0].view(graph.type), fields[:, 1].astype(np.uint32)
+    heads, weights = unpacked_arcs(graph.arrays["arcs"], graph.type)
     return contract(graph.arrays["offsets"], heads, weights, graph.type)
