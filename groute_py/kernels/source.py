@@ -139,7 +139,15 @@ CONTRACTION = Program(
 
 SWEEP = Program(
     ("hierarchy/tree.cu", "hierarchy/parents.cu", "hierarchy/many_trees.cu"),
-    ("solve_tree", "find_rising", "search_many", "cross_many", "sweep_many", "leave_rows"),
+    (
+        "solve_tree",
+        "find_rising",
+        "begin_many",
+        "search_many",
+        "cross_many",
+        "sweep_many",
+        "leave_rows",
+    ),
 )
 """Trees out of a contraction hierarchy."""
 

@@ -23,6 +23,14 @@ __device__ __forceinline__ Distance* distance_at(const Hierarchy& h, Distance* d
     return distances + ((u64)(source / SOURCES) * h.vertices + place) * SOURCES + source % SOURCES;
 }
 
+// Nothing is reached.
+extern "C" __global__ void begin_many(Lanes* distances, u64 count) {
+    Lanes none;
+#pragma unroll
+    for (u32 k = 0; k < EACH; k++) none.distance[k] = NOTHING;
+    for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) distances[i] = none;
+}
+
 // What each search leaves for the next kernel, and for the host.
 struct Searches {
     u32* below;        // room for each source

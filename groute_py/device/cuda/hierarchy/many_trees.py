@@ -8,7 +8,6 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
-from groute_py.device.base import unreached
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
 from groute_py.device.cuda.hierarchy.structs import HIERARCHY, SEARCHES
 from groute_py.device.cuda.runtime.compile import kernels_of
@@ -24,6 +23,9 @@ from groute_py.kernels.source import SWEEP
 
 SOURCES = 32
 """Sources of a pack, which lie side by side."""
+
+VECTOR_BYTES = 16
+"""Distances of a place that a thread has."""
 
 SEARCH_BLOCK, CROSS_BLOCK, SWEEP_BLOCK, TURN_BLOCK = 256, 256, 512, 256
 """Threads of a block of each kernel."""
@@ -57,7 +59,8 @@ class ManyTrees:
         self._kernels = kernels_of(SWEEP, levels.type, 0)
         kernel = self._kernels["sweep_many"].kernel
         fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, SWEEP_BLOCK, 0)
-        self._sweep = Call(kernel, processors * fits, SWEEP_BLOCK, SWEEPING)
+        self._grid = processors * fits
+        self._sweep = Call(kernel, self._grid, SWEEP_BLOCK, SWEEPING)
         shape = self._packs, levels.vertex_count, SOURCES
         self._distances = cp.empty(shape, levels.type)
         self._control = cp.zeros(control_type(levels.type).itemsize, np.uint8)
@@ -116,7 +119,9 @@ class ManyTrees:
         )
 
     def _search(self, sources: Any) -> None:
-        self._distances.fill(unreached(self._levels.type))
+        packs = -(-len(sources) // SOURCES)
+        vectors = np.uint64(self._distances[:packs].nbytes // VECTOR_BYTES)
+        self._kernels["begin_many"]((self._grid,), (SWEEP_BLOCK,), (self._distances, vectors))
         self._overflow.fill(0)
         words = self._levels.struct, self._distances, sources, self._searches, self._overflow
         self._kernels["search_many"]((len(sources),), (SEARCH_BLOCK,), words)

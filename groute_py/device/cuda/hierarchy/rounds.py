@@ -55,8 +55,17 @@ class Round(NamedTuple):
     down: Any
 
 
+NEVER = np.uint64(2**64 - 1)
+"""The key of a vertex that stays."""
+
+
 def contract(
-    offsets: Any, heads: Any, weights: Any, distance_type: np.dtype[Any], core: int = CORE
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distance_type: np.dtype[Any],
+    core: int = CORE,
+    order: Hierarchy | None = None,
 ) -> Hierarchy:
     """The contraction hierarchy of a graph.
 
@@ -64,6 +73,8 @@ def contract(
         offsets, heads, weights: of a graph without negative weights; NumPy's or CuPy's arrays.
         distance_type: int32 or int64, of the hierarchy.
         core: vertices at which contraction stops.
+        order: a hierarchy of a graph with the same arcs and other weights. Its vertices leave in
+            the same order, which is not searched for again, down to the same core.
 
     Returns:
         A hierarchy with CuPy's arrays.
@@ -73,7 +84,8 @@ def contract(
         NarrowError: the weight of a shortcut does not fit in ``distance_type``.
     """
     offsets, heads, weights = (cp.asarray(array) for array in (offsets, heads, weights))
-    left = Contraction(skeleton_of(offsets, heads, weights, distance_type))
+    left = Contraction(skeleton_of(offsets, heads, weights, distance_type), order)
+    core = core if order is None else order.core_count
     while left.count > core and left.take_round():
         pass
     return left.hierarchy()
@@ -84,9 +96,11 @@ class Contraction:
 
     Args:
         skeleton: of the graph.
+        order: as for `contract`.
     """
 
-    def __init__(self, skeleton: Skeleton) -> None:
+    def __init__(self, skeleton: Skeleton, order: Hierarchy | None = None) -> None:
+        self._order = None if order is None else _order_keys(order)
         self._skeleton, self._kernels = skeleton, skeleton.kernels
         self._originals = cp.arange(skeleton.count, dtype=np.uint32)
         self._depths = cp.zeros(skeleton.count, np.uint32)
@@ -106,14 +120,11 @@ class Contraction:
         skeleton = self._skeleton
         leaving = self._chosen()
         chosen = cp.flatnonzero(leaving).astype(np.uint32)
-        if len(chosen) * SLOW <= skeleton.count:
+        slow = len(chosen) * SLOW <= skeleton.count
+        if self._order is None and (slow or skeleton.mean_degree > TOO_DENSE):
             if skeleton.count > MOST_CORE:
                 raise DenseError(skeleton.count, skeleton.mean_degree)
             return False
-        if skeleton.mean_degree > TOO_DENSE and skeleton.count <= MOST_CORE:
-            return False
-        if skeleton.mean_degree > TOO_DENSE:
-            raise DenseError(skeleton.count, skeleton.mean_degree)
         self._leave(leaving, chosen)
         return True
 
@@ -155,7 +166,10 @@ class Contraction:
         """uint8, shape (count,): whether each vertex leaves in this round."""
         skeleton, count = self._skeleton, self._skeleton.count
         keys, leaving = cp.empty(count, np.uint64), cp.empty(count, np.uint8)
-        self._run("rate", count, self._depths, self._originals, keys)
+        if self._order is None:
+            self._run("rate", count, self._depths, self._originals, keys)
+        else:
+            keys = self._order[self._originals]
         self._kernels.run("choose_leaving", count, skeleton.struct, keys, leaving)
         return leaving
 
@@ -218,3 +232,15 @@ class Contraction:
                 up if skeleton.symmetric else skeleton.in_[gone],
             )
         )
+
+
+def _order_keys(order: Hierarchy) -> Any:
+    """uint64, shape (n,): keys of the vertices in the order in which they left."""
+    levels = np.array(order.levels)
+    rounds = len(levels) - 1 - np.repeat(np.arange(len(levels) - 1), np.diff(levels))
+    places = np.arange(order.vertex_count)
+    keys = cp.asarray(rounds.astype(np.uint64) << np.uint64(32) | places.astype(np.uint64))
+    keys[: order.core_count] = NEVER
+    by_vertex = cp.empty_like(keys)
+    by_vertex[cp.asarray(order.vertices)] = keys
+    return by_vertex
