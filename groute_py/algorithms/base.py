@@ -26,7 +26,7 @@ class Algorithm:
         complexity: arcs relaxed, or steps, in the worst case; n vertices, m arcs.
         negative_weights: whether arcs may weigh less than zero.
         unit_weights: whether every arc has to weigh 1.
-        integers: whether weights have to be integers.
+        float_weights: whether weights may be floats.
         pads: whether the greatest int64 stands for no arc to it, so that none may weigh it.
         distributed: whether several ranks share the work, by near–far relaxation with the windows
             below; else one rank has the whole graph and the others wait.
@@ -39,7 +39,7 @@ class Algorithm:
     complexity: str
     negative_weights: bool = False
     unit_weights: bool = False
-    integers: bool = False
+    float_weights: bool = True
     pads: bool = False
     distributed: bool = False
     devices: Makers = field(default_factory=lambda: NEAR_FAR)
@@ -52,5 +52,7 @@ class Algorithm:
     @property
     def weights(self) -> str:
         """Which weights it takes, in words."""
-        least = "1" if self.unit_weights else "any" if self.negative_weights else "0 or more"
-        return f"{least}, integers" if self.integers else least
+        if self.unit_weights:
+            return "1"
+        least = "any" if self.negative_weights else "0 or more"
+        return least if self.float_weights else f"{least}, integers"

@@ -83,15 +83,15 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
             f"{facts.name} has a negative weight ({facts.least}), which {name} cannot take; "
             "use --algorithm bellman-ford"
         )
+    if facts.weight_type.kind == "f" and not method.float_weights:
+        raise InputError(
+            f"{facts.name} has {facts.weight_type} weights, whose sums {name} would round in "
+            "another order; use --algorithm delta-stepping"
+        )
     if method.unit_weights and not _is_unit(facts):
         raise InputError(
             f"{facts.name} has weights from {facts.least} to {facts.greatest}, but {name} takes "
             "every arc to weigh 1; use groute-py bfs to count arcs, or --algorithm delta-stepping"
-        )
-    if method.integers and facts.weight_type.kind == "f":
-        raise InputError(
-            f"{facts.name} has {facts.weight_type} weights, but {name} takes integers: sums over "
-            "shortcuts would be rounded in another order; use --algorithm delta-stepping"
         )
     if method.pads and _has_greatest_weight(facts):
         raise InputError(

@@ -18,7 +18,8 @@ ALGORITHM = Algorithm(
     name="contraction",
     summary="contraction hierarchy, then a sweep for each tree (PHAST)",
     complexity="n + m + shortcuts",
-    integers=True,
+    float_weights=False,
+    pads=True,
     devices={
         "cpu": on_cpu("groute_py.device.cpu.methods.contraction", "ContractionCpu"),
         "cuda": on_gpu("groute_py.device.cuda.methods.contraction", "Contraction"),

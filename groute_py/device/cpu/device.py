@@ -68,7 +68,7 @@ class CpuDevice:
         self._nothing = unreached(distance_type)
         weights = share.weights.astype(distance_type, copy=False)
         arcs = (share.offsets.view(np.uint64), share.heads.view(np.uint32), weights)
-        self._arcs = tuple(_read_only(array) for array in arcs)
+        self._arcs = tuple(read_only(array) for array in arcs)
         self._slice = SLICE_ARCS_ALONE if terms.ranks == 1 else SLICE_ARCS
         self._distances = np.empty(share.local_count, dtype=distance_type)
         self._flags = np.empty(share.local_count, dtype=np.uint8)
@@ -241,7 +241,7 @@ class CpuDevice:
         self.counters.overflowed = bool(self._at[near_far.OVERFLOWED])
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """A view that Numba always sees as the same type, wherever the array came from."""
     view = array.view()
     view.flags.writeable = False
