@@ -45,13 +45,9 @@ class Contraction(GpuMethod):
     remedy = "use --algorithm delta-stepping, which takes less"
 
     def arrange(self, graph: DeviceGraph) -> None:
-        self._levels = None
-        try:
-            self._levels = CudaHierarchy(_hierarchy_of(graph), graph.type)
-        except (NarrowError, problems.NarrowError):
+        self._levels = _levels_of(graph)
+        if self._levels is None:
             return  # every solve says so, and the engine takes a wider type
-        except problems.DenseError as problem:
-            raise InputError(f"{problem}; use --algorithm delta-stepping") from problem
         self._kernels = Kernels(kernels_of(SWEEP, graph.type, graph.terms.arcs), BLOCK)
         kernel = self._kernels["solve_tree"].kernel
         fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
@@ -115,9 +111,28 @@ class Contraction(GpuMethod):
             return self._report.get().view(REPORT)[0]
 
 
-def _hierarchy_of(graph: DeviceGraph) -> Hierarchy:
-    """That of a share, or a new one."""
-    if graph.share.hierarchy is not None:
-        return graph.share.hierarchy
+def _levels_of(graph: DeviceGraph) -> CudaHierarchy | None:
+    """The hierarchy of a share, or a new one; None if it needs a wider type.
+
+    Raises:
+        InputError: the graph does not contract, or there is no wider type.
+    """
+    try:
+        hierarchy = graph.share.hierarchy or _contracted(graph)
+        if hierarchy.type.itemsize > graph.type.itemsize:
+            return None
+        return CudaHierarchy(hierarchy, graph.type)
+    except problems.DenseError as problem:
+        raise InputError(f"{problem}; use another --algorithm") from problem
+    except (NarrowError, problems.NarrowError) as problem:
+        if graph.type.itemsize < np.dtype(np.int64).itemsize:
+            return None
+        raise InputError(
+            "a path between neighbours of a vertex, or a distance within the core, does not fit in "
+            "62 bits; use --algorithm delta-stepping"
+        ) from problem
+
+
+def _contracted(graph: DeviceGraph) -> Hierarchy:
     heads, weights = unpacked_arcs(graph.arrays["arcs"], graph.type)
     return contract(graph.arrays["offsets"], heads, weights, graph.type)
