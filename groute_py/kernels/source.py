@@ -117,7 +117,51 @@ PEER_LATENCY = Program(("exchange/peer_latency.cu",), ("peer_latency",))
 SUMMARY = Program(("multi_source/summary.cu",), ("summarize_rows",))
 """A few numbers of each row of distances."""
 
-PROGRAMS = (SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, PEER_LATENCY, SUMMARY)
+CONTRACTION = Program(
+    ("hierarchy/skeleton.cu", "hierarchy/contract.cu", "hierarchy/restrict.cu"),
+    (
+        "mark_above",
+        "list_tails",
+        "join_parallel",
+        "begin_rows",
+        "prune",
+        "rate_by_threads",
+        "rate_by_warps",
+        "choose_leaving",
+        "count_by_threads",
+        "count_by_warps",
+        "add_by_threads",
+        "add_by_warps",
+        "deepen",
+    ),
+)
+"""Makes a contraction hierarchy."""
+
+SWEEP = Program(
+    ("hierarchy/tree.cu", "hierarchy/parents.cu", "hierarchy/many_trees.cu"),
+    (
+        "solve_tree",
+        "find_rising",
+        "begin_many",
+        "search_many",
+        "cross_many",
+        "sweep_many",
+        "leave_rows",
+    ),
+)
+"""Trees out of a contraction hierarchy."""
+
+PROGRAMS = (
+    CONTRACTION,
+    SWEEP,
+    SOLVE,
+    BREADTH_FIRST,
+    FRONTIER,
+    PULL,
+    ALL_PAIRS,
+    PEER_LATENCY,
+    SUMMARY,
+)
 """Every text that is compiled."""
 
 BLOCK = 256

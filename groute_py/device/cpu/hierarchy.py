@@ -12,35 +12,52 @@ from groute_py.device.cpu.device import read_only
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu import heap, near_far, sweep
 
-BY_VERTEX = np.uint64(2**64 - 1)
+WHOLE = np.uint64(2**64 - 1)
 """More arcs than there are: the core is solved in one go."""
 
 
 class CpuHierarchy:
     """The arrays of a hierarchy, in the distance type.
 
+    Within each level the vertices stand in the order of the numbers of their arcs; see
+    `groute_py.kernels.cpu.sweep.sweep`.
+
     Args:
         hierarchy: its weights are of the distance type or narrower.
         distance_type: int32 or int64.
 
     Attributes:
+        vertex_count, core_count: of the hierarchy.
+        type, nothing: of distances, and the unreached one.
+        places: uint32, shape (n,): the place of each vertex.
+        offsets, heads, down, up: the arcs upward, by places.
+        runs: see `groute_py.kernels.cpu.sweep.sweep`.
+        core: the arcs of the core: offsets, heads and weights.
         heaviest: the greatest weight.
     """
 
     def __init__(self, hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> None:
-        self.hierarchy = hierarchy
         self.vertex_count, self.core_count = hierarchy.vertex_count, hierarchy.core_count
         self.type, self.nothing = distance_type, unreached(distance_type)
-        down = self._widened(hierarchy.down)
-        up = down if hierarchy.is_symmetric else self._widened(hierarchy.up)
+        degrees = np.diff(hierarchy.offsets)
+        kinds = _kinds(hierarchy, degrees)
+        order = np.argsort(kinds, kind="stable")
+        moved = np.empty(self.vertex_count, np.uint32)
+        moved[order] = np.arange(self.vertex_count, dtype=np.uint32)
+        self.places = np.empty(self.vertex_count, np.uint32)
+        self.places[hierarchy.vertices] = moved
+        degrees = degrees[order]
+        offsets = np.zeros(self.vertex_count + 1, np.int64)
+        np.cumsum(degrees, out=offsets[1:])
+        arcs = np.arange(offsets[-1])
+        arcs += np.repeat(hierarchy.offsets[:-1][order] - offsets[:-1], degrees)
+        down = self._widened(hierarchy.down)[arcs]
+        up = down if hierarchy.is_symmetric else self._widened(hierarchy.up)[arcs]
         core_weights = self._widened(hierarchy.core_weights)
         self.heaviest = max(_greatest(w, self.nothing) for w in (down, up, core_weights))
-        self.offsets = read_only(hierarchy.offsets)
-        self.heads = read_only(hierarchy.heads.view(np.uint32))
-        self.down, self.up = read_only(down), read_only(up)
-        self.vertices = read_only(hierarchy.vertices.view(np.uint32))
-        self.places = np.empty(self.vertex_count, np.uint32)
-        self.places[hierarchy.vertices] = np.arange(self.vertex_count, dtype=np.uint32)
+        self.offsets, self.heads = offsets.view(np.uint64), moved[hierarchy.heads[arcs]]
+        self.down, self.up = down, up
+        self.runs = _runs(kinds[order], degrees, offsets)
         self.core = (
             read_only(hierarchy.core_offsets.view(np.uint64)),
             read_only(hierarchy.core_heads.view(np.uint32)),
@@ -53,6 +70,24 @@ class CpuHierarchy:
         wide = weights.astype(self.type)
         wide[weights == unreached(weights.dtype)] = self.nothing
         return wide
+
+
+def _kinds(hierarchy: Hierarchy, degrees: NDArray[np.int64]) -> NDArray[Any]:
+    """A number for each place that is the same where level and arcs are."""
+    sizes = np.diff(hierarchy.levels)
+    most = int(degrees.max(initial=0)) + 1
+    fits = len(sizes) * most <= np.iinfo(np.uint16).max  # sorted faster
+    levels = np.repeat(np.arange(len(sizes)) * most, sizes)
+    return (levels + degrees).astype(np.uint16 if fits else np.int64)
+
+
+def _runs(
+    kinds: NDArray[Any], degrees: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    begins = np.flatnonzero(np.diff(kinds.astype(np.int64), prepend=-1))
+    ends = np.append(begins[1:], len(kinds))
+    runs = np.stack([begins, ends, degrees[begins], offsets[begins]], axis=1)
+    return runs[degrees[begins] > 0].astype(np.uint64)
 
 
 def _greatest(weights: NDArray[Any], nothing: Any) -> int:
@@ -96,7 +131,7 @@ class Climb:
         at[near_far.NEAR_COUNT] = sweep.open_core(
             found, one.core_count, core, self._places, self._heap
         )
-        bounds = (np.inf, one.nothing, one.nothing, BY_VERTEX)
+        bounds = (np.inf, one.nothing, one.nothing, WHOLE)
         heap.relax(*one.core, core, self._places, self._heap, at, *bounds)
         self.relaxations = int(climbed[0] + at[near_far.RELAXATIONS])
         self.overflowed = bool(at[near_far.OVERFLOWED])

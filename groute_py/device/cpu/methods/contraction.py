@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.device.base import Terms
 from groute_py.device.cpu.contraction import contract, rehearse
@@ -51,11 +52,10 @@ class ContractionCpu(AloneCpu):
         climb = self._climb
         climb.distances.fill(self._nothing)
         climb.search(self._source)
-        arcs = (one.offsets, one.heads, one.down, one.vertices)
-        greatest = sweep.sweep(
-            *(*arcs, (0, one.vertex_count), self._nothing, self._cutoff),
-            *(climb.distances, self._distances),
-        )
+        distances = climb.distances
+        sweep.sweep(one.runs, one.heads, _unsigned(one.down), _unsigned(distances))
+        bounds = (self._nothing, self._cutoff)
+        greatest = sweep.answer(one.places, distances, *bounds, self._distances)
         lost = climb.overflowed or int(greatest) + one.heaviest >= int(self._nothing)
         self._at[near_far.OVERFLOWED] |= lost and self._cutoff == self._nothing
         self._at[near_far.RELAXATIONS] = climb.relaxations + len(one.heads)
@@ -72,3 +72,7 @@ class ContractionCpu(AloneCpu):
             raise InputError(f"{problem}; use another --algorithm") from problem
         except NarrowError:
             return None if self._type.itemsize < 8 else contract(*arcs, core=share.own_count)
+
+
+def _unsigned(array: NDArray[Any]) -> NDArray[Any]:
+    return array.view(f"u{array.itemsize}")
