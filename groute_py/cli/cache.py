@@ -35,7 +35,7 @@ def show_list(folder: str | None, as_json: bool) -> None:
         from groute_py.system.settings import settings
 
         where, limit = _place(folder), settings().cache_limit
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "graph": content_of(copy.path),
                 "kind": "prepared" if copy.path.suffix == ".prepared" else "native",
