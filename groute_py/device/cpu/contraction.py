@@ -168,15 +168,15 @@ class _Contraction:
     def _skeleton(self, offsets: Any, heads: Any, weights: Any) -> tuple[Any, ...]:
         back = turned(offsets, heads.astype(np.int32, copy=False), weights)
         there = turned(*back)
-        back, there = tuple(map(read_only, back)), tuple(map(read_only, there))
+        incoming, outgoing = tuple(map(read_only, back)), tuple(map(read_only, there))
         count = len(offsets) - 1
         counts = np.empty(count, np.int64)
         self._threads.each(
             count,
-            lambda part: skeleton.count_neighbours(*there[:2], *back[:2], *part, counts),
+            lambda part: skeleton.count_neighbours(*outgoing[:2], *incoming[:2], *part, counts),
         )
         rows = self._empty_rows(counts, both=True)
-        arcs = (*there, *back)
+        arcs = (*outgoing, *incoming)
         self._threads.each(
             count, lambda part: skeleton.join_directions(*arcs, *part, self._nothing, *rows)
         )

@@ -185,7 +185,7 @@ def has_witness(
     total: Any,
     is_spread: bool,
     reach: Any,
-) -> bool:
+) -> Any:
     """Whether one or two arcs lead from ``tail`` to ``head`` at no more than ``total``.
 
     Args:
@@ -262,7 +262,7 @@ def make_shortcuts(
     reach: Any,
     begin: Any,
     shortcuts: Any,
-) -> int:
+) -> Any:
     """Write the shortcuts of some of the vertices that leave, each as an entry of both its ends.
 
     Args:

@@ -38,7 +38,7 @@ def climb(
         How many are found.
     """
     distances[start] = 0
-    highest_first = [-start]
+    highest_first: list[Any] = [-start]
     count = 0
     while len(highest_first) > 0:
         tail = -heappop(highest_first)
