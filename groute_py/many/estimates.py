@@ -86,13 +86,14 @@ def estimates(
         ranks: how many share the sources.
         destination: of the rows, a key of `DELIVERY_RATE`.
         predecessors: whether they are delivered too.
-        prepared: whether the graph has been contracted. If not, sweeps on a CPU take the time for
-            that too, and on a GPU they are left out.
+        prepared: whether the graph has been contracted. If not, sweeps are considered on a CPU
+            for meshes only, and take the time for contraction too.
     """
     share = math.ceil(count / ranks)
     device = "cpu" if gpu is None else "cuda"
     solving = _on_cpu(facts, share) if gpu is None else _on_gpu(facts, share, gpu)
-    if (prepared or gpu is None) and why_not(facts) is None:
+    contracts = gpu is None and facts.mean_degree < MESH_DEGREE
+    if (prepared or contracts) and why_not(facts) is None:
         solving["sweep"] = _sweep(facts, share, device, prepared=prepared)
     solving["floyd"] = _floyd(facts, device) / ranks
     entry_bytes = (4 if facts.weight_type.name == "float32" else 8) + 4 * predecessors
