@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from groute_py.kernels.cpu.contraction import gather_up, spread
+from groute_py.kernels.cpu.contraction import LONG, gather_up, place_of, spread
 
 SHORT = 32
 """Rows up to so many shortcuts are sorted by insertion."""
@@ -181,12 +181,18 @@ def prune(
         for place in range(offsets[tail], offsets[tail + 1]):
             head = neighbours[place]
             forth = rows[2][place]
-            if forth != nothing and stands_in(rows, rows[3], nothing, head, forth, reach[0]):
+            ends = (rows[2], rows[3])
+            if forth != nothing and path_stands_in(
+                rows, ends, nothing, tail, head, forth, reach[0]
+            ):
                 forth = nothing
             back = forth
             if both:
                 back = rows[3][place]
-                if back != nothing and stands_in(rows, rows[2], nothing, head, back, reach[1]):
+                ends = (rows[3], rows[2])
+                if back != nothing and path_stands_in(
+                    rows, ends, nothing, tail, head, back, reach[1]
+                ):
                     back = nothing
             out[place], into[place] = forth, back
             count += forth != nothing or back != nothing
@@ -197,18 +203,42 @@ def prune(
 
 
 @njit(cache=True, nogil=True)
-def stands_in(rows: Any, entering: Any, nothing: Any, head: Any, weight: Any, reach: Any) -> bool:
-    """Whether a path of two arcs stands in for an arc to ``head`` of this weight."""
-    total = np.uint64(weight)
-    for place in range(rows[0][head], rows[0][head + 1]):
-        before = reach[rows[1][place]]
-        if before > total or entering[place] == nothing:
-            continue
-        after = np.uint64(entering[place])
-        rest = total - before
-        if after < rest or (after == rest and before > 0 and after > 0):
-            return True
+def path_stands_in(
+    rows: Any, ends: Any, nothing: Any, tail: Any, head: Any, weight: Any, reach: Any
+) -> bool:
+    """Whether a path of two arcs stands in for an arc.
+
+    Args:
+        rows: of the skeleton.
+        ends: the weights from the tail and those to the head.
+        nothing: the unreached value.
+        tail, head, weight: of the arc.
+        reach: the weights from the tail, by neighbour.
+    """
+    offsets, neighbours = rows[0], rows[1]
+    first, last = offsets[head], offsets[head + 1]
+    begin, end = offsets[tail], offsets[tail + 1]
+    if last - first > LONG and last - first > end - begin:
+        for here in range(begin, end):
+            there = place_of(neighbours, first, last, neighbours[here])
+            if there >= 0 and ends[0][here] != nothing and ends[1][there] != nothing:
+                before, after = np.uint64(ends[0][here]), np.uint64(ends[1][there])
+                if stand_in(before, after, np.uint64(weight)):
+                    return True
+        return False
+    for place in range(first, last):
+        before = reach[neighbours[place]]
+        if before <= np.uint64(weight) and ends[1][place] != nothing:  # noqa: SIM102
+            if stand_in(before, np.uint64(ends[1][place]), np.uint64(weight)):
+                return True
     return False
+
+
+@njit(cache=True, nogil=True)
+def stand_in(before: Any, after: Any, weight: Any) -> Any:
+    """Whether two arcs stand in for one of this weight."""
+    total = before + after
+    return total < weight or (total == weight and before > 0 and after > 0)
 
 
 @njit(cache=True, nogil=True)
