@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -181,7 +182,7 @@ class TestUnsuitable:
         found, plain = solved(graph, 0, ranks, prepare=True), solved(graph, 0, ranks)
         assert choice(found)[0] == choice(plain)[0] != "contraction"
         assert choice(found)[1].startswith(f"{choice(plain)[1]}; not contracted: ")
-        assert choice(found)[1].split("contracted: ")[1].startswith(why[:10])
+        assert re.search(why, choice(found)[1])
         np.testing.assert_array_equal(found.distances, plain.distances)
 
     @pytest.mark.parametrize("ranks", [1, 3])
