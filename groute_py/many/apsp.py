@@ -193,7 +193,8 @@ def _job(
         raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
     every = np.arange(facts.vertex_count) if sources is None else sources
     every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
-    choice = choose(request, facts, len(every), ranks, apart)
+    prepared = getattr(whole, "hierarchy", None) is not None
+    choice = choose(request, facts, len(every), ranks, apart, prepared=prepared)
     return Job(whole, heights(whole, given, request, every), every, request, choice)
 
 

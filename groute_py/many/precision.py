@@ -36,10 +36,14 @@ def one_precision(graph: Graph) -> Graph:
     return replace(graph, weights=graph.weights.astype(np.float64))
 
 
-def row_types(facts: Facts, device: str) -> list[np.dtype[Any]]:
-    """The types to try for distances, narrowest first; cores are no faster with short integers."""
+def row_types(facts: Facts, device: str, algorithm: str = "") -> list[np.dtype[Any]]:
+    """The types to try for distances, narrowest first.
+
+    Only sweeps are faster on cores with short integers.
+    """
     types = distance_types(facts)
-    return types[-1:] if device == "cpu" and facts.weight_type.kind != "f" else types
+    wide = device == "cpu" and facts.weight_type.kind != "f" and algorithm != "sweep"
+    return types[-1:] if wide else types
 
 
 def rounding_of(algorithm: str) -> str:

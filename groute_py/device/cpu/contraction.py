@@ -20,13 +20,13 @@ from groute_py.kernels.cpu import contraction, contraction_rows, skeleton
 from groute_py.system.threads import thread_count
 
 CORE, CORE_LIMIT = 256, 1 << 14
-"""Vertices at which contraction ends, and up to which it may end sooner."""
+"""Vertices of the core, and how many it may have where contraction ends sooner."""
 
 MOST_DEGREE = 40.0
-"""Neighbours of a vertex on the mean at which contraction is given up above `CORE_LIMIT`."""
+"""Neighbours of a vertex on the mean beyond which contraction ends."""
 
 FEWEST = 256
-"""Rounds end where fewer than one in so many vertices leave, from `CORE_LIMIT` down."""
+"""It ends, too, where no more than one in so many vertices would leave."""
 
 PRUNED_DEGREE = 4.0
 """Neighbours of a vertex on the mean above which rows are pruned."""
@@ -152,13 +152,13 @@ class _Contraction:
         rounds: list[_Round] = []
         while self._left > core:
             degree = len(self._rows[1]) / self._left
-            if degree > MOST_DEGREE and self._left > CORE_LIMIT:
+            leaves = None if degree > MOST_DEGREE else self._choose()
+            if leaves is not None:
+                rounds.append(self._take_out(leaves))
+            elif self._left > CORE_LIMIT:
                 raise DenseError(self._left, degree)
-            leaves, count = self._choose()
-            too_few = count * FEWEST < self._left and self._left <= CORE_LIMIT
-            if count == 0 or too_few:
+            else:
                 break
-            rounds.append(self._take_out(leaves))
         return self._hierarchy(rounds)
 
     @property
@@ -168,15 +168,15 @@ class _Contraction:
     def _skeleton(self, offsets: Any, heads: Any, weights: Any) -> tuple[Any, ...]:
         back = turned(offsets, heads.astype(np.int32, copy=False), weights)
         there = turned(*back)
-        back, there = tuple(map(read_only, back)), tuple(map(read_only, there))
+        incoming, outgoing = tuple(map(read_only, back)), tuple(map(read_only, there))
         count = len(offsets) - 1
         counts = np.empty(count, np.int64)
         self._threads.each(
             count,
-            lambda part: skeleton.count_neighbours(*there[:2], *back[:2], *part, counts),
+            lambda part: skeleton.count_neighbours(*outgoing[:2], *incoming[:2], *part, counts),
         )
         rows = self._empty_rows(counts, both=True)
-        arcs = (*there, *back)
+        arcs = (*outgoing, *incoming)
         self._threads.each(
             count, lambda part: skeleton.join_directions(*arcs, *part, self._nothing, *rows)
         )
@@ -189,8 +189,8 @@ class _Contraction:
         into = np.empty_like(out) if both else out
         return offsets, np.empty(int(offsets[-1]), np.uint32), out, into
 
-    def _choose(self) -> tuple[NDArray[np.uint8], int]:
-        """Which leave, and how many."""
+    def _choose(self) -> NDArray[np.uint8] | None:
+        """Which leave; None if they are few."""
         keys, leaves = np.empty(self._left, np.uint64), np.empty(self._left, np.uint8)
         state = (self._rows, self._both, self._nothing, self._depths, self._vertices)
         self._threads.each_with_scratch(
@@ -200,7 +200,7 @@ class _Contraction:
         chosen = self._threads.each(
             self._left, lambda part: contraction.choose_leaving(*rows, keys, part, leaves)
         )
-        return leaves, sum(chosen)
+        return leaves if sum(chosen) * FEWEST > self._left else None
 
     def _take_out(self, leaves: NDArray[np.uint8]) -> _Round:
         """Replace what leaves by shortcuts.
@@ -337,7 +337,6 @@ class _Contraction:
         down = np.concatenate([none, *(one.into for one in levels)])
         up = np.concatenate([none, *(one.out for one in levels)]) if self._both else down
         offsets, neighbours, out, _ = self._rows
-        there = out != self._nothing
         return Hierarchy(
             levels=first_places(self._left, [len(one.vertices) for one in rounds]),
             vertices=vertices,
@@ -345,9 +344,9 @@ class _Contraction:
             heads=place[heads],
             down=down,
             up=up,
-            core_offsets=_offsets(there)[offsets],
-            core_heads=neighbours[there].astype(np.int32),
-            core_weights=out[there],
+            core_offsets=offsets,
+            core_heads=neighbours.astype(np.int32),
+            core_weights=out,
         )
 
 

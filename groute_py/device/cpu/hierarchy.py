@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
-from groute_py.device.cpu.device import read_only
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu import heap, near_far, sweep
 
@@ -32,7 +31,7 @@ class CpuHierarchy:
         places: uint32, shape (n,): the place of each vertex.
         offsets, heads, down, up: the arcs upward, by places.
         runs: see `groute_py.kernels.cpu.sweep.sweep`.
-        core: the arcs of the core: offsets, heads and weights.
+        core: the arcs within the core: offsets, heads and weights.
         heaviest: the greatest weight.
     """
 
@@ -58,11 +57,17 @@ class CpuHierarchy:
         self.offsets, self.heads = offsets.view(np.uint64), moved[hierarchy.heads[arcs]]
         self.down, self.up = down, up
         self.runs = _runs(kinds[order], degrees, offsets)
+        there = core_weights != self.nothing
         self.core = (
-            read_only(hierarchy.core_offsets.view(np.uint64)),
-            read_only(hierarchy.core_heads.view(np.uint32)),
-            read_only(core_weights),
+            np.append(0, np.cumsum(there))[hierarchy.core_offsets].astype(np.uint64),
+            hierarchy.core_heads[there].view(np.uint32),
+            core_weights[there],
         )
+
+    @property
+    def down_arcs(self) -> tuple[NDArray[Any], ...]:
+        """What sweeps take: runs, heads and weights."""
+        return self.runs, self.heads, unsigned(self.down)
 
     def _widened(self, weights: NDArray[Any]) -> NDArray[Any]:
         if weights.dtype == self.type:
@@ -88,6 +93,11 @@ def _runs(
     ends = np.append(begins[1:], len(kinds))
     runs = np.stack([begins, ends, degrees[begins], offsets[begins]], axis=1)
     return runs[degrees[begins] > 0].astype(np.uint64)
+
+
+def unsigned(array: NDArray[Any]) -> NDArray[Any]:
+    """Integers as unsigned ones: two of them always have a sum."""
+    return array.view(f"u{array.itemsize}")
 
 
 def _greatest(weights: NDArray[Any], nothing: Any) -> int:

@@ -31,8 +31,8 @@ FAR = np.uint64(2**64 - 1)
 LONG = 256
 """Rows with more entries are looked up in by bisection."""
 
-OUTWARD, INWARD = 1, 2
-"""Directions of a shortcut: from the first neighbour to the second, and back."""
+OUTWARD, INWARD, UNFIT = 1, 2, 4
+"""Of a shortcut: from the first neighbour to the second; back; either does not fit in the type."""
 
 
 @njit(cache=True, nogil=True)
@@ -139,15 +139,19 @@ def pairs_that_need(
             if into[one] != nothing and out[other] != nothing:
                 total = np.uint64(into[one]) + np.uint64(out[other])
                 ends = (around[0], around[1], around[2], around[3])
-                if not has_witness(ends, nothing, tail, head, vertex, total, is_spread, reach[0]):
+                if total >= np.uint64(nothing):
+                    directions |= UNFIT
+                elif not has_witness(ends, nothing, tail, head, vertex, total, is_spread, reach[0]):
                     directions |= OUTWARD
             if both and into[other] != nothing and out[one] != nothing:
                 total = np.uint64(into[other]) + np.uint64(out[one])
                 ends = (around[0], around[1], around[3], around[2])
-                if not has_witness(ends, nothing, tail, head, vertex, total, is_spread, reach[1]):
+                if total >= np.uint64(nothing):
+                    directions |= UNFIT
+                elif not has_witness(ends, nothing, tail, head, vertex, total, is_spread, reach[1]):
                     directions |= INWARD
             needed[pair] = directions
-            count += directions != 0
+            count += directions & (OUTWARD | INWARD) != 0
             pair += 1
         if is_spread:
             gather_up(around, tail, reach[0])
@@ -181,7 +185,7 @@ def has_witness(
     total: Any,
     is_spread: bool,
     reach: Any,
-) -> bool:
+) -> Any:
     """Whether one or two arcs lead from ``tail`` to ``head`` at no more than ``total``.
 
     Args:
@@ -258,7 +262,7 @@ def make_shortcuts(
     reach: Any,
     begin: Any,
     shortcuts: Any,
-) -> int:
+) -> Any:
     """Write the shortcuts of some of the vertices that leave, each as an entry of both its ends.
 
     Args:
@@ -273,7 +277,7 @@ def make_shortcuts(
         shortcuts: tails, heads, out and into.
 
     Returns:
-        Where the shortcuts end, or -1 if the weight of one does not fit.
+        Where the shortcuts end, or -1 if a path between two neighbours does not fit.
     """
     offsets, neighbours, out, into = rows
     tails, heads, outs, intos = shortcuts
@@ -290,13 +294,11 @@ def make_shortcuts(
                 if directions == 0:
                     continue
                 forth = back = nothing
+                if directions & UNFIT:
+                    return -1
                 if directions & OUTWARD:
-                    if into[one] >= nothing - out[other]:
-                        return -1
                     forth = into[one] + out[other]
                 if directions & INWARD:
-                    if into[other] >= nothing - out[one]:
-                        return -1
                     back = into[other] + out[one]
                 if not both:
                     back = forth

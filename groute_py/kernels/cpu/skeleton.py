@@ -2,7 +2,7 @@
 
 A *neighbour* is joined by an arc in either direction. Rows of the skeleton ascend by neighbour.
 Each entry has the weight of the arc to the neighbour (``out``) and of the arc from it (``into``),
-and the unreached value where there is none. Self-loops are dropped, and of parallel arcs the lightest
+and the unreached value where there is none. Self-loops are dropped. Of parallel arcs the lightest
 counts.
 """
 

@@ -38,7 +38,7 @@ def climb(
         How many are found.
     """
     distances[start] = 0
-    highest_first = [-start]
+    highest_first: list[Any] = [-start]
     count = 0
     while len(highest_first) > 0:
         tail = -heappop(highest_first)
@@ -121,4 +121,70 @@ def answer(places: Any, distances: Any, nothing: Any, cutoff: Any, answers: Any)
         answers[vertex] = distance if distance <= cutoff else nothing
         if distance != nothing:
             greatest = max(greatest, distance)
+    return greatest
+
+
+@njit(cache=True, nogil=True)
+def begin_lane(found: Any, core: Any, distances: Any, nothing: Any, lane: int, lanes: Any) -> None:
+    """Move what a search has found into a lane, and clear its distances.
+
+    Args:
+        found: the places that it has found.
+        core: how many vertices the core has.
+        distances: shape (n,), by places; unreached but for these places and the core.
+        nothing: the unreached value.
+        lane: its number.
+        lanes: shape (n, k).
+    """
+    for place in range(core):
+        lanes[place, lane] = distances[place]
+        distances[place] = nothing
+    for place in found:
+        if place >= core:
+            lanes[place, lane] = distances[place]
+            distances[place] = nothing
+
+
+@njit(cache=True, nogil=True)
+def sweep_lanes(runs: Any, heads: Any, down: Any, distances: Any) -> None:
+    """As `sweep` for k sources side by side: arcs are read once, distances in whole cache lines.
+
+    Args:
+        runs, heads, down: as for `sweep`.
+        distances: unsigned, shape (n, k), by places.
+    """
+    one = np.uint64(1)
+    number = distances.dtype.type
+    for run in range(len(runs)):
+        degree, arc = runs[run, 2], runs[run, 3]
+        for place in range(runs[run, 0], runs[run, 1]):
+            for _ in range(degree):
+                head, weight = heads[arc], down[arc]
+                for lane in range(distances.shape[1]):
+                    reach = number(distances[head, lane] + weight)
+                    distances[place, lane] = min(distances[place, lane], reach)
+                arc += one
+
+
+@njit(cache=True, nogil=True)
+def answer_lanes(places: Any, distances: Any, nothing: Any, answers: Any) -> Any:
+    """Put the distances of the first lanes into rows, in the order of the vertices.
+
+    Args:
+        places: uint32, shape (n,).
+        distances: shape (n, k), by places.
+        nothing: the unreached value.
+        answers: shape (r, n), to be filled.
+
+    Returns:
+        The greatest distance; at least 0.
+    """
+    greatest = nothing - nothing
+    for vertex in range(len(places)):
+        place = places[vertex]
+        for lane in range(len(answers)):
+            distance = distances[place, lane]
+            answers[lane, vertex] = distance
+            if distance != nothing:
+                greatest = max(greatest, distance)
     return greatest

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groute_py.device.base import Terms
 from groute_py.device.cpu.contraction import contract, rehearse
-from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy
+from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, unsigned
 from groute_py.device.cpu.methods.base import AloneCpu
 from groute_py.errors import InputError
 from groute_py.hierarchy.hierarchy import Hierarchy
@@ -53,7 +52,7 @@ class ContractionCpu(AloneCpu):
         climb.distances.fill(self._nothing)
         climb.search(self._source)
         distances = climb.distances
-        sweep.sweep(one.runs, one.heads, _unsigned(one.down), _unsigned(distances))
+        sweep.sweep(*one.down_arcs, unsigned(distances))
         bounds = (self._nothing, self._cutoff)
         greatest = sweep.answer(one.places, distances, *bounds, self._distances)
         lost = climb.overflowed or int(greatest) + one.heaviest >= int(self._nothing)
@@ -72,7 +71,3 @@ class ContractionCpu(AloneCpu):
             raise InputError(f"{problem}; use another --algorithm") from problem
         except NarrowError:
             return None if self._type.itemsize < 8 else contract(*arcs, core=share.own_count)
-
-
-def _unsigned(array: NDArray[Any]) -> NDArray[Any]:
-    return array.view(f"u{array.itemsize}")
