@@ -39,7 +39,8 @@ class CudaSweeps:
         predecessors: whether to find them.
 
     Raises:
-        InputError: the graph does not contract, or 32 sources do not fit in memory.
+        DenseError: the graph does not contract.
+        InputError: 32 sources do not fit in memory.
         NarrowError: a shortcut or a distance of the core does not fit in the type.
     """
 
@@ -127,7 +128,7 @@ def levels_of(graph: CudaGraph, hierarchy: Hierarchy | None) -> CudaHierarchy:
     """A hierarchy on the GPU, made anew if there is none.
 
     Raises:
-        InputError, NarrowError: as `CudaSweeps`.
+        DenseError, NarrowError: as `CudaSweeps`.
     """
     try:
         if hierarchy is None:
@@ -136,8 +137,6 @@ def levels_of(graph: CudaGraph, hierarchy: Hierarchy | None) -> CudaHierarchy:
         return CudaHierarchy(hierarchy, graph.type)
     except problems.NarrowError:
         raise NarrowError from None
-    except problems.DenseError as problem:
-        raise InputError(f"{problem}; use another --algorithm") from problem
 
 
 def _packs(levels: CudaHierarchy, free: int) -> int:
