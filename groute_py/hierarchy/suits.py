@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from groute_py.graph.facts import Facts
 
-MOST_NEIGHBOURS = 9.0
-"""Arcs of a vertex on the mean up to which contraction is tried: a raster has 8."""
+MOST_NEIGHBOURS = 5.0
+"""Arcs of a vertex on the mean up to which contraction is tried: roads have 2.5, a grid has 4."""
 
 MOST_ARCS = 2**31 - 1
 """Of a graph that is contracted: numbers of arcs have 32 bits."""
