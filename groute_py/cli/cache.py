@@ -35,7 +35,8 @@ def show_list(folder: str | None, as_json: bool) -> None:
         from groute_py.system.settings import settings
 
         where, limit = _place(folder), settings().cache_limit
-        rows: list[dict[str, Any]] = [
+        copies = copies_in(where)
+        rows = [
             {
                 "graph": content_of(copy.path),
                 "kind": "prepared" if copy.path.suffix == ".prepared" else "native",
@@ -43,9 +44,9 @@ def show_list(folder: str | None, as_json: bool) -> None:
                 "days_since_use": copy.age_s / 86400,
                 "file": copy.path.name,
             }
-            for copy in copies_in(where)
+            for copy in copies
         ]
-        total = sum(row["bytes"] for row in rows)
+        total = sum(copy.nbytes for copy in copies)
         if as_json:
             found = {"folder": str(where), "bytes": total, "limit": limit, "copies": rows}
             click.echo(json.dumps(found))

@@ -6,8 +6,8 @@ import numpy as np
 
 from groute_py.graph.facts import Facts
 
-MOST_NEIGHBOURS = 9.0
-"""Arcs of a vertex on the mean up to which contraction is tried: a raster has 8."""
+MOST_NEIGHBOURS = 5.0
+"""Arcs of a vertex on the mean up to which contraction is tried: roads have 2.5, a grid has 4."""
 
 MOST_VERTICES, MOST_ARCS = 2**31 - 1, 2**30
 """Of a graph that is contracted: numbers of vertices and, with shortcuts, of arcs have 32 bits."""

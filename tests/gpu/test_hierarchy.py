@@ -49,10 +49,12 @@ def contracted(graph: Graph, core: int) -> Hierarchy:
 
 def matrix(graph: Graph, hierarchy: Hierarchy, ends: NDArray[np.int64]) -> NDArray[Any]:
     """Distances between some vertices, by the hierarchy."""
-    from groute_py.device.cuda.hierarchy.sweeps import many_to_many
+    from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
     from groute_py.device.cuda.multi_source.graph import CudaGraph
 
-    return many_to_many(CudaGraph(graph, type_of(graph), 0), hierarchy, ends, ends)
+    there = CudaGraph(graph, type_of(graph), 0)
+    solver = CudaSweeps(there, hierarchy, predecessors=False)
+    return np.concatenate([block.distances for block in solver.blocks(ends, ends)])
 
 
 def right(graph: Graph, ends: NDArray[np.int64]) -> NDArray[Any]:
