@@ -114,8 +114,9 @@ class TestHierarchy:
         graph = graph_of(60, [(u, v, 1) for u in range(60) for v in range(60) if u != v])
         assert contracted(graph, 4).core_count == 60
 
-    @pytest.mark.parametrize("spec", ["random:30000,300000", "random:30000,900000"])
-    def test_random_graphs_become_dense(self, spec: str) -> None:
+    @pytest.mark.parametrize("spec", ["random:2000,10000", "random:2000,80000"])
+    def test_random_graphs_become_dense(self, spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(contraction, "CORE_LIMIT", 300)
         with pytest.raises(DenseError, match=r"contraction stops at .* roads, meshes and trees"):
             contracted(generate(spec), 256)
 
@@ -130,6 +131,7 @@ class TestHierarchy:
         hierarchy = contracted(graph_of(count, []), 0)
         assert hierarchy.vertices.tolist() == list(range(count))
         assert hierarchy.core_count == hierarchy.arc_count == 0
+        loaded(graph_of(count, []), hierarchy, TYPES[0])
 
 
 class TestTrees:
