@@ -156,6 +156,8 @@ def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Sum
     Raises:
         SumError, LiftError: a sum, or a distance without potentials, does not fit.
     """
+    if row.dtype.kind != "f" and not wanted.histogram and wanted.heights is None:
+        return _of_integers(first, row)
     vertices = np.flatnonzero(row != unreached(row.dtype))
     distances = row[vertices].astype(wide(row.dtype))
     if wanted.heights is not None:
@@ -170,8 +172,21 @@ def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Sum
     else:
         partials["high"] = (distances >> LOW_BITS).sum()
         partials["low"] = (distances & ((1 << LOW_BITS) - 1)).sum()
-    histogram = np.bincount(bins_of(distances), minlength=bin_count(row.dtype))
-    return joined(first, partials, histogram if wanted.histogram else None)
+    histogram = None
+    if wanted.histogram:
+        histogram = np.bincount(bins_of(distances), minlength=bin_count(row.dtype))
+    return joined(first, partials, histogram)
+
+
+def _of_integers(first: int, row: NDArray[Any]) -> Summary:
+    """The summary of a row of integers in one pass, without a histogram."""
+    from groute_py.kernels.cpu.summary import summary_of
+
+    partials = np.zeros((1, 1), partial_type(row.dtype))
+    found = summary_of(row, unreached(row.dtype), LOW_BITS)
+    for name, value in zip(("reached", "farthest", "greatest", "high", "low"), found, strict=True):
+        partials[name] = value
+    return joined(first, partials, None)
 
 
 def bins_of(distances: NDArray[Any]) -> NDArray[np.int64]:

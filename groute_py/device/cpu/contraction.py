@@ -166,9 +166,9 @@ class _Contraction:
         return len(self._vertices)
 
     def _skeleton(self, offsets: Any, heads: Any, weights: Any) -> tuple[Any, ...]:
-        back = turned(offsets, heads.astype(np.int32, copy=False), weights)
-        there = turned(*back)
-        incoming, outgoing = tuple(map(read_only, back)), tuple(map(read_only, there))
+        arcs = offsets, heads.astype(np.int32, copy=False), weights
+        incoming = _turned(arcs)
+        outgoing = _turned(incoming)
         count = len(offsets) - 1
         counts = np.empty(count, np.int64)
         self._threads.each(
@@ -348,6 +348,11 @@ class _Contraction:
             core_heads=neighbours.astype(np.int32),
             core_weights=out,
         )
+
+
+def _turned(arcs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Transposed rows; kernels always take arrays that are read only, as a graph's are."""
+    return tuple(map(read_only, turned(*map(read_only, arcs))))
 
 
 def _offsets(counts: NDArray[Any]) -> NDArray[np.int64]:

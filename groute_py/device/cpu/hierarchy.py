@@ -90,7 +90,7 @@ def _runs(
     kinds: NDArray[Any], degrees: NDArray[np.int64], offsets: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
     begins = np.flatnonzero(np.diff(kinds.astype(np.int64), prepend=-1))
-    ends = np.append(begins[1:], len(kinds))[: len(begins)]  # of no vertices none
+    ends = np.append(begins, len(kinds))[1:]
     runs = np.stack([begins, ends, degrees[begins], offsets[begins]], axis=1)
     return runs[degrees[begins] > 0].astype(np.uint64)
 
