@@ -16,7 +16,7 @@ from groute_py.system.linux import check_system
 check_system()
 
 if TYPE_CHECKING:
-    from groute_py.api import apsp, bfs, sssp
+    from groute_py.api import apsp, bfs, prepare, sssp
     from groute_py.api import open as open
     from groute_py.errors import (
         FormatError,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from groute_py.graph.csr import Graph
     from groute_py.graph.generate import generate
+    from groute_py.hierarchy.prepared import PreparedGraph
     from groute_py.io.registry import read_graph, write_graph
     from groute_py.jobs.facilities import NearestFacilities
     from groute_py.jobs.matrix import Matrix, matrix
@@ -48,6 +49,7 @@ _HOMES = {
     "apsp": "groute_py.api",
     "bfs": "groute_py.api",
     "open": "groute_py.api",
+    "prepare": "groute_py.api",
     "sssp": "groute_py.api",
     "Solver": "groute_py.jobs.solver",
     "FormatError": "groute_py.errors",
@@ -60,6 +62,7 @@ _HOMES = {
     "TimeLimitError": "groute_py.errors",
     "VerificationError": "groute_py.errors",
     "Graph": "groute_py.graph.csr",
+    "PreparedGraph": "groute_py.hierarchy.prepared",
     "read_graph": "groute_py.io.registry",
     "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
@@ -86,6 +89,7 @@ __all__ = [
     "Matrix",
     "NearestFacilities",
     "NegativeCycleError",
+    "PreparedGraph",
     "Result",
     "Routes",
     "RunError",
@@ -99,6 +103,7 @@ __all__ = [
     "generate",
     "matrix",
     "nearest",
+    "prepare",
     "read_graph",
     "route",
     "sssp",

@@ -26,7 +26,9 @@ class Algorithm:
         complexity: arcs relaxed, or steps, in the worst case; n vertices, m arcs.
         negative_weights: whether arcs may weigh less than zero.
         unit_weights: whether every arc has to weigh 1.
+        float_weights: whether weights may be floats.
         pads: whether the greatest int64 stands for no arc to it, so that none may weigh it.
+        contracts: whether it needs a hierarchy of the graph, made before it is loaded.
         distributed: whether several ranks share the work, by near–far relaxation with the windows
             below; else one rank has the whole graph and the others wait.
         devices: what relaxes where one rank has the whole graph, by ``cpu`` and ``cuda``.
@@ -38,7 +40,9 @@ class Algorithm:
     complexity: str
     negative_weights: bool = False
     unit_weights: bool = False
+    float_weights: bool = True
     pads: bool = False
+    contracts: bool = False
     distributed: bool = False
     devices: Makers = field(default_factory=lambda: NEAR_FAR)
     windows: Callable[[Facts, str, int], Windows] = no_windows
@@ -50,4 +54,7 @@ class Algorithm:
     @property
     def weights(self) -> str:
         """Which weights it takes, in words."""
-        return "1" if self.unit_weights else "any" if self.negative_weights else "0 or more"
+        if self.unit_weights:
+            return "1"
+        least = "any" if self.negative_weights else "0 or more"
+        return least if self.float_weights else f"{least}, integers"

@@ -9,6 +9,7 @@ import numpy as np
 from groute_py.algorithms import (
     bellman_ford,
     breadth_first,
+    contraction,
     delta_stepping,
     frontier_dijkstra,
     pull_bellman_ford,
@@ -42,6 +43,7 @@ def algorithms() -> dict[str, Algorithm]:
         delta_stepping.ALGORITHM,
         bellman_ford.ALGORITHM,
         breadth_first.ALGORITHM,
+        contraction.ALGORITHM,
         *frontier_dijkstra.ALGORITHMS,
         *pull_bellman_ford.ALGORITHMS,
         *serial_dijkstra.ALGORITHMS,
@@ -80,6 +82,11 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
         raise InputError(
             f"{facts.name} has a negative weight ({facts.least}), which {name} cannot take; "
             "use --algorithm bellman-ford"
+        )
+    if facts.weight_type.kind == "f" and not method.float_weights:
+        raise InputError(
+            f"{facts.name} has {facts.weight_type} weights, whose sums {name} would round in "
+            "another order; use --algorithm delta-stepping"
         )
     if method.unit_weights and not _is_unit(facts):
         raise InputError(

@@ -21,6 +21,7 @@ import groute_py
 from groute_py.cli.algorithms import algorithms
 from groute_py.cli.apsp import apsp
 from groute_py.cli.bfs import bfs
+from groute_py.cli.cache import cache
 from groute_py.cli.centrality import centrality
 from groute_py.cli.convert import convert
 from groute_py.cli.doctor import doctor
@@ -30,6 +31,7 @@ from groute_py.cli.launch import launch
 from groute_py.cli.matrix import matrix
 from groute_py.cli.nearest import nearest
 from groute_py.cli.plan import plan
+from groute_py.cli.prepare import prepare
 from groute_py.cli.query import query
 from groute_py.cli.repeats import Commands
 from groute_py.cli.route import route
@@ -63,9 +65,9 @@ def commands() -> None:
 
 
 for command in (
-    *(matrix, nearest, route, query, centrality),
+    *(matrix, nearest, route, query, centrality, prepare),
     *(sssp, bfs, apsp, info, generate, convert, verify),
-    *(algorithms, doctor, plan, launch),
+    *(algorithms, cache, doctor, plan, launch),
 ):
     commands.add_command(command)
 

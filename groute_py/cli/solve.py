@@ -87,6 +87,7 @@ def run(
             cache=cache_value(cache),
             progress=progress,
             columns=columns,
+            prepare=options.keeps_prepared,
         )
     read_s = time.monotonic() - start
     with SourceSolver(supply, channel, options) as solver:

@@ -162,6 +162,8 @@ def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Sum
     Raises:
         SumError, LiftError: a sum, or a distance without potentials, does not fit.
     """
+    if row.dtype.kind != "f" and not wanted.histogram and wanted.heights is None:
+        return _with_reciprocals(_of_integers(first, row), row, wanted)
     vertices = np.flatnonzero(row != unreached(row.dtype))
     distances = row[vertices].astype(wide(row.dtype))
     if wanted.heights is not None:
@@ -176,11 +178,27 @@ def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Sum
     else:
         partials["high"] = (distances >> LOW_BITS).sum()
         partials["low"] = (distances & ((1 << LOW_BITS) - 1)).sum()
-    histogram = np.bincount(bins_of(distances), minlength=bin_count(row.dtype))
-    summary = joined(first, partials, histogram if wanted.histogram else None)
+    histogram = None
+    if wanted.histogram:
+        histogram = np.bincount(bins_of(distances), minlength=bin_count(row.dtype))
+    return _with_reciprocals(joined(first, partials, histogram), row, wanted)
+
+
+def _with_reciprocals(summary: Summary, row: NDArray[Any], wanted: Wanted) -> Summary:
     if not wanted.reciprocals:
         return summary
     return replace(summary, reciprocals=np.array([sum_reciprocals(row, unreached(row.dtype))]))
+
+
+def _of_integers(first: int, row: NDArray[Any]) -> Summary:
+    """The summary of a row of integers in one pass, without a histogram."""
+    from groute_py.kernels.cpu.summary import summary_of
+
+    partials = np.zeros((1, 1), partial_type(row.dtype))
+    found = summary_of(row, unreached(row.dtype), LOW_BITS)
+    for name, value in zip(("reached", "farthest", "greatest", "high", "low"), found, strict=True):
+        partials[name] = value
+    return joined(first, partials, None)
 
 
 def bins_of(distances: NDArray[Any]) -> NDArray[np.int64]:

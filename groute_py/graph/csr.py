@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -112,12 +112,20 @@ class Graph:
             return self
         arrays: Any = (self.offsets, self.heads, self.weights)
         offsets, heads, weights = (array.get() for array in arrays)
-        return replace(self, offsets=offsets, heads=heads, weights=weights)
+        return self.changed(offsets=offsets, heads=heads, weights=weights)
 
     def with_unit_weights(self) -> Graph:
         """The graph with int32 weights of 1, in host memory."""
         host = self.to_host()
-        return replace(host, weights=np.ones(host.arc_count, np.int32))
+        return host.changed(weights=np.ones(host.arc_count, np.int32))
+
+    def changed(self, **changes: Any) -> Graph:
+        """A graph that is like this one but for some arguments of the class.
+
+        It never is of a subclass: what that has beside the arrays may not belong to the new ones.
+        """
+        kept = {entry.name: getattr(self, entry.name) for entry in fields(Graph)}
+        return Graph(**kept | changes)
 
     def with_weights(self, weights: Any) -> Graph:
         """The graph with other weights; the arrays of its arcs are shared.
@@ -135,7 +143,7 @@ class Graph:
         given = _as_weights(weights)
         if on_device(given) != self.on_device:
             raise GraphError("weights and arcs lie partly on a GPU; move them together")
-        return replace(self, weights=given.view())
+        return self.changed(weights=given.view())
 
     def reversed(self) -> Graph:
         """The graph with each arc turned round, in host memory; ids stay.
@@ -150,7 +158,7 @@ class Graph:
 
         host = self.to_host()
         offsets, heads, weights = turned(host.offsets, host.heads, host.weights)
-        return replace(host, offsets=offsets, heads=heads, weights=weights)
+        return host.changed(offsets=offsets, heads=heads, weights=weights)
 
     def arc(self, tail: int | str, head: int | str) -> int:
         """The number of the arc between two vertices, in ``heads`` and ``weights``.

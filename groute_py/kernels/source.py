@@ -123,8 +123,42 @@ SUMMARY = Program(
 DEPENDENCIES = Program(("multi_source/dependencies.cu",), ("add_dependencies",))
 """Sums of Brandes' dependencies, from rows of distances."""
 
+CONTRACTION = Program(
+    ("hierarchy/skeleton.cu", "hierarchy/contract.cu", "hierarchy/restrict.cu"),
+    (
+        "mark_above",
+        "list_tails",
+        "join_parallel",
+        "begin_rows",
+        "prune",
+        "rate_by_threads",
+        "rate_by_warps",
+        "choose_leaving",
+        "count_by_threads",
+        "count_by_warps",
+        "add_by_threads",
+        "add_by_warps",
+        "deepen",
+    ),
+)
+"""Makes a contraction hierarchy."""
+
+SWEEP = Program(
+    ("hierarchy/tree.cu", "hierarchy/parents.cu", "hierarchy/many_trees.cu"),
+    (
+        "solve_tree",
+        "find_rising",
+        "begin_many",
+        "search_many",
+        "cross_many",
+        "sweep_many",
+        "leave_rows",
+    ),
+)
+"""Trees out of a contraction hierarchy."""
+
 PROGRAMS = (
-    *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS),
+    *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, CONTRACTION, SWEEP),
     *(PEER_LATENCY, SUMMARY, DEPENDENCIES),
 )
 """Every text that is compiled."""

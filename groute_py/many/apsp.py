@@ -223,7 +223,8 @@ def _job(
     every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
     if targets is not None:
         targets = checked(targets, facts.vertex_count, facts.name, "target")
-    choice = choose(request, facts, len(every), ranks, apart)
+    prepared = getattr(whole, "hierarchy", None) is not None
+    choice = choose(request, facts, len(every), ranks, apart, prepared=prepared)
     try:
         height = heights(whole, given, request, every)
     except NegativeCycleError as error:

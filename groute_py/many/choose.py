@@ -35,7 +35,13 @@ class Choice:
 
 
 def choose(
-    request: Request, facts: Facts, count: int, ranks: int = 1, apart: str | None = None
+    request: Request,
+    facts: Facts,
+    count: int,
+    ranks: int = 1,
+    apart: str | None = None,
+    *,
+    prepared: bool = False,
 ) -> Choice:
     """The method for ``count`` sources of a graph.
 
@@ -45,6 +51,7 @@ def choose(
         count: sources.
         ranks: how many there are.
         apart: why the ranks' GPUs cannot hold one matrix together, if so.
+        prepared: whether the graph has been contracted.
 
     Raises:
         InputError: the method that is asked for cannot do this; says why.
@@ -59,10 +66,16 @@ def choose(
             raise InputError("single is a method for GPUs; on the CPU use batch or heap")
         if request.algorithm == "floyd" and problem is not None:
             raise InputError(f"Floyd-Warshall cannot do this: {problem}")
+        if request.algorithm == "sweep" and facts.weight_type.kind == "f":
+            raise InputError(
+                "sweep cannot do this: sums of float weights over shortcuts would be rounded in "
+                "another order"
+            )
         return Choice(request.algorithm, device, "asked for")
     gpu = own_figures(request.memory_limit, facts) if device == "cuda" else None
     trees = request.predecessors
-    seconds = estimates(facts, count, gpu, ranks, request.destination, predecessors=trees)
+    known = {"predecessors": trees, "prepared": prepared}
+    seconds = estimates(facts, count, gpu, ranks, request.destination, **known)
     shown = ", ".join(f"{name} {s:.2g} s" for name, s in seconds.items())
     reason = f"estimates: {shown}"
     if problem is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,13 +32,17 @@ def one_precision(graph: Graph) -> Graph:
     sums = MARGIN * graph.vertex_count * float(graph.weights.max())
     if graph.weights.min() >= 0 and sums < float(np.finfo(np.float32).max):
         return graph
-    return replace(graph, weights=graph.weights.astype(np.float64))
+    return graph.changed(weights=graph.weights.astype(np.float64))
 
 
-def row_types(facts: Facts, device: str) -> list[np.dtype[Any]]:
-    """The types to try for distances, narrowest first; cores are no faster with short integers."""
+def row_types(facts: Facts, device: str, algorithm: str = "") -> list[np.dtype[Any]]:
+    """The types to try for distances, narrowest first.
+
+    Only sweeps are faster on cores with short integers.
+    """
     types = distance_types(facts)
-    return types[-1:] if device == "cpu" and facts.weight_type.kind != "f" else types
+    wide = device == "cpu" and facts.weight_type.kind != "f" and algorithm != "sweep"
+    return types[-1:] if wide else types
 
 
 def rounding_of(algorithm: str) -> str:

@@ -17,6 +17,7 @@ METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",
     "heap": "Dijkstra with a heap and decrease-key, a source for each warp or core",
     "batch": "near-far Δ-stepping, a source for each block or core",
+    "sweep": "a contraction hierarchy, then sweeps from several sources at once",
     "single": "near-far Δ-stepping by all of a GPU, one source after the other",
 }
 """The methods by name."""

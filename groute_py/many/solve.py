@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,12 +13,15 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.device.cpu.rows import CpuGraph, CpuHeaps
+from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.device.summary import LiftError, SumError, Summary, Wanted
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.problems import DenseError
 from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows
 from groute_py.many.floyd_rows import CpuFloyd
@@ -67,9 +71,10 @@ class Solving:
     ) -> None:
         self._graph = graph if height is None else reweighted(graph, height)
         self._height, self._request, self._choice = height, request, choice
+        self._hierarchy = hierarchy_of(graph) if height is None else None
         self._channel = channel
         self._facts = facts_of(self._graph)
-        self._types = row_types(self._facts, choice.device)
+        self._types = row_types(self._facts, choice.device, choice.algorithm)
         self.label = choice.device
 
     def blocks(
@@ -158,6 +163,8 @@ class Solving:
         predecessors = self._request.predecessors
         if self._choice.device == "cuda":
             return self._opened_on_gpu(distance_type)
+        if self._choice.algorithm == "sweep":
+            return self._opened_sweeps(distance_type)
         if self._choice.algorithm == "batch":
             return EngineRows(self._graph, predecessors=predecessors)
         arcs = CpuGraph(self._graph, distance_type)
@@ -165,7 +172,25 @@ class Solving:
             return CpuHeaps(arcs, predecessors=predecessors)
         return CpuFloyd(self._graph, arcs, predecessors=predecessors)
 
+    def _opened_sweeps(self, distance_type: np.dtype[Any]) -> RowSolver:
+        """Sweeps; a method that takes every graph where `choose` took them for one that resists."""
+        arcs = CpuGraph(self._graph, distance_type)
+        trees = self._request.predecessors
+        with self._tried_sweeps():
+            return CpuSweeps(arcs, self._hierarchy, predecessors=trees)
+        return EngineRows(self._graph, predecessors=trees)
+
+    @contextmanager
+    def _tried_sweeps(self) -> Iterator[None]:
+        """Go on behind the block if the graph does not contract and nobody asked for sweeps."""
+        try:
+            yield
+        except DenseError as problem:
+            if self._request.algorithm != "auto":
+                raise InputError(f"{problem}; use another --algorithm") from problem
+
     def _opened_on_gpu(self, distance_type: np.dtype[Any]) -> RowSolver:
+        from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
         from groute_py.device.cuda.multi_source.graph import CudaGraph
         from groute_py.device.cuda.multi_source.rows import CudaRows, batch_method, heap_method
 
@@ -176,7 +201,10 @@ class Solving:
         graph = CudaGraph(self._graph, distance_type, place, limit)
         if self._choice.algorithm == "floyd":
             return self._opened_matrix(graph)
-        method = batch_method(graph) if self._choice.algorithm == "batch" else heap_method(graph)
+        if self._choice.algorithm == "sweep":
+            with self._tried_sweeps():
+                return CudaSweeps(graph, self._hierarchy, predecessors=predecessors)
+        method = heap_method(graph) if self._choice.algorithm == "heap" else batch_method(graph)
         return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
 
     def _opened_matrix(self, graph: CudaGraph) -> RowSolver:
@@ -200,6 +228,12 @@ class Solving:
             own = sources[block.first : block.first + len(distances)]
             distances = lifted(distances, self._height, own, self._graph.name, targets)
         return replace(block, distances=distances)
+
+
+def hierarchy_of(graph: Graph) -> Hierarchy | None:
+    """The hierarchy that a graph carries, if it was contracted before."""
+    hierarchy: Hierarchy | None = getattr(graph, "hierarchy", None)
+    return hierarchy
 
 
 def batch_delta(facts: Facts) -> float:

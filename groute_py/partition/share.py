@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.io.formats.native import Contents
 from groute_py.partition.base import Partition
 from groute_py.system.threads import thread_count
@@ -62,6 +63,7 @@ class Share:
         halo_starts: int64, shape (parts + 1,): the halo owned by part ``p`` is
             ``halo[halo_starts[p]:halo_starts[p + 1]]``.
         halo_home: int32, shape like ``halo``: the number the owner gives to the vertex.
+        hierarchy: of the graph, if it was contracted before and this rank has all of it.
     """
 
     first: int
@@ -72,6 +74,7 @@ class Share:
     halo: NDArray[np.int64]
     halo_starts: NDArray[np.int64]
     halo_home: NDArray[np.int32]
+    hierarchy: Hierarchy | None = None
 
     @property
     def local_count(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from groute_py import prepare
 from groute_py.errors import (
     FormatError,
     InputError,
@@ -16,7 +17,7 @@ from groute_py.errors import (
 from groute_py.graph import csr
 from groute_py.graph.csr import Graph
 from groute_py.io import cache, cache_folder, file_head
-from groute_py.io.formats import dimacs, native
+from groute_py.io.formats import dimacs, native, prepared
 from groute_py.io.registry import FORMATS, read_graph, read_piece, write_graph
 from groute_py.io.text.lines import lines_within
 
@@ -58,6 +59,8 @@ def test_the_name_says_nothing(tmp_path, content, name):
 def test_written_by_suffix(tmp_path, suffix):
     weights = [1, 1] if suffix in (".sg", ".el") else [3, 3]
     graph = Graph.from_arrays([0, 1, 2], [1, 0], weights, first_id=1)
+    if suffix == prepared.SUFFIX:
+        graph = prepare(graph, device="cpu")
     write_graph(graph, tmp_path / f"x{suffix}")
     assert read_graph(tmp_path / f"x{suffix}").weights.tolist() == weights
 
@@ -74,11 +77,11 @@ def test_native_by_content(tmp_path, text_file):
         (gzip.compress(b""), "is empty once decompressed"),
         (b"hello\n", "known formats are native CSR, Matrix Market"),
         (b"\x00\x01\x02", "is not a graph file"),
-        (gzip.compress(native.MAGIC), "native CSR within gzip"),
+        (gzip.compress(native.KIND.magic), "native CSR within gzip"),
         (b"\xfd7zXZ\0rest", "truncated: the xz data"),
         (gzip.compress(TEXT)[:11], "truncated"),
         (b"\x1f\x8b rubbish", "damaged gzip data"),
-        (native.MAGIC + b"{}\n", "lacks fields"),
+        (native.KIND.magic + b"{}\n", "lacks fields"),
     ],
 )
 def test_content_that_is_refused(tmp_path, content, message):
@@ -182,7 +185,7 @@ def test_a_stale_copy_is_replaced(tmp_path, text_file, counted, kept_time):
     assert len(counted) == 2
 
 
-@pytest.mark.parametrize("damage", [b"", b"rubbish", native.MAGIC + b"{}\n"])
+@pytest.mark.parametrize("damage", [b"", b"rubbish", native.KIND.magic + b"{}\n"])
 def test_a_damaged_copy_is_replaced(tmp_path, text_file, counted, damage):
     (tmp_path / cache.copy_name(text_file)).write_bytes(damage)
     for _ in range(2):

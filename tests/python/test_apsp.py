@@ -60,6 +60,10 @@ def test_negative_weights(device: str, method: str, graph: Graph) -> None:
 @settings(max_examples=20)
 @given(graph=graphs(dtype="float64"))
 def test_floats(device: str, method: str, graph: Graph) -> None:
+    if method == "sweep":
+        with pytest.raises(InputError, match="sums of float weights"):
+            groute_py.apsp(graph, algorithm=method, device=device)
+        return
     trees = method != "floyd"
     check_rows(graph, groute_py.apsp(graph, algorithm=method, device=device, predecessors=trees))
 

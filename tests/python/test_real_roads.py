@@ -21,7 +21,7 @@ from support.local_ranks import on_ranks
 from support.solving import solve
 
 import groute_py
-from groute_py import Graph, Result, read_graph, verify
+from groute_py import Graph, Result, apsp, read_graph, verify
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.pieces import read_pieces
@@ -110,6 +110,24 @@ class TestNewYork:
         check(result.distances, answer)
         verify(new_york_graph, result)
 
+    def test_contraction(self, device: str, new_york_graph: Graph) -> None:
+        def work(channel: Any) -> list[Any]:
+            whole = Whole(new_york_graph if channel.rank == 0 else None)
+            solver = SourceSolver(whole, channel, Options(device=device, algorithm="contraction"))
+            return [solver.solve(answer.source - 1) for answer in NEW_YORK]
+
+        results = on_ranks(2, work)[0]
+        for result, answer in zip(results, NEW_YORK, strict=True):
+            check(result.distances, answer)
+            verify(new_york_graph, result)
+
+    def test_sweeps(self, device: str, new_york_graph: Graph) -> None:
+        sources = [answer.source - 1 for answer in NEW_YORK]
+        rows = apsp(new_york_graph, sources=sources, algorithm="sweep", device=device)
+        assert rows is not None
+        for distances, answer in zip(rows.distances, NEW_YORK, strict=True):
+            check(distances, answer)
+
     @pytest.mark.mpi
     def test_under_mpirun(self, device: str, new_york: Path, tmp_path: Path, groute: Any) -> None:
         answer, output = NEW_YORK[0], tmp_path / "out.npz"
@@ -118,10 +136,12 @@ class TestNewYork:
         check(load(output).distances, answer)
 
 
+@pytest.mark.parametrize("algorithm", ["auto", "contraction"])
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_rome(device: str, ranks: int, data_folder: Path) -> None:
+def test_rome(device: str, ranks: int, algorithm: str, data_folder: Path) -> None:
     graph = read_graph(data_folder / "dimacs9" / "rome99.gr")
-    result = solve(graph, ROME.source - 1, ranks, patience=1, device=device)
+    options = {"algorithm": algorithm, "device": device}
+    result = solve(graph, ROME.source - 1, ranks, patience=1, **options)
     check(result.distances, ROME)
     verify(graph, result)
 

@@ -116,6 +116,7 @@ CONSOLES = [
     "docs/centrality.md",
     "docs/command-line.md",
     "docs/files.md",
+    "docs/prepared.md",
     "docs/tables.md",
 ]
 """The documents with commands and their answers; those of a document share a folder."""

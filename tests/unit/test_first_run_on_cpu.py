@@ -46,7 +46,13 @@ assert not later, later
 @pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("method", "ranks"),
-    [("delta-stepping", 1), ("delta-stepping", 3), ("heap-dijkstra", 1), ("frontier-dijkstra", 1)],
+    [
+        ("delta-stepping", 1),
+        ("delta-stepping", 3),
+        ("heap-dijkstra", 1),
+        ("frontier-dijkstra", 1),
+        ("contraction", 1),
+    ],
 )
 def test_nothing_is_compiled_later(method: str, ranks: int, script: Job) -> None:
     done = script(SCRIPT, ranks, method)

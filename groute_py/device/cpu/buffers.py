@@ -46,7 +46,7 @@ class SolveBuffers:
         self.unreached = unreached(self.type)
         weights = share.weights.astype(self.type, copy=False)
         arcs = (share.offsets.view(np.uint64), share.heads.view(np.uint32), weights)
-        self.arcs = tuple(_read_only(array) for array in arcs)
+        self.arcs = tuple(read_only(array) for array in arcs)
         self.slice_arcs = SLICE_ARCS_ALONE if terms.ranks == 1 else SLICE_ARCS
         self.distances = np.empty(share.local_count, dtype=self.type)
         self.flags = np.empty(share.local_count, dtype=np.uint8)
@@ -74,7 +74,7 @@ class SolveBuffers:
 
     def replace_arcs(self, heads: NDArray[Any], weights: NDArray[Any]) -> None:
         """Take the arcs in another order; each row has the same ones."""
-        self.arcs = (self.arcs[0], _read_only(heads), _read_only(weights))
+        self.arcs = (self.arcs[0], read_only(heads), read_only(weights))
 
     def count(self, counters: Counters, *, relaxed_before: int) -> None:
         """Count what kernels have done since the solve began."""
@@ -90,7 +90,7 @@ class SolveBuffers:
         return int(self.at[near_far.RELAXATIONS])
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """A view that Numba always sees as the same type, wherever the array came from."""
     view = array.view()
     view.flags.writeable = False

@@ -157,6 +157,13 @@ def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
     return arcs
 
 
+def unpacked_arcs(arcs: Any, distance_type: np.dtype[Any]) -> tuple[Any, Any]:
+    """Heads, uint32, and weights of `packed_arcs`."""
+    words = np.uint32 if distance_type.itemsize == 4 else np.uint64
+    fields = arcs.view(words).reshape(-1, 2)
+    return fields[:, 1].astype(np.uint32), fields[:, 0].view(distance_type)
+
+
 def lengths(offsets: Any) -> Any:
     """uint32, shape (n,): of rows."""
     return (offsets[1:] - offsets[:-1]).astype(np.uint32)

@@ -33,7 +33,7 @@ class CudaFloyd:
         self._graph, self._predecessors = graph, predecessors
         self._greatest_weight = greatest_weight
         self._steps = Steps(graph, cp.cuda.Stream(non_blocking=True))
-        self._by_stages = predecessors and Stages.pay(self._steps)
+        self._by_stages = predecessors and Stages.pay(graph, self._steps)
         if predecessors and not self._by_stages:
             _ = graph.incoming
         self.label = f"{graph.label}, whole matrix"
@@ -42,7 +42,7 @@ class CudaFloyd:
     def fits(graph: CudaGraph, *, predecessors: bool) -> bool:
         """Whether there is room for it, with what finds predecessors if they are wanted."""
         steps = Steps(graph, None)
-        by_arcs = predecessors and not Stages.pay(steps)
+        by_arcs = predecessors and not Stages.pay(graph, steps)
         beside = graph.incoming_bytes if by_arcs else 0
         return steps.matrix_bytes + beside <= graph.free_bytes
 

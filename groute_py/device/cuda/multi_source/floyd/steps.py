@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import cupy as cp
 import numpy as np
 
 from groute_py.device.cuda.multi_source.download import PIECE_BYTES
-from groute_py.device.cuda.multi_source.graph import BLOCK, CudaGraph
+from groute_py.device.cuda.multi_source.graph import BLOCK
 
 TILE, SQUARE = 128, 256
 """Side of a tile, and the threads that work on one."""
 
 NONE_SPARED = 0xFFFFFFFF
 """More than there are row tiles."""
+
+
+class MatrixGraph(Protocol):
+    """A graph on the GPU whose matrix can be closed, such as a `CudaGraph`.
+
+    Attributes:
+        type: of the distances.
+        offsets, arcs: as kernels take them.
+        kernels: of the program `ALL_PAIRS`.
+    """
+
+    @property
+    def vertex_count(self) -> int: ...
+    @property
+    def type(self) -> np.dtype[Any]: ...
+    @property
+    def offsets(self) -> Any: ...
+    @property
+    def arcs(self) -> Any: ...
+    @property
+    def kernels(self) -> dict[str, Any]: ...
 
 
 class Steps:
@@ -25,7 +46,7 @@ class Steps:
         stream: that everything is done in.
     """
 
-    def __init__(self, graph: CudaGraph, stream: Any) -> None:
+    def __init__(self, graph: MatrixGraph, stream: Any) -> None:
         self.graph, self.stream = graph, stream
         self.tiles = max(-(-graph.vertex_count // TILE), 1)
         self.pitch = self.tiles * TILE

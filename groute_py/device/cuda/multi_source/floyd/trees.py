@@ -8,7 +8,7 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.cuda.multi_source.floyd.steps import SQUARE, TILE, Steps
-from groute_py.device.cuda.multi_source.graph import BLOCK
+from groute_py.device.cuda.multi_source.graph import BLOCK, CudaGraph
 
 STAGES_DEGREE = 48
 """Arcs a vertex from which this is faster than a look at all arcs for each row: measured is 35 with
@@ -31,9 +31,8 @@ class Stages:
         self._middles = cp.empty(self.noted.shape, np.uint8)
 
     @staticmethod
-    def pay(steps: Steps) -> bool:
+    def pay(graph: CudaGraph, steps: Steps) -> bool:
         """Whether the graph has enough arcs, and memory is free beside the matrix."""
-        graph = steps.graph
         beside = 3 * steps.pitch**2 + COLUMNS * steps.row_bytes + TILE * steps.pitch
         dense = graph.arc_count > STAGES_DEGREE * graph.vertex_count
         return dense and steps.matrix_bytes + beside <= graph.free_bytes

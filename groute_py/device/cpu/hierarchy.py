@@ -1,0 +1,148 @@
+"""A contraction hierarchy as the kernels take it, and a tree from it on the cores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.base import unreached
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.kernels.cpu import heap, near_far, sweep
+
+WHOLE = np.uint64(2**64 - 1)
+"""More arcs than there are: the core is solved in one go."""
+
+
+class CpuHierarchy:
+    """The arrays of a hierarchy, in the distance type.
+
+    Within each level the vertices stand in the order of the numbers of their arcs; see
+    `groute_py.kernels.cpu.sweep.sweep`.
+
+    Args:
+        hierarchy: its weights are of the distance type or narrower.
+        distance_type: int32 or int64.
+
+    Attributes:
+        vertex_count, core_count: of the hierarchy.
+        type, nothing: of distances, and the unreached one.
+        places: uint32, shape (n,): the place of each vertex.
+        offsets, heads, down, up: the arcs upward, by places.
+        runs: see `groute_py.kernels.cpu.sweep.sweep`.
+        core: the arcs within the core: offsets, heads and weights.
+        heaviest: the greatest weight.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> None:
+        self.vertex_count, self.core_count = hierarchy.vertex_count, hierarchy.core_count
+        self.type, self.nothing = distance_type, unreached(distance_type)
+        degrees = np.diff(hierarchy.offsets)
+        kinds = _kinds(hierarchy, degrees)
+        order = np.argsort(kinds, kind="stable")
+        moved = np.empty(self.vertex_count, np.uint32)
+        moved[order] = np.arange(self.vertex_count, dtype=np.uint32)
+        self.places = np.empty(self.vertex_count, np.uint32)
+        self.places[hierarchy.vertices] = moved
+        degrees = degrees[order]
+        offsets = np.zeros(self.vertex_count + 1, np.int64)
+        np.cumsum(degrees, out=offsets[1:])
+        arcs = np.arange(offsets[-1])
+        arcs += np.repeat(hierarchy.offsets[:-1][order] - offsets[:-1], degrees)
+        down = self._widened(hierarchy.down)[arcs]
+        up = down if hierarchy.is_symmetric else self._widened(hierarchy.up)[arcs]
+        core_weights = self._widened(hierarchy.core_weights)
+        self.heaviest = max(_greatest(w, self.nothing) for w in (down, up, core_weights))
+        self.offsets, self.heads = offsets.view(np.uint64), moved[hierarchy.heads[arcs]]
+        self.down, self.up = down, up
+        self.runs = _runs(kinds[order], degrees, offsets)
+        there = core_weights != self.nothing
+        self.core = (
+            np.append(0, np.cumsum(there))[hierarchy.core_offsets].astype(np.uint64),
+            hierarchy.core_heads[there].view(np.uint32),
+            core_weights[there],
+        )
+
+    @property
+    def down_arcs(self) -> tuple[NDArray[Any], ...]:
+        """What sweeps take: runs, heads and weights."""
+        return self.runs, self.heads, unsigned(self.down)
+
+    def _widened(self, weights: NDArray[Any]) -> NDArray[Any]:
+        if weights.dtype == self.type:
+            return weights
+        wide = weights.astype(self.type)
+        wide[weights == unreached(weights.dtype)] = self.nothing
+        return wide
+
+
+def _kinds(hierarchy: Hierarchy, degrees: NDArray[np.int64]) -> NDArray[Any]:
+    """A number for each place that is the same where level and arcs are."""
+    sizes = np.diff(hierarchy.levels)
+    most = int(degrees.max(initial=0)) + 1
+    fits = len(sizes) * most <= np.iinfo(np.uint16).max  # sorted faster
+    levels = np.repeat(np.arange(len(sizes)) * most, sizes)
+    return (levels + degrees).astype(np.uint16 if fits else np.int64)
+
+
+def _runs(
+    kinds: NDArray[Any], degrees: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    begins = np.flatnonzero(np.diff(kinds.astype(np.int64), prepend=-1))
+    ends = np.append(begins, len(kinds))[1:]
+    runs = np.stack([begins, ends, degrees[begins], offsets[begins]], axis=1)
+    return runs[degrees[begins] > 0].astype(np.uint64)
+
+
+def unsigned(array: NDArray[Any]) -> NDArray[Any]:
+    """Integers as unsigned ones: two of them always have a sum."""
+    return array.view(f"u{array.itemsize}")
+
+
+def _greatest(weights: NDArray[Any], nothing: Any) -> int:
+    return int(weights.max(initial=0, where=weights != nothing))
+
+
+class Climb:
+    """Room for searches upward and through the core, one after the other.
+
+    Args:
+        hierarchy: to search in.
+
+    Attributes:
+        distances: shape (n,), by places: unreached where the last search has found nothing.
+        relaxations: arcs that the last search has relaxed.
+        overflowed: whether a sum in the core did not fit.
+    """
+
+    def __init__(self, hierarchy: CpuHierarchy) -> None:
+        self._hierarchy = hierarchy
+        self.distances = np.full(hierarchy.vertex_count, hierarchy.nothing, hierarchy.type)
+        self._found = np.empty(hierarchy.vertex_count, np.uint32)
+        core = max(hierarchy.core_count, 1)
+        self._places, self._heap = np.zeros(core, np.uint32), np.empty(core, np.uint32)
+        self.relaxations, self.overflowed = 0, False
+
+    def search(self, source: int) -> NDArray[np.uint32]:
+        """Find distances upward from a vertex, and in the core; ``distances`` are all unreached.
+
+        Returns:
+            The places that were found on the way up; more of the core may be reached.
+        """
+        one = self._hierarchy
+        at = np.zeros(near_far.CURSORS, np.int64)
+        arcs = (one.offsets, one.heads, one.up)
+        start = int(one.places[source])
+        climbed = np.zeros(1, np.int64)
+        count = sweep.climb(*arcs, start, one.nothing, self.distances, self._found, climbed)
+        found = self._found[:count]
+        core = self.distances[: one.core_count]
+        at[near_far.NEAR_COUNT] = sweep.open_core(
+            found, one.core_count, core, self._places, self._heap
+        )
+        bounds = (np.inf, one.nothing, one.nothing, WHOLE)
+        heap.relax(*one.core, core, self._places, self._heap, at, *bounds)
+        self.relaxations = int(climbed[0] + at[near_far.RELAXATIONS])
+        self.overflowed = bool(at[near_far.OVERFLOWED])
+        return found

@@ -1,0 +1,64 @@
+"""Contraction on the CPU: `groute_py.kernels.cpu.contraction` and `groute_py.kernels.cpu.sweep`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groute_py.device.cpu.buffers import SolveBuffers
+from groute_py.device.cpu.contraction import contract
+from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, unsigned
+from groute_py.device.cpu.methods.base import SerialMethod
+from groute_py.device.cpu.parts import SolveParts
+from groute_py.errors import InputError
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.problems import DenseError, NarrowError
+from groute_py.kernels.cpu import near_far, sweep
+
+
+class Contraction(SerialMethod):
+    """A core that sweeps over a hierarchy, which all cores have made."""
+
+    def arrange(self, parts: SolveParts) -> None:
+        buffers = parts.buffers
+        hierarchy = buffers.share.hierarchy or _contracted(buffers)
+        self._hierarchy = None
+        if hierarchy is not None and hierarchy.type.itemsize <= buffers.type.itemsize:
+            self._hierarchy = CpuHierarchy(hierarchy, buffers.type)
+            self._climb = Climb(self._hierarchy)
+
+    def step(self, buffers: SolveBuffers, limit: float) -> Any:
+        if buffers.at[near_far.NEAR_COUNT] == 0:
+            return buffers.unreached
+        buffers.at[near_far.NEAR_COUNT] = 0
+        buffers.at[near_far.WINDOWS] = 1
+        if self._hierarchy is None:
+            buffers.at[near_far.OVERFLOWED] = 1
+        else:
+            self._solve(buffers, self._hierarchy)
+        return buffers.unreached
+
+    def _solve(self, buffers: SolveBuffers, one: CpuHierarchy) -> None:
+        climb, nothing, cutoff = self._climb, buffers.unreached, buffers.cutoff
+        climb.distances.fill(nothing)
+        climb.search(buffers.source)
+        sweep.sweep(*one.down_arcs, unsigned(climb.distances))
+        answer = climb.distances, nothing, cutoff, buffers.distances
+        greatest = sweep.answer(one.places, *answer)
+        lost = climb.overflowed or int(greatest) + one.heaviest >= int(nothing)
+        buffers.at[near_far.OVERFLOWED] |= lost and cutoff == nothing
+        buffers.at[near_far.RELAXATIONS] = climb.relaxations + len(one.heads)
+
+
+def _contracted(buffers: SolveBuffers) -> Hierarchy | None:
+    """The hierarchy of a share; None if a shortcut does not fit in 32 bits.
+
+    If one does not fit in 64 bits, all vertices are the core.
+    """
+    share = buffers.share
+    arcs = (share.offsets, share.heads, share.weights, buffers.type)
+    try:
+        return contract(*arcs)
+    except DenseError as problem:
+        raise InputError(f"{problem}; use another --algorithm") from problem
+    except NarrowError:
+        return None if buffers.type.itemsize < 8 else contract(*arcs, core=share.own_count)

@@ -1,0 +1,78 @@
+"""A hierarchy on a GPU, as the kernels that sweep it take it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from groute_py.device.base import unreached
+from groute_py.device.cuda.graph.csr import packed_arcs
+from groute_py.device.cuda.hierarchy.core import core_distances
+from groute_py.device.cuda.hierarchy.structs import HIERARCHY
+from groute_py.device.cuda.runtime.structs import pointed
+from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
+
+
+class CudaHierarchy:
+    """Struct ``Hierarchy`` of kernels/layout/hierarchy.cuh, and the arrays it points to.
+
+    Args:
+        hierarchy: with NumPy's or CuPy's arrays.
+        distance_type: int32 or int64, at least as wide as the hierarchy's.
+
+    Attributes:
+        struct: by value.
+
+    Raises:
+        NarrowError: as `core_distances`.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> None:
+        self.type, self.vertex_count = distance_type, hierarchy.vertex_count
+        self.arc_count, self.core_count = hierarchy.arc_count, hierarchy.core_count
+        self.level_count = len(hierarchy.levels) - 1
+        self.is_symmetric = hierarchy.is_symmetric
+        heads = cp.asarray(hierarchy.heads)
+        down = packed_arcs(heads, self._widened(hierarchy.down), distance_type)
+        up = down
+        if not hierarchy.is_symmetric:
+            up = packed_arcs(heads, self._widened(hierarchy.up), distance_type)
+        places = cp.empty(self.vertex_count, np.uint32)
+        places[cp.asarray(hierarchy.vertices)] = cp.arange(self.vertex_count, dtype=np.uint32)
+        self._arrays = {
+            "levels": cp.asarray(np.array(hierarchy.levels, np.uint32)),
+            "offsets": cp.asarray(hierarchy.offsets).astype(np.uint32),
+            "down": down,
+            "up": up,
+            "core": core_distances(hierarchy, distance_type),
+            "places": places,
+        }
+        numbers: dict[str, float] = {
+            "vertices": self.vertex_count,
+            "level_count": self.level_count,
+            "core_count": self.core_count,
+        }
+        self.struct = pointed(HIERARCHY, self._arrays, numbers)
+
+    @property
+    def places(self) -> Any:
+        """uint32, shape (n,): the place of each vertex."""
+        return self._arrays["places"]
+
+    def _widened(self, weights: Any) -> Any:
+        weights = cp.asarray(weights)
+        if weights.dtype == self.type:
+            return weights
+        nothing = unreached(np.dtype(weights.dtype))
+        return cp.where(weights == nothing, unreached(self.type), weights.astype(self.type))
+
+
+def on_gpu(hierarchy: Hierarchy) -> Hierarchy:
+    """The same with CuPy's arrays."""
+    arrays: dict[str, Any] = {name: cp.asarray(getattr(hierarchy, name)) for name in ARRAYS}
+    if hierarchy.is_symmetric:
+        arrays["up"] = arrays["down"]
+    return replace(hierarchy, **arrays)

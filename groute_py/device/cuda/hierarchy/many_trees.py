@@ -1,0 +1,139 @@
+"""Rows from many sources at once: the kernels of ``kernels/hierarchy/many_trees.cu``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from cupy.cuda import driver
+
+from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
+from groute_py.device.cuda.hierarchy.structs import HIERARCHY, SEARCHES
+from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.cuda.runtime.launch import Call
+from groute_py.device.cuda.runtime.structs import (
+    NUMBER,
+    POINTER,
+    control_type,
+    pointed,
+)
+from groute_py.device.rows import NarrowError
+from groute_py.kernels.source import SWEEP
+
+SOURCES = 32
+"""Sources of a pack, which lie side by side."""
+
+VECTOR_BYTES = 16
+"""Distances of a place that a thread has."""
+
+SEARCH_BLOCK, CROSS_BLOCK, SWEEP_BLOCK, TURN_BLOCK = 256, 256, 512, 256
+"""Threads of a block of each kernel."""
+
+CROSS_BLOCKS = 32
+"""For each source."""
+
+FOUND = 4096
+"""Vertices that a search upward is expected to find at most; more take another try."""
+
+SWEEPING: dict[str, Any] = {
+    "hierarchy": HIERARCHY,
+    "distances": POINTER,
+    "packs": NUMBER,
+    **dict.fromkeys(("control", "overflow"), POINTER),
+}
+"""What ``sweep_many`` takes."""
+
+
+class ManyTrees:
+    """Solves for up to `count` sources at once; all work is done in the current stream.
+
+    Args:
+        levels: the hierarchy.
+        processors: of the GPU.
+        count: sources; rounded up to packs.
+    """
+
+    def __init__(self, levels: CudaHierarchy, processors: int, count: int) -> None:
+        self._levels, self._packs = levels, -(-count // SOURCES)
+        self._kernels = kernels_of(SWEEP, levels.type, 0)
+        kernel = self._kernels["sweep_many"].kernel
+        fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, SWEEP_BLOCK, 0)
+        self._grid = processors * fits
+        self._sweep = Call(kernel, self._grid, SWEEP_BLOCK, SWEEPING)
+        shape = self._packs, levels.vertex_count, SOURCES
+        self._distances = cp.empty(shape, levels.type)
+        self._control = cp.zeros(control_type(levels.type).itemsize, np.uint8)
+        self._overflow = cp.zeros(1, np.uint32)
+        self._room_for(FOUND)
+
+    @staticmethod
+    def bytes_of(levels: CudaHierarchy, packs: int) -> int:
+        """Bytes that a solver with so many packs takes."""
+        each = levels.vertex_count * levels.type.itemsize + 4 * (levels.core_count + FOUND)
+        return packs * SOURCES * each
+
+    def solve(self, sources: Any) -> None:
+        """Distances from some sources, at most `count`.
+
+        Args:
+            sources: uint32, shape (k,), vertices, on the device.
+
+        Raises:
+            NarrowError: a sum does not fit in the type.
+        """
+        self._search(sources)
+        while (most := int(self._lists["below_found"][: len(sources)].max())) > self._room:
+            self._room_for(2 * most)
+            self._search(sources)
+        overflow, levels = self._overflow, self._levels
+        grid = CROSS_BLOCKS, len(sources)
+        words = levels.struct, self._distances, self._searches, overflow
+        self._kernels["cross_many"](grid, (CROSS_BLOCK,), words)
+        self._sweep.launch(
+            cp.cuda.get_current_stream(),
+            hierarchy=levels.struct,
+            distances=self._distances.data.ptr,
+            packs=-(-len(sources) // SOURCES),
+            control=self._control.data.ptr,
+            overflow=overflow.data.ptr,
+        )
+        if int(overflow[0]):
+            raise NarrowError
+
+    def leave(self, sources: int, places: Any, rows: Any) -> None:
+        """Fill rows of the first ``sources`` sources with the distances at some places.
+
+        Args:
+            sources: how many were solved for.
+            places: uint32, shape (k,), on the device.
+            rows: shape (sources, k), of the type, on the device.
+        """
+        if not len(places):
+            return
+        grid = -(-len(places) // 32), -(-sources // SOURCES)
+        numbers = np.uint32(len(places)), np.uint32(sources)
+        count = np.uint32(self._levels.vertex_count)
+        self._kernels["leave_rows"](
+            grid, (TURN_BLOCK,), (self._distances, count, places, *numbers, rows)
+        )
+
+    def _search(self, sources: Any) -> None:
+        packs = -(-len(sources) // SOURCES)
+        vectors = np.uint64(self._distances[:packs].nbytes // VECTOR_BYTES)
+        self._kernels["begin_many"]((self._grid,), (SWEEP_BLOCK,), (self._distances, vectors))
+        self._overflow.fill(0)
+        words = self._levels.struct, self._distances, sources, self._searches, self._overflow
+        self._kernels["search_many"]((len(sources),), (SEARCH_BLOCK,), words)
+
+    def _room_for(self, found: int) -> None:
+        """Lists for searches that find so many vertices."""
+        self._room, count = found, self._packs * SOURCES
+        self._lists = {
+            "below": cp.empty((count, found), np.uint32),
+            "core": cp.empty((count, max(self._levels.core_count, 1)), np.uint32),
+            "core_found": cp.zeros(count, np.uint32),
+            "below_found": cp.zeros(count, np.uint32),
+        }
+        arrays = {name: array.ravel() for name, array in self._lists.items()}
+        self._searches = pointed(SEARCHES, arrays, {"room": found})

@@ -1,0 +1,146 @@
+"""What is left of a graph that is contracted: rows with both weights of each pair of neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from groute_py.device.base import unreached
+from groute_py.device.cuda.hierarchy.structs import SKELETON
+from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.cuda.runtime.launch import Kernels
+from groute_py.device.cuda.runtime.sort import ascending
+from groute_py.device.cuda.runtime.structs import pointed
+from groute_py.kernels.source import BLOCK, CONTRACTION
+
+HALF = np.uint64(32)
+"""Bits of a vertex in the key of an arc: the tail, then the head."""
+
+MANY_THREADS = 1 << 20
+"""Threads of kernels that loop over what there is."""
+
+
+def contraction_kernels(distance_type: np.dtype[Any]) -> Kernels:
+    """The kernels of the program `CONTRACTION`."""
+    return Kernels(kernels_of(CONTRACTION, distance_type, 0), BLOCK)
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """Struct ``Skeleton`` of kernels/layout/hierarchy.cuh, and the arrays it points to.
+
+    Attributes:
+        kernels: those of `contraction_kernels` for the type of the weights.
+        offsets: uint32, shape (n + 1,).
+        heads: uint32, shape (m,).
+        out, in_: shape (m,), of the distance type; one array if the graph is symmetric.
+    """
+
+    kernels: Kernels
+    offsets: Any
+    heads: Any
+    out: Any
+    in_: Any
+    struct: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        arrays = {"offsets": self.offsets, "heads": self.heads, "out": self.out, "in": self.in_}
+        numbers: dict[str, float] = {"count": self.count, "symmetric": self.symmetric}
+        object.__setattr__(self, "struct", pointed(SKELETON, arrays, numbers))
+
+    @property
+    def count(self) -> int:
+        """Vertices."""
+        return len(self.offsets) - 1
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether both directions weigh the same."""
+        return self.out is self.in_
+
+    @property
+    def mean_degree(self) -> float:
+        """Neighbours of a vertex on the mean."""
+        return len(self.heads) / max(self.count, 1)
+
+    def tails(self) -> Any:
+        """uint32, shape (m,): the tail of each arc."""
+        tails = cp.empty(len(self.heads), np.uint32)
+        self.kernels.run("list_tails", self.count, self.offsets, np.uint32(self.count), tails)
+        return tails
+
+    def pruned(self) -> Skeleton:
+        """Without arcs that a path of two arcs stands in for."""
+        out = cp.empty_like(self.out)
+        in_ = out if self.symmetric else cp.empty_like(out)
+        tails, arcs = self.tails(), np.uint32(len(out))
+        self.kernels.run("prune", MANY_THREADS, self.struct, tails, arcs, out, in_)
+        nothing = unreached(np.dtype(out.dtype))
+        kept = out != nothing if self.symmetric else (out != nothing) | (in_ != nothing)
+        ends = cp.zeros(len(out) + 1, np.uint32)
+        cp.cumsum(kept, dtype=np.uint32, out=ends[1:])
+        out = out[kept]
+        return Skeleton(
+            self.kernels,
+            ends[self.offsets],
+            self.heads[kept],
+            out,
+            out if self.symmetric else in_[kept],
+        )
+
+
+def joined(kernels: Kernels, count: int, keys: Any, out: Any, in_: Any) -> Skeleton:
+    """The skeleton of ``count`` vertices with some arcs, the lightest of parallel ones.
+
+    Args:
+        kernels: as in `Skeleton`.
+        count: vertices.
+        keys: uint64, shape (m,): tail and head of each arc, in any order.
+        out, in_: shape (m,), weights of both directions; one array if symmetric.
+    """
+    symmetric = out is in_
+    order = ascending(keys)
+    keys, out = keys[order], out[order]
+    in_ = out if symmetric else in_[order]
+    del order
+    first, least_out = cp.empty(len(keys), np.uint8), cp.empty_like(out)
+    least_in = least_out if symmetric else cp.empty_like(out)
+    words = keys, np.uint32(len(keys)), out, in_, first, least_out, least_in
+    kernels.run("join_parallel", MANY_THREADS, *words)
+    kept = first.view(bool)
+    keys, out = keys[kept], least_out[kept]
+    in_ = out if symmetric else least_in[kept]
+    offsets = cp.empty(count + 1, np.uint32)
+    arcs = np.uint32(len(keys))
+    kernels.run("begin_rows", MANY_THREADS, keys, arcs, np.uint32(count), offsets)
+    return Skeleton(kernels, offsets, keys.astype(np.uint32), out, in_)
+
+
+def skeleton_of(offsets: Any, heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Skeleton:
+    """The skeleton of a graph, without loops.
+
+    Args:
+        offsets, heads, weights: of a graph, on the device.
+        distance_type: int32 or int64.
+    """
+    kernels, count = contraction_kernels(distance_type), len(offsets) - 1
+    tails = cp.empty(len(heads), np.uint32)
+    kernels.run("list_tails", count, offsets.astype(np.uint32), np.uint32(count), tails)
+    heads, weights = heads.astype(np.uint32), weights.astype(distance_type)
+    proper = tails != heads
+    tails, heads, weights = tails[proper], heads[proper], weights[proper]
+    keys = cp.concatenate([_keys(tails, heads), _keys(heads, tails)])
+    nothing = cp.full(len(weights), unreached(distance_type), distance_type)
+    out, in_ = cp.concatenate([weights, nothing]), cp.concatenate([nothing, weights])
+    del tails, heads, weights, nothing
+    found = joined(kernels, count, keys, out, in_)
+    if bool((found.out == found.in_).all()):
+        return Skeleton(kernels, found.offsets, found.heads, found.out, found.out)
+    return found
+
+
+def _keys(tails: Any, heads: Any) -> Any:
+    return tails.astype(np.uint64) << HALF | heads

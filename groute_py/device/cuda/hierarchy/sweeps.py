@@ -1,0 +1,171 @@
+"""Rows and matrices out of a hierarchy on a GPU, as `groute_py.many` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.cuda.graph.csr import unpacked_arcs
+from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, on_gpu
+from groute_py.device.cuda.hierarchy.many_trees import SOURCES, ManyTrees
+from groute_py.device.cuda.hierarchy.restrict import part_above
+from groute_py.device.cuda.hierarchy.rounds import contract
+from groute_py.device.cuda.multi_source.download import downloaded
+from groute_py.device.cuda.multi_source.graph import CudaGraph
+from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
+from groute_py.device.rows import NarrowError, RowBlock
+from groute_py.device.summary import Summary, Wanted
+from groute_py.errors import InputError
+from groute_py.hierarchy import problems
+from groute_py.hierarchy.hierarchy import Hierarchy
+
+FILLED = 1 << 28
+"""Distances that are worked on at once, if there are so many: levels are wide then."""
+
+MEMORY_SHARE = 0.4
+"""Of the free memory, for the distances of a batch; its rows take as much."""
+
+
+class CudaSweeps:
+    """See `groute_py.device.rows.RowSolver`: batches of sources, which share each look at an arc.
+
+    Args:
+        graph: on the GPU.
+        hierarchy: of the graph; None to make it.
+        predecessors: whether to find them.
+
+    Raises:
+        DenseError: the graph does not contract.
+        InputError: 32 sources do not fit in memory.
+        NarrowError: a shortcut or a distance of the core does not fit in the type.
+    """
+
+    def __init__(
+        self, graph: CudaGraph, hierarchy: Hierarchy | None, *, predecessors: bool
+    ) -> None:
+        self._graph, self._predecessors = graph, predecessors
+        self._stream = cp.cuda.Stream(non_blocking=True)
+        graph.gpu.synchronize()
+        with self._stream:
+            self._hierarchy = on_gpu(hierarchy) if hierarchy is not None else contracted(graph)
+            if predecessors:
+                _ = graph.incoming
+        self._levels: CudaHierarchy | None = None
+        self.label = f"{graph.label}, many sources a sweep"
+
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
+        if targets is not None and not self._predecessors:
+            yield from self._between(sources, targets)
+            return
+        find_parents = self._graph.find_parents if self._predecessors else None
+        for first, some, rows in self._batches(sources):
+            place = {source: number for number, source in enumerate(some.tolist())}
+
+            def take(which: NDArray[np.int64], _: Any, out: Any, rows: Any = rows) -> None:
+                out[...] = rows[[place[source] for source in which.tolist()]]  # noqa: B023
+
+            for block in downloaded(self._graph, self._stream, some, targets, take, find_parents):
+                yield RowBlock(first + block.first, block.distances, block.predecessors)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        with self._stream:
+            asked = CudaSummaries(self._graph.type, self._graph.vertex_count, wanted)
+        for first, some, rows in self._batches(sources):
+            with self._stream:
+                summary = Pending(asked, rows, some).result(first)
+            yield summary
+
+    def _batches(self, sources: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64], Any]]:
+        """The place of the first, the sources, and their rows on the device, lent."""
+        if self._levels is None:
+            with self._stream:
+                self._levels = levels_of(self._hierarchy, self._graph.type)
+        with self._stream:
+            vertices = cp.asarray(sources.astype(np.uint32))
+        for first, count, rows in self._rows(vertices, self._levels, self._levels.places):
+            yield first, sources[first : first + count], rows
+
+    def _between(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64]
+    ) -> Iterator[RowBlock]:
+        """Rows with the targets' columns, by the part of the hierarchy that they need."""
+        with self._stream:
+            ends = cp.asarray(np.concatenate([sources, targets]))
+            part = part_above(self._hierarchy, ends)
+            levels = levels_of(part.hierarchy, self._graph.type)
+        own, columns = part.places[: len(sources)], part.places[len(sources) :]
+        for first, _, rows in self._rows(own, levels, columns):
+            with self._stream:
+                found = rows.get()
+            yield RowBlock(first, found, None)
+
+    def _rows(
+        self, sources: Any, levels: CudaHierarchy, columns: Any
+    ) -> Iterator[tuple[int, int, Any]]:
+        """The number of the first source, how many, and their rows on the device, lent.
+
+        Args:
+            sources: uint32, vertices of the hierarchy, on the device.
+            levels: the hierarchy.
+            columns: uint32, the places whose distances make a row, on the device.
+        """
+        if not len(sources):
+            return
+        packs = min(_packs(levels, self._graph), -(-len(sources) // SOURCES))
+        step = packs * SOURCES
+        with self._stream:
+            trees = ManyTrees(levels, self._graph.processors, step)
+            rows = cp.empty((min(step, len(sources)), len(columns)), self._graph.type)
+        for first in range(0, len(sources), step):
+            some = sources[first : first + step]
+            with self._stream:
+                trees.solve(some)
+                trees.leave(len(some), columns, rows[: len(some)])
+            yield first, len(some), rows[: len(some)]
+
+
+def contracted(graph: CudaGraph) -> Hierarchy:
+    """The hierarchy of a graph on the GPU.
+
+    Raises:
+        DenseError, NarrowError: as `CudaSweeps`.
+    """
+    heads, weights = unpacked_arcs(graph.arcs, graph.type)
+    try:
+        return contract(graph.offsets, heads, weights, graph.type)
+    except problems.NarrowError:
+        raise NarrowError from None
+
+
+def levels_of(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> CudaHierarchy:
+    """A hierarchy as kernels take it.
+
+    Raises:
+        NarrowError: it needs a wider type.
+    """
+    if hierarchy.type.itemsize > distance_type.itemsize:
+        raise NarrowError
+    return CudaHierarchy(hierarchy, distance_type)
+
+
+def _packs(levels: CudaHierarchy, graph: CudaGraph) -> int:
+    """Packs of a batch: enough to fill the GPU, as memory allows.
+
+    Raises:
+        InputError: not even one fits.
+    """
+    wanted = max(-(-FILLED // (SOURCES * max(levels.vertex_count, 1))), 1)
+    each, free = ManyTrees.bytes_of(levels, 1), graph.free_bytes
+    most = int(MEMORY_SHARE * free) // max(each, 1)
+    if most < 1:
+        raise InputError(
+            f"{SOURCES} sources at once, the fewest that sweeps take, do not fit on {graph.label}: "
+            f"they need {2 * each:,} bytes, and {free:,} are free"
+        )
+    return min(wanted, most)

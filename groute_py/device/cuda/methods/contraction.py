@@ -1,0 +1,138 @@
+"""Trees out of a contraction hierarchy on one GPU: the kernels of ``kernels/hierarchy/``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from cupy.cuda import driver
+
+from groute_py.device.base import Windows
+from groute_py.device.cuda.graph.csr import DeviceGraph, unpacked_arcs
+from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
+from groute_py.device.cuda.hierarchy.rounds import contract
+from groute_py.device.cuda.hierarchy.structs import HIERARCHY
+from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.cuda.runtime.launch import Call, Kernels
+from groute_py.device.cuda.runtime.structs import NUMBER, POINTER
+from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.parts import SolveParts
+from groute_py.device.rows import NarrowError
+from groute_py.errors import InputError
+from groute_py.hierarchy import problems
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.kernels.source import BLOCK, SWEEP, WIDE_BLOCK
+
+REPORT = np.dtype([("overflowed", NUMBER), ("entries", NUMBER)])
+"""Struct ``TreeReport`` of the kernel."""
+
+
+def sweeping(distance_type: np.dtype[Any]) -> dict[str, Any]:
+    """What ``solve_tree`` takes."""
+    pointers = ("by_place", "by_vertex", "control", "report")
+    return {
+        "hierarchy": HIERARCHY,
+        **dict.fromkeys(pointers, POINTER),
+        "source": NUMBER,
+        "cutoff": distance_type,
+    }
+
+
+class Contraction(GpuMethod):
+    """Contracts the graph when it is loaded, unless it comes with its hierarchy."""
+
+    remedy = "use --algorithm delta-stepping, which takes less"
+
+    def arrange(self, graph: DeviceGraph) -> None:
+        self._levels = _levels_of(graph)
+        if self._levels is None:
+            return  # every solve says so, and the engine takes a wider type
+        self._kernels = Kernels(kernels_of(SWEEP, graph.type, graph.terms.arcs), BLOCK)
+        kernel = self._kernels["solve_tree"].kernel
+        fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
+        self._call = Call(kernel, graph.gpu.processors * fits, WIDE_BLOCK, sweeping(graph.type))
+        self._by_place = cp.empty(graph.share.own_count, graph.type)
+        self._report = cp.zeros(REPORT.itemsize, np.uint8)
+
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        windows: Windows,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        super().start(parts, source, windows, cutoff, record=False)
+        parts.kernel.begin()
+        self._source = source
+
+    def relax(self, parts: SolveParts, limit: float) -> float:
+        levels, source = self._levels, self._source
+        if levels is None:
+            parts.counters.update(relaxations=0, steps=0, overflowed=True)
+        elif source is not None:
+            report = self._solve(parts, levels, source)
+            parts.counters.update(
+                relaxations=levels.arc_count,
+                steps=levels.level_count,
+                overflowed=bool(report["overflowed"]),
+            )
+        return np.inf
+
+    def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
+        symmetric = self._levels is not None and self._levels.is_symmetric
+        if symmetric and self._source is not None and self._found_rising(parts, self._source):
+            return True
+        return super().start_claims(parts, monotone=monotone)
+
+    def _found_rising(self, parts: SolveParts, source: int) -> bool:
+        """Assign predecessors in a symmetric graph; whether all have one."""
+        graph, arrays = parts.graph, parts.buffers.arrays
+        with graph.gpu.stream:
+            missing = cp.zeros(1, np.uint32)
+            answer = arrays["distance"], np.uint32(source), arrays["parent"], missing
+            self._kernels.run("find_rising", graph.share.own_count, graph.struct, *answer)
+            return not missing.get()[0]
+
+    def _solve(self, parts: SolveParts, levels: CudaHierarchy, source: int) -> Any:
+        with parts.graph.gpu.stream as stream:
+            self._call.launch(
+                stream,
+                hierarchy=levels.struct,
+                by_place=self._by_place.data.ptr,
+                by_vertex=parts.buffers.arrays["distance"].data.ptr,
+                control=parts.buffers.control.data.ptr,
+                report=self._report.data.ptr,
+                source=source,
+                cutoff=parts.kernel.cutoff,
+            )
+            return self._report.get().view(REPORT)[0]
+
+
+def _levels_of(graph: DeviceGraph) -> CudaHierarchy | None:
+    """The hierarchy of a share, or a new one; None if it needs a wider type.
+
+    Raises:
+        InputError: the graph does not contract, or there is no wider type.
+    """
+    try:
+        hierarchy = graph.share.hierarchy or _contracted(graph)
+        if hierarchy.type.itemsize > graph.type.itemsize:
+            return None
+        return CudaHierarchy(hierarchy, graph.type)
+    except problems.DenseError as problem:
+        raise InputError(f"{problem}; use another --algorithm") from problem
+    except (NarrowError, problems.NarrowError) as problem:
+        if graph.type.itemsize < np.dtype(np.int64).itemsize:
+            return None
+        raise InputError(
+            "a path between neighbours of a vertex, or a distance within the core, does not fit in "
+            "62 bits; use --algorithm delta-stepping"
+        ) from problem
+
+
+def _contracted(graph: DeviceGraph) -> Hierarchy:
+    heads, weights = unpacked_arcs(graph.arrays["arcs"], graph.type)
+    return contract(graph.arrays["offsets"], heads, weights, graph.type)

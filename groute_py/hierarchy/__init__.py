@@ -1,0 +1,1 @@
+"""Contraction hierarchies: what they are, and whether a graph is worth one."""

@@ -1,0 +1,115 @@
+"""A contraction hierarchy: the vertices in levels, each with arcs that lead upward.
+
+Contraction takes vertices out of a graph in rounds of independent sets and adds *shortcuts*, so
+that distances between the vertices that are left stay the same (Geisberger et al., "Exact routing
+in large road networks using contraction hierarchies", 2012). What is left at the end is the *core*.
+A shortest path then leads upward, through the core, and downward. So a tree from a source takes a
+search upward, the core, and one sweep over the levels from the core outward, in which each vertex
+looks at its arcs upward only (PHAST: Delling, Goldberg, Nowatzyk and Werneck, "PHAST:
+Hardware-accelerated shortest path trees", 2013).
+
+Vertices are numbered by *places*: those of the core first, then level by level outward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.graph.array_like import host_array, on_device
+
+ROWS = ("vertices", "offsets", "heads", "down", "up")
+CORE = ("core_offsets", "core_heads", "core_weights")
+ARRAYS = (*ROWS, *CORE)
+"""The arrays by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A contraction hierarchy of a graph with n vertices; arrays of NumPy, or all of CuPy.
+
+    A weight is `unreached` of its type where an arc leads in the other direction only.
+
+    Attributes:
+        levels: first places of the levels, then n. Level 0 is the core, so ``levels[1]`` is the
+            number of its vertices; it may be empty.
+        vertices: int32, shape (n,): the vertex at each place.
+        offsets: int64, shape (n + 1,): where the arcs upward of each place begin; those of the core
+            have none.
+        heads: int32, shape (a,): places, each in a level before that of the tail.
+        down: shape (a,), int32 or int64: the weight of the path from the head to the tail.
+        up: shape (a,): that of the path from the tail to the head; the same array as ``down`` if
+            the graph is symmetric.
+        core_offsets, core_heads, core_weights: the arcs between vertices of the core in CSR form,
+            int64, int32 and the type of the weights.
+    """
+
+    levels: tuple[int, ...]
+    vertices: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    heads: NDArray[np.int32]
+    down: NDArray[Any]
+    up: NDArray[Any]
+    core_offsets: NDArray[np.int64]
+    core_heads: NDArray[np.int32]
+    core_weights: NDArray[Any]
+
+    @property
+    def vertex_count(self) -> int:
+        """The number of vertices, n."""
+        return len(self.vertices)
+
+    @property
+    def arc_count(self) -> int:
+        """Arcs upward."""
+        return len(self.heads)
+
+    @property
+    def core_count(self) -> int:
+        """Vertices of the core."""
+        return self.levels[1]
+
+    @property
+    def type(self) -> np.dtype[Any]:
+        """Of the weights."""
+        return np.dtype(self.down.dtype)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether every path weighs as much in the other direction."""
+        return self.up is self.down
+
+    @property
+    def nbytes(self) -> int:
+        """Of all arrays."""
+        arrays = {id(array): array for array in (getattr(self, name) for name in ARRAYS)}
+        return sum(array.nbytes for array in arrays.values())
+
+    def to_host(self) -> Hierarchy:
+        """The same with NumPy's arrays."""
+        if not on_device(self.vertices):
+            return self
+        arrays: dict[str, Any] = {name: host_array(getattr(self, name)) for name in ARRAYS}
+        if self.is_symmetric:
+            arrays["up"] = arrays["down"]
+        return replace(self, **arrays)
+
+
+def first_places(core: int, rounds: Sequence[int]) -> tuple[int, ...]:
+    """The first places of levels, and n.
+
+    Args:
+        core: vertices of the core.
+        rounds: vertices that each round took out, in the order of the rounds.
+
+    >>> first_places(2, [5, 3])
+    (0, 2, 5, 10)
+    """
+    places = [0, core]
+    for count in reversed(rounds):
+        places.append(places[-1] + count)
+    return tuple(places)

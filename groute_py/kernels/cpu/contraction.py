@@ -1,0 +1,323 @@
+"""A round of contraction: which vertices leave, and which shortcuts stand in for them.
+
+A vertex leaves if it is cheaper to contract than all its neighbours, so those that leave together
+are no neighbours of each other. A *shortcut* joins two neighbours of a vertex that leaves. It is
+spared where a *witness* is as short: an arc, or a path of two arcs that does not run through a
+vertex that leaves. The device finds the same vertices and the same shortcuts; see
+``kernels/hierarchy``.
+
+Rows are those of `groute_py.kernels.cpu.skeleton`. Sums have 64 bits, so that none wraps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+MOST_NEIGHBOURS = 64
+"""Vertices with more of them do not leave."""
+
+MOST_PAIRS = MOST_NEIGHBOURS * (MOST_NEIGHBOURS - 1) // 2
+"""Of neighbours of a vertex."""
+
+STAYS = np.uint64(2**64 - 1)
+"""The key of a vertex that does not leave."""
+
+FAR = np.uint64(2**64 - 1)
+"""Beyond every sum of two weights."""
+
+LONG = 256
+"""Rows with more entries are looked up in by bisection."""
+
+OUTWARD, INWARD, UNFIT = 1, 2, 4
+"""Of a shortcut: from the first neighbour to the second; back; either does not fit in the type."""
+
+
+@njit(cache=True, nogil=True)
+def keys_of(
+    rows: Any,
+    both: bool,
+    nothing: Any,
+    depths: Any,
+    vertices: Any,
+    part: Any,
+    reach: Any,
+    keys: Any,
+) -> None:
+    """Fill the keys of a range of vertices: the lowest leaves first.
+
+    The upper half of a key says what contracting the vertex costs: the pairs of neighbours that
+    need a shortcut, less the arcs that go, and how deep the vertex lies, so that levels stay few.
+    The lower half is a hash, which differs for any two vertices.
+
+    Args:
+        rows: offsets, neighbours, out and into of the skeleton.
+        both: whether the directions differ.
+        nothing: the unreached value.
+        depths: int32, shape (n,): how many levels lie below each vertex.
+        vertices: int32, shape (n,): the original numbers.
+        part: begin and end of the range.
+        reach: uint64, shape (2, n), all `FAR`; left so.
+        keys: uint64, shape (n,).
+    """
+    offsets = rows[0]
+    needed = np.empty(MOST_PAIRS, np.uint8)
+    for vertex in range(part[0], part[1]):
+        degree = offsets[vertex + 1] - offsets[vertex]
+        if degree > MOST_NEIGHBOURS:
+            keys[vertex] = STAYS
+            continue
+        added = pairs_that_need(rows, rows, both, nothing, vertex, reach, needed)
+        score = 4096 + 4 * added - 2 * degree + 2 * depths[vertex]
+        keys[vertex] = (np.uint64(score) << np.uint64(32)) | hash_of(vertices[vertex])
+
+
+@njit(cache=True, nogil=True)
+def hash_of(vertex: Any) -> Any:
+    """A number of 32 bits, another one for every vertex."""
+    mask = np.uint64(0xFFFFFFFF)
+    value = (np.uint64(vertex) + np.uint64(1)) * np.uint64(2654435761) & mask
+    value ^= value >> np.uint64(15)
+    value = value * np.uint64(2246822519) & mask
+    return value ^ (value >> np.uint64(13))
+
+
+@njit(cache=True, nogil=True)
+def choose_leaving(offsets: Any, neighbours: Any, keys: Any, part: Any, leaves: Any) -> int:
+    """Mark the vertices of a range whose key is below the keys of all neighbours.
+
+    Returns:
+        How many.
+    """
+    count = 0
+    for vertex in range(part[0], part[1]):
+        key = keys[vertex]
+        least = key != STAYS
+        for place in range(offsets[vertex], offsets[vertex + 1]):
+            if keys[neighbours[place]] <= key:
+                least = False
+                break
+        leaves[vertex] = least
+        count += least
+    return count
+
+
+@njit(cache=True, nogil=True)
+def pairs_that_need(
+    rows: Any, around: Any, both: bool, nothing: Any, vertex: Any, reach: Any, needed: Any
+) -> int:
+    """Which pairs of neighbours of a vertex need a shortcut, if it leaves.
+
+    Args:
+        rows: of the skeleton, which the vertex has its neighbours from.
+        around: rows with the arcs that witnesses may take.
+        both: whether the directions differ.
+        nothing: the unreached value.
+        vertex: with at most `MOST_NEIGHBOURS` neighbours.
+        reach: uint64, shape (2, n), all `FAR`; left so.
+        needed: uint8, shape (`MOST_PAIRS`,), for each pair, row by row: directions.
+
+    Returns:
+        How many pairs need one in either direction.
+    """
+    offsets, neighbours, out, into = rows
+    first, last = offsets[vertex], offsets[vertex + 1]
+    pair = count = 0
+    for one in range(first, last - 1):
+        tail = neighbours[one]
+        is_spread = around[0][tail + 1] - around[0][tail] <= LONG
+        if is_spread:
+            spread(around, around[2], nothing, tail, reach[0])
+            reach[0][vertex] = FAR
+            if both:
+                spread(around, around[3], nothing, tail, reach[1])
+                reach[1][vertex] = FAR
+        for other in range(one + 1, last):
+            head, directions = neighbours[other], 0
+            if into[one] != nothing and out[other] != nothing:
+                total = np.uint64(into[one]) + np.uint64(out[other])
+                ends = (around[0], around[1], around[2], around[3])
+                if total >= np.uint64(nothing):
+                    directions |= UNFIT
+                elif not has_witness(ends, nothing, tail, head, vertex, total, is_spread, reach[0]):
+                    directions |= OUTWARD
+            if both and into[other] != nothing and out[one] != nothing:
+                total = np.uint64(into[other]) + np.uint64(out[one])
+                ends = (around[0], around[1], around[3], around[2])
+                if total >= np.uint64(nothing):
+                    directions |= UNFIT
+                elif not has_witness(ends, nothing, tail, head, vertex, total, is_spread, reach[1]):
+                    directions |= INWARD
+            needed[pair] = directions
+            count += directions & (OUTWARD | INWARD) != 0
+            pair += 1
+        if is_spread:
+            gather_up(around, tail, reach[0])
+            if both:
+                gather_up(around, tail, reach[1])
+    return count
+
+
+@njit(cache=True, nogil=True)
+def spread(around: Any, weights: Any, nothing: Any, tail: Any, reach: Any) -> None:
+    """Write the weights of a row to where its neighbours are looked for."""
+    for place in range(around[0][tail], around[0][tail + 1]):
+        if weights[place] != nothing:
+            reach[around[1][place]] = np.uint64(weights[place])
+
+
+@njit(cache=True, nogil=True)
+def gather_up(around: Any, tail: Any, reach: Any) -> None:
+    """Undo `spread`."""
+    for place in range(around[0][tail], around[0][tail + 1]):
+        reach[around[1][place]] = FAR
+
+
+@njit(cache=True, nogil=True)
+def has_witness(
+    ends: Any,
+    nothing: Any,
+    tail: Any,
+    head: Any,
+    vertex: Any,
+    total: Any,
+    is_spread: bool,
+    reach: Any,
+) -> Any:
+    """Whether one or two arcs lead from ``tail`` to ``head`` at no more than ``total``.
+
+    Args:
+        ends: offsets and neighbours, the weights from the tail and those to the head.
+        nothing: the unreached value.
+        vertex: which they must not run through.
+        is_spread: whether the row of the tail is in ``reach``.
+        reach: see `spread`.
+    """
+    offsets, neighbours, _, entering = ends
+    first, last = offsets[head], offsets[head + 1]
+    if not is_spread or last - first > LONG:
+        return has_witness_in_long_rows(ends, nothing, tail, head, vertex, total)
+    if reach[head] <= total:
+        return True
+    for place in range(first, last):
+        before = reach[neighbours[place]]
+        if before <= total and entering[place] != nothing:  # noqa: SIM102
+            if np.uint64(entering[place]) <= total - before:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def has_witness_in_long_rows(
+    ends: Any, nothing: Any, tail: Any, head: Any, vertex: Any, total: Any
+) -> bool:
+    """As `has_witness`: each neighbour in the shorter row is looked up in the longer one."""
+    offsets, neighbours, leaving, entering = ends
+    first, last = offsets[tail], offsets[tail + 1]
+    begin, end = offsets[head], offsets[head + 1]
+    direct = place_of(neighbours, first, last, head)
+    if direct >= 0 and leaving[direct] != nothing and np.uint64(leaving[direct]) <= total:
+        return True
+    from_tail = last - first <= end - begin
+    for here in range(first if from_tail else begin, last if from_tail else end):
+        middle = neighbours[here]
+        if from_tail:
+            there = place_of(neighbours, begin, end, middle)
+            before, after = here, there
+        else:
+            there = place_of(neighbours, first, last, middle)
+            before, after = there, here
+        if there < 0 or middle == vertex:
+            continue
+        if leaving[before] == nothing or entering[after] == nothing:
+            continue
+        if np.uint64(leaving[before]) + np.uint64(entering[after]) <= total:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def place_of(neighbours: Any, first: Any, last: Any, wanted: Any) -> Any:
+    """Where a row has a neighbour, or -1."""
+    end = last
+    while first < last:
+        middle = (first + last) >> 1
+        if neighbours[middle] < wanted:
+            first = middle + 1
+        else:
+            last = middle
+    return first if first < end and neighbours[first] == wanted else -1
+
+
+@njit(cache=True, nogil=True)
+def make_shortcuts(
+    rows: Any,
+    kept: Any,
+    both: bool,
+    nothing: Any,
+    leaving: Any,
+    part: Any,
+    reach: Any,
+    begin: Any,
+    shortcuts: Any,
+) -> Any:
+    """Write the shortcuts of some of the vertices that leave, each as an entry of both its ends.
+
+    Args:
+        rows: of the skeleton.
+        kept: rows without what leaves.
+        both: whether the directions differ.
+        nothing: the unreached value.
+        leaving: int64, shape (l,): the vertices that leave.
+        part: begin and end of a range of them.
+        reach: uint64, shape (2, n), all `FAR`; left so.
+        begin: where to write.
+        shortcuts: tails, heads, out and into.
+
+    Returns:
+        Where the shortcuts end, or -1 if a path between two neighbours does not fit.
+    """
+    offsets, neighbours, out, into = rows
+    tails, heads, outs, intos = shortcuts
+    needed = np.empty(MOST_PAIRS, np.uint8)
+    at = begin
+    for number in range(part[0], part[1]):
+        vertex = leaving[number]
+        pairs_that_need(rows, kept, both, nothing, vertex, reach, needed)
+        pair = 0
+        for one in range(offsets[vertex], offsets[vertex + 1] - 1):
+            for other in range(one + 1, offsets[vertex + 1]):
+                directions = needed[pair]
+                pair += 1
+                if directions == 0:
+                    continue
+                forth = back = nothing
+                if directions & UNFIT:
+                    return -1
+                if directions & OUTWARD:
+                    forth = into[one] + out[other]
+                if directions & INWARD:
+                    back = into[other] + out[one]
+                if not both:
+                    back = forth
+                tails[at], heads[at] = neighbours[one], neighbours[other]
+                outs[at], intos[at] = forth, back
+                at += 1
+                tails[at], heads[at] = neighbours[other], neighbours[one]
+                outs[at], intos[at] = back, forth
+                at += 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def deepen(offsets: Any, neighbours: Any, leaves: Any, depths: Any, part: Any, deeper: Any) -> None:
+    """The depth of what stays: beyond that of every neighbour that leaves."""
+    for vertex in range(part[0], part[1]):
+        depth = depths[vertex]
+        if not leaves[vertex]:
+            for place in range(offsets[vertex], offsets[vertex + 1]):
+                if leaves[neighbours[place]]:
+                    depth = max(depth, depths[neighbours[place]] + 1)
+        deeper[vertex] = depth

@@ -1,0 +1,262 @@
+"""Rows of a skeleton between two rounds of contraction: without what left, with the shortcuts.
+
+The rows are those of `groute_py.kernels.cpu.skeleton`. Each kernel works on a range of rows, so
+threads can share them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from groute_py.kernels.cpu.contraction import LONG, gather_up, place_of, spread
+
+SHORT = 32
+"""Rows up to so many shortcuts are sorted by insertion."""
+
+
+@njit(cache=True, nogil=True)
+def count_kept(offsets: Any, neighbours: Any, leaves: Any, part: Any, counts: Any) -> None:
+    """Count the neighbours that stay of the vertices that stay; those of others count nothing."""
+    for vertex in range(part[0], part[1]):
+        count = 0
+        if not leaves[vertex]:
+            for place in range(offsets[vertex], offsets[vertex + 1]):
+                count += not leaves[neighbours[place]]
+        counts[vertex] = count
+
+
+@njit(cache=True, nogil=True)
+def keep_rows(rows: Any, leaves: Any, part: Any, kept: Any) -> None:
+    """Fill the rows that `count_kept` has counted."""
+    offsets, neighbours, out, into = rows
+    for vertex in range(part[0], part[1]):
+        if leaves[vertex]:
+            continue
+        at = kept[0][vertex]
+        for place in range(offsets[vertex], offsets[vertex + 1]):
+            if not leaves[neighbours[place]]:
+                kept[1][at] = neighbours[place]
+                kept[2][at], kept[3][at] = out[place], into[place]
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def count_tails(tails: Any, part: Any, counts: Any) -> None:
+    """Add to the shortcuts of each vertex those of a range."""
+    for place in range(part[0], part[1]):
+        counts[tails[place]] += 1
+
+
+@njit(cache=True, nogil=True)
+def place_shortcuts(shortcuts: Any, part: Any, cursors: Any, placed: Any) -> None:
+    """Write the shortcuts of a range to the rows of their tails.
+
+    Args:
+        shortcuts: tails, heads, out and into.
+        part: begin and end.
+        cursors: int64, shape (n,): where each row goes on.
+        placed: heads, out and into.
+    """
+    tails, heads, out, into = shortcuts
+    for place in range(part[0], part[1]):
+        at = cursors[tails[place]]
+        cursors[tails[place]] = at + 1
+        placed[0][at] = heads[place]
+        placed[1][at], placed[2][at] = out[place], into[place]
+
+
+@njit(cache=True, nogil=True)
+def merge_shortcuts(kept: Any, starts: Any, placed: Any, part: Any, left: Any, counts: Any) -> None:
+    """Sort the shortcuts of each row, keep the lightest of each head, and count the neighbours.
+
+    Args:
+        kept: rows without what left.
+        starts: int64, shape (n + 1,): where the shortcuts of each row begin.
+        placed: their heads, out and into.
+        part: begin and end of the range of rows.
+        left: int64, shape (n,): to be filled with how many shortcuts of a row are left.
+        counts: int64, shape (n,): to be filled with the neighbours of each vertex.
+    """
+    heads, out, into = placed
+    for vertex in range(part[0], part[1]):
+        first, last = starts[vertex], starts[vertex + 1]
+        sort_row(heads, out, into, first, last)
+        at = first
+        for place in range(first, last):
+            if at > first and heads[at - 1] == heads[place]:
+                out[at - 1] = min(out[at - 1], out[place])
+                into[at - 1] = min(into[at - 1], into[place])
+                continue
+            heads[at], out[at], into[at] = heads[place], out[place], into[place]
+            at += 1
+        left[vertex] = at - first
+        place, end = kept[0][vertex], kept[0][vertex + 1]
+        count = end - place
+        for shortcut in range(first, at):
+            while place < end and kept[1][place] < heads[shortcut]:
+                place += 1
+            count += place == end or kept[1][place] != heads[shortcut]
+        counts[vertex] = count
+
+
+@njit(cache=True, nogil=True)
+def sort_row(heads: Any, out: Any, into: Any, first: Any, last: Any) -> None:
+    """Sort the shortcuts of a row by head, in place."""
+    if last - first > SHORT:
+        order = np.argsort(heads[first:last], kind="mergesort")
+        forth, back = out[first:last][order], into[first:last][order]  # may be the same array
+        heads[first:last] = heads[first:last][order]
+        out[first:last], into[first:last] = forth, back
+        return
+    for place in range(first + 1, last):
+        head, there, here, at = heads[place], out[place], into[place], place
+        while at > first and heads[at - 1] > head:
+            heads[at], out[at], into[at] = heads[at - 1], out[at - 1], into[at - 1]
+            at -= 1
+        heads[at], out[at], into[at] = head, there, here
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(
+    kept: Any, starts: Any, placed: Any, left: Any, staying: Any, new: Any, part: Any, rows: Any
+) -> None:
+    """Fill the rows of what stays, in new numbers.
+
+    Args:
+        kept, starts, placed, left: as for `merge_shortcuts`.
+        staying: int64, shape (k,): the vertices that stay.
+        new: uint32, shape (n,): their new numbers.
+        part: begin and end of a range of them.
+        rows: to be filled; the offsets are there.
+    """
+    offsets, neighbours, out, into = rows
+    heads, shortcut_out, shortcut_into = placed
+    for number in range(part[0], part[1]):
+        vertex, at = staying[number], offsets[number]
+        place, end = kept[0][vertex], kept[0][vertex + 1]
+        shortcut = starts[vertex]
+        stop = shortcut + left[vertex]
+        while place < end or shortcut < stop:
+            if shortcut == stop or (place < end and kept[1][place] < heads[shortcut]):
+                head, forth, back = kept[1][place], kept[2][place], kept[3][place]
+                place += 1
+            else:
+                head = heads[shortcut]
+                forth, back = shortcut_out[shortcut], shortcut_into[shortcut]
+                if place < end and kept[1][place] == head:
+                    forth, back = min(forth, kept[2][place]), min(back, kept[3][place])
+                    place += 1
+                shortcut += 1
+            neighbours[at], out[at], into[at] = new[head], forth, back
+            at += 1
+
+
+@njit(cache=True, nogil=True)
+def prune(
+    rows: Any, both: bool, nothing: Any, part: Any, reach: Any, out: Any, into: Any, counts: Any
+) -> None:
+    """Drop the arcs for which a path of two arcs stands in.
+
+    It is lighter, or as light if neither of its arcs weighs 0; so each of them is lighter than the
+    arc, and arcs cannot stand in for each other in a circle.
+
+    Args:
+        rows: of the skeleton.
+        both: whether the directions differ.
+        nothing: the unreached value.
+        part: begin and end of the range of rows.
+        reach: uint64, shape (2, n), all `FAR`; left so.
+        out, into: to be filled with the weights of the arcs that stay, else ``nothing``.
+        counts: int64, shape (n,): to be filled with the neighbours that stay.
+    """
+    offsets, neighbours = rows[0], rows[1]
+    for tail in range(part[0], part[1]):
+        spread(rows, rows[2], nothing, tail, reach[0])
+        if both:
+            spread(rows, rows[3], nothing, tail, reach[1])
+        count = 0
+        for place in range(offsets[tail], offsets[tail + 1]):
+            head = neighbours[place]
+            forth = rows[2][place]
+            ends = (rows[2], rows[3])
+            if forth != nothing and path_stands_in(
+                rows, ends, nothing, tail, head, forth, reach[0]
+            ):
+                forth = nothing
+            back = forth
+            if both:
+                back = rows[3][place]
+                ends = (rows[3], rows[2])
+                if back != nothing and path_stands_in(
+                    rows, ends, nothing, tail, head, back, reach[1]
+                ):
+                    back = nothing
+            out[place], into[place] = forth, back
+            count += forth != nothing or back != nothing
+        counts[tail] = count
+        gather_up(rows, tail, reach[0])
+        if both:
+            gather_up(rows, tail, reach[1])
+
+
+@njit(cache=True, nogil=True)
+def path_stands_in(
+    rows: Any, ends: Any, nothing: Any, tail: Any, head: Any, weight: Any, reach: Any
+) -> bool:
+    """Whether a path of two arcs stands in for an arc.
+
+    Args:
+        rows: of the skeleton.
+        ends: the weights from the tail and those to the head.
+        nothing: the unreached value.
+        tail, head, weight: of the arc.
+        reach: the weights from the tail, by neighbour.
+    """
+    offsets, neighbours = rows[0], rows[1]
+    first, last = offsets[head], offsets[head + 1]
+    begin, end = offsets[tail], offsets[tail + 1]
+    if last - first > LONG and last - first > end - begin:
+        for here in range(begin, end):
+            there = place_of(neighbours, first, last, neighbours[here])
+            if there >= 0 and ends[0][here] != nothing and ends[1][there] != nothing:
+                before, after = np.uint64(ends[0][here]), np.uint64(ends[1][there])
+                if stand_in(before, after, np.uint64(weight)):
+                    return True
+        return False
+    for place in range(first, last):
+        before = reach[neighbours[place]]
+        if before <= np.uint64(weight) and ends[1][place] != nothing:  # noqa: SIM102
+            if stand_in(before, np.uint64(ends[1][place]), np.uint64(weight)):
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def stand_in(before: Any, after: Any, weight: Any) -> Any:
+    """Whether two arcs stand in for one of this weight."""
+    total = before + after
+    return total < weight or (total == weight and before > 0 and after > 0)
+
+
+@njit(cache=True, nogil=True)
+def compact(rows: Any, out: Any, into: Any, nothing: Any, part: Any, pruned: Any) -> None:
+    """Fill the rows that `prune` has counted.
+
+    Args:
+        rows: as they were.
+        out, into: what `prune` has left.
+        nothing: the unreached value.
+        part: begin and end of the range of rows.
+        pruned: rows to be filled; the offsets are there.
+    """
+    offsets, neighbours = rows[0], rows[1]
+    for vertex in range(part[0], part[1]):
+        at = pruned[0][vertex]
+        for place in range(offsets[vertex], offsets[vertex + 1]):
+            if out[place] != nothing or into[place] != nothing:
+                pruned[1][at] = neighbours[place]
+                pruned[2][at], pruned[3][at] = out[place], into[place]
+                at += 1

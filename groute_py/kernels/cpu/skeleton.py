@@ -1,0 +1,86 @@
+"""The skeleton of a graph: for each vertex its neighbours, with the weights in both directions.
+
+A *neighbour* is joined by an arc in either direction. Rows of the skeleton ascend by neighbour.
+Each entry has the weight of the arc to the neighbour (``out``) and of the arc from it (``into``),
+and the unreached value where there is none. Self-loops are dropped. Of parallel arcs the lightest
+counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def count_neighbours(
+    there: Any, heads: Any, back: Any, tails: Any, begin: int, end: int, counts: Any
+) -> None:
+    """Count the neighbours of each vertex of a range.
+
+    Args:
+        there, heads: rows of the arcs that leave each vertex, ascending by head.
+        back, tails: rows of those that come in, ascending by tail.
+        begin, end: of the range.
+        counts: int64, shape (n,), to be filled.
+    """
+    for vertex in range(begin, end):
+        i, stop_i = there[vertex], there[vertex + 1]
+        j, stop_j = back[vertex], back[vertex + 1]
+        count = 0
+        while i < stop_i or j < stop_j:
+            from_heads = j == stop_j or (i < stop_i and heads[i] <= tails[j])
+            neighbour = heads[i] if from_heads else tails[j]
+            while i < stop_i and heads[i] == neighbour:
+                i += 1
+            while j < stop_j and tails[j] == neighbour:
+                j += 1
+            count += neighbour != vertex
+        counts[vertex] = count
+
+
+@njit(cache=True, nogil=True)
+def join_directions(
+    there: Any,
+    heads: Any,
+    weights: Any,
+    back: Any,
+    tails: Any,
+    weights_back: Any,
+    begin: int,
+    end: int,
+    nothing: Any,
+    offsets: Any,
+    neighbours: Any,
+    out: Any,
+    into: Any,
+) -> None:
+    """Fill the rows of the skeleton of a range of vertices.
+
+    Args:
+        there, heads, weights: rows of the arcs that leave each vertex, ascending by head.
+        back, tails, weights_back: rows of those that come in, ascending by tail.
+        begin, end: of the range.
+        nothing: the unreached value.
+        offsets: int64, shape (n + 1,), of the skeleton.
+        neighbours, out, into: shape (k,), to be filled.
+    """
+    for vertex in range(begin, end):
+        i, stop_i = there[vertex], there[vertex + 1]
+        j, stop_j = back[vertex], back[vertex + 1]
+        place = offsets[vertex]
+        while i < stop_i or j < stop_j:
+            from_heads = j == stop_j or (i < stop_i and heads[i] <= tails[j])
+            neighbour = heads[i] if from_heads else tails[j]
+            lightest_out = lightest_in = nothing
+            while i < stop_i and heads[i] == neighbour:
+                lightest_out = min(lightest_out, weights[i])
+                i += 1
+            while j < stop_j and tails[j] == neighbour:
+                lightest_in = min(lightest_in, weights_back[j])
+                j += 1
+            if neighbour != vertex:
+                neighbours[place] = neighbour
+                out[place], into[place] = lightest_out, lightest_in
+                place += 1

@@ -1,0 +1,190 @@
+"""A tree from a contraction hierarchy: upward from the source, and one sweep over all levels.
+
+Vertices are numbered by places, and distances stand in their order; see
+`groute_py.hierarchy.hierarchy`. Between the two the core is solved by Dijkstra's algorithm. Sums
+are unsigned numbers of 64 bits, in which two weights always fit; one that does not fit in the
+distance type is not less than the unreached value, and so is never stored.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from groute_py.kernels.cpu.heap import rise
+
+
+@njit(cache=True, nogil=True)
+def climb(
+    offsets: Any, heads: Any, up: Any, start: int, nothing: Any, distances: Any, found: Any, at: Any
+) -> int:
+    """Search upward from a place.
+
+    Arcs lead to lower places only, so the highest place that is left has its distance along paths
+    upward. It is relaxed once.
+
+    Args:
+        offsets, heads, up: of the hierarchy.
+        start: the place of the source.
+        nothing: the unreached value.
+        distances: shape (n,), all unreached.
+        found: uint32, shape (n,), to be filled with the places that are found.
+        at: int64, shape (1,): arcs relaxed are added.
+
+    Returns:
+        How many are found.
+    """
+    distances[start] = 0
+    highest_first: list[Any] = [-start]
+    count = 0
+    while len(highest_first) > 0:
+        tail = -heappop(highest_first)
+        found[count] = tail
+        count += 1
+        base = np.uint64(distances[tail])
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            head, weight = heads[arc], up[arc]
+            reach = base + np.uint64(weight)
+            if weight == nothing or reach >= np.uint64(distances[head]):
+                continue
+            if distances[head] == nothing:
+                heappush(highest_first, -np.int64(head))
+            distances[head] = reach
+        at[0] += offsets[tail + 1] - offsets[tail]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def open_core(found: Any, core: Any, distances: Any, places: Any, heap: Any) -> Any:
+    """Put what was found of the core into the heap of `groute_py.kernels.cpu.heap`.
+
+    Args:
+        found: places.
+        core: how many vertices the core has.
+        distances: shape (n,).
+        places, heap: uint32, shape (core,), the first all 0.
+
+    Returns:
+        How many.
+    """
+    count = np.uint64(0)
+    for place in found:
+        if place < core:
+            rise(heap, places, distances, count, np.uint64(place))
+            count += np.uint64(1)
+    return count
+
+
+@njit(cache=True, nogil=True)
+def sweep(runs: Any, heads: Any, down: Any, distances: Any) -> None:
+    """Find the distances of all places but those of the core, level by level.
+
+    Vertices with equally many arcs stand next to each other in a level: a *run*. So the processor
+    foresees the end of every row. That is three times as fast as rows of mixed lengths.
+
+    Args:
+        runs: uint64, shape (r, 4): the first place, the end, arcs of a place and the first arc.
+        heads, down: of the hierarchy; weights as unsigned numbers.
+        distances: unsigned, shape (n,), by places.
+    """
+    one = np.uint64(1)
+    for run in range(len(runs)):
+        degree, arc = runs[run, 2], runs[run, 3]
+        for place in range(runs[run, 0], runs[run, 1]):
+            best = np.uint64(distances[place])
+            for _ in range(degree):
+                best = min(best, np.uint64(distances[heads[arc]]) + np.uint64(down[arc]))
+                arc += one
+            distances[place] = best
+
+
+@njit(cache=True, nogil=True)
+def answer(places: Any, distances: Any, nothing: Any, cutoff: Any, answers: Any) -> Any:
+    """Put distances into the order of the vertices.
+
+    Args:
+        places: uint32, shape (n,).
+        distances: shape (n,), by places.
+        nothing: the unreached value.
+        cutoff: greater distances become unreached.
+        answers: shape (n,), to be filled.
+
+    Returns:
+        The greatest distance, within the cutoff or not; at least 0.
+    """
+    greatest = nothing - nothing
+    for vertex in range(len(places)):
+        distance = distances[places[vertex]]
+        answers[vertex] = distance if distance <= cutoff else nothing
+        if distance != nothing:
+            greatest = max(greatest, distance)
+    return greatest
+
+
+@njit(cache=True, nogil=True)
+def begin_lane(found: Any, core: Any, distances: Any, nothing: Any, lane: int, lanes: Any) -> None:
+    """Move what a search has found into a lane, and clear its distances.
+
+    Args:
+        found: the places that it has found.
+        core: how many vertices the core has.
+        distances: shape (n,), by places; unreached but for these places and the core.
+        nothing: the unreached value.
+        lane: its number.
+        lanes: shape (n, k).
+    """
+    for place in range(core):
+        lanes[place, lane] = distances[place]
+        distances[place] = nothing
+    for place in found:
+        if place >= core:
+            lanes[place, lane] = distances[place]
+            distances[place] = nothing
+
+
+@njit(cache=True, nogil=True)
+def sweep_lanes(runs: Any, heads: Any, down: Any, distances: Any) -> None:
+    """As `sweep` for k sources side by side: arcs are read once, distances in whole cache lines.
+
+    Args:
+        runs, heads, down: as for `sweep`.
+        distances: unsigned, shape (n, k), by places.
+    """
+    one = np.uint64(1)
+    number = distances.dtype.type
+    for run in range(len(runs)):
+        degree, arc = runs[run, 2], runs[run, 3]
+        for place in range(runs[run, 0], runs[run, 1]):
+            for _ in range(degree):
+                head, weight = heads[arc], down[arc]
+                for lane in range(distances.shape[1]):
+                    reach = number(distances[head, lane] + weight)
+                    distances[place, lane] = min(distances[place, lane], reach)
+                arc += one
+
+
+@njit(cache=True, nogil=True)
+def answer_lanes(places: Any, distances: Any, nothing: Any, answers: Any) -> Any:
+    """Put the distances of the first lanes into rows, in the order of the vertices.
+
+    Args:
+        places: uint32, shape (n,).
+        distances: shape (n, k), by places.
+        nothing: the unreached value.
+        answers: shape (r, n), to be filled.
+
+    Returns:
+        The greatest distance; at least 0.
+    """
+    greatest = nothing - nothing
+    for vertex in range(len(places)):
+        place = places[vertex]
+        for lane in range(len(answers)):
+            distance = distances[place, lane]
+            answers[lane, vertex] = distance
+            if distance != nothing:
+                greatest = max(greatest, distance)
+    return greatest

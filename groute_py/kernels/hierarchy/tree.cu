@@ -1,0 +1,87 @@
+// One tree out of a contraction hierarchy, in one launch of a persistent grid: a search upward by one block, the core,
+// and a sweep over the levels from the core outward. (PHAST: Delling, Goldberg, Nowatzyk and Werneck, 2013.)
+
+#include "hierarchy/core.cuh"
+#include "hierarchy/upward.cuh"
+#include "primitives/grid_barrier.cuh"
+
+struct TreeReport {
+    u32 overflowed;  // 1 if a sum did not fit
+    u32 entries;     // vertices of the core that the search upward found
+};
+
+__device__ __forceinline__ u32 grid_thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__device__ __forceinline__ u32 grid_threads() { return gridDim.x * blockDim.x; }
+
+// Sweeps a level with GROUP lanes of a warp for each vertex. Vertices of early levels have many arcs.
+template <int GROUP>
+__device__ __forceinline__ void sweep_by(const Hierarchy& h, u32 begin, u32 end, Distance* distances, u32& overflowed) {
+    const u32 part = threadIdx.x % GROUP;
+    for (u32 place = begin + grid_thread() / GROUP; place < end; place += grid_threads() / GROUP) {
+        Distance best = load_l2(&distances[place]);
+        for (u32 i = h.offsets[place] + part; i < h.offsets[place + 1]; i += GROUP) {
+            const Arc arc = h.down[i];
+            best = min(best, path_sum(load_l2(&distances[arc.head]), arc.weight, overflowed));
+        }
+        const u32 mask = GROUP == 32 ? ~0u : ((1u << GROUP) - 1) << (lane() / GROUP * GROUP);
+        for (u32 apart = GROUP / 2; apart; apart /= 2) best = min(best, __shfl_xor_sync(mask, best, apart));
+        if (part == 0) distances[place] = best;
+    }
+}
+
+// As many lanes for each vertex as there are threads for.
+__device__ __forceinline__ void sweep_level(const Hierarchy& h, u32 level, Distance* distances, u32& overflowed) {
+    const u32 begin = h.levels[level], end = h.levels[level + 1], each = grid_threads() / max(end - begin, 1u);
+    if (each >= 32)
+        sweep_by<32>(h, begin, end, distances, overflowed);
+    else if (each >= 4)
+        sweep_by<4>(h, begin, end, distances, overflowed);
+    else
+        sweep_by<1>(h, begin, end, distances, overflowed);
+}
+
+// by_place: distances by place. by_vertex: by the graph's numbers, at the end; before that, the list of what is found.
+// Both have h.vertices words. Distances beyond the cutoff are left out.
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    solve_tree(const __grid_constant__ Hierarchy h, Distance* by_place, Distance* by_vertex, Control* control,
+               TreeReport* report, u32 source, Distance cutoff) {
+    __shared__ BarrierPhase phase;
+    __shared__ Found found;
+    if (threadIdx.x == 0) phase = current_phase(control);
+    __syncthreads();
+    u32 overflowed = 0;
+    for (u32 place = grid_thread(); place < h.vertices; place += grid_threads()) by_place[place] = NOTHING;
+    if (grid_thread() == 0) *report = TreeReport{};
+    grid_sync(control, phase);
+
+    // 1. upward
+    const u32 room = h.vertices - h.core_count;
+    u32* const entries = (u32*)by_vertex + room;
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 0) found = {(u32*)by_vertex, entries, room, 0, 0};
+        __syncthreads();
+        search_upward(h, found, h.places[source], [&](u32 place) { return &by_place[place]; }, overflowed);
+        if (threadIdx.x == 0) report->entries = found.core_count;
+    }
+    grid_sync(control, phase);
+
+    // 2. the core
+    cross_core(
+        h, entries, load_l2(&report->entries), grid_thread(), grid_threads(),
+        [&](u32 place) { return &by_place[place]; }, overflowed);
+    grid_sync(control, phase);
+
+    // 3. outward
+    for (u32 level = 1; level < h.level_count; level++) {
+        sweep_level(h, level, by_place, overflowed);
+        grid_sync(control, phase);
+    }
+
+    // 4. in the graph's order
+    for (u32 vertex = grid_thread(); vertex < h.vertices; vertex += grid_threads()) {
+        const Distance distance = load_l2(&by_place[h.places[vertex]]);
+        by_vertex[vertex] = distance <= cutoff ? distance : NOTHING;
+    }
+    if (overflowed) report->overflowed = 1;
+}

@@ -1,0 +1,27 @@
+// A graph while it is contracted, and the hierarchy that comes of it. Mirrored in device/cuda/hierarchy/structs.py.
+#pragma once
+
+#include "layout/graph.cuh"
+
+// What is left of the graph, as an undirected graph with two weights an edge. Rows ascend by head and have no loops.
+struct Skeleton {
+    const u32* offsets;  // count + 1
+    const u32* heads;
+    const Distance* out;  // weight from the tail to the head, or NOTHING
+    const Distance* in;   // weight from the head to the tail, or NOTHING; the same array as `out` if symmetric
+    u32 count;
+    u32 symmetric;
+};
+
+// Places count the vertices from the core outward; see hierarchy/hierarchy.py.
+struct Hierarchy {
+    const u32* levels;     // level_count + 1: first place of each level; level 0 is the core
+    const u32* offsets;    // vertices + 1
+    const Arc* down;       // arcs upward; their weights are those from the head to the tail
+    const Arc* up;         // the same arcs with the weights from the tail to the head
+    const Distance* core;  // core_count x core_count distances within the core
+    const u32* places;     // vertices: the place of each
+    u32 vertices;
+    u32 level_count;
+    u32 core_count;
+};

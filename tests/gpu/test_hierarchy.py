@@ -1,0 +1,118 @@
+"""Contraction hierarchies on a GPU: answers, parts, the same ones as on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.graphs import random_graph, scipy_distances
+
+from groute_py import Graph, generate
+from groute_py.device.base import unreached
+from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
+from groute_py.hierarchy.problems import DenseError, NarrowError
+
+pytestmark = pytest.mark.gpu
+
+GRAPHS = {
+    "road": lambda: generate("road:24x20"),
+    "one way": lambda: random_graph(120, 280, 3, 100),
+    "zero weights": lambda: random_graph(100, 250, 4, 3),
+    "64 bits": lambda: random_graph(60, 100, 5, 2**31 - 2),
+    "star": lambda: star(90),
+    "one vertex": lambda: random_graph(1, 0, 1, 1),
+    "no arcs": lambda: random_graph(9, 0, 1, 1),
+}
+
+
+def star(leaves: int) -> Graph:
+    """Arcs of equal weight between a middle, the last vertex, and all others."""
+    middle = np.full(leaves, leaves, np.int32)
+    offsets = np.concatenate([np.arange(leaves + 1), [2 * leaves]])
+    heads = np.concatenate([middle, np.arange(leaves, dtype=np.int32)])
+    return Graph(offsets, heads, np.full(2 * leaves, 7, np.int32))
+
+
+def type_of(graph: Graph) -> np.dtype[Any]:
+    """That holds all distances of these graphs."""
+    return np.dtype(np.int64 if graph.arc_count and graph.weights.max() > 2**20 else np.int32)
+
+
+def contracted(graph: Graph, core: int) -> Hierarchy:
+    """On the GPU."""
+    from groute_py.device.cuda.hierarchy.rounds import contract
+
+    return contract(graph.offsets, graph.heads, graph.weights, type_of(graph), core)
+
+
+def matrix(graph: Graph, hierarchy: Hierarchy, ends: NDArray[np.int64]) -> NDArray[Any]:
+    """Distances between some vertices, by the hierarchy."""
+    from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+
+    there = CudaGraph(graph, type_of(graph), 0)
+    solver = CudaSweeps(there, hierarchy, predecessors=False)
+    return np.concatenate([block.distances for block in solver.blocks(ends, ends)])
+
+
+def right(graph: Graph, ends: NDArray[np.int64]) -> NDArray[Any]:
+    """The same by SciPy."""
+    rows = np.stack([scipy_distances(graph, int(source)) for source in ends])
+    nothing = unreached(type_of(graph))
+    return np.where(rows == np.iinfo(np.int64).max, nothing, rows)[:, ends].astype(type_of(graph))
+
+
+@pytest.mark.parametrize("core", [1, 8, 1000])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_distances_between_vertices(name: str, core: int) -> None:
+    graph = GRAPHS[name]()
+    hierarchy = contracted(graph, core)
+    ends = np.random.default_rng(1).integers(0, graph.vertex_count, 40)  # some twice
+    np.testing.assert_array_equal(matrix(graph, hierarchy, ends), right(graph, ends))
+    assert hierarchy.core_count <= max(core, 8)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_same_hierarchy_as_on_the_cpu(name: str) -> None:
+    from groute_py.device.cpu import contraction
+
+    graph = GRAPHS[name]()
+    there = contracted(graph, 4).to_host()
+    here = contraction.contract(graph.offsets, graph.heads, graph.weights, type_of(graph), core=4)
+    assert there.levels == here.levels
+    for array in ARRAYS:
+        np.testing.assert_array_equal(getattr(there, array), getattr(here, array), array)
+    assert there.is_symmetric == here.is_symmetric
+
+
+def test_a_part_is_closed_upward() -> None:
+    import cupy as cp
+
+    from groute_py.device.cuda.hierarchy.restrict import part_above
+
+    hierarchy = contracted(GRAPHS["road"](), 4)
+    part, places = part_above(hierarchy, cp.asarray(np.array([5, 17, 5])))
+    host = part.to_host()
+    levels = np.searchsorted(host.levels, np.arange(host.vertex_count), "right")
+    tails = np.repeat(np.arange(host.vertex_count), np.diff(host.offsets))
+    assert (levels[host.heads] < levels[tails]).all()
+    assert host.levels[1] == hierarchy.core_count
+    assert 0 < host.vertex_count < hierarchy.vertex_count
+    assert places.get().tolist()[0] == places.get().tolist()[2]
+
+
+def test_a_dense_graph_is_given_up() -> None:
+    with pytest.raises(DenseError, match="contraction stops at"):
+        contracted(random_graph(30_000, 300_000, 7, 100), 8)
+
+
+def test_a_shortcut_that_does_not_fit() -> None:
+    from groute_py.device.cuda.hierarchy.rounds import contract
+
+    path = Graph(
+        np.array([0, 1, 2, 2]), np.array([1, 2], np.int32), np.full(2, 2**31 - 2, np.int32)
+    )
+    with pytest.raises(NarrowError):
+        contract(path.offsets, path.heads, path.weights, np.dtype(np.int32), 1)
