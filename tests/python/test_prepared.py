@@ -19,7 +19,7 @@ import groute_py
 from groute_py import Graph, InputError, PreparedGraph, Result
 from groute_py.engine import preparing
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Solver
+from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.whole import Whole
 from groute_py.hierarchy.hierarchy import Hierarchy
@@ -41,7 +41,7 @@ def solved(graph: Graph, source: int, ranks: int = 1, **options: Any) -> Result:
 
     def work(channel: Any) -> Result | None:
         supply = Whole(graph if channel.rank == 0 else None)
-        return Solver(supply, channel, Options(device="cpu", **options)).solve(source)
+        return SourceSolver(supply, channel, Options(device="cpu", **options)).sssp(source)
 
     result = on_ranks(ranks, work)[0]
     assert result is not None
@@ -89,7 +89,7 @@ class TestAnswers:
 
     def test_targets_and_cutoff(self, town: PreparedGraph) -> None:
         with groute_py.open(town, device="cpu") as solver:
-            some = solver.solve(21, targets=[2])
+            some = solver.sssp(21, targets=[2])
         assert some is not None
         assert some.statistics["bound"] == some.distances[2] == scipy_distances(ROAD, 21)[2]
         groute_py.verify(ROAD, some, cutoff=some.statistics["bound"])
@@ -146,7 +146,7 @@ class TestChoice:
 
     def test_hops(self, town: PreparedGraph) -> None:
         with groute_py.open(town, device="cpu", hops=True, prepare=True) as solver:
-            found = solver.solve(3)
+            found = solver.sssp(3)
         assert found is not None
         assert choice(found)[1].endswith("not contracted: arcs are counted")
         wanted = groute_py.bfs(ROAD, 3, device="cpu").distances
@@ -306,7 +306,7 @@ def test_a_prepared_file_on_several_ranks(town: PreparedGraph, tmp_path: Path, r
         found = []
         for options in ({}, {"algorithm": "delta-stepping"}):
             supply = supply_of(path, channel)
-            found.append(Solver(supply, channel, Options(device="cpu", **options)).solve(21))
+            found.append(SourceSolver(supply, channel, Options(device="cpu", **options)).sssp(21))
         return found
 
     for result, method in zip(

@@ -114,7 +114,7 @@ class TestNewYork:
         def work(channel: Any) -> list[Any]:
             whole = Whole(new_york_graph if channel.rank == 0 else None)
             solver = SourceSolver(whole, channel, Options(device=device, algorithm="contraction"))
-            return [solver.solve(answer.source - 1) for answer in NEW_YORK]
+            return [solver.sssp(answer.source - 1) for answer in NEW_YORK]
 
         results = on_ranks(2, work)[0]
         for result, answer in zip(results, NEW_YORK, strict=True):
