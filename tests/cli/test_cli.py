@@ -25,6 +25,7 @@ COMMANDS = [
     "algorithms",
     "apsp",
     "bfs",
+    "centrality",
     "convert",
     "doctor",
     "generate",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.commands_on_ranks import Ended, run_on_ranks
 from support.graphs import graph_of, scipy_distances
 
 from groute_py import generate, verify, write_graph
@@ -58,52 +59,73 @@ def test_the_same_answer_at_every_rank_count(device: str, groute: Any, source: i
         assert (sent.sum() > 0) == (ranks > 1)
 
 
-def test_for_people(groute: Any, source: int) -> None:
-    done = groute("sssp", SPEC, "-s", source, "--device", "cpu", "--verify", ranks=3)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("sum of distances") == 1
-    assert "3 (cpu: " in done.stdout
-    assert "groute-py" not in done.stderr
+STAR = graph_of(50, [(7, v, v + 1) for v in range(50) if v != 7])
+"""The hub's owner has every arc, other parts none."""
+
+NEGATIVE = graph_of(4, [(0, 1, 5), (0, 2, 2), (2, 1, -4), (1, 3, 1)])
+
+LINES = {
+    "for people": f"sssp {SPEC} -s SOURCE --device cpu --verify",
+    "trials": f"sssp {SPEC} -s SOURCE --trials 3 --device cpu --json",
+    "star": "sssp @star.gr.gz -s 8 -o @star.npz -t 50 --device cpu --verify --json",
+    "negative": "sssp @negative.gr -t 4 --device cpu --verify --json",
+    "arcs": "sssp @two.csr -s 1 -o @arcs.npz --partition arcs --device cpu --verify",
+    "vertices": "sssp @two.csr -s 1 -o @vertices.npz --partition vertices --device cpu --verify",
+}
+"""Command lines that one mpirun runs; ``@`` stands for the folder of the files."""
+
+
+@pytest.fixture(scope="module")
+def on_three_ranks(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Ended], Path]:
+    """How each of `LINES` ended, and the folder of the files."""
+    folder = tmp_path_factory.mktemp("files")
+    write_graph(STAR, folder / "star.gr.gz")
+    write_graph(NEGATIVE, folder / "negative.gr")
+    write_graph(graph_of(2, [(0, 1, 5), (1, 0, 7)]), folder / "two.csr")
+    start = str(int(np.argmax(np.diff(generate(SPEC).offsets))))
+    lines = [line.replace("@", f"{folder}/").replace("SOURCE", start) for line in LINES.values()]
+    ended = run_on_ranks([line.split() for line in lines], 3, tmp_path_factory.mktemp("ranks"))
+    return dict(zip(LINES, ended, strict=True)), folder
+
+
+def test_for_people(on_three_ranks: tuple[dict[str, Ended], Path]) -> None:
+    ended = on_three_ranks[0]["for people"]
+    assert ended.code == 0, ended.err
+    assert ended.out.count("sum of distances") == 1
+    assert "3 (cpu: " in ended.out
+    assert "groute-py" not in ended.err
 
 
 @pytest.mark.parametrize("partition", ["arcs", "vertices"])
-def test_more_ranks_than_vertices(partition: str, groute: Any, tmp_path: Path) -> None:
-    graph = graph_of(2, [(0, 1, 5), (1, 0, 7)])
-    write_graph(graph, tmp_path / "two.csr")
-    words = ("-o", tmp_path / "out.npz", "--partition", partition, "--device", "cpu", "--verify")
-    done = groute("sssp", tmp_path / "two.csr", "-s", 1, *words, ranks=4)
-    assert done.returncode == 0, done.stderr
-    result = load(tmp_path / "out.npz")
+def test_more_ranks_than_vertices(
+    partition: str, on_three_ranks: tuple[dict[str, Ended], Path]
+) -> None:
+    ended, folder = on_three_ranks
+    assert ended[partition].code == 0, ended[partition].err
+    result = load(folder / f"{partition}.npz")
     assert result.distances.tolist() == [7, 0]
     assert result.predecessors is not None
     assert result.predecessors.tolist() == [1, -1]
 
 
-def test_a_part_that_holds_all_arcs(groute: Any, tmp_path: Path) -> None:
-    """A star: the hub's owner has every arc, other parts none."""
-    graph = graph_of(50, [(7, v, v + 1) for v in range(50) if v != 7])
-    write_graph(graph, tmp_path / "star.gr.gz")
-    words = ("-s", 8, "-o", tmp_path / "out.npz", "-t", 50, "--device", "cpu", "--verify", "--json")
-    found = answer_of(groute("sssp", tmp_path / "star.gr.gz", *words, ranks=3))
-    assert found["paths"] == [{"target": 50, "distance": 50, "path": [8, 50]}]
-    result = load(tmp_path / "out.npz")
-    np.testing.assert_array_equal(result.distances, scipy_distances(graph, 7))
-    verify(graph, result)
+def test_a_part_that_holds_all_arcs(on_three_ranks: tuple[dict[str, Ended], Path]) -> None:
+    ended, folder = on_three_ranks
+    assert ended["star"].code == 0, ended["star"].err
+    paths = json.loads(ended["star"].out)["paths"]
+    assert paths == [{"target": 50, "distance": 50, "path": [8, 50]}]
+    result = load(folder / "star.npz")
+    np.testing.assert_array_equal(result.distances, scipy_distances(STAR, 7))
+    verify(STAR, result)
 
 
-def test_trials(groute: Any, source: int) -> None:
-    words = ("sssp", SPEC, "-s", source, "--trials", 3, "--device", "cpu", "--json")
-    found = answer_of(groute(*words, ranks=2))
-    times = found["trials"]["solve_seconds"]
-    assert len(times) == 3
-    assert found["trials"]["median"] == sorted(times)[1] > 0
+def test_trials(on_three_ranks: tuple[dict[str, Ended], Path]) -> None:
+    trials = json.loads(on_three_ranks[0]["trials"].out)["trials"]
+    assert len(trials["solve_seconds"]) == 3
+    assert trials["median"] == sorted(trials["solve_seconds"])[1] > 0
 
 
-def test_negative_weights(groute: Any, tmp_path: Path) -> None:
-    graph = graph_of(4, [(0, 1, 5), (0, 2, 2), (2, 1, -4), (1, 3, 1)])
-    write_graph(graph, tmp_path / "negative.gr")
-    words = ("sssp", tmp_path / "negative.gr", "-t", 4, "--device", "cpu", "--verify", "--json")
-    found = answer_of(groute(*words, ranks=3))
+def test_negative_weights(on_three_ranks: tuple[dict[str, Ended], Path]) -> None:
+    found = json.loads(on_three_ranks[0]["negative"].out)
     assert found["paths"] == [{"target": 4, "distance": -1, "path": [1, 3, 2, 4]}]
     assert found["statistics"]["algorithm"] == "bellman-ford"
 
