@@ -4,9 +4,10 @@
     python -m benchmarks --many --device cuda --case floyd:random:40000,320000/paths
     mpirun -n 4 python -m benchmarks --many --device cuda --case batch:NY
 
-A case is ``METHOD:GRAPH[/N][/paths][/half]``. The sources are N random vertices, or, without N, the
-532 sources of the DIMACS problem file for NY and all vertices of other graphs. ``half`` limits the
-matrix on the GPU to half of its size.
+A case is ``METHOD:GRAPH[/N][/paths][/sums|/among][/half]``. The sources are N random vertices, or,
+without N, the 532 sources of the DIMACS problem file for NY and all vertices of other graphs. With
+``sums`` only the sum of each row leaves the device, with ``among`` only the distances to the
+sources. ``half`` limits the matrix on the GPU to half of its size.
 
 The time starts with the graph on the device and ends with the last complete row in host memory
 (page-locked for a GPU), on the slowest rank. For a matrix it includes filling, closing and reading.
@@ -38,6 +39,7 @@ from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.rows import NarrowError, RowBlock
+from groute_py.device.summary import Wanted
 from groute_py.engine.agree import collective
 from groute_py.io.problems import read_sources
 from groute_py.many.apsp import Job, part_of, prepare
@@ -59,6 +61,9 @@ SETS = {
         "heap:random:4096,24576",
         "batch:random:65536,393216",
         "heap:random:65536,393216",
+        "sweep:NY/8192/sums",
+        "sweep:road:4900x4900/512/sums",
+        "sweep:road:4900x4900/10000/among",
     ],
     "cpu": ["floyd:random:1000,8000", "heap:random:4096,24576", "heap:random:1000,8000/paths"],
 }
@@ -80,6 +85,8 @@ class Case:
         graph: ``NY`` or the spec of a generated graph.
         count: the number of random sources; None for the graph's own.
         paths: whether to find predecessors.
+        sums: whether rows shrink to their sums.
+        among: whether only the sources' columns are kept.
         half: whether the GPU may hold only half of the matrix.
     """
 
@@ -88,6 +95,8 @@ class Case:
     graph: str
     count: int | None
     paths: bool
+    sums: bool
+    among: bool
     half: bool
 
     @classmethod
@@ -97,11 +106,15 @@ class Case:
         Raises:
             InputError: there is no such case.
         """
-        found = re.fullmatch(r"(\w+):(([A-Za-z]+)[^/]*)(?:/(\d+))?(/paths)?(/half)?", text)
+        found = re.fullmatch(
+            r"(\w+):(([A-Za-z]+)[^/]*)(?:/(\d+))?(/paths)?(/sums)?(/among)?(/half)?", text
+        )
         if not found or found[1] not in METHODS or found[3] not in KINDS:
-            raise InputError(f"case {text!r} is unknown; a case is METHOD:GRAPH[/N][/paths][/half]")
+            raise InputError(
+                f"case {text!r} is unknown; a case is METHOD:GRAPH[/N][/paths][/sums|/among][/half]"
+            )
         count = int(found[4]) if found[4] else None
-        return cls(text, found[1], found[2], count, bool(found[5]), bool(found[6]))
+        return cls(text, found[1], found[2], count, *map(bool, found.groups()[4:]))
 
     def load(self) -> tuple[Graph, Any]:
         """The graph and its sources; None for all vertices."""
@@ -169,13 +182,17 @@ def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str,
     with collective(channel), _fitting():
         solver = solving.opened(kind)
     opened_s = time.perf_counter() - start
+    targets = job.sources if case.among else None
     with collective(channel), _fitting():
-        verified = _verify(job, solver.blocks(own), own)
+        verified = _verify(job, solver.blocks(own, targets), own, targets)
     seconds = []
     for _ in range(repeat):
         channel.gather(None)
         start = time.perf_counter()
-        rows = sum(len(block.distances) for block in solver.blocks(own))
+        if case.sums:
+            rows = sum(summary.count for summary in solver.summaries(own, Wanted(False, None)))
+        else:
+            rows = sum(len(block.distances) for block in solver.blocks(own, targets))
         assert rows == len(own)
         seconds.append(max(channel.gather(time.perf_counter() - start)))
     median = statistics.median(seconds)
@@ -211,21 +228,22 @@ def _fitting() -> Iterator[None]:
         raise InputError("a distance does not fit in the type that is measured") from problem
 
 
-def _verify(job: Job, blocks: Any, own: Any) -> int:
+def _verify(job: Job, blocks: Any, own: Any, targets: Any) -> int:
     """Take all rows and verify some; the number of verified rows."""
     step = 1 if len(own) <= WHOLLY else len(own) // SOME
     verified = 0
     for block in blocks:
         for row in range(len(block.distances)):
             if (block.first + row) % step == 0:
-                _check(job.graph, int(own[block.first + row]), block, row)
+                _check(job.graph, int(own[block.first + row]), block, row, targets)
                 verified += 1
     return verified
 
 
-def _check(graph: Graph, source: int, block: RowBlock, row: int) -> None:
+def _check(graph: Graph, source: int, block: RowBlock, row: int, targets: Any) -> None:
     distances = public_distances(block.distances[row].copy())
-    if not np.array_equal(distances, reference_distances(graph, source)):
+    right = reference_distances(graph, source)
+    if not np.array_equal(distances, right if targets is None else right[targets]):
         raise VerificationError(f"the distances from {source} are wrong")
     if block.predecessors is not None:
         verify(graph, Result(source, distances, block.predecessors[row].astype(np.int64)))

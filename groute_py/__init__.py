@@ -16,7 +16,7 @@ from groute_py.system.linux import check_system
 check_system()
 
 if TYPE_CHECKING:
-    from groute_py.api import apsp, bfs, sssp
+    from groute_py.api import apsp, bfs, prepare, sssp
     from groute_py.api import open as open
     from groute_py.engine.solver import Solver
     from groute_py.errors import (
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from groute_py.graph.csr import Graph
     from groute_py.graph.generate import generate
+    from groute_py.hierarchy.prepared import PreparedGraph
     from groute_py.io.registry import read_graph, write_graph
     from groute_py.many.rows import SourceRows
     from groute_py.results.result import UNREACHED, Result
@@ -43,6 +44,7 @@ _HOMES = {
     "apsp": "groute_py.api",
     "bfs": "groute_py.api",
     "open": "groute_py.api",
+    "prepare": "groute_py.api",
     "sssp": "groute_py.api",
     "Solver": "groute_py.engine.solver",
     "FormatError": "groute_py.errors",
@@ -55,6 +57,7 @@ _HOMES = {
     "TimeLimitError": "groute_py.errors",
     "VerificationError": "groute_py.errors",
     "Graph": "groute_py.graph.csr",
+    "PreparedGraph": "groute_py.hierarchy.prepared",
     "read_graph": "groute_py.io.registry",
     "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
@@ -73,6 +76,7 @@ __all__ = [
     "GrouteError",
     "InputError",
     "NegativeCycleError",
+    "PreparedGraph",
     "Result",
     "RunError",
     "SetupError",
@@ -83,6 +87,7 @@ __all__ = [
     "apsp",
     "bfs",
     "generate",
+    "prepare",
     "read_graph",
     "sssp",
     "verify",

@@ -28,6 +28,7 @@ class Algorithm:
         unit_weights: whether every arc has to weigh 1.
         float_weights: whether weights may be floats.
         pads: whether the greatest int64 stands for no arc to it, so that none may weigh it.
+        contracts: whether it needs a hierarchy of the graph, made before it is loaded.
         distributed: whether several ranks share the work, by near–far relaxation with the windows
             below; else one rank has the whole graph and the others wait.
         devices: what relaxes where one rank has the whole graph, by ``cpu`` and ``cuda``.
@@ -41,6 +42,7 @@ class Algorithm:
     unit_weights: bool = False
     float_weights: bool = True
     pads: bool = False
+    contracts: bool = False
     distributed: bool = False
     devices: Makers = field(default_factory=lambda: NEAR_FAR)
     windows: Callable[[Facts, str, int], Windows] = no_windows

@@ -20,6 +20,7 @@ ALGORITHM = Algorithm(
     complexity="n + m + shortcuts",
     float_weights=False,
     pads=True,
+    contracts=True,
     devices={
         "cpu": on_cpu("groute_py.device.cpu.methods.contraction", "ContractionCpu"),
         "cuda": on_gpu("groute_py.device.cuda.methods.contraction", "Contraction"),

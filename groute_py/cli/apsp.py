@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from groute_py.cli.options import (
 from groute_py.cli.watch import watched
 from groute_py.errors import InputError, InterruptedRun, TimeLimitError, quote, signalled
 from groute_py.many.request import Request
+from groute_py.system.sizes import nbytes_of
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from groute_py.many.apsp import Job, Progress
     from groute_py.many.reduce import Reduction
     from groute_py.many.storage.partial import KeptRows
-
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
-"""What may stand behind the number of a size."""
 
 MEMORY = (
     "Take so much of the GPU's memory, such as 20G; on a CPU, for the matrix of floyd.  "
@@ -236,17 +233,9 @@ def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bo
 
 
 def _bytes(text: str | None) -> int | None:
-    """A size as people write it.
-
-    >>> _bytes("1.5G")
-    1500000000
-    """
+    """A size as people write it."""
     if text is None:
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?(|[KMG]i?)B?", text)
-    if not found:
+    if (size := nbytes_of(text)) is None:
         raise InputError(f"--memory-limit {quote(text)} is no size; write it as 20G or 512Mi")
-    size = float(found[1]) * UNITS[found[2]]
-    if size == float("inf"):
-        raise InputError(f"--memory-limit {text[:20]}… is more than there can be")
-    return int(size)
+    return size

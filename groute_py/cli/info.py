@@ -75,7 +75,7 @@ def info(
             "vertices_without_arcs_out": int((degrees == 0).sum()),
             "bytes": whole.nbytes,
         }
-        rows |= _reading(whole, as_json)
+        rows |= _hierarchy(whole) | _reading(whole, as_json)
         if parts is not None:
             from groute_py.partition.choose import partition, partitioners
             from groute_py.partition.quality import quality
@@ -87,6 +87,20 @@ def info(
         show.answer(rows, as_json=as_json)
 
     on_rank_0(work)
+
+
+def _hierarchy(graph: Graph) -> dict[str, Any]:
+    """What a prepared file has beside the graph."""
+    from groute_py.hierarchy.prepared import hierarchy_of
+
+    if (found := hierarchy_of(graph)) is None:
+        return {}
+    return {
+        "levels": len(found.levels) - 1,
+        "core": found.core_count,
+        "core_arcs": len(found.core_heads),
+        "arcs_upward": found.arc_count,
+    }
 
 
 def _reading(graph: Graph, as_json: bool) -> dict[str, Any]:

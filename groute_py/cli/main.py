@@ -21,12 +21,14 @@ import groute_py
 from groute_py.cli.algorithms import algorithms
 from groute_py.cli.apsp import apsp
 from groute_py.cli.bfs import bfs
+from groute_py.cli.cache import cache
 from groute_py.cli.convert import convert
 from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
 from groute_py.cli.info import info
 from groute_py.cli.launch import launch
 from groute_py.cli.plan import plan
+from groute_py.cli.prepare import prepare
 from groute_py.cli.repeats import Commands
 from groute_py.cli.show import warning
 from groute_py.cli.signals import be_deaf, be_done, first_heard, on_signal, raise_dropped
@@ -58,8 +60,8 @@ def commands() -> None:
 
 
 for command in (
-    *(sssp, bfs, apsp, info, generate, convert, verify),
-    *(algorithms, doctor, plan, launch),
+    *(sssp, bfs, apsp, prepare, info, generate, convert, verify),
+    *(algorithms, cache, doctor, plan, launch),
 ):
     commands.add_command(command)
 

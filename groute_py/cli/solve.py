@@ -85,6 +85,7 @@ def run(
             cache=cache_value(cache),
             progress=progress,
             columns=columns,
+            prepare=options.keeps_prepared,
         )
     read_s = time.monotonic() - start
     with Solver(supply, channel, options) as solver:

@@ -17,6 +17,7 @@ from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.mode import Mode, PlannedMode, enter, plan_mode
 from groute_py.engine.options import Options
 from groute_py.engine.planning import SolvePlan
+from groute_py.engine.preparing import Preparation, is_wanted, prepare_for
 from groute_py.engine.room import refuse_what_cannot_fit
 from groute_py.engine.statistics import Stopwatch
 from groute_py.engine.supply.base import Supply
@@ -24,6 +25,8 @@ from groute_py.errors import InputError
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.widen import widened
 from groute_py.partition.base import Partition
 from groute_py.partition.order import Order
 from groute_py.partition.quality import Quality, cost_of, imbalance_of, quality_of
@@ -127,6 +130,13 @@ class LoadedGraph:
         """Unmap the memory that is shared with other ranks; collective."""
         self.device.unlink()
 
+    def _share(self) -> Share:
+        """This rank's, with a hierarchy for distances of the type that is loaded."""
+        share = self.cut.share
+        if share.hierarchy is None:
+            return share
+        return replace(share, hierarchy=widened(share.hierarchy, self.distance_type))
+
     def _load_in(self, planned: PlannedMode) -> Mode | PlannedMode:
         """Load the share for a mode; see `enter` for what is returned."""
         most = max(self.channel.gather(len(self.cut.share.heads)))
@@ -138,7 +148,7 @@ class LoadedGraph:
             with self.watch.phase("compile"):
                 self.device.rehearse(terms)
             with self.watch.phase("upload"):
-                self.device.load(self.cut.share, terms)
+                self.device.load(self._share(), terms)
         with self.watch.phase("upload"):
             return enter(planned, self.channel, self.device)
 
@@ -159,11 +169,14 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
     with watch.phase("check"):
         facts = supply.facts(channel)
     numbering = supply.numbering() if channel.rank == 0 else None
-    plan, device = _planned(options, counting_hops(facts) if options.hops else facts, channel)
+    if options.hops:
+        facts = counting_hops(facts)
+    kind, preparation = _prepared(supply, options, facts, channel, watch)
+    plan, device = _planned(options, facts, kind, preparation, channel)
     _refuse_what_cannot_fit(plan, channel.gather(device.room()))
     mode = plan_mode(channel, device, plan.method, plan.facts, options.mode)
     with watch.phase("spread"):
-        cut = _receive(supply, channel, plan)
+        cut = _receive(supply, channel, plan, preparation.hierarchy)
     return LoadedGraph(channel, device, plan, mode, cut, numbering, watch)
 
 
@@ -174,21 +187,41 @@ def agree_on(options: Options, channel: Channel) -> None:
     refuse_difference(channel, options.alike)
 
 
-def _planned(options: Options, facts: Facts, channel: Channel) -> tuple[SolvePlan, Device]:
-    """The plan, and the device that this rank opens for it. Collective."""
+def _prepared(
+    supply: Supply, options: Options, facts: Facts, channel: Channel, watch: Stopwatch
+) -> tuple[str, Preparation]:
+    """The kind of rank 0's device, and what became of the graph there. Collective."""
 
-    def kind() -> str:
+    def prepared() -> tuple[str, Preparation]:
         options.check_against(facts)
-        return kind_of(options.device, devices_of(options.algorithm))
+        kind = kind_of(options.device, devices_of(options.algorithm))
+        if options.algorithm != "auto":
+            algorithm(options.algorithm, facts, kind, channel.size)  # refuses what it cannot take
+        if not is_wanted(supply, options):
+            return kind, Preparation()
+        with watch.phase("contract"):
+            return kind, prepare_for(supply, options, facts, kind)
 
-    kind_on_root = on_root(channel, kind)  # so that all ranks choose the same method
+    return on_root(channel, prepared)
+
+
+def _planned(
+    options: Options, facts: Facts, kind: str, preparation: Preparation, channel: Channel
+) -> tuple[SolvePlan, Device]:
+    """The plan, and the device that this rank opens for it. Collective.
+
+    The kind is rank 0's, so that all ranks choose the same method.
+    """
     with collective(channel):
-        choice = algorithm(options.algorithm, facts, kind_on_root, channel.size)
+        choice = preparation.choice or preparation.explained(
+            algorithm(options.algorithm, facts, kind, channel.size)
+        )
         makers = choice.method.makers(channel.size)
         here = local_rank(channel.rank)
         device = choose(options.device, here, direct=channel.direct, makers=makers)
         _check_download(options, channel, device)
-    return SolvePlan(options, facts, choice, device.name, channel.size), device
+    plan = SolvePlan(options, facts, choice, device.name, channel.size, preparation.type)
+    return plan, device
 
 
 def _check_download(options: Options, channel: Channel, device: Device) -> None:
@@ -213,8 +246,8 @@ def _refuse_what_cannot_fit(plan: SolvePlan, rooms: list[int | None]) -> None:
     refuse_what_cannot_fit(facts.name, size, plan.types[0], rooms, remedy)
 
 
-def _receive(supply: Supply, channel: Channel, plan: SolvePlan) -> Cut:
-    """Cut the graph; this rank gets its share. Collective."""
+def _receive(supply: Supply, channel: Channel, plan: SolvePlan, hierarchy: Hierarchy | None) -> Cut:
+    """Cut the graph; this rank gets its share, rank 0 with the hierarchy. Collective."""
     spread = supply.spread(channel, plan.spreading)
     rows = spread.rows
     if plan.device == "cpu" or plan.facts.has_negative:
@@ -224,4 +257,7 @@ def _receive(supply: Supply, channel: Channel, plan: SolvePlan) -> Cut:
     quality = quality_of(channel.gather(cost_of(rows, spread.partition, channel.rank)))
     with collective(channel):
         share = share_of(rows, spread.partition, channel.rank)
+        if hierarchy is not None and plan.method.contracts:
+            on_host = plan.device == "cpu"
+            share = replace(share, hierarchy=hierarchy.to_host() if on_host else hierarchy)
     return Cut(spread.partition, spread.order, quality, share)

@@ -155,9 +155,9 @@ class Options:
     )
     prepare: bool = option(
         False,
-        "On GPUs: spend time on loading so that each solve takes less.",
-        details="See below",
-        in_python="See [`--prepare`](command-line.md#sssp)",
+        "Spend time on loading so that each solve takes less.",
+        details="See [prepared graphs](prepared.md)",
+        in_python="See [prepared graphs](prepared.md)",
         of=ONE_SOURCE,
     )
     hops: bool = option(
@@ -175,6 +175,11 @@ class Options:
     def renumbers(self) -> bool:
         """Whether an order is asked for."""
         return self.order not in ("auto", "none")
+
+    @property
+    def keeps_prepared(self) -> bool:
+        """Whether the hierarchy of a file is to be kept in the cache, or read from there."""
+        return self.prepare and self.algorithm in ("auto", "contraction") and not self.hops
 
     @property
     def alike(self) -> dict[str, Any]:

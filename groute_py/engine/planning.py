@@ -38,6 +38,7 @@ class SolvePlan:
         choice: the method, and why that one.
         device: ``cpu`` or ``cuda``, what this rank computes on.
         ranks: how many.
+        hierarchy_type: of the weights of the graph's hierarchy, if the method needs one.
     """
 
     options: Options
@@ -45,6 +46,7 @@ class SolvePlan:
     choice: Choice
     device: str
     ranks: int
+    hierarchy_type: np.dtype[Any] | None = None
 
     @property
     def method(self) -> Algorithm:
@@ -54,12 +56,18 @@ class SolvePlan:
     @cached_property
     def types(self) -> tuple[np.dtype[Any], ...]:
         """The distance types to be tried, the narrowest first."""
-        return tuple(distance_types(self.facts))
+        types = distance_types(self.facts)
+        if self.hierarchy_type is not None:  # what does not fit in a type there, does not at all
+            types = [kind for kind in types if kind.itemsize >= self.hierarchy_type.itemsize]
+        return tuple(types)
 
     @property
     def spreading(self) -> Options:
-        """The options for the cut: a method that is not distributed has all on the first rank."""
-        if self.ranks > 1 and not self.method.distributed:
+        """The options for the cut: a method that is not distributed has all on the first rank.
+
+        A hierarchy is of the vertices as the input numbers them.
+        """
+        if self.method.contracts or (self.ranks > 1 and not self.method.distributed):
             return replace(self.options, partition="first", order="none")
         return self.options
 

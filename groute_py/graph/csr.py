@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -112,12 +112,20 @@ class Graph:
             return self
         arrays: Any = (self.offsets, self.heads, self.weights)
         offsets, heads, weights = (array.get() for array in arrays)
-        return replace(self, offsets=offsets, heads=heads, weights=weights)
+        return self.changed(offsets=offsets, heads=heads, weights=weights)
 
     def with_unit_weights(self) -> Graph:
         """The graph with int32 weights of 1, in host memory."""
         host = self.to_host()
-        return replace(host, weights=np.ones(host.arc_count, np.int32))
+        return host.changed(weights=np.ones(host.arc_count, np.int32))
+
+    def changed(self, **changes: Any) -> Graph:
+        """A graph that is like this one but for some arguments of the class.
+
+        It never is of a subclass: what that has beside the arrays may not belong to the new ones.
+        """
+        kept = {entry.name: getattr(self, entry.name) for entry in fields(Graph)}
+        return Graph(**kept | changes)
 
     @property
     def vertex_count(self) -> int:

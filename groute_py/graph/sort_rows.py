@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.rows import ascend, sort_rows
 
@@ -21,4 +19,4 @@ def with_ascending_rows(graph: Graph) -> Graph:
         return graph
     heads, weights = graph.heads.copy(), graph.weights.copy()
     sort_rows(graph.offsets, heads, weights)
-    return replace(graph, heads=heads, weights=weights)
+    return graph.changed(heads=heads, weights=weights)

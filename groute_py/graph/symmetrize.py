@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ def mirrored(graph: Graph, sign: int = 1) -> Graph:
         np.concatenate([graph.heads, tails[other]]),
         np.concatenate([graph.weights, back]),
     )
-    return replace(graph, offsets=offsets, heads=heads, weights=weights)
+    return graph.changed(offsets=offsets, heads=heads, weights=weights)
 
 
 def is_symmetric(graph: Graph) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from groute_py.graph.facts import Facts
 
-MOST_NEIGHBOURS = 9.0
-"""Arcs of a vertex on the mean up to which contraction is tried: a raster has 8."""
+MOST_NEIGHBOURS = 5.0
+"""Arcs of a vertex on the mean up to which contraction is tried: roads have 2.5, a grid has 4."""
 
-MOST_ARCS = 2**31 - 1
-"""Of a graph that is contracted: numbers of arcs have 32 bits."""
+MOST_VERTICES, MOST_ARCS = 2**31 - 1, 2**30
+"""Of a graph that is contracted: numbers of vertices and, with shortcuts, of arcs have 32 bits."""
 
 
 def why_not(facts: Facts) -> str | None:
@@ -17,15 +19,26 @@ def why_not(facts: Facts) -> str | None:
     The try ends with `groute_py.hierarchy.problems.DenseError` on graphs that become dense, such as
     random ones.
     """
-    if facts.has_negative:
-        return f"a weight is negative ({facts.least})"
-    if facts.weight_type.kind == "f":
-        return "sums of float weights over shortcuts would be rounded in another order"
+    if (why := cannot(facts)) is not None:
+        return why
     if facts.mean_degree > MOST_NEIGHBOURS:
         return (
             f"its vertices have {facts.mean_degree:.1f} arcs on the mean; contraction pays up to "
             f"{MOST_NEIGHBOURS:.0f}, on roads, meshes and trees"
         )
-    if facts.arc_count > MOST_ARCS // 2:
-        return f"it has more than {MOST_ARCS // 2:,} arcs"
+    return None
+
+
+def cannot(facts: Facts) -> str | None:
+    """Why a graph has no hierarchy, however long the contraction takes; None if it may have one."""
+    if facts.has_negative:
+        return f"a weight is negative ({facts.least})"
+    if facts.weight_type.kind == "f":
+        return "sums of float weights over shortcuts would be rounded in another order"
+    if facts.greatest == np.iinfo(np.int64).max:
+        return f"a weight is {facts.greatest}, which stands for no path"
+    if facts.vertex_count > MOST_VERTICES:
+        return f"it has more than {MOST_VERTICES:,} vertices"
+    if facts.arc_count > MOST_ARCS:
+        return f"it has more than {MOST_ARCS:,} arcs"
     return None

@@ -18,7 +18,9 @@ from pathlib import Path
 
 from groute_py.errors import CacheWarning, FormatError, InputError
 from groute_py.graph.csr import Graph
+from groute_py.io.array_file import Source
 from groute_py.io.cache_folder import cache_folder
+from groute_py.io.cache_limit import note_use, remove_beyond_limit
 from groute_py.io.compression import bare_name
 from groute_py.io.formats import native
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_file
@@ -37,15 +39,18 @@ def folder_for(
     if cache is None:
         cache = path.stat().st_size >= (LARGE_COMPRESSED if compressed else LARGE_PLAIN)
     if isinstance(cache, bool):
-        return _usual_folder() if cache else None
+        return usual_folder() if cache else None
     folder = Path(cache)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is no folder, so no copies of graphs can be kept there")
     return folder
 
 
-def _usual_folder() -> Path | None:
-    """None, with one warning, where others could put copies into it."""
+def usual_folder() -> Path | None:
+    """The folder of copies in the cache folder.
+
+    None, with one warning, where others could put copies into it.
+    """
     try:
         return cache_folder("graphs")
     except InputError as problem:
@@ -59,7 +64,7 @@ def read_through(
     path: Path, folder: Path, read: Callable[[], Graph], asked: Columns = BY_TITLE
 ) -> Graph:
     """The graph from its copy where that is fresh, else from `read`, leaving a copy."""
-    source = native.Source.of(path)
+    source = Source.of(path)
     copy = folder / copy_name(path, asked)
     graph = _fresh(copy, path, source)
     if graph is None:
@@ -73,10 +78,13 @@ def fresh_copy(path: Path, folder: Path, asked: Columns = BY_TITLE) -> Path | No
     copy = folder / copy_name(path, asked)
     try:
         made_from = map_copy(copy).source
-        fresh = made_from == native.Source.of(path) and _is_as_closed(copy, path)
+        fresh = made_from == Source.of(path) and is_as_closed(copy, path)
     except (OSError, FormatError):
         return None
-    return copy if fresh else None
+    if not fresh:
+        return None
+    note_use(copy)
+    return copy
 
 
 def map_copy(copy: Path) -> native.Contents:
@@ -105,25 +113,28 @@ def copy_name(path: Path, asked: Columns = BY_TITLE) -> str:
     return f"{path.name.split('.')[0][:40]}-{digest[:20]}.csr"
 
 
-def _fresh(copy: Path, path: Path, source: native.Source) -> Graph | None:
+def _fresh(copy: Path, path: Path, source: Source) -> Graph | None:
     try:
         contents = map_copy(copy)
-        if contents.source != source or not _is_as_closed(copy, path):
+        if contents.source != source or not is_as_closed(copy, path):
             return None
-        return native.graph_of(copy, contents)
+        found = native.graph_of(copy, contents)
     except (OSError, FormatError):
         return None
+    note_use(copy)
+    return found
 
 
-def _is_as_closed(copy: Path, path: Path) -> bool:
+def is_as_closed(copy: Path, path: Path) -> bool:
     """Whether nobody may read the copy who may not read its text."""
     status = copy.lstat()
     return not status.st_mode & 0o777 & ~rights_of_copy(path.stat(), status)
 
 
-def _keep(graph: Graph, copy: Path, path: Path, source: native.Source) -> None:
+def _keep(graph: Graph, copy: Path, path: Path, source: Source) -> None:
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
         native.write_copy(graph, copy, path, source)
     except OSError:
         return
+    remove_beyond_limit(copy.parent)

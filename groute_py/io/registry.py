@@ -18,6 +18,7 @@ from groute_py.graph.size import Size
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io import cache as cached
 from groute_py.io import foreign_formats
+from groute_py.io.array_file import Source
 from groute_py.io.compression import SUFFIXES, bare_name
 from groute_py.io.file_head import Head
 from groute_py.io.formats import (
@@ -30,9 +31,11 @@ from groute_py.io.formats import (
     native,
     pace,
     parquet,
+    prepared,
     scipy_npz,
 )
 from groute_py.io.formats.edge_list import edge_list
+from groute_py.io.prepared_cache import PreparedCopy, prepared_copy
 from groute_py.io.rank_piece import Piece
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.io.text.lines import Progress
@@ -61,6 +64,14 @@ class Format(NamedTuple):
 
 FORMATS = {
     "native CSR": Format(native.sniff, native.read, native.write, (".csr",), compressible=False),
+    "prepared graph": Format(
+        prepared.sniff,
+        prepared.read,
+        prepared.write,
+        (prepared.SUFFIX,),
+        compressible=False,
+        size=prepared.size,
+    ),
     "Matrix Market": Format(
         matrix_market.sniff,
         matrix_market.read,
@@ -113,6 +124,9 @@ FORMATS = {
 }
 """The formats, by the name that messages give them, in the order in which they are looked for."""
 
+
+MAPPED = (FORMATS["native CSR"], FORMATS["prepared graph"])
+"""Those that are mapped into memory instead of read."""
 
 ATTEMPTS = 2
 """How often a file is read whose time changes, as by ``touch``, or late on a network's disk."""
@@ -196,6 +210,22 @@ def native_file(
     if folder is None or not form.compressible:
         return None
     return cached.fresh_copy(path, folder, asked)
+
+
+def prepared_place(
+    path: str | os.PathLike[str],
+    cache: bool | str | os.PathLike[str] | None,
+    asked: Columns,
+) -> PreparedCopy | None:
+    """Where the cache keeps what a file becomes once it is prepared; None where it does not.
+
+    Raises:
+        FormatError: as `read_graph`, where the file is looked at.
+    """
+    path = Path(path)
+    if _format(path, Head(path, asked)) is FORMATS["prepared graph"]:
+        return None
+    return prepared_copy(path, cache, asked)
 
 
 def size_of_file(
@@ -284,15 +314,15 @@ def written_form(path: Path) -> Format:
 def _read_whole(form: Format, path: Path, asked: Columns, progress: Progress | None) -> Graph:
     """Read a file that stays the same meanwhile.
 
-    Where only its time has changed it is read once more. A native file is mapped: what it is
-    replaced with is another one.
+    Where only its time has changed it is read once more. Our own files are mapped: what one is
+    replaced with is another file.
     """
     for _ in range(ATTEMPTS):
-        before = native.Source.of(path)
+        before = Source.of(path)
         with _refusing(path):
             graph = _read_once(form, path, progress, asked)
         now = _source_of(path)
-        if form is FORMATS["native CSR"] or now is None or now == before:
+        if form in MAPPED or now is None or now == before:
             return graph
         if now.size != before.size:
             break
@@ -317,10 +347,10 @@ def _refusing(path: Path) -> Iterator[None]:
         raise FormatError(path, f"needs more memory than there is ({error})") from error
 
 
-def _source_of(path: Path) -> native.Source | None:
+def _source_of(path: Path) -> Source | None:
     """None where it has been removed; who has opened it has all of it."""
     try:
-        return native.Source.of(path)
+        return Source.of(path)
     except OSError:
         return None
 

@@ -29,13 +29,16 @@ FLOYD_RATE = {
 CPU_ARC_S = {"batch": 2.0e-8, "heap": 1.0e-8}
 """Seconds for each source and each arc or vertex, of one core."""
 
-CPU_CONTRACT_S = 4e-6
-"""Seconds to contract a graph for each vertex and arc, of one core."""
+CONTRACT_S, CPU_CONTRACT_S = 6e-9, 4e-6
+"""Seconds to contract a graph for each vertex and arc, by a GPU and by one core."""
 
-SWEEP_S, CPU_SWEEP_S = 3e-12, 2e-9
+CORE_S = 0.15
+"""Seconds that a GPU takes for the core, and for what does not depend on the graph."""
+
+SWEEP_S, CPU_SWEEP_S = 4e-12, 2e-9
 """Seconds of a sweep for each vertex and arc, of several at once; on a GPU and of one core."""
 
-CLIMB_S = 1e-4
+CLIMB_S, CPU_CLIMB_S = 5e-6, 1e-4
 """Seconds of a source's search up to the core and through it."""
 
 CPU_SETTLE_S = 1.5e-7
@@ -86,14 +89,12 @@ def estimates(
         ranks: how many share the sources.
         destination: of the rows, a key of `DELIVERY_RATE`.
         predecessors: whether they are delivered too.
-        prepared: whether the graph has been contracted. If not, sweeps are considered on a CPU
-            for meshes only, and take the time for contraction too.
+        prepared: whether the graph has been contracted; if not, sweeps take the time for that too.
     """
     share = math.ceil(count / ranks)
     device = "cpu" if gpu is None else "cuda"
     solving = _on_cpu(facts, share) if gpu is None else _on_gpu(facts, share, gpu)
-    contracts = gpu is None and facts.mean_degree < MESH_DEGREE
-    if (prepared or contracts) and why_not(facts) is None:
+    if why_not(facts) is None:
         solving["sweep"] = _sweep(facts, share, device, prepared=prepared)
     solving["floyd"] = _floyd(facts, device) / ranks
     entry_bytes = (4 if facts.weight_type.name == "float32" else 8) + 4 * predecessors
@@ -111,10 +112,13 @@ def _floyd(facts: Facts, device: str) -> float:
 def _sweep(facts: Facts, count: int, device: str, *, prepared: bool) -> float:
     """Each rank contracts the whole graph."""
     size = facts.vertex_count + facts.arc_count
-    if device == "cuda":  # prepared
-        return OPEN_S + UPLOAD_S * facts.arc_count + count * (CLIMB_S + SWEEP_S * size)
+    if device == "cuda":
+        contracting = 0.0 if prepared else CONTRACT_S * size
+        opening = OPEN_S + UPLOAD_S * facts.arc_count + CORE_S + contracting
+        return opening + count * (CLIMB_S + SWEEP_S * size)
     contracting = 0.0 if prepared else CPU_CONTRACT_S * size
-    return (contracting + count * (CLIMB_S + CPU_SWEEP_S * size)) / len(os.sched_getaffinity(0))
+    solving = count * (CPU_CLIMB_S + CPU_SWEEP_S * size)
+    return (contracting + solving) / len(os.sched_getaffinity(0))
 
 
 def _on_cpu(facts: Facts, count: int) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ def one_precision(graph: Graph) -> Graph:
     sums = MARGIN * graph.vertex_count * float(graph.weights.max())
     if graph.weights.min() >= 0 and sums < float(np.finfo(np.float32).max):
         return graph
-    return replace(graph, weights=graph.weights.astype(np.float64))
+    return graph.changed(weights=graph.weights.astype(np.float64))
 
 
 def row_types(facts: Facts, device: str, algorithm: str = "") -> list[np.dtype[Any]]:

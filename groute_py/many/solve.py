@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +20,7 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.hierarchy.problems import DenseError
 from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows
@@ -169,12 +170,18 @@ class Solving:
         """Sweeps; a method that takes every graph where `choose` took them for one that resists."""
         arcs = CpuGraph(self._graph, distance_type)
         trees = self._request.predecessors
-        try:
+        with self._tried_sweeps():
             return CpuSweeps(arcs, self._hierarchy, predecessors=trees)
+        return EngineRows(self._graph, predecessors=trees)
+
+    @contextmanager
+    def _tried_sweeps(self) -> Iterator[None]:
+        """Go on behind the block if the graph does not contract and nobody asked for sweeps."""
+        try:
+            yield
         except DenseError as problem:
-            if self._request.algorithm == "auto":
-                return EngineRows(self._graph, predecessors=trees)
-            raise InputError(f"{problem}; use another --algorithm") from problem
+            if self._request.algorithm != "auto":
+                raise InputError(f"{problem}; use another --algorithm") from problem
 
     def _opened_on_gpu(self, distance_type: np.dtype[Any]) -> RowSolver:
         from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
@@ -189,8 +196,9 @@ class Solving:
         if self._choice.algorithm == "floyd":
             return self._opened_matrix(graph)
         if self._choice.algorithm == "sweep":
-            return CudaSweeps(graph, self._hierarchy, predecessors=predecessors)
-        method = batch_method(graph) if self._choice.algorithm == "batch" else heap_method(graph)
+            with self._tried_sweeps():
+                return CudaSweeps(graph, self._hierarchy, predecessors=predecessors)
+        method = heap_method(graph) if self._choice.algorithm == "heap" else batch_method(graph)
         return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
 
     def _opened_matrix(self, graph: CudaGraph) -> RowSolver:
@@ -212,12 +220,6 @@ class Solving:
             own = sources[block.first : block.first + len(distances)]
             distances = lifted(distances, self._height, own, self._graph.name)
         return replace(block, distances=distances)
-
-
-def hierarchy_of(graph: Graph) -> Hierarchy | None:
-    """The hierarchy that a graph carries, if it was contracted before."""
-    hierarchy: Hierarchy | None = getattr(graph, "hierarchy", None)
-    return hierarchy
 
 
 def batch_delta(facts: Facts) -> float:

@@ -21,6 +21,9 @@ from groute_py.errors import GrouteError, InputError, RunError
 from groute_py.system.paths import is_file_there, is_there
 from groute_py.system.streams import check_stream, is_stream, opened, own_descriptor
 
+OWN_FILES = Path("/proc/self/fd")
+"""Links to the files that this process has open."""
+
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of a full or failing disk."""
 
@@ -39,13 +42,37 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     target = path.resolve()
     draft = target.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
-        with open(draft, "xb") as file:
+        with _new_file(draft) as file:
             if target.exists():
                 os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
             yield file
+            file.flush()
+            _give_name(file, draft)
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _new_file(draft: Path) -> BinaryIO:
+    """A file without a name, of which nothing is left when the process is killed.
+
+    Where the file system has no such files it has the name of the draft.
+    """
+    if not OWN_FILES.is_dir():
+        return open(draft, "xb")
+    try:
+        flags = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC
+        return open(os.open(draft.parent, flags, 0o666), "w+b")
+    except OSError:
+        return open(draft, "xb")
+
+
+def _give_name(file: BinaryIO, draft: Path) -> None:
+    """Give a file the name of the draft, if it has none."""
+    descriptor = file.fileno()
+    if os.fstat(descriptor).st_nlink == 0:
+        # with a descriptor of a folder Python follows the link, as it has to
+        os.link(OWN_FILES / str(descriptor), draft, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def put(draft: Path, path: Path) -> None:

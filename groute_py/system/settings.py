@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from groute_py.errors import InputError
+from groute_py.system.sizes import nbytes_of
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Settings:
             (``GROUTE_PY_DEVICE``, else ``auto``).
         silence_s: how long a rank may give no sign of life before the job is ended
             (``GROUTE_PY_SILENCE_S``, 2 or more, else 20; 0 for no watch).
+        cache_limit: bytes that the copies in a cache folder may take together
+            (``GROUTE_PY_CACHE_LIMIT``, such as 20G); None for any number.
         hosts: of how many hosts this one plays the part (``GROUTE_PY_HOSTS``): rank r of n is
             taken to be on the (r · hosts // n)-th; None to take it for what it is.
     """
@@ -35,6 +38,7 @@ class Settings:
     gpu_aware_mpi: bool | None
     device: str
     silence_s: float
+    cache_limit: int | None
     hosts: int | None
 
 
@@ -63,6 +67,7 @@ def settings() -> Settings:
         gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
         device=os.environ.get("GROUTE_PY_DEVICE") or "auto",
         silence_s=_seconds("GROUTE_PY_SILENCE_S", 20.0, least=2.0),
+        cache_limit=_size("GROUTE_PY_CACHE_LIMIT"),
         hosts=_count("GROUTE_PY_HOSTS"),
     )
 
@@ -102,6 +107,15 @@ def _count(name: str) -> int | None:
     if value.isascii() and value.isdecimal() and len(value) < 10 and int(value) > 0:
         return int(value)
     raise InputError(f"{name}={value}: expected a number from 1")
+
+
+def _size(name: str) -> int | None:
+    value = os.environ.get(name)
+    if not value:
+        return None
+    if (size := nbytes_of(value)) is None:
+        raise InputError(f"{name}={value}: expected a size, such as 20G or 512Mi")
+    return size
 
 
 def _seconds(name: str, default: float, least: float) -> float:

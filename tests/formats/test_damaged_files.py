@@ -26,7 +26,7 @@ def csr(fields: bytes | dict[str, Any], ids: Any = None, offsets: bytes | None =
     if isinstance(fields, dict):
         known = {"first_id": 0, "name": "g", "source": None, "ids": ids is not None}
         fields = json.dumps(known | fields).encode()
-    content = native.MAGIC + fields
+    content = native.KIND.magic + fields
     content += b" " * (-(len(content) + 1) % 64) + b"\n"
     arrays = [offsets or npy([0, 1, 1]), npy(np.int32([1])), npy(np.int32([5]))]
     for array in [*arrays, *([] if ids is None else [npy(ids)])]:

@@ -74,11 +74,11 @@ def test_native_by_content(tmp_path, text_file):
         (gzip.compress(b""), "is empty once decompressed"),
         (b"hello\n", "known formats are native CSR, Matrix Market"),
         (b"\x00\x01\x02", "is not a graph file"),
-        (gzip.compress(native.MAGIC), "native CSR within gzip"),
+        (gzip.compress(native.KIND.magic), "native CSR within gzip"),
         (b"\xfd7zXZ\0rest", "truncated: the xz data"),
         (gzip.compress(TEXT)[:11], "truncated"),
         (b"\x1f\x8b rubbish", "damaged gzip data"),
-        (native.MAGIC + b"{}\n", "lacks fields"),
+        (native.KIND.magic + b"{}\n", "lacks fields"),
     ],
 )
 def test_content_that_is_refused(tmp_path, content, message):
@@ -182,7 +182,7 @@ def test_a_stale_copy_is_replaced(tmp_path, text_file, counted, kept_time):
     assert len(counted) == 2
 
 
-@pytest.mark.parametrize("damage", [b"", b"rubbish", native.MAGIC + b"{}\n"])
+@pytest.mark.parametrize("damage", [b"", b"rubbish", native.KIND.magic + b"{}\n"])
 def test_a_damaged_copy_is_replaced(tmp_path, text_file, counted, damage):
     (tmp_path / cache.copy_name(text_file)).write_bytes(damage)
     for _ in range(2):

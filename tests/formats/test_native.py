@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from groute_py.errors import FormatError
 from groute_py.graph.csr import WEIGHT_TYPES, Graph
+from groute_py.io import array_file
 from groute_py.io.formats import native
 from groute_py.system.atomic_file import replacing
 
@@ -42,11 +43,11 @@ def test_arrays_are_mapped_and_aligned(tmp_path, graph):
         assert array.flags.aligned
         assert not array.flags.owndata
         assert not array.flags.writeable
-        assert array.ctypes.data % native.ALIGNMENT == 0
+        assert array.ctypes.data % array_file.ALIGNMENT == 0
 
 
 def test_source(tmp_path, graph):
-    source = native.Source(10, 20)
+    source = array_file.Source(10, 20)
     (tmp_path / "g.gr").touch()
     native.write_copy(graph, tmp_path / "g.csr", tmp_path / "g.gr", source)
     assert native.map_file(tmp_path / "g.csr").source == source

@@ -20,7 +20,7 @@ from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.mapped import Mapped
 from groute_py.errors import CacheWarning
 from groute_py.graph.generate import generate
-from groute_py.io import cache, cache_folder, datasets, digests
+from groute_py.io import array_file, cache, cache_folder, datasets, digests
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 STRANGER = 12345
@@ -48,7 +48,7 @@ def forged(text: Path, copy: Path) -> None:
     """Put another graph's copy in the place of a text's, with the right size and time."""
     copy.parent.mkdir(parents=True, exist_ok=True)
     graph = generate("road:3x3")
-    cache.native.write_copy(graph, copy, text, cache.native.Source.of(text))
+    cache.native.write_copy(graph, copy, text, array_file.Source.of(text))
 
 
 def same(graph: Graph, text: Path) -> bool:

@@ -105,7 +105,13 @@ def test_example_on_ranks(name: str, says: list[str]) -> None:
         assert done.stdout.count(part) == 1, done.stdout
 
 
-CONSOLES = ["README.md", "docs/command-line.md", "docs/files.md", "docs/tables.md"]
+CONSOLES = [
+    "README.md",
+    "docs/command-line.md",
+    "docs/files.md",
+    "docs/prepared.md",
+    "docs/tables.md",
+]
 """The documents with commands and their answers; those of a document share a folder."""
 
 RANKS = re.compile(r"^(mpirun|python -m groute_py\.launch) -n (\d+) (-- |groute-py )")

@@ -24,7 +24,7 @@ from groute_py.engine.supply.pieces import Pieces, read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.facts import facts_of
-from groute_py.io import cache
+from groute_py.io import array_file, cache
 from groute_py.io.formats import native
 from groute_py.io.text import lines
 from groute_py.results.result import load
@@ -78,7 +78,7 @@ def check_same(path: Path, ranks: int) -> None:
     assert facts.mean == pytest.approx(facts_of(expected).mean)
     assert vars(facts) | {"mean": 0} == vars(facts_of(expected)) | {"mean": 0}
     alone = path.with_name("alone.csr")
-    native.write_copy(whole, alone, path, native.Source.of(path))
+    native.write_copy(whole, alone, path, array_file.Source.of(path))
     assert copy_beside(path).read_bytes() == alone.read_bytes()
     assert list(copy_beside(path).parent.iterdir()) == [copy_beside(path)]
 

@@ -10,6 +10,8 @@ from groute_py.engine.options import Options
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.partition.base import Partition
 from groute_py.partition.order import Order
 from groute_py.partition.share import Rows
@@ -53,4 +55,10 @@ class Supply(Protocol):
         """The ids of the vertices."""
 
     def graph(self) -> Graph:
-        """The whole graph, for verification and for orders."""
+        """The whole graph, for verification, for orders and to contract it."""
+
+    def hierarchy(self) -> Hierarchy | None:
+        """Of the graph, if it was contracted before."""
+
+    def keep(self, graph: PreparedGraph) -> None:
+        """Keep the graph, now prepared, for the next run, where that is wanted."""

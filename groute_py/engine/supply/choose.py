@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
 from groute_py.engine.supply.base import Supply
+from groute_py.engine.supply.keeping import Keeping
 from groute_py.engine.supply.mapped import Mapped, mapped_copy
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.interop.graph_like import GraphLike, as_graph, file_of
-from groute_py.io.registry import copy_for, is_for_pieces, native_file
+from groute_py.io.prepared_cache import PreparedCopy
+from groute_py.io.registry import copy_for, is_for_pieces, native_file, prepared_place
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
 
@@ -26,6 +29,7 @@ def supply_of(
     cache: bool | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     columns: Columns = BY_TITLE,
+    prepare: bool = False,
 ) -> Supply:
     """The supply from which the ranks get their rows of ``graph``. Collective.
 
@@ -37,10 +41,40 @@ def supply_of(
         cache: as for `read_graph`.
         progress: as for `read_graph`.
         columns: the columns of a table that the caller names.
+        prepare: whether what the cache has of the prepared file will do, and whether to keep it
+            there once it is made.
 
     Raises:
         InputError: ``graph`` is not a valid graph; the same error on every rank.
     """
+
+    def kept() -> Whole | PreparedCopy | None:
+        if not prepare or (file := file_of(graph, progress)) is None:
+            return None
+        copy = prepared_place(file, cache, columns._replace(undirected=undirected))
+        found = None if copy is None else copy.read()
+        return copy if found is None else Whole(found)
+
+    copy = on_root(channel, kept)
+    if isinstance(copy, Whole):
+        return copy
+    reading = Reading(undirected, cache, progress, columns)
+    supply = _unprepared(graph, channel, reading, whole=whole or prepare)
+    return supply if copy is None or channel.rank > 0 else Keeping(supply, copy)
+
+
+class Reading(NamedTuple):
+    """How a graph is read; attributes as of `supply_of`."""
+
+    undirected: bool
+    cache: bool | Path | None
+    progress: Callable[[int, int], None] | None
+    columns: Columns
+
+
+def _unprepared(graph: GraphLike, channel: Channel, reading: Reading, *, whole: bool) -> Supply:
+    """The supply of a graph as it is. Collective."""
+    undirected, cache, progress, columns = reading
 
     def find() -> SharedFile | None:
         if channel.size == 1 or undirected or (file := file_of(graph, progress)) is None:

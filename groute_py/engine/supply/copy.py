@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
+from groute_py.io.array_file import Outline, Source
+from groute_py.io.cache_limit import remove_beyond_limit
 from groute_py.io.digests import digests_of
 from groute_py.io.formats import native
 from groute_py.partition.base import Partition
@@ -26,7 +28,7 @@ class Draft(NamedTuple):
     """A file that has its size and its headers, and waits for its arrays."""
 
     path: Path
-    layout: native.Outline
+    layout: Outline
 
 
 class NotWrittenError(Exception):
@@ -37,7 +39,7 @@ def keep_together(
     channel: Channel,
     copy: Path,
     path: Path,
-    source: native.Source,
+    source: Source,
     name: str,
     numbering: Numbering,
     cut: Partition,
@@ -82,16 +84,18 @@ def keep_together(
                 raise NotWrittenError
     except (NotWrittenError, OSError):
         return
+    if channel.rank == 0:
+        remove_beyond_limit(copy.parent)
 
 
 def _layout(
-    source: native.Source,
+    source: Source,
     name: str,
     numbering: Numbering,
     rows: Rows,
     arcs: int,
     reading: Reading | None,
-) -> native.Outline:
+) -> Outline:
     shapes = {
         "offsets": (numbering.count + 1, rows.offsets.dtype),
         "heads": (arcs, rows.heads.dtype),
@@ -102,7 +106,7 @@ def _layout(
     return native.outline(shapes, numbering.first, name, source, reading)
 
 
-def _begin(stack: ExitStack, copy: Path, path: Path, layout: native.Outline) -> Draft | None:
+def _begin(stack: ExitStack, copy: Path, path: Path, layout: Outline) -> Draft | None:
     """The file, empty but for its headers; it takes its place when ``stack`` ends well."""
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,8 @@ from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph, check_arcs, check_ids, check_offsets, check_types
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
 from groute_py.graph.ids import Numbering, check_given_ids
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.cache import map_copy
 from groute_py.io.formats import native
 from groute_py.partition.choose import partition
@@ -72,6 +74,12 @@ class Mapped:
 
     def graph(self) -> Graph:
         return self._graph
+
+    def hierarchy(self) -> Hierarchy | None:
+        return None
+
+    def keep(self, graph: PreparedGraph) -> None:
+        """Nowhere."""
 
     def _spread_whole(self, channel: Channel, options: Options) -> Spread:
         """By way of rank 0: only who has all arcs can put the vertices in another order."""

@@ -26,6 +26,8 @@ from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, weighed, weighed_together
 from groute_py.graph.ids import Numbering
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.rank_piece import Piece
 from groute_py.io.registry import read_graph, read_piece
 from groute_py.io.text.lines import Progress
@@ -134,3 +136,9 @@ class Pieces:
 
     def graph(self) -> Graph:
         return read_graph(self._file.path, cache=False)
+
+    def hierarchy(self) -> Hierarchy | None:
+        return None
+
+    def keep(self, graph: PreparedGraph) -> None:
+        """Nowhere."""

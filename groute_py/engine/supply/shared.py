@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from groute_py.io.formats.native import Source
+from groute_py.io.array_file import Source
 
 
 class SharedFile:

@@ -14,6 +14,8 @@ from groute_py.engine.supply.base import Spread
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, arrange
@@ -51,6 +53,12 @@ class Whole:
     def graph(self) -> Graph:
         assert self._graph is not None
         return self._graph
+
+    def hierarchy(self) -> Hierarchy | None:
+        return hierarchy_of(self.graph())
+
+    def keep(self, graph: PreparedGraph) -> None:
+        """Nowhere."""
 
 
 class _Arranged:

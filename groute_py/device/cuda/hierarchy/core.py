@@ -42,16 +42,11 @@ def core_distances(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Any:
     if count == 0:
         return rows
     weights = cp.asarray(hierarchy.core_weights)
-    there = weights != unreached(hierarchy.type)
-    ends = cp.zeros(len(weights) + 1, np.uint32)
-    cp.cumsum(there, dtype=np.uint32, out=ends[1:])
-    weights = weights[there]
-    heads = cp.asarray(hierarchy.core_heads)[there]
     graph = CoreGraph(
         count,
         distance_type,
-        ends[cp.asarray(hierarchy.core_offsets)],
-        packed_arcs(heads, weights, distance_type),
+        cp.asarray(hierarchy.core_offsets).astype(np.uint32),
+        packed_arcs(cp.asarray(hierarchy.core_heads), weights, distance_type),
         kernels_of(ALL_PAIRS, distance_type, 0),
     )
     steps = Steps(graph, None)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import cupy as cp
 import numpy as np
 
+from groute_py.device.base import unreached
 from groute_py.device.cuda.hierarchy.skeleton import Skeleton, joined, skeleton_of
 from groute_py.device.cuda.hierarchy.structs import SHORTCUTS
 from groute_py.device.cuda.runtime.structs import pointed
@@ -55,17 +56,8 @@ class Round(NamedTuple):
     down: Any
 
 
-NEVER = np.uint64(2**64 - 1)
-"""The key of a vertex that stays."""
-
-
 def contract(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distance_type: np.dtype[Any],
-    core: int = CORE,
-    order: Hierarchy | None = None,
+    offsets: Any, heads: Any, weights: Any, distance_type: np.dtype[Any], core: int = CORE
 ) -> Hierarchy:
     """The contraction hierarchy of a graph.
 
@@ -73,8 +65,6 @@ def contract(
         offsets, heads, weights: of a graph without negative weights; NumPy's or CuPy's arrays.
         distance_type: int32 or int64, of the hierarchy.
         core: vertices at which contraction stops.
-        order: a hierarchy of a graph with the same arcs and other weights. Its vertices leave in
-            the same order, which is not searched for again, down to the same core.
 
     Returns:
         A hierarchy with CuPy's arrays.
@@ -84,8 +74,7 @@ def contract(
         NarrowError: the weight of a shortcut does not fit in ``distance_type``.
     """
     offsets, heads, weights = (cp.asarray(array) for array in (offsets, heads, weights))
-    left = Contraction(skeleton_of(offsets, heads, weights, distance_type), order)
-    core = core if order is None else order.core_count
+    left = Contraction(skeleton_of(offsets, heads, weights, distance_type))
     while left.count > core and left.take_round():
         pass
     return left.hierarchy()
@@ -96,11 +85,9 @@ class Contraction:
 
     Args:
         skeleton: of the graph.
-        order: as for `contract`.
     """
 
-    def __init__(self, skeleton: Skeleton, order: Hierarchy | None = None) -> None:
-        self._order = None if order is None else _order_keys(order)
+    def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton, self._kernels = skeleton, skeleton.kernels
         self._originals = cp.arange(skeleton.count, dtype=np.uint32)
         self._depths = cp.zeros(skeleton.count, np.uint32)
@@ -121,7 +108,7 @@ class Contraction:
         leaving = self._chosen()
         chosen = cp.flatnonzero(leaving).astype(np.uint32)
         slow = len(chosen) * SLOW <= skeleton.count
-        if self._order is None and (slow or skeleton.mean_degree > TOO_DENSE):
+        if slow or skeleton.mean_degree > TOO_DENSE:
             if skeleton.count > MOST_CORE:
                 raise DenseError(skeleton.count, skeleton.mean_degree)
             return False
@@ -141,9 +128,12 @@ class Contraction:
         offsets = cp.zeros(len(vertices) + 1, np.int64)
         cp.cumsum(degrees, dtype=np.int64, out=offsets[1:])
         heads = cp.concatenate([cp.zeros(0, np.uint32), *(r.heads for r in outward)])
-        nothing = core.out[:0]
-        down = cp.concatenate([nothing, *(r.down for r in outward)])
-        up = down if symmetric else cp.concatenate([nothing, *(r.up for r in outward)])
+        none = core.out[:0]
+        down = cp.concatenate([none, *(r.down for r in outward)])
+        up = down if symmetric else cp.concatenate([none, *(r.up for r in outward)])
+        there = core.out != unreached(np.dtype(core.out.dtype))
+        ends = cp.zeros(len(there) + 1, np.int64)
+        cp.cumsum(there, dtype=np.int64, out=ends[1:])
         return Hierarchy(
             levels=levels,
             vertices=vertices.astype(np.int32),
@@ -151,9 +141,9 @@ class Contraction:
             heads=places[heads],
             down=down,
             up=up,
-            core_offsets=core.offsets.astype(np.int64),
-            core_heads=core.heads.astype(np.int32),
-            core_weights=core.out,
+            core_offsets=ends[core.offsets],
+            core_heads=core.heads[there].astype(np.int32),
+            core_weights=core.out[there],
         )
 
     def _run(self, what: str, items: int, *words: Any) -> None:
@@ -166,10 +156,7 @@ class Contraction:
         """uint8, shape (count,): whether each vertex leaves in this round."""
         skeleton, count = self._skeleton, self._skeleton.count
         keys, leaving = cp.empty(count, np.uint64), cp.empty(count, np.uint8)
-        if self._order is None:
-            self._run("rate", count, self._depths, self._originals, keys)
-        else:
-            keys = self._order[self._originals]
+        self._run("rate", count, self._depths, self._originals, keys)
         self._kernels.run("choose_leaving", count, skeleton.struct, keys, leaving)
         return leaving
 
@@ -232,15 +219,3 @@ class Contraction:
                 up if skeleton.symmetric else skeleton.in_[gone],
             )
         )
-
-
-def _order_keys(order: Hierarchy) -> Any:
-    """uint64, shape (n,): keys of the vertices in the order in which they left."""
-    levels = np.array(order.levels)
-    rounds = len(levels) - 1 - np.repeat(np.arange(len(levels) - 1), np.diff(levels))
-    places = np.arange(order.vertex_count)
-    keys = cp.asarray(rounds.astype(np.uint64) << np.uint64(32) | places.astype(np.uint64))
-    keys[: order.core_count] = NEVER
-    by_vertex = cp.empty_like(keys)
-    by_vertex[cp.asarray(order.vertices)] = keys
-    return by_vertex

@@ -39,7 +39,8 @@ class CudaSweeps:
         predecessors: whether to find them.
 
     Raises:
-        InputError: the graph does not contract, or 32 sources do not fit in memory.
+        DenseError: the graph does not contract.
+        InputError: 32 sources do not fit in memory.
         NarrowError: a shortcut or a distance of the core does not fit in the type.
     """
 
@@ -50,13 +51,18 @@ class CudaSweeps:
         self._stream = cp.cuda.Stream(non_blocking=True)
         graph.gpu.synchronize()
         with self._stream:
-            self._levels = levels_of(graph, hierarchy)
+            self._hierarchy = on_gpu(hierarchy) if hierarchy is not None else contracted(graph)
             if predecessors:
                 _ = graph.incoming
-            self._packs = _packs(self._levels, graph.free_bytes)
-        self.label = f"{graph.label}, {self._packs * SOURCES} sources a sweep"
+        self._levels: CudaHierarchy | None = None
+        self.label = f"{graph.label}, many sources a sweep"
 
-    def blocks(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
+        if targets is not None and not self._predecessors:
+            yield from self._between(sources, targets)
+            return
         find_parents = self._graph.find_parents if self._predecessors else None
         for first, some, rows in self._batches(sources):
             place = {source: number for number, source in enumerate(some.tolist())}
@@ -77,76 +83,89 @@ class CudaSweeps:
 
     def _batches(self, sources: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64], Any]]:
         """The place of the first, the sources, and their rows on the device, lent."""
+        if self._levels is None:
+            with self._stream:
+                self._levels = levels_of(self._hierarchy, self._graph.type)
+        with self._stream:
+            vertices = cp.asarray(sources.astype(np.uint32))
+        for first, count, rows in self._rows(vertices, self._levels, self._levels.places):
+            yield first, sources[first : first + count], rows
+
+    def _between(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64]
+    ) -> Iterator[RowBlock]:
+        """Rows with the targets' columns, by the part of the hierarchy that they need."""
+        with self._stream:
+            ends = cp.asarray(np.concatenate([sources, targets]))
+            part = part_above(self._hierarchy, ends)
+            levels = levels_of(part.hierarchy, self._graph.type)
+        own, columns = part.places[: len(sources)], part.places[len(sources) :]
+        for first, _, rows in self._rows(own, levels, columns):
+            with self._stream:
+                found = rows.get()
+            yield RowBlock(first, found, None)
+
+    def _rows(
+        self, sources: Any, levels: CudaHierarchy, columns: Any
+    ) -> Iterator[tuple[int, int, Any]]:
+        """The number of the first source, how many, and their rows on the device, lent.
+
+        Args:
+            sources: uint32, vertices of the hierarchy, on the device.
+            levels: the hierarchy.
+            columns: uint32, the places whose distances make a row, on the device.
+        """
         if not len(sources):
             return
-        packs = min(self._packs, -(-len(sources) // SOURCES))
+        packs = min(_packs(levels, self._graph), -(-len(sources) // SOURCES))
         step = packs * SOURCES
         with self._stream:
-            trees = ManyTrees(self._levels, self._graph.processors, step)
-            rows = cp.empty((min(step, len(sources)), self._graph.vertex_count), self._graph.type)
+            trees = ManyTrees(levels, self._graph.processors, step)
+            rows = cp.empty((min(step, len(sources)), len(columns)), self._graph.type)
         for first in range(0, len(sources), step):
             some = sources[first : first + step]
             with self._stream:
-                trees.solve(cp.asarray(some.astype(np.uint32)))
-                trees.leave(len(some), self._levels.places, rows[: len(some)])
-            yield first, some, rows[: len(some)]
+                trees.solve(some)
+                trees.leave(len(some), columns, rows[: len(some)])
+            yield first, len(some), rows[: len(some)]
 
 
-def many_to_many(
-    graph: CudaGraph, hierarchy: Hierarchy, sources: NDArray[np.int64], targets: NDArray[np.int64]
-) -> NDArray[Any]:
-    """Shape (sources, targets), of the graph's type, on the host: the distances between them.
-
-    Args:
-        graph: names the GPU and the type; its arcs are not looked at.
-        hierarchy: of the graph.
-        sources, targets: vertices; any may come more than once.
+def contracted(graph: CudaGraph) -> Hierarchy:
+    """The hierarchy of a graph on the GPU.
 
     Raises:
-        NarrowError: a distance does not fit in the type.
-        InputError: 32 sources do not fit in memory.
+        DenseError, NarrowError: as `CudaSweeps`.
     """
-    hierarchy = on_gpu(hierarchy)
-    asked = cp.asarray(np.concatenate([sources, targets]))
-    part = part_above(hierarchy, asked)
-    levels = CudaHierarchy(part.hierarchy, graph.type)
-    packs = min(_packs(levels, graph.free_bytes), max(-(-len(sources) // SOURCES), 1))
-    step, columns = packs * SOURCES, part.places[len(sources) :]
-    trees = ManyTrees(levels, graph.processors, step)
-    matrix = np.empty((len(sources), len(targets)), graph.type)
-    for first in range(0, len(sources), step):
-        some = part.places[first : min(first + step, len(sources))]
-        rows = cp.empty((len(some), len(targets)), graph.type)
-        trees.solve(some)
-        trees.leave(len(some), columns, rows)
-        rows.get(out=matrix[first : first + len(some)])
-    return matrix
-
-
-def levels_of(graph: CudaGraph, hierarchy: Hierarchy | None) -> CudaHierarchy:
-    """A hierarchy on the GPU, made anew if there is none.
-
-    Raises:
-        InputError, NarrowError: as `CudaSweeps`.
-    """
+    heads, weights = unpacked_arcs(graph.arcs, graph.type)
     try:
-        if hierarchy is None:
-            heads, weights = unpacked_arcs(graph.arcs, graph.type)
-            hierarchy = contract(graph.offsets, heads, weights, graph.type)
-        return CudaHierarchy(hierarchy, graph.type)
+        return contract(graph.offsets, heads, weights, graph.type)
     except problems.NarrowError:
         raise NarrowError from None
-    except problems.DenseError as problem:
-        raise InputError(f"{problem}; use another --algorithm") from problem
 
 
-def _packs(levels: CudaHierarchy, free: int) -> int:
-    """Packs of a batch: enough to fill the GPU, as memory allows."""
+def levels_of(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> CudaHierarchy:
+    """A hierarchy as kernels take it.
+
+    Raises:
+        NarrowError: it needs a wider type.
+    """
+    if hierarchy.type.itemsize > distance_type.itemsize:
+        raise NarrowError
+    return CudaHierarchy(hierarchy, distance_type)
+
+
+def _packs(levels: CudaHierarchy, graph: CudaGraph) -> int:
+    """Packs of a batch: enough to fill the GPU, as memory allows.
+
+    Raises:
+        InputError: not even one fits.
+    """
     wanted = max(-(-FILLED // (SOURCES * max(levels.vertex_count, 1))), 1)
-    most = int(MEMORY_SHARE * free) // max(ManyTrees.bytes_of(levels, 1), 1)
+    each, free = ManyTrees.bytes_of(levels, 1), graph.free_bytes
+    most = int(MEMORY_SHARE * free) // max(each, 1)
     if most < 1:
         raise InputError(
-            f"{SOURCES} sources at once, the fewest that sweeps take, do not fit: they need "
-            f"{2 * ManyTrees.bytes_of(levels, 1):,} bytes, and {free:,} are free"
+            f"{SOURCES} sources at once, the fewest that sweeps take, do not fit on {graph.label}: "
+            f"they need {2 * each:,} bytes, and {free:,} are free"
         )
     return min(wanted, most)

@@ -1,0 +1,201 @@
+"""Contraction of a graph before it is loaded: whether it pays, and the hierarchy that it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, cast
+
+import numpy as np
+
+from groute_py.algorithms import contraction
+from groute_py.algorithms.choose import Choice
+from groute_py.algorithms.numbers import distance_types
+from groute_py.device.registry import kind_of
+from groute_py.engine.options import Options
+from groute_py.engine.supply.base import Supply
+from groute_py.errors import InputError, quoted
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts, facts_of
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.hierarchy.problems import DenseError, NarrowError
+from groute_py.hierarchy.suits import cannot, why_not
+from groute_py.system.environment import local_rank
+
+BEFORE = "its hierarchy was there"
+NOW = "contracted, since its vertices have few arcs"
+
+CONTRACT = {
+    "cpu": "groute_py.device.cpu.contraction",
+    "cuda": "groute_py.device.cuda.hierarchy.contract",
+}
+"""The modules that contract, by the kind of device."""
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """What became of a graph before it is loaded; the same on every rank but for the hierarchy.
+
+    Attributes:
+        choice: of the method that needs the hierarchy, None where another is to be chosen.
+        why_not: why there is none although it was wanted; "" where it was not.
+        hierarchy: on rank 0.
+        type: of its weights; None where there is none.
+    """
+
+    choice: Choice | None = None
+    why_not: str = ""
+    hierarchy: Hierarchy | None = None
+    type: np.dtype[Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As the other ranks get it."""
+        return vars(replace(self, hierarchy=None))
+
+    def explained(self, choice: Choice) -> Choice:
+        """The choice of another method, with the reason against contraction."""
+        if not self.why_not:
+            return choice
+        return choice._replace(reason=f"{choice.reason}; not contracted: {self.why_not}")
+
+
+def is_wanted(supply: Supply, options: Options) -> bool:
+    """Whether a graph may have to be contracted, or its hierarchy to be used; on rank 0."""
+    if _is_asked_for(options):
+        return True
+    return options.algorithm == "auto" and (options.prepare or supply.hierarchy() is not None)
+
+
+def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Preparation:
+    """Choose whether to contract, and do so if the hierarchy is not there; on rank 0.
+
+    Args:
+        supply: of the graph.
+        options: of the user.
+        facts: of the graph.
+        kind: ``cpu`` or ``cuda``, where to contract.
+
+    Raises:
+        InputError: contraction is asked for by name, and the graph does not suit.
+    """
+    asked = _is_asked_for(options)
+    if (why := None if asked else _other_wish(options)) is not None:
+        return Preparation(why_not=why)
+    if (known := None if options.hops else supply.hierarchy()) is not None:
+        return _with(known, "asked for" if asked else BEFORE)
+    try:
+        graph = supply.graph()
+        if options.hops:
+            graph = graph.with_unit_weights()
+        prepared = prepare_graph(graph, facts, kind, at_any_length=asked)
+    except UnsuitableError as problem:
+        if asked:
+            raise refusal(facts.name, problem) from problem
+        return Preparation(why_not=str(problem))
+    supply.keep(prepared)
+    return _with(prepared.hierarchy, "asked for" if asked else NOW)
+
+
+def _with(hierarchy: Hierarchy, reason: str) -> Preparation:
+    return Preparation(Choice(contraction.ALGORITHM, reason), "", hierarchy, hierarchy.type)
+
+
+class UnsuitableError(Exception):
+    """A graph is not contracted, and why."""
+
+
+def refusal(name: str, problem: UnsuitableError) -> InputError:
+    """The error of a graph whose contraction was asked for."""
+    return InputError(f"{quoted(name)} cannot be contracted: {problem}; solve it without")
+
+
+def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
+    """Contract a graph for later; one that was contracted before is returned as it is.
+
+    Args:
+        graph: any.
+        device: ``auto``, ``cpu`` or ``cuda``.
+
+    Raises:
+        InputError: it does not suit.
+        SetupError: the device cannot be used.
+    """
+    kind = kind_of(device, contraction.ALGORITHM.devices)
+    if isinstance(graph, PreparedGraph):
+        return graph
+    facts = facts_of(graph)
+    if facts.vertex_count == 0:
+        raise InputError(f"{quoted(facts.name)} has no vertices, so there is nothing to contract")
+    try:
+        return prepare_graph(graph, facts, kind)
+    except UnsuitableError as problem:
+        raise refusal(facts.name, problem) from problem
+
+
+def prepare_graph(
+    graph: Graph, facts: Facts, kind: str, *, at_any_length: bool = False
+) -> PreparedGraph:
+    """Contract a graph.
+
+    Args:
+        graph: any.
+        facts: of it.
+        kind: ``cpu`` or ``cuda``, where to contract.
+        at_any_length: try also where the mean degree says that it will not pay.
+
+    Raises:
+        UnsuitableError: it cannot be contracted, or became too dense.
+    """
+    if (why := cannot(facts) if at_any_length else why_not(facts)) is not None:
+        raise UnsuitableError(why)
+    try:
+        return PreparedGraph(graph, _contracted(graph, facts, kind, at_any_length=at_any_length))
+    except DenseError as problem:
+        raise UnsuitableError(str(problem)) from problem
+    except NarrowError as problem:
+        raise UnsuitableError("a shortcut weighs more than fits in 64 bits") from problem
+    except MemoryError as problem:
+        raise UnsuitableError(f"contraction does not fit in memory ({problem})") from problem
+
+
+def _contracted(graph: Graph, facts: Facts, kind: str, *, at_any_length: bool) -> Hierarchy:
+    """The hierarchy, in the narrowest type that holds every shortcut.
+
+    If a shortcut does not fit in 64 bits, and any length will do, all vertices are the core.
+    """
+    if kind == "cuda":
+        import_module("groute_py.device.cuda.runtime.gpu").own_gpu(local_rank(0))
+    else:
+        graph = graph.to_host()
+    contract = import_module(CONTRACT[kind]).contract
+    rows = (graph.offsets, graph.heads, graph.weights)
+    *narrower, widest = distance_types(facts)
+    for distance_type in narrower:
+        try:
+            return cast("Hierarchy", contract(*rows, distance_type))
+        except NarrowError:
+            continue
+    try:
+        return cast("Hierarchy", contract(*rows, widest))
+    except NarrowError:
+        if not at_any_length:
+            raise
+        return cast("Hierarchy", contract(*rows, widest, core=facts.vertex_count))
+
+
+def _is_asked_for(options: Options) -> bool:
+    return options.algorithm == contraction.ALGORITHM.name
+
+
+def _other_wish(options: Options) -> str | None:
+    """Which option has no meaning with a hierarchy, and so asks for another method."""
+    if options.hops:
+        return "arcs are counted"
+    if options.delta is not None:
+        return "a Δ was given"
+    if options.renumbers:
+        return f"order {options.order} was asked for"
+    if options.mode != "auto":
+        return f"mode {options.mode} was asked for"
+    return None

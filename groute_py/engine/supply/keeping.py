@@ -1,0 +1,43 @@
+"""A file whose hierarchy, once it is made, is kept in the cache."""
+
+from __future__ import annotations
+
+from groute_py.comm.base import Channel
+from groute_py.engine.options import Options
+from groute_py.engine.supply.base import Spread, Supply
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts
+from groute_py.graph.ids import Numbering
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.io.prepared_cache import PreparedCopy
+
+
+class Keeping:
+    """A supply on rank 0, and where a prepared copy of its file belongs.
+
+    Args:
+        supply: of the same file.
+        copy: what is not there, or not fresh.
+    """
+
+    def __init__(self, supply: Supply, copy: PreparedCopy) -> None:
+        self._supply, self._copy = supply, copy
+
+    def facts(self, channel: Channel) -> Facts:
+        return self._supply.facts(channel)
+
+    def spread(self, channel: Channel, options: Options) -> Spread:
+        return self._supply.spread(channel, options)
+
+    def numbering(self) -> Numbering:
+        return self._supply.numbering()
+
+    def graph(self) -> Graph:
+        return self._supply.graph()
+
+    def hierarchy(self) -> Hierarchy | None:
+        return None
+
+    def keep(self, graph: PreparedGraph) -> None:
+        self._copy.write(graph)

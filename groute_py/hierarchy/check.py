@@ -1,0 +1,104 @@
+"""Whether arrays of unknown origin are a hierarchy, so that no search leaves them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError
+from groute_py.graph.csr import check_arcs, check_offsets
+from groute_py.hierarchy.hierarchy import Hierarchy
+
+WEIGHT_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
+
+
+def check_hierarchy(hierarchy: Hierarchy) -> None:
+    """Raise `GraphError` for arrays that are no hierarchy.
+
+    Whether it is one of a certain graph is not looked at: that takes as long as to make it.
+
+    Args:
+        hierarchy: on the host.
+    """
+    _check_types(hierarchy)
+    _check_levels(hierarchy.levels, hierarchy.vertex_count)
+    _check_vertices(hierarchy.vertices)
+    _check_arcs_upward(hierarchy)
+    _check_core(hierarchy)
+
+
+def _check_types(found: Hierarchy) -> None:
+    wanted: dict[str, tuple[NDArray[Any], Any, int]] = {
+        "vertices": (found.vertices, np.int32, found.vertex_count),
+        "offsets": (found.offsets, np.int64, found.vertex_count + 1),
+        "heads": (found.heads, np.int32, found.arc_count),
+        "down": (found.down, found.type, found.arc_count),
+        "up": (found.up, found.type, found.arc_count),
+        "core_heads": (found.core_heads, np.int32, len(found.core_heads)),
+        "core_weights": (found.core_weights, found.type, len(found.core_heads)),
+        "core_offsets": (found.core_offsets, np.int64, len(found.core_offsets)),
+    }
+    if found.type not in WEIGHT_TYPES:
+        raise GraphError(f"weights of a hierarchy are int32 or int64, not {found.type}")
+    for name, (array, kind, length) in wanted.items():
+        if array.dtype != kind or array.shape != (length,):
+            raise GraphError(
+                f"{name} of the hierarchy: {array.dtype} of shape {array.shape}, not "
+                f"{np.dtype(kind)} of shape ({length},)"
+            )
+
+
+def _check_levels(levels: tuple[int, ...], count: int) -> None:
+    rising = all(low <= high for low, high in pairwise(levels))
+    if len(levels) < 2 or levels[0] != 0 or levels[-1] != count or not rising:
+        raise GraphError(f"levels of the hierarchy do not rise from 0 to {count}")
+
+
+def _check_vertices(vertices: NDArray[Any]) -> None:
+    count = len(vertices)
+    if count and (vertices.min() < 0 or vertices.max() >= count):
+        raise GraphError(f"the hierarchy has a vertex that is none of {count}")
+    seen = np.zeros(count, np.bool_)
+    seen[vertices] = True
+    if not seen.all():
+        raise GraphError(f"vertex {int(np.argmin(seen))} is not in the hierarchy")
+
+
+def _check_arcs_upward(found: Hierarchy) -> None:
+    """Each arc leads to a level before, so those of the core have none."""
+    offsets, heads = found.offsets, found.heads
+    if offsets[0] != 0 or offsets[-1] != len(heads):
+        raise GraphError(f"offsets of the hierarchy do not go from 0 to {len(heads)}")
+    check_offsets(offsets)
+    check_arcs(heads, found.down, found.vertex_count)
+    _check_weights(found.down)
+    if found.up is not found.down:
+        _check_weights(found.up)
+    firsts = np.array(found.levels[:-1])
+    starts, stops = offsets[firsts], offsets[np.array(found.levels[1:])]
+    some = stops > starts
+    if not some.any():
+        return
+    farthest = np.maximum.reduceat(heads, starts[some])
+    if (farthest >= firsts[some]).any():
+        level = int(np.flatnonzero(some)[np.argmax(farthest >= firsts[some])])
+        raise GraphError(f"an arc of level {level} of the hierarchy does not lead upward")
+
+
+def _check_core(found: Hierarchy) -> None:
+    offsets = found.core_offsets
+    if len(offsets) != found.core_count + 1:
+        raise GraphError(f"the core has {found.core_count} vertices, but {len(offsets)} offsets")
+    if offsets[0] != 0 or offsets[-1] != len(found.core_heads):
+        raise GraphError(f"offsets of the core do not go from 0 to {len(found.core_heads)}")
+    check_offsets(offsets)
+    check_arcs(found.core_heads, found.core_weights, found.core_count)
+    _check_weights(found.core_weights)
+
+
+def _check_weights(weights: NDArray[Any]) -> None:
+    if len(weights) and weights.min() < 0:
+        raise GraphError(f"a weight of the hierarchy is negative ({weights.min()})")

@@ -1,0 +1,75 @@
+"""A graph with its contraction hierarchy."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from importlib import import_module
+from typing import Any, cast
+
+from groute_py.errors import GraphError
+from groute_py.graph.csr import Graph
+from groute_py.hierarchy.hierarchy import Hierarchy
+
+
+class PreparedGraph(Graph):
+    """A graph that was contracted, as `groute_py.prepare` returns it; taken wherever a graph is.
+
+    Args:
+        graph: any graph with integer weights, none of them negative.
+        hierarchy: of this graph.
+
+    Attributes:
+        hierarchy: as given. Its arrays may lie on a GPU.
+
+    Raises:
+        GraphError: the hierarchy is of a graph with another number of vertices.
+    """
+
+    hierarchy: Hierarchy
+
+    def __init__(self, graph: Graph, hierarchy: Hierarchy) -> None:
+        if hierarchy.vertex_count != graph.vertex_count:
+            raise GraphError(
+                f"a hierarchy of {hierarchy.vertex_count:,} vertices is none of a graph with "
+                f"{graph.vertex_count:,}"
+            )
+        own = {entry.name: getattr(graph, entry.name) for entry in fields(Graph)}
+        vars(self).update(own, hierarchy=hierarchy)  # the graph has checked its arrays
+
+    def with_weights(self, weights: Any, *, device: str = "auto") -> PreparedGraph:
+        """The same vertices and arcs with other weights, contracted anew.
+
+        Args:
+            weights: integers, none negative, shape (m,), in the order of `weights`.
+            device: where to contract: ``auto``, ``cpu`` or ``cuda``.
+
+        Raises:
+            InputError: there are not as many weights as arcs, or the graph does not suit with them.
+            SetupError: the device cannot be used.
+        """
+        graph = Graph.from_arrays(
+            self.offsets, self.heads, weights, first_id=self.first_id, name=self.name
+        )
+        # found by name, as the devices are: what contracts lies above
+        contract = import_module("groute_py.engine.preparing").prepare_whole
+        return cast("PreparedGraph", contract(graph.changed(ids=self.ids), device))
+
+    def to_host(self) -> PreparedGraph:
+        """The same with all arrays in host memory."""
+        graph, hierarchy = super().to_host(), self.hierarchy.to_host()
+        if graph is self and hierarchy is self.hierarchy:
+            return self
+        return PreparedGraph(graph, hierarchy)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the three arrays and of the hierarchy."""
+        return super().nbytes + self.hierarchy.nbytes
+
+    def __repr__(self) -> str:
+        return f"Prepared{super().__repr__()}"
+
+
+def hierarchy_of(graph: Graph) -> Hierarchy | None:
+    """The hierarchy of a graph that was prepared; None of any other."""
+    return graph.hierarchy if isinstance(graph, PreparedGraph) else None

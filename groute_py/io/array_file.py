@@ -1,0 +1,278 @@
+r"""Our own binary files: a magic line, a JSON header, and arrays that are read back memory-mapped.
+
+    groute-py csr 1\n                                     magic with the version
+    {"name": "NY", ...}                             \n    JSON, blanks up to a multiple of 64 bytes
+    one array after the other                             .npy, each zero-padded likewise
+
+The array ``digests``, uint32, is the last one where there is one: the CRC-32 of each block of
+`groute_py.io.digests.BLOCK` bytes of all that stands before it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, GrouteError, quote, quoted
+from groute_py.io.digests import block_count, digests_of, digests_of_pieces
+from groute_py.io.untrusted import INT64, integer, json_object
+
+ALIGNMENT = 64
+LONGEST_HEADER = 1 << 16
+LONGEST_NAME = 255
+"""Characters; files have no longer names."""
+
+DIGESTS = "digests"
+"""The name of the last array, if there are digests."""
+
+Arrays = Mapping[str, NDArray[Any]]
+Shapes = Mapping[str, tuple[int, np.dtype[Any]]]
+"""Length and type of arrays by name, in the order of the file."""
+
+
+class Kind(NamedTuple):
+    """One of our formats.
+
+    Attributes:
+        what: what a file holds, for messages.
+        family: how the magic of every version starts.
+        version: of this program's files.
+        fields: that a header has to have.
+    """
+
+    what: str
+    family: bytes
+    version: int
+    fields: frozenset[str]
+
+    @property
+    def magic(self) -> bytes:
+        """The first line."""
+        return self.family + b"%d\n" % self.version
+
+
+class Source(NamedTuple):
+    """What tells whether a file is still the one that a cached copy was made from."""
+
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        """The source as it is now."""
+        status = path.stat()
+        return cls(status.st_size, status.st_mtime_ns)
+
+
+class Outline(NamedTuple):
+    """Where everything stands in a file.
+
+    Attributes:
+        texts: the headers, each with the byte it begins at.
+        starts: of the data of each array, by its name.
+        size: of the file in bytes.
+        digested: so many bytes from the beginning have digests.
+    """
+
+    texts: list[tuple[int, bytes]]
+    starts: dict[str, int]
+    size: int
+    digested: int
+
+
+def outline_of(
+    kind: Kind, fields: Mapping[str, Any], shapes: Shapes, *, digests: bool = False
+) -> Outline:
+    """Lay out a file.
+
+    Args:
+        kind: its format.
+        fields: of its header.
+        shapes: of its arrays.
+        digests: whether it has digests.
+    """
+    header = kind.magic + json.dumps(dict(fields)).encode()
+    texts = [(0, header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n")]
+    starts: dict[str, int] = {}
+    end = len(texts[0][1])
+    for name, (length, dtype) in shapes.items():
+        end = _lay_out(texts, starts, end, name, length, dtype)
+    digested = end
+    if digests:
+        count = block_count(digested)
+        end = _lay_out(texts, starts, end, DIGESTS, count, np.dtype(np.uint32))
+    return Outline(texts, starts, end, digested)
+
+
+def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """The arrays as they are written."""
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def shapes_of(arrays: Arrays) -> dict[str, tuple[int, np.dtype[Any]]]:
+    """Length and type of each."""
+    return {name: (len(array), array.dtype) for name, array in arrays.items()}
+
+
+def write_arrays(file: BinaryIO, layout: Outline, arrays: Arrays) -> None:
+    """Write a file with digests, if the layout has any, from its beginning to its end."""
+
+    def written() -> Iterator[NDArray[np.uint8]]:
+        for piece in _pieces(layout, arrays):
+            file.write(piece.data)
+            yield piece
+
+    if DIGESTS not in layout.starts:
+        for _ in written():
+            pass
+        return
+    digests = digests_of_pieces(written())
+    file.write(layout.texts[-1][1])
+    file.write(digests.tobytes())
+    file.write(bytes(-(layout.starts[DIGESTS] + digests.nbytes) % ALIGNMENT))
+
+
+def header_of(kind: Kind, path: Path, file: BinaryIO) -> dict[str, Any]:
+    """Read the header; the file is left behind it.
+
+    Raises:
+        FormatError: the file is foreign, of another version, or damaged.
+    """
+    magic = file.read(len(kind.magic))
+    if not magic.startswith(kind.family):
+        raise FormatError(path, f"not a {kind.what}: it does not start with its magic line")
+    if magic != kind.magic:
+        raise FormatError(
+            path, f"a {kind.what} of another version: {quote(magic)}, not {quote(kind.magic)}"
+        )
+    try:
+        header = json_object(file.readline(LONGEST_HEADER))
+    except ValueError as error:
+        raise FormatError(path, f"damaged {kind.what}: its header is no JSON: {error}") from error
+    if not kind.fields <= header.keys():
+        raise FormatError(path, f"damaged {kind.what}: its header lacks fields", line=2)
+    return header
+
+
+def map_arrays(
+    file: BinaryIO, names: tuple[str, ...]
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint8]]:
+    """Map arrays by name, and the bytes that stand in front of the last one.
+
+    Raises:
+        ValueError: there is something else.
+    """
+    start = last = file.tell()
+    everything = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
+    arrays = {}
+    for what in names:
+        last = start
+        file.seek(start)
+        arrays[what] = _map_array(file, everything, what)
+        start = file.tell() + arrays[what].nbytes
+        start += -start % ALIGNMENT
+    if start != len(everything):
+        raise ValueError(f"{len(everything):,} bytes where {start:,} were expected")
+    if DIGESTS in arrays:
+        _check_digest_array(arrays[DIGESTS], last)
+    return arrays, everything[:last]
+
+
+@contextmanager
+def refusing(kind: Kind, path: Path) -> Iterator[None]:
+    """Whatever goes wrong within says that the file is damaged, but for what a signal raises."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, GrouteError) and error.by_signal:
+            raise
+        raise FormatError(path, f"damaged {kind.what}: {quoted(error)}") from error
+
+
+def are_right(
+    digests: NDArray[np.uint32], digested: NDArray[np.uint8], part: int = 0, parts: int = 1
+) -> bool:
+    """Whether an even part of a file has its digests."""
+    count = len(digests)
+    wanted = digests[count * part // parts : count * (part + 1) // parts]
+    return np.array_equal(digests_of(digested, part, parts), wanted)
+
+
+def name_of(value: Any) -> str:
+    """The name of a graph, from a header.
+
+    Raises:
+        TypeError, ValueError: it is none.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"its name is {type(value).__name__}, not text")
+    value.encode()  # raises for half of a character, which no terminal or file takes
+    return value[:LONGEST_NAME]
+
+
+def source_of(value: Any) -> Source | None:
+    """The source of a copy, from a header.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, dict) or value.keys() != set(Source._fields):
+        raise ValueError("its source lacks fields")
+    return Source(*(integer(field, value[field], 0, INT64.max) for field in Source._fields))
+
+
+def _lay_out(
+    texts: list[tuple[int, bytes]],
+    starts: dict[str, int],
+    start: int,
+    name: str,
+    length: int,
+    dtype: np.dtype[Any],
+) -> int:
+    """Add an array that begins at a byte; returns where the next one does."""
+    text = BytesIO()
+    head = {"shape": (length,), "fortran_order": False, "descr": npy.dtype_to_descr(dtype)}
+    npy.write_array_header_1_0(text, head)
+    texts.append((start, text.getvalue()))
+    starts[name] = start + len(text.getvalue())
+    end = starts[name] + length * dtype.itemsize
+    return end + -end % ALIGNMENT
+
+
+def _pieces(layout: Outline, arrays: Arrays) -> Iterator[NDArray[np.uint8]]:
+    """All bytes of a file in their order, but for digests and their header."""
+    yield np.frombuffer(layout.texts[0][1], np.uint8)
+    for (start, text), array in zip(layout.texts[1:], arrays.values(), strict=False):
+        yield np.frombuffer(text, np.uint8)
+        if array.nbytes:
+            yield array.view(np.uint8)
+        yield np.zeros(-(start + len(text) + array.nbytes) % ALIGNMENT, np.uint8)
+
+
+def _map_array(file: BinaryIO, everything: NDArray[np.uint8], what: str) -> NDArray[Any]:
+    """The array whose .npy header comes next; the file is left at the start of its data."""
+    if npy.read_magic(file) != (1, 0):
+        raise ValueError(f"the {what} are of an unknown .npy version")
+    shape, _, dtype = npy.read_array_header_1_0(file)
+    if len(shape) != 1 or dtype.hasobject or not dtype.itemsize:
+        raise ValueError(f"the {what} have shape {shape} and type {dtype}")
+    length = integer(f"the length of the {what}", shape[0], 0, len(everything))
+    begin, end = file.tell(), file.tell() + length * dtype.itemsize
+    if end > len(everything):
+        raise ValueError(f"it ends at byte {len(everything):,}, within the {what}")
+    return everything[begin:end].view(dtype)
+
+
+def _check_digest_array(digests: NDArray[Any], size: int) -> None:
+    if digests.dtype != np.uint32 or len(digests) != block_count(size):
+        raise ValueError(f"{len(digests)} digests of type {digests.dtype} for {size:,} bytes")

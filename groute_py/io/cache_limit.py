@@ -1,0 +1,90 @@
+"""The copies in a folder of the cache, and the limit on what they take together.
+
+A copy that is used gets the time of its use, so that the ones not used for longest are the first to
+go. A process that has mapped a copy keeps it until it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from groute_py.system.settings import settings
+
+COPY = re.compile(r".+-[0-9a-f]{20}\.(csr|prepared)")
+"""The names of copies; other files in the folder are not ours to remove."""
+
+
+class Copy(NamedTuple):
+    """A copy in the cache.
+
+    Attributes:
+        path: where it is.
+        nbytes: its size.
+        used_s: when it was written or used last, in seconds since 1970.
+    """
+
+    path: Path
+    nbytes: int
+    used_s: float
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since it was used."""
+        return max(time.time() - self.used_s, 0.0)
+
+
+def copies_in(folder: Path) -> list[Copy]:
+    """All copies in a folder, the one that was used last first; none if there is no folder."""
+    return sorted(_copies(folder), key=lambda copy: -copy.used_s)
+
+
+def note_use(copy: Path) -> None:
+    """A copy was used now; that cannot be noted of the files of others."""
+    with suppress(OSError):
+        os.utime(copy, follow_symlinks=False)
+
+
+def remove_beyond_limit(folder: Path) -> None:
+    """Remove the copies not used for longest until the others are within the limit."""
+    if (limit := settings().cache_limit) is None:
+        return
+    total = 0
+    for copy in copies_in(folder):
+        total += copy.nbytes
+        if total > limit:
+            remove(copy)
+
+
+def is_beyond_limit(nbytes: int) -> bool:
+    """Whether a copy of this size would take more than all together may."""
+    limit = settings().cache_limit
+    return limit is not None and nbytes > limit
+
+
+def remove(copy: Copy) -> bool:
+    """Remove a copy; False where that cannot be."""
+    try:
+        copy.path.unlink()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _copies(folder: Path) -> Iterator[Copy]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        with suppress(OSError):  # removed meanwhile
+            if COPY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                yield Copy(Path(entry.path), status.st_size, status.st_mtime)

@@ -1,0 +1,201 @@
+r"""Prepared graphs, ``.prepared``: a graph and its contraction hierarchy, memory-mapped.
+
+    groute-py prepared 1\n                            magic with the version
+    {"first_id": 1, "name": "NY", ...}           \n    JSON, blanks up to a multiple of 64 bytes
+    offsets, heads, weights                           of the graph, as in a native file
+    ids                                               where the header has "ids": true
+    levels, vertices, hierarchy_offsets, hierarchy_heads, down
+    up                                                unless the header has "symmetric": true
+    core_offsets, core_heads, core_weights
+    digests                                           of all before
+
+The header has `source` as a native file has it, for a copy in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, InputError
+from groute_py.graph.csr import Graph
+from groute_py.graph.ids import check_given_ids
+from groute_py.graph.size import Size
+from groute_py.hierarchy.check import check_hierarchy
+from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
+from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.io.array_file import (
+    DIGESTS,
+    Kind,
+    Outline,
+    Source,
+    are_right,
+    contiguous,
+    header_of,
+    map_arrays,
+    name_of,
+    outline_of,
+    refusing,
+    shapes_of,
+    source_of,
+    write_arrays,
+)
+from groute_py.io.file_head import Head
+from groute_py.io.untrusted import first_id
+from groute_py.system.atomic_file import replacing
+from groute_py.system.own_files import replacing_copy
+
+SUFFIX = ".prepared"
+
+KIND = Kind(
+    "prepared graph",
+    b"groute-py prepared ",
+    1,
+    frozenset({"first_id", "name", "source", "ids", "symmetric"}),
+)
+
+GRAPH = ("offsets", "heads", "weights")
+
+STORED = {name: f"hierarchy_{name}" if name in ("offsets", "heads") else name for name in ARRAYS}
+"""The names of the arrays of a hierarchy in a file."""
+
+
+class Contents(NamedTuple):
+    """A prepared file mapped into memory, of which only the headers have been looked at.
+
+    Attributes:
+        arrays: by name.
+        digested: uint8, the bytes that the digests are of.
+        first_id, name: as in a `Graph`.
+        source: of the file it was made from, if it is a cached copy.
+    """
+
+    arrays: dict[str, NDArray[Any]]
+    digested: NDArray[np.uint8]
+    first_id: int
+    name: str
+    source: Source | None
+
+
+def sniff(head: Head) -> bool:
+    """Whether a file that starts like this is of this format, whatever its version."""
+    return head.text.startswith(KIND.family)
+
+
+def size(head: Head) -> Size | None:
+    """How large the graph is; raises as `read` where the headers are damaged."""
+    with open(head.path, "rb") as file:
+        arrays = map_open_file(head.path, file).arrays
+    return Size(len(arrays["offsets"]) - 1, len(arrays["heads"]))
+
+
+def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> PreparedGraph:
+    """Map a prepared file, and compare it with its digests.
+
+    Raises:
+        FormatError: the file is foreign, of another version, truncated or damaged.
+    """
+    with open(path, "rb") as file:
+        return graph_of(path, map_open_file(path, file))
+
+
+def map_open_file(path: Path, file: BinaryIO) -> Contents:
+    """Map an open file, and look at nothing but its headers; raises as `read`."""
+    header = header_of(KIND, path, file)
+    with refusing(KIND, path):
+        names = [*GRAPH, *(["ids"] if header["ids"] else []), "levels"]
+        names += [STORED[name] for name in ARRAYS if name != "up" or not header["symmetric"]]
+        arrays, digested = map_arrays(file, (*names, DIGESTS))
+        return Contents(
+            arrays,
+            digested,
+            first_id(header["first_id"], len(arrays["offsets"]) - 1),
+            name_of(header["name"]),
+            source_of(header["source"]),
+        )
+
+
+def graph_of(path: Path, contents: Contents) -> PreparedGraph:
+    """The graph in a mapped file; raises as `read`."""
+    arrays = contents.arrays
+    if not are_right(arrays[DIGESTS], contents.digested):
+        raise FormatError(path, f"damaged {KIND.what}: its content does not have its digests")
+    with refusing(KIND, path):
+        ids = arrays.get("ids")
+        if ids is not None:
+            check_given_ids(ids)
+        rows: dict[str, Any] = {name: arrays[name] for name in GRAPH}
+        graph = Graph(**rows, first_id=contents.first_id, name=contents.name, ids=ids)
+        hierarchy = _hierarchy_of(arrays)
+        check_hierarchy(hierarchy)
+        return PreparedGraph(graph, hierarchy)
+
+
+def write(graph: Graph, path: Path) -> None:
+    """Write a prepared file atomically.
+
+    Raises:
+        InputError: the graph was not prepared.
+    """
+    if not isinstance(graph, PreparedGraph):
+        raise InputError(
+            f"{path}: a {SUFFIX} file has a hierarchy, and this graph has none; make it by "
+            "groute-py prepare"
+        )
+    layout, arrays = _laid_out(graph, None)
+    with replacing(path) as file:
+        write_arrays(file, layout, arrays)
+
+
+def write_copy(graph: PreparedGraph, copy: Path, path: Path, source: Source) -> None:
+    """Write the copy of a file, which nobody may read who may not read the file.
+
+    Args:
+        graph: what is in the file, prepared.
+        copy: where to write.
+        path: of the file.
+        source: of the file, as it was when it was read.
+    """
+    layout, arrays = _laid_out(graph, source)
+    with replacing_copy(copy, path) as file:
+        write_arrays(file, layout, arrays)
+
+
+def bytes_of(graph: PreparedGraph) -> int:
+    """The size of the file of a graph."""
+    return _laid_out(graph, None)[0].size
+
+
+def _laid_out(
+    graph: PreparedGraph, source: Source | None
+) -> tuple[Outline, dict[str, NDArray[Any]]]:
+    graph = graph.to_host()
+    hierarchy = graph.hierarchy
+    arrays: dict[str, NDArray[Any]] = {name: getattr(graph, name) for name in GRAPH}
+    if graph.ids is not None:
+        arrays["ids"] = graph.ids
+    arrays["levels"] = np.array(hierarchy.levels, np.int64)
+    for name in ARRAYS:
+        if name != "up" or not hierarchy.is_symmetric:
+            arrays[STORED[name]] = getattr(hierarchy, name)
+    fields = {
+        "first_id": graph.first_id,
+        "name": graph.name,
+        "source": None if source is None else source._asdict(),
+        "ids": graph.ids is not None,
+        "symmetric": hierarchy.is_symmetric,
+    }
+    arrays = contiguous(arrays)
+    return outline_of(KIND, fields, shapes_of(arrays), digests=True), arrays
+
+
+def _hierarchy_of(arrays: dict[str, NDArray[Any]]) -> Hierarchy:
+    levels = arrays["levels"]
+    if levels.dtype != np.int64:
+        raise ValueError(f"the levels have type {levels.dtype}")
+    found: dict[str, Any] = {name: arrays.get(STORED[name], arrays["down"]) for name in ARRAYS}
+    return Hierarchy(tuple(levels.tolist()), **found)

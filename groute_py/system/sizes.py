@@ -1,0 +1,25 @@
+"""Sizes as people write them."""
+
+from __future__ import annotations
+
+import re
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12} | {
+    f"{name}i": 1 << 10 * power for power, name in enumerate("KMGT", 1)
+}
+"""What may stand behind the number of a size."""
+
+SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(|[KMGT]i?)B?", re.ASCII)
+
+
+def nbytes_of(text: str) -> int | None:
+    """The bytes that a size is; None where it is none, or more than there can be.
+
+    >>> nbytes_of("1.5G"), nbytes_of("512Mi"), nbytes_of("much")
+    (1500000000, 536870912, None)
+    """
+    found = SIZE.fullmatch(text)
+    if not found:
+        return None
+    size = float(found[1]) * UNITS[found[2]]
+    return int(size) if size != float("inf") else None

@@ -1,0 +1,225 @@
+"""Prepared files: what is written comes back mapped, and damage and lies are noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import graph_of, graphs
+
+import groute_py
+from groute_py import FormatError, Graph, InputError, PreparedGraph, read_graph, write_graph
+from groute_py.errors import GraphError
+from groute_py.hierarchy.check import check_hierarchy
+from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
+from groute_py.interop.graph_like import as_graph
+from groute_py.io import array_file
+from groute_py.io.formats import prepared
+from groute_py.io.registry import size_of_file
+
+PATH = Hierarchy(
+    levels=(0, 1, 2, 3),
+    vertices=np.int32([1, 0, 2]),
+    offsets=np.array([0, 0, 1, 2]),
+    heads=np.int32([0, 0]),
+    down=np.int32([2**31 - 1, 3]),
+    up=np.int32([4, 2**31 - 1]),
+    core_offsets=np.array([0, 0]),
+    core_heads=np.zeros(0, np.int32),
+    core_weights=np.zeros(0, np.int32),
+)
+"""Of the arcs 0 → 1 → 2, by hand."""
+
+GRAPH = graph_of(3, [(0, 1, 4), (1, 2, 3)])
+
+
+def same(one: Hierarchy, other: Hierarchy) -> bool:
+    pairs = [(getattr(one, name), getattr(other, name)) for name in ARRAYS]
+    alike = all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
+    return alike and one.levels == other.levels and one.is_symmetric == other.is_symmetric
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64"])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, dtype: str, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("there") / "g.prepared"
+    whole = groute_py.prepare(data.draw(graphs(dtype)), device="cpu")
+    assert whole is not None
+    write_graph(whole, path)
+    back = read_graph(path)
+    assert isinstance(back, PreparedGraph)
+    assert same(back.hierarchy, whole.hierarchy)
+    for name in ("offsets", "heads", "weights"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(whole, name))
+    size = size_of_file(path)
+    assert size is not None
+    assert (size.vertices, size.arcs) == (whole.vertex_count, whole.arc_count)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    write_graph(PreparedGraph(GRAPH, PATH), tmp_path / "g.prepared")
+    return tmp_path / "g.prepared"
+
+
+def test_arrays_are_mapped_and_aligned(path: Path) -> None:
+    back = read_graph(path)
+    assert isinstance(back, PreparedGraph)
+    assert same(back.hierarchy, PATH)
+    for array in (back.heads, *(getattr(back.hierarchy, name) for name in ARRAYS)):
+        assert not array.flags.owndata
+        assert not array.flags.writeable
+        assert array.ctypes.data % array_file.ALIGNMENT == 0
+
+
+def test_ids_and_names_are_kept(tmp_path: Path) -> None:
+    graph = GRAPH.changed(ids=np.array(["home", "é", "#1"]), name="tünÿ\n")
+    write_graph(PreparedGraph(graph, PATH), tmp_path / "g.prepared")
+    back = read_graph(tmp_path / "g.prepared")
+    assert back.name == "tünÿ\n"
+    assert back.numbering.index_of("é") == 1
+
+
+def test_every_truncation_and_addition_is_noticed(path: Path) -> None:
+    whole = path.read_bytes()
+    for size in range(1, len(whole), 7):
+        path.write_bytes(whole[:size])
+        with pytest.raises(FormatError, match=r"g\.prepared"):
+            read_graph(path)
+    path.write_bytes(whole + b"more")
+    with pytest.raises(FormatError, match="bytes where"):
+        read_graph(path)
+
+
+def test_every_other_byte_is_noticed(path: Path) -> None:
+    """By the digests where nothing else does; blanks behind the last array have none."""
+    whole = path.read_bytes()
+    end = len(whole) - array_file.ALIGNMENT
+    for place in range(0, end, 5):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(FormatError):
+            read_graph(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b"prepared 1\n", b"prepared 7\n", "another version: b'groute-py prepared 7"),
+        (b"groute-py prepared", b"groute-py repaired", "is not a graph file"),
+        (b'{"first', b'["first', "is no JSON"),
+        (b'"symmetric"', b'"symmetrie"', "lacks fields"),
+        (b"NUMPY\x01", b"NUMPY\x09", "unknown .npy version"),
+        (b'"first_id": 0', b'"first_id": x', "is no JSON"),
+        (b'"name": "graph"', b'"name":  12345 ', "its name is int"),
+    ],
+)
+def test_damaged_headers(path: Path, old: bytes, new: bytes, message: str) -> None:
+    assert old in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(old, new))
+    with pytest.raises(FormatError, match=message):
+        read_graph(path)
+
+
+INT32 = np.iinfo(np.int32).max
+
+LIES: dict[str, tuple[dict[str, Any], str]] = {
+    "levels fall": ({"levels": (0, 2, 1, 3)}, "do not rise"),
+    "levels end early": ({"levels": (0, 1, 2)}, "do not rise"),
+    "levels begin late": ({"levels": (1, 2, 3)}, "do not rise"),
+    "one level": ({"levels": (0,)}, "do not rise"),
+    "no vertex": ({"vertices": np.int32([1, 0, 3])}, "none of 3"),
+    "negative vertex": ({"vertices": np.int32([1, -1, 2])}, "none of 3"),
+    "vertex twice": ({"vertices": np.int32([1, 1, 2])}, "vertex 0 is not in"),
+    "long vertices": ({"vertices": np.array([1, 0, 2])}, "vertices of the hierarchy: int64"),
+    "offsets fall": ({"offsets": np.array([0, 2, 1, 2])}, "decrease"),
+    "offsets beyond": ({"offsets": np.array([0, 0, 1, 9])}, "do not go from 0 to 2"),
+    "a head beyond": ({"heads": np.int32([0, 3])}, "leads to vertex 3"),
+    "a negative head": ({"heads": np.int32([0, -1])}, "leads to vertex -1"),
+    "within a level": ({"heads": np.int32([1, 0])}, "does not lead upward"),
+    "downward": ({"heads": np.int32([2, 0])}, "does not lead upward"),
+    "arcs of the core": ({"offsets": np.array([0, 1, 1, 2])}, "does not lead upward"),
+    "negative down": ({"down": np.int32([3, -1])}, "negative"),
+    "negative up": ({"up": np.int32([3, -1])}, "negative"),
+    "short up": ({"up": np.int32([3])}, r"shape \(1,\)"),
+    "floats": ({"down": np.float32([3, 1])}, "int32 or int64, not float32"),
+    "other up": ({"up": np.int64([3, 1])}, "up of the hierarchy: int64"),
+    "core offsets": ({"core_offsets": np.array([0])}, "has 1 vertices, but 1 offsets"),
+    "core heads": (
+        {
+            "core_offsets": np.array([0, 1]),
+            "core_heads": np.int32([1]),
+            "core_weights": np.int32([5]),
+        },
+        "leads to vertex 1",
+    ),
+    "core weights": (
+        {
+            "core_offsets": np.array([0, 1]),
+            "core_heads": np.int32([0]),
+            "core_weights": np.int32([-5]),
+        },
+        "negative",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_lies_with_right_digests(tmp_path: Path, name: str) -> None:
+    """No search may leave the arrays, whoever has written the file."""
+    changes, message = LIES[name]
+    lying = replace(PATH, **changes)
+    with pytest.raises(GraphError, match=message):
+        check_hierarchy(lying)
+    path = tmp_path / "g.prepared"
+    write_graph(PreparedGraph(GRAPH, lying), path)
+    with pytest.raises(FormatError, match=f"damaged prepared graph: .*{message}"):
+        read_graph(path)
+
+
+def test_a_hierarchy_of_another_graph() -> None:
+    with pytest.raises(GraphError, match="3 vertices is none of a graph with 4"):
+        PreparedGraph(graph_of(4, []), PATH)
+
+
+def test_a_graph_without_a_hierarchy_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="make it by groute-py prepare"):
+        write_graph(GRAPH, tmp_path / "g.prepared")
+    with pytest.raises(InputError, match="is not compressed further"):
+        write_graph(PreparedGraph(GRAPH, PATH), tmp_path / "g.prepared.gz")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".csr", ".gr", ".npz"])
+def test_other_formats_get_the_graph_alone(tmp_path: Path, path: Path, suffix: str) -> None:
+    write_graph(read_graph(path), tmp_path / f"g{suffix}")
+    back = read_graph(tmp_path / f"g{suffix}")
+    assert type(back) is Graph
+    np.testing.assert_array_equal(back.weights, GRAPH.weights)
+
+
+CHANGES: dict[str, Callable[[Graph], Graph]] = {
+    "units": lambda graph: graph.with_unit_weights(),
+    "weights": lambda graph: graph.changed(weights=np.int32([1, 2])),
+    "edges": lambda graph: as_graph(graph, undirected=True),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_other_arrays_have_no_hierarchy(path: Path, name: str) -> None:
+    """Else old shortcuts would be taken for paths of the new graph."""
+    assert type(CHANGES[name](read_graph(path))) is Graph
+
+
+def test_the_bytes_of_a_file(path: Path) -> None:
+    graph = read_graph(path)
+    assert isinstance(graph, PreparedGraph)
+    assert prepared.bytes_of(graph) == path.stat().st_size
