@@ -26,7 +26,6 @@ from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.widen import widened
 from groute_py.partition.base import Partition
 from groute_py.partition.order import Order
 from groute_py.partition.quality import Quality, cost_of, imbalance_of, quality_of
@@ -130,13 +129,6 @@ class LoadedGraph:
         """Unmap the memory that is shared with other ranks; collective."""
         self.device.unlink()
 
-    def _share(self) -> Share:
-        """This rank's, with a hierarchy for distances of the type that is loaded."""
-        share = self.cut.share
-        if share.hierarchy is None:
-            return share
-        return replace(share, hierarchy=widened(share.hierarchy, self.distance_type))
-
     def _load_in(self, planned: PlannedMode) -> Mode | PlannedMode:
         """Load the share for a mode; see `enter` for what is returned."""
         most = max(self.channel.gather(len(self.cut.share.heads)))
@@ -148,7 +140,7 @@ class LoadedGraph:
             with self.watch.phase("compile"):
                 self.device.rehearse(terms)
             with self.watch.phase("upload"):
-                self.device.load(self._share(), terms)
+                self.device.load(self.cut.share, terms)
         with self.watch.phase("upload"):
             return enter(planned, self.channel, self.device)
 

@@ -28,7 +28,7 @@ NOW = "contracted, since its vertices have few arcs"
 
 CONTRACT = {
     "cpu": "groute_py.device.cpu.contraction",
-    "cuda": "groute_py.device.cuda.hierarchy.contract",
+    "cuda": "groute_py.device.cuda.hierarchy.rounds",
 }
 """The modules that contract, by the kind of device."""
 
@@ -38,13 +38,13 @@ class Preparation:
     """What became of a graph before it is loaded; the same on every rank but for the hierarchy.
 
     Attributes:
-        choice: of the method that needs the hierarchy, None where another is to be chosen.
+        why: the reason for contraction; "" where another method is to be chosen.
         why_not: why there is none although it was wanted; "" where it was not.
         hierarchy: on rank 0.
         type: of its weights; None where there is none.
     """
 
-    choice: Choice | None = None
+    why: str = ""
     why_not: str = ""
     hierarchy: Hierarchy | None = None
     type: np.dtype[Any] | None = None
@@ -52,6 +52,11 @@ class Preparation:
     def __getstate__(self) -> dict[str, Any]:
         """As the other ranks get it."""
         return vars(replace(self, hierarchy=None))
+
+    @property
+    def choice(self) -> Choice | None:
+        """Contraction, if it is chosen."""
+        return Choice(contraction.ALGORITHM, self.why) if self.why else None
 
     def explained(self, choice: Choice) -> Choice:
         """The choice of another method, with the reason against contraction."""
@@ -98,7 +103,7 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
 
 
 def _with(hierarchy: Hierarchy, reason: str) -> Preparation:
-    return Preparation(Choice(contraction.ALGORITHM, reason), "", hierarchy, hierarchy.type)
+    return Preparation(reason, "", hierarchy, hierarchy.type)
 
 
 class UnsuitableError(Exception):
@@ -162,7 +167,8 @@ def prepare_graph(
 def _contracted(graph: Graph, facts: Facts, kind: str, *, at_any_length: bool) -> Hierarchy:
     """The hierarchy, in the narrowest type that holds every shortcut.
 
-    If a shortcut does not fit in 64 bits, and any length will do, all vertices are the core.
+    If a shortcut does not fit in 64 bits, and any length will do, all vertices are the core. On a
+    GPU the distances between these would not fit.
     """
     if kind == "cuda":
         import_module("groute_py.device.cuda.runtime.gpu").own_gpu(local_rank(0))
@@ -179,7 +185,7 @@ def _contracted(graph: Graph, facts: Facts, kind: str, *, at_any_length: bool) -
     try:
         return cast("Hierarchy", contract(*rows, widest))
     except NarrowError:
-        if not at_any_length:
+        if not at_any_length or kind == "cuda":
             raise
         return cast("Hierarchy", contract(*rows, widest, core=facts.vertex_count))
 

@@ -64,14 +64,6 @@ class Format(NamedTuple):
 
 FORMATS = {
     "native CSR": Format(native.sniff, native.read, native.write, (".csr",), compressible=False),
-    "prepared graph": Format(
-        prepared.sniff,
-        prepared.read,
-        prepared.write,
-        (prepared.SUFFIX,),
-        compressible=False,
-        size=prepared.size,
-    ),
     "Matrix Market": Format(
         matrix_market.sniff,
         matrix_market.read,
@@ -90,6 +82,14 @@ FORMATS = {
     ),
     "SciPy sparse array": Format(
         scipy_npz.sniff, scipy_npz.read, scipy_npz.write, (".npz",), compressible=False
+    ),
+    "prepared graph": Format(
+        prepared.sniff,
+        prepared.read,
+        prepared.write,
+        (prepared.SUFFIX,),
+        compressible=False,
+        size=prepared.size,
     ),
     "GAPBS binary": Format(
         gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg"), first_id=0, size=gapbs.size

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from groute_py import prepare
 from groute_py.errors import (
     FormatError,
     InputError,
@@ -16,7 +17,7 @@ from groute_py.errors import (
 from groute_py.graph import csr
 from groute_py.graph.csr import Graph
 from groute_py.io import cache, cache_folder, file_head
-from groute_py.io.formats import dimacs, native
+from groute_py.io.formats import dimacs, native, prepared
 from groute_py.io.registry import FORMATS, read_graph, read_piece, write_graph
 from groute_py.io.text.lines import lines_within
 
@@ -58,6 +59,8 @@ def test_the_name_says_nothing(tmp_path, content, name):
 def test_written_by_suffix(tmp_path, suffix):
     weights = [1, 1] if suffix in (".sg", ".el") else [3, 3]
     graph = Graph.from_arrays([0, 1, 2], [1, 0], weights, first_id=1)
+    if suffix == prepared.SUFFIX:
+        graph = prepare(graph, device="cpu")
     write_graph(graph, tmp_path / f"x{suffix}")
     assert read_graph(tmp_path / f"x{suffix}").weights.tolist() == weights
 

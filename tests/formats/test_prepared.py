@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from support.graphs import graph_of, graphs
 
 import groute_py
@@ -23,13 +24,18 @@ from groute_py.io import array_file
 from groute_py.io.formats import prepared
 from groute_py.io.registry import size_of_file
 
+
+def int32(*values: int) -> NDArray[np.int32]:
+    return np.array(values, np.int32)
+
+
 PATH = Hierarchy(
     levels=(0, 1, 2, 3),
-    vertices=np.int32([1, 0, 2]),
+    vertices=int32(1, 0, 2),
     offsets=np.array([0, 0, 1, 2]),
-    heads=np.int32([0, 0]),
-    down=np.int32([2**31 - 1, 3]),
-    up=np.int32([4, 2**31 - 1]),
+    heads=int32(0, 0),
+    down=int32(2**31 - 1, 3),
+    up=int32(4, 2**31 - 1),
     core_offsets=np.array([0, 0]),
     core_heads=np.zeros(0, np.int32),
     core_weights=np.zeros(0, np.int32),
@@ -136,36 +142,36 @@ LIES: dict[str, tuple[dict[str, Any], str]] = {
     "levels end early": ({"levels": (0, 1, 2)}, "do not rise"),
     "levels begin late": ({"levels": (1, 2, 3)}, "do not rise"),
     "one level": ({"levels": (0,)}, "do not rise"),
-    "no vertex": ({"vertices": np.int32([1, 0, 3])}, "none of 3"),
-    "negative vertex": ({"vertices": np.int32([1, -1, 2])}, "none of 3"),
-    "vertex twice": ({"vertices": np.int32([1, 1, 2])}, "vertex 0 is not in"),
+    "no vertex": ({"vertices": int32(1, 0, 3)}, "none of 3"),
+    "negative vertex": ({"vertices": int32(1, -1, 2)}, "none of 3"),
+    "vertex twice": ({"vertices": int32(1, 1, 2)}, "vertex 0 is not in"),
     "long vertices": ({"vertices": np.array([1, 0, 2])}, "vertices of the hierarchy: int64"),
     "offsets fall": ({"offsets": np.array([0, 2, 1, 2])}, "decrease"),
     "offsets beyond": ({"offsets": np.array([0, 0, 1, 9])}, "do not go from 0 to 2"),
-    "a head beyond": ({"heads": np.int32([0, 3])}, "leads to vertex 3"),
-    "a negative head": ({"heads": np.int32([0, -1])}, "leads to vertex -1"),
-    "within a level": ({"heads": np.int32([1, 0])}, "does not lead upward"),
-    "downward": ({"heads": np.int32([2, 0])}, "does not lead upward"),
+    "a head beyond": ({"heads": int32(0, 3)}, "leads to vertex 3"),
+    "a negative head": ({"heads": int32(0, -1)}, "leads to vertex -1"),
+    "within a level": ({"heads": int32(1, 0)}, "does not lead upward"),
+    "downward": ({"heads": int32(2, 0)}, "does not lead upward"),
     "arcs of the core": ({"offsets": np.array([0, 1, 1, 2])}, "does not lead upward"),
-    "negative down": ({"down": np.int32([3, -1])}, "negative"),
-    "negative up": ({"up": np.int32([3, -1])}, "negative"),
-    "short up": ({"up": np.int32([3])}, r"shape \(1,\)"),
-    "floats": ({"down": np.float32([3, 1])}, "int32 or int64, not float32"),
-    "other up": ({"up": np.int64([3, 1])}, "up of the hierarchy: int64"),
+    "negative down": ({"down": int32(3, -1)}, "negative"),
+    "negative up": ({"up": int32(3, -1)}, "negative"),
+    "short up": ({"up": int32(3)}, r"shape \(1,\)"),
+    "floats": ({"down": np.array([3, 1], np.float32)}, "int32 or int64, not float32"),
+    "other up": ({"up": np.array([3, 1])}, "up of the hierarchy: int64"),
     "core offsets": ({"core_offsets": np.array([0])}, "has 1 vertices, but 1 offsets"),
     "core heads": (
         {
             "core_offsets": np.array([0, 1]),
-            "core_heads": np.int32([1]),
-            "core_weights": np.int32([5]),
+            "core_heads": int32(1),
+            "core_weights": int32(5),
         },
         "leads to vertex 1",
     ),
     "core weights": (
         {
             "core_offsets": np.array([0, 1]),
-            "core_heads": np.int32([0]),
-            "core_weights": np.int32([-5]),
+            "core_heads": int32(0),
+            "core_weights": int32(-5),
         },
         "negative",
     ),
@@ -208,7 +214,7 @@ def test_other_formats_get_the_graph_alone(tmp_path: Path, path: Path, suffix: s
 
 CHANGES: dict[str, Callable[[Graph], Graph]] = {
     "units": lambda graph: graph.with_unit_weights(),
-    "weights": lambda graph: graph.changed(weights=np.int32([1, 2])),
+    "weights": lambda graph: graph.changed(weights=int32(1, 2)),
     "edges": lambda graph: as_graph(graph, undirected=True),
 }
 

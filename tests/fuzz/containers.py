@@ -11,11 +11,13 @@ import re
 import tarfile
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
 from fuzz.mutations import NUMBERS, mutated
+from groute_py.io.digests import BLOCK
 
 try:
     from compression import zstd  # type: ignore[import-not-found, unused-ignore]
@@ -52,6 +54,9 @@ def mutated_within(content: bytes, random: Random, others: Sequence[bytes]) -> b
         return _npy(content, random)
     if content.startswith(b"groute-py csr "):
         return _native(content, random)
+    if content.startswith(b"groute-py prepared "):
+        changed = _native(content, random)
+        return _digested(changed) if random.random() < 0.9 else changed
     if content.startswith(b"PAR1"):
         return _parquet(content, random)
     if content[257:262] == b"ustar":
@@ -142,6 +147,15 @@ def _native(content: bytes, random: Random) -> bytes:
             rest = mutated(rest, random, [])
     size = len(magic) + len(header) + 2
     return magic + b"\n" + header + b" " * (-size % 64) + b"\n" + rest
+
+
+def _digested(content: bytes) -> bytes:
+    """With the digests of what it now holds, so that the checks behind these are reached."""
+    start = content.rfind(b"\x93NUMPY")
+    data = start + 10 + int.from_bytes(content[start + 8 : start + 10], "little")
+    blocks = [content[k : min(k + BLOCK, start)] for k in range(0, max(start, 0), BLOCK)]
+    digests = b"".join(zlib.crc32(block).to_bytes(4, "little") for block in blocks)
+    return content[:data] + digests + content[data + len(digests) :]
 
 
 def _json(text: bytes, random: Random) -> bytes:

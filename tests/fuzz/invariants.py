@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from groute_py import Graph, read_graph, write_graph
+from groute_py import Graph, PreparedGraph, read_graph, write_graph
 from groute_py.graph.csr import WEIGHT_TYPES
+from groute_py.hierarchy.hierarchy import Hierarchy
 
 LARGEST = 2**63 - 1
 
@@ -35,6 +37,8 @@ def check_graph(graph: Graph) -> None:
     require(np.isfinite(weights).all(), "weights are finite")
     require(isinstance(graph.name, str), "the name is text")
     _check_ids(graph, count)
+    if isinstance(graph, PreparedGraph):
+        _check_hierarchy(graph.hierarchy, count)
 
 
 def check_round_trip(graph: Graph, folder: Path) -> None:
@@ -54,6 +58,29 @@ def require_same(graph: Graph, other: Graph, rule: str) -> None:
     if graph.ids is not None and other.ids is not None:
         require(graph.ids.tolist() == other.ids.tolist(), f"{rule}: ids")
     require(graph.first_id == other.first_id, f"{rule}: first_id")
+
+
+def _check_hierarchy(found: Hierarchy, count: int) -> None:
+    """What keeps searches within the arrays, arc by arc."""
+    require(sorted(found.vertices.tolist()) == list(range(count)), "each vertex has a place")
+    levels, offsets, heads = list(found.levels), found.offsets.tolist(), found.heads.tolist()
+    require(levels == sorted(levels) and levels[-1] == count, "levels rise to the vertex count")
+    require(len(offsets) == count + 1 and offsets[-1] == len(heads), "a row for each place")
+    for low, high in pairwise(levels):
+        for place in range(low, high):
+            row = heads[offsets[place] : offsets[place + 1]]
+            require(all(0 <= head < low for head in row), "arcs lead upward")
+    for weights in (found.down, found.up):
+        require(weights.shape == (len(heads),), "a weight for each arc in each direction")
+    core = levels[1]
+    ends, core_heads = found.core_offsets.tolist(), found.core_heads.tolist()
+    require(ends[0] == 0 and ends == sorted(ends), "offsets of the core rise from 0")
+    require(len(ends) == core + 1 and ends[-1] == len(core_heads), "a row for each of the core")
+    require(all(0 <= head < core for head in core_heads), "arcs of the core stay in it")
+    require(found.core_weights.shape == (len(core_heads),), "a weight for each of these")
+    for weights in (found.down, found.up, found.core_weights):
+        require(weights.dtype in (np.int32, np.int64), "weights are int32 or int64")
+        require((weights >= 0).all(), "weights are not negative")
 
 
 def _check_ids(graph: Graph, count: int) -> None:

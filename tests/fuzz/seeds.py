@@ -14,8 +14,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import scipy.sparse as sparse
+from numpy.typing import NDArray
 
-from groute_py import Graph, Result, read_graph, sssp, write_graph
+from groute_py import Graph, PreparedGraph, Result, read_graph, sssp, write_graph
+from groute_py.hierarchy.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,7 @@ def _binary(folder: Path) -> dict[str, Format]:
     native = (WHOLE, REAL, NAMED, SPREAD, narrow)
     found = {
         "native": Format("in.csr", _written(folder, ".csr", *native)),
+        "prepared": Format("in.prepared", _written(folder, ".prepared", *_prepared())),
         "GAPBS binary": Format(
             "in.wsg",
             (*_written(folder, ".wsg", WHOLE), unweighted + np.array([1, 2], "<i4").tobytes()),
@@ -161,6 +164,43 @@ def _binary(folder: Path) -> dict[str, Format]:
         packed += _written(folder, f".wsg{suffix}", WHOLE)
         found[f"packed {suffix}"] = Format(f"in{suffix}", packed)
     return found
+
+
+def int32(*values: int) -> NDArray[np.int32]:
+    return np.array(values, np.int32)
+
+
+def _prepared() -> tuple[PreparedGraph, ...]:
+    """By hand: a path of three vertices, one way with names, and two ways with a core of two."""
+    nothing = 2**31 - 1
+    offsets, heads = np.array([0, 1, 2, 2]), int32(1, 2)
+    path = Graph(offsets, heads, int32(4, 3), ids=np.array(["a", "é", "c"]))
+    one_way = Hierarchy(
+        (0, 1, 2, 3),
+        int32(1, 0, 2),
+        np.array([0, 0, 1, 2]),
+        int32(0, 0),
+        int32(nothing, 3),
+        int32(4, nothing),
+        np.array([0, 0]),
+        np.zeros(0, np.int32),
+        np.zeros(0, np.int32),
+    )
+    weights = np.array([4, 4, 3, 3])
+    edges = Graph(np.array([0, 1, 3, 4]), int32(1, 0, 2, 1), weights, first_id=1)
+    down = np.array([4])
+    both = Hierarchy(
+        (0, 2, 3),
+        int32(1, 2, 0),
+        np.array([0, 0, 0, 1]),
+        int32(0),
+        down,
+        down,
+        np.array([0, 1, 2]),
+        int32(1, 0),
+        np.array([3, 3]),
+    )
+    return PreparedGraph(path, one_way), PreparedGraph(edges, both)
 
 
 def _sparse_arrays() -> tuple[bytes, ...]:

@@ -1,0 +1,81 @@
+"""Prepared graphs under the real mpirun: rank 0 prepares, keeps and solves, and all end alike."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.commands_on_ranks import run_on_ranks
+from support.graphs import scipy_distances
+
+from groute_py import PreparedGraph, apsp, generate, prepare, read_graph, sssp, write_graph
+
+pytestmark = pytest.mark.mpi
+
+ROAD = generate("road:20x20")
+
+SCRIPT = """
+import sys
+import groute_py
+
+graph = groute_py.prepare("road:20x20", device="cpu")
+result = groute_py.sssp(graph, 21, device="cpu")
+if result is not None:
+    print(result.statistics["algorithm"], result.statistics["ranks"], int(result.reached.sum()))
+try:
+    groute_py.prepare("rmat:6", device="cpu")
+except groute_py.InputError as error:
+    print("refused", error.on_all_ranks, flush=True)
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled() -> None:
+    """Kernels are compiled once, before the clock of a job runs."""
+    sssp(ROAD, 0, device="cpu", prepare=True)
+    apsp(prepare(ROAD, device="cpu"), sources=[0], device="cpu")
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_commands(tmp_path: Path, ranks: int) -> None:
+    text, out, kept = tmp_path / "town.gr", tmp_path / "town.prepared", tmp_path / "copies"
+    write_graph(ROAD, text)
+    solve = ["-s", "22", "--device", "cpu", "--verify", "--json"]
+    lines = [
+        ["sssp", str(text), "--prepare", "--cache", str(kept), *solve],
+        ["sssp", str(text), "--prepare", "--cache", str(kept), *solve],
+        ["prepare", str(text), "-o", str(out), "--device", "cpu", "--json"],
+        ["sssp", str(out), *solve],
+        ["sssp", str(out), "--algorithm", "delta-stepping", *solve],
+        ["sssp", "rmat:6", "--prepare", "--device", "cpu", "--json"],
+        ["prepare", "rmat:6", "-o", str(tmp_path / "r.prepared"), "--device", "cpu"],
+        ["apsp", str(out), "--sources", "22,23", "--reduce", "sum", "--device", "cpu", "--json"],
+        ["cache", "clear", "--cache", str(kept), "--json"],
+    ]
+    ended = run_on_ranks(lines, ranks, tmp_path)
+    assert [one.code for one in ended] == [0, 0, 0, 0, 0, 0, 2, 0, 0]
+    answers: list[dict[str, Any]] = [json.loads(one.out) for one in ended if one.code == 0]
+    choices = [one["statistics"]["choice"] for one in answers if "statistics" in one]
+    assert choices[0].startswith("contracted")
+    assert choices[1] == choices[2] == "its hierarchy was there"
+    assert "not contracted" in choices[4]
+    right = scipy_distances(ROAD, 21)
+    total = right[right < 2**62].sum()
+    assert {answers[k]["sum_of_distances"] for k in (0, 1, 3, 4)} == {total}
+    assert "cannot be contracted" in ended[6].err
+    assert ended[6].err.count("\n") == 1
+    assert answers[-1]["removed"] == 2
+    assert not (tmp_path / "r.prepared").exists()
+    assert isinstance(read_graph(out), PreparedGraph)
+
+
+def test_a_script(script: Any) -> None:
+    done = script(SCRIPT, 3)
+    assert done.returncode == 0, done.stderr
+    right = scipy_distances(ROAD, 21)
+    said = done.stdout.split("\n")
+    assert f"contraction 3 {np.count_nonzero(right < 2**62)}" in said
+    assert done.stdout.count("refused True") == 3
