@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from groute_py.device.base import unreached
 from groute_py.device.cpu.device import read_only
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.widen import widened
 from groute_py.kernels.cpu import heap, near_far, sweep
 
 WHOLE = np.uint64(2**64 - 1)
@@ -38,7 +37,7 @@ class CpuHierarchy:
     """
 
     def __init__(self, hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> None:
-        hierarchy = widened(hierarchy.to_host(), distance_type)
+        hierarchy = hierarchy.to_host()
         self.vertex_count, self.core_count = hierarchy.vertex_count, hierarchy.core_count
         self.type, self.nothing = distance_type, unreached(distance_type)
         degrees = np.diff(hierarchy.offsets)
@@ -53,9 +52,9 @@ class CpuHierarchy:
         np.cumsum(degrees, out=offsets[1:])
         arcs = np.arange(offsets[-1])
         arcs += np.repeat(hierarchy.offsets[:-1][order] - offsets[:-1], degrees)
-        down = hierarchy.down[arcs]
-        up = down if hierarchy.is_symmetric else hierarchy.up[arcs]
-        core_weights = hierarchy.core_weights
+        down = self._widened(hierarchy.down)[arcs]
+        up = down if hierarchy.is_symmetric else self._widened(hierarchy.up)[arcs]
+        core_weights = self._widened(hierarchy.core_weights)
         self.heaviest = max(_greatest(w, self.nothing) for w in (down, up, core_weights))
         self.offsets, self.heads = offsets.view(np.uint64), moved[hierarchy.heads[arcs]]
         self.down, self.up = down, up
@@ -70,6 +69,13 @@ class CpuHierarchy:
     def down_arcs(self) -> tuple[NDArray[Any], ...]:
         """What sweeps take: runs, heads and weights."""
         return self.runs, self.heads, unsigned(self.down)
+
+    def _widened(self, weights: NDArray[Any]) -> NDArray[Any]:
+        if weights.dtype == self.type:
+            return weights
+        wide = weights.astype(self.type)
+        wide[weights == unreached(weights.dtype)] = self.nothing
+        return wide
 
 
 def _kinds(hierarchy: Hierarchy, degrees: NDArray[np.int64]) -> NDArray[Any]:
