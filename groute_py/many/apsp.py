@@ -21,6 +21,7 @@ from groute_py.engine.option import alike
 from groute_py.errors import InputError, NegativeCycleError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.choose import Choice, choose
 from groute_py.many.precision import one_precision
 from groute_py.many.reduce import Reduction
@@ -223,7 +224,7 @@ def _job(
     every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
     if targets is not None:
         targets = checked(targets, facts.vertex_count, facts.name, "target")
-    prepared = getattr(whole, "hierarchy", None) is not None
+    prepared = hierarchy_of(whole) is not None
     choice = choose(request, facts, len(every), ranks, apart, prepared=prepared)
     try:
         height = heights(whole, given, request, every)
