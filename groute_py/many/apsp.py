@@ -20,6 +20,7 @@ from groute_py.engine.agree import collective, on_root
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.choose import Choice, choose
 from groute_py.many.precision import one_precision
 from groute_py.many.reduce import Reduction
@@ -193,7 +194,7 @@ def _job(
         raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
     every = np.arange(facts.vertex_count) if sources is None else sources
     every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
-    prepared = getattr(whole, "hierarchy", None) is not None
+    prepared = hierarchy_of(whole) is not None
     choice = choose(request, facts, len(every), ranks, apart, prepared=prepared)
     return Job(whole, heights(whole, given, request, every), every, request, choice)
 

@@ -20,7 +20,7 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.hierarchy.problems import DenseError
 from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows
@@ -220,12 +220,6 @@ class Solving:
             own = sources[block.first : block.first + len(distances)]
             distances = lifted(distances, self._height, own, self._graph.name)
         return replace(block, distances=distances)
-
-
-def hierarchy_of(graph: Graph) -> Hierarchy | None:
-    """The hierarchy that a graph carries, if it was contracted before."""
-    hierarchy: Hierarchy | None = getattr(graph, "hierarchy", None)
-    return hierarchy
 
 
 def batch_delta(facts: Facts) -> float:
