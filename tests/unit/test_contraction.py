@@ -208,6 +208,11 @@ class TestSweeps:
         row = scipy_distances(graph, sources[3])
         assert summaries[3].sums[0] == row[row != UNREACHED].sum()
 
+    def test_a_wide_hierarchy(self) -> None:
+        graph = graph_of(3, [(0, 1, 2**31 - 2), (1, 2, 2)])
+        with pytest.raises(NarrowRowError):
+            CpuSweeps(CpuGraph(graph, TYPES[0]), contracted(graph, 1, TYPES[1]), predecessors=False)
+
     def test_distances_that_do_not_fit(self) -> None:
         graph = heavy_star()
         solver = CpuSweeps(CpuGraph(graph, TYPES[0]), contracted(graph, 1), predecessors=False)
@@ -241,12 +246,10 @@ def _public(distances: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _lengths_of_core(hierarchy: Hierarchy) -> Any:
-    there = hierarchy.core_weights != unreached(hierarchy.type)
+    assert (hierarchy.core_weights < unreached(hierarchy.type)).all()
     tails = np.repeat(np.arange(hierarchy.core_count), np.diff(hierarchy.core_offsets))
-    arcs = zip(
-        *(array[there].tolist() for array in (tails, hierarchy.core_heads, hierarchy.core_weights)),
-        strict=True,
-    )
+    columns = (tails, hierarchy.core_heads, hierarchy.core_weights)
+    arcs = zip(*(column.tolist() for column in columns), strict=True)
     return all_lengths(graph_of(hierarchy.core_count, list(arcs)))
 
 

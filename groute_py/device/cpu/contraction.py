@@ -337,6 +337,7 @@ class _Contraction:
         down = np.concatenate([none, *(one.into for one in levels)])
         up = np.concatenate([none, *(one.out for one in levels)]) if self._both else down
         offsets, neighbours, out, _ = self._rows
+        there = out != self._nothing
         return Hierarchy(
             levels=first_places(self._left, [len(one.vertices) for one in rounds]),
             vertices=vertices,
@@ -344,9 +345,9 @@ class _Contraction:
             heads=place[heads],
             down=down,
             up=up,
-            core_offsets=offsets,
-            core_heads=neighbours.astype(np.int32),
-            core_weights=out,
+            core_offsets=_offsets(there)[offsets],
+            core_heads=neighbours[there].astype(np.int32),
+            core_weights=out[there],
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
+from groute_py.device.cpu.device import read_only
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu import heap, near_far, sweep
 
@@ -36,6 +37,7 @@ class CpuHierarchy:
     """
 
     def __init__(self, hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> None:
+        hierarchy = hierarchy.to_host()
         self.vertex_count, self.core_count = hierarchy.vertex_count, hierarchy.core_count
         self.type, self.nothing = distance_type, unreached(distance_type)
         degrees = np.diff(hierarchy.offsets)
@@ -57,11 +59,10 @@ class CpuHierarchy:
         self.offsets, self.heads = offsets.view(np.uint64), moved[hierarchy.heads[arcs]]
         self.down, self.up = down, up
         self.runs = _runs(kinds[order], degrees, offsets)
-        there = core_weights != self.nothing
         self.core = (
-            np.append(0, np.cumsum(there))[hierarchy.core_offsets].astype(np.uint64),
-            hierarchy.core_heads[there].view(np.uint32),
-            core_weights[there],
+            read_only(hierarchy.core_offsets.view(np.uint64)),
+            read_only(hierarchy.core_heads.view(np.uint32)),
+            read_only(core_weights),
         )
 
     @property

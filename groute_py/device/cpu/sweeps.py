@@ -41,7 +41,10 @@ class CpuSweeps:
 
     def __init__(self, graph: CpuGraph, hierarchy: Hierarchy | None, *, predecessors: bool) -> None:
         self._graph, self._predecessors = graph, predecessors
-        self._hierarchy = CpuHierarchy(hierarchy or _contracted(graph), graph.type)
+        hierarchy = hierarchy or _contracted(graph)
+        if hierarchy.type.itemsize > graph.type.itemsize:
+            raise NarrowError
+        self._hierarchy = CpuHierarchy(hierarchy, graph.type)
         self._lanes = LINE_BYTES // graph.type.itemsize
         self._threads = graph.threads
         self._pool = ThreadPoolExecutor(graph.threads)
