@@ -16,7 +16,8 @@ from groute_py import UNREACHED, Graph, InputError, generate
 from groute_py.device.base import Terms, alike, unreached
 from groute_py.device.cpu import contraction
 from groute_py.device.cpu.contraction import contract
-from groute_py.device.cpu.methods.contraction import ContractionCpu
+from groute_py.device.cpu.device import CpuDevice
+from groute_py.device.cpu.methods.contraction import Contraction
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError as NarrowRowError
@@ -231,12 +232,10 @@ def tree(
     return _public(device.distances())
 
 
-def loaded(
-    graph: Graph, hierarchy: Hierarchy | None, distance_type: np.dtype[Any]
-) -> ContractionCpu:
+def loaded(graph: Graph, hierarchy: Hierarchy | None, distance_type: np.dtype[Any]) -> CpuDevice:
     whole = Partition(np.array([0, graph.vertex_count]))
     share = replace(share_of(rows_of(graph, whole, 0), whole, 0), hierarchy=hierarchy)
-    device = ContractionCpu()
+    device = CpuDevice(Contraction)
     device.load(share, Terms(distance_type, 1, "alone", graph.arc_count))
     return device
 

@@ -31,6 +31,9 @@ FEWEST = 256
 PRUNED_DEGREE = 4.0
 """Neighbours of a vertex on the mean above which rows are pruned."""
 
+REHEARSED = 8
+"""Vertices of the graph on which kernels are compiled."""
+
 LEAST_PART = 512
 """Vertices that are worth a thread."""
 
@@ -62,6 +65,14 @@ def contract(
     with ThreadPoolExecutor(thread_count()) as pool:
         work = _Contraction(_Threads(pool), offsets, heads, weights, distance_type)
         return work.run(core)
+
+
+def rehearse(distance_type: np.dtype[Any]) -> None:
+    """Compile what `contract` needs: a complete graph, of which a round leaves enough to prune."""
+    ends = np.arange(REHEARSED)
+    heads = np.concatenate([ends[ends != end] for end in ends]).astype(np.int32)
+    offsets = np.arange(REHEARSED + 1) * (REHEARSED - 1)
+    contract(offsets, heads, np.ones(len(heads), distance_type), distance_type, core=1)
 
 
 class _Threads:

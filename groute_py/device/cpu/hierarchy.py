@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
-from groute_py.device.cpu.device import read_only
+from groute_py.device.cpu.buffers import read_only
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu import heap, near_far, sweep
 
