@@ -190,7 +190,7 @@ def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str,
         channel.gather(None)
         start = time.perf_counter()
         if case.sums:
-            rows = sum(summary.count for summary in solver.summaries(own, Wanted(False, None)))
+            rows = sum(summary.count for summary in solver.summaries(own, Wanted()))
         else:
             rows = sum(len(block.distances) for block in solver.blocks(own, targets))
         assert rows == len(own)

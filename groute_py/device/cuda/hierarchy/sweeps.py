@@ -26,6 +26,9 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 FILLED = 1 << 28
 """Distances that are worked on at once, if there are so many: levels are wide then."""
 
+MOST_PACKS = 1024
+"""Of a batch: a grid has a row of blocks for each source, and at most 65,535 rows."""
+
 MEMORY_SHARE = 0.4
 """Of the free memory, for the distances of a batch; its rows take as much."""
 
@@ -168,4 +171,4 @@ def _packs(levels: CudaHierarchy, graph: CudaGraph) -> int:
             f"{SOURCES} sources at once, the fewest that sweeps take, do not fit on {graph.label}: "
             f"they need {2 * each:,} bytes, and {free:,} are free"
         )
-    return min(wanted, most)
+    return min(wanted, most, MOST_PACKS)
