@@ -25,12 +25,12 @@ SELECTED = {
     "python/test_methods.py": ("TestShapes", 50),
     "gpu/test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "gpu/test_recording.py": ("", 36),
-    "gpu/test_dealt.py": ("", 71),
+    "gpu/test_redistribution.py": ("", 71),
     "gpu/test_numbered.py": ("", 5),
     "gpu/test_together.py": ("", 38),
-    "gpu/test_thin_turns.py": ("", 21),
-    "gpu/test_growing_windows.py": ("not share_a_byte or int32", 24),
-    "gpu/test_outer.py": ("", 109),
+    "gpu/test_local_steps.py": ("", 21),
+    "gpu/test_growing_buckets.py": ("not share_a_byte or int32", 24),
+    "gpu/test_pull_phase.py": ("", 109),
     "gpu/test_busy_gpu.py": ("", 4),
     "gpu/test_first_run.py": ("rehearsed or compiled", 16),
     "gpu/test_launching.py": ("", 3),
@@ -42,19 +42,19 @@ SELECTED = {
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
 LONG = {
-    *("gpu/test_dealt.py", "gpu/test_full_gpu.py", "gpu/test_outer.py", "gpu/test_recording.py"),
+    *("gpu/test_redistribution.py", "gpu/test_full_gpu.py", "gpu/test_pull_phase.py", "gpu/test_recording.py"),
     *("python/test_solvers.py", "gpu/test_together.py"),
 }
 """Files that take a minute or more."""
 
-WITH_SEVERAL = {"gpu/test_dealt.py", "gpu/test_numbered.py", "gpu/test_together.py"}
+WITH_SEVERAL = {"gpu/test_redistribution.py", "gpu/test_numbered.py", "gpu/test_together.py"}
 """On four GPUs, the others on one."""
 
 BLOCKS = {
-    "gpu/test_growing_windows.py": 2,
-    "gpu/test_outer.py": 2,
+    "gpu/test_growing_buckets.py": 2,
+    "gpu/test_pull_phase.py": 2,
     "gpu/test_recording.py": 2,
-    "gpu/test_thin_turns.py": 2,
+    "gpu/test_local_steps.py": 2,
     "gpu/test_together.py": 3,
 }
 """In each persistent kernel, the others with one."""

@@ -1,6 +1,6 @@
 """Linked ranks number vertices by degree before arcs are dealt out: when, and when not.
 
-That arcs lie right by such numbers is seen in test_dealt.py.
+That arcs lie right by such numbers is seen in test_redistribution.py.
 """
 
 from __future__ import annotations

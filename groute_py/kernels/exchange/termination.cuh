@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exchange/flow_control.cuh"
-#include "sssp/windows.cuh"
+#include "sssp/buckets.cuh"
 
 // States this rank's floor and counts in the open vote, once. All lanes call it.
 __device__ __forceinline__ void leader_vote(const Peers& peers, LeaderState& leader, double floor) {

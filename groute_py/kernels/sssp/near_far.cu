@@ -26,7 +26,7 @@
 #include "exchange/leader.cuh"
 #include "exchange/shutdown.cuh"
 #include "sssp/initialize.cuh"
-#include "sssp/overflow.cuh"
+#include "sssp/spill.cuh"
 #include "sssp/split_far.cuh"
 #include "sssp/step_block_local.cuh"
 #include "sssp/step_grid.cuh"

@@ -22,7 +22,7 @@
 
 #include "primitives/load_balance.cuh"
 #include "sssp/warp_lists.cuh"
-#include "sssp/windows.cuh"
+#include "sssp/buckets.cuh"
 
 // An estimate of the arcs that a step has to relax.
 __device__ __forceinline__ u64 arcs_due(const Work& work, u64 entries, u64 items) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sssp/warp_lists.cuh"
-#include "sssp/windows.cuh"
+#include "sssp/buckets.cuh"
 
 // Splits `count` entries by the threshold: those below it go to near, the others to the far list of `to`. `fetch(i)`
 // returns entry i; entries without `wanted(entry)` are dropped. `least_far` becomes the smallest far distance.

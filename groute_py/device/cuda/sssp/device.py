@@ -22,7 +22,7 @@ from groute_py.device.cuda.sssp.counting import SolveCounters
 from groute_py.device.cuda.sssp.linked_kernels import LinkedKernels
 from groute_py.device.cuda.sssp.method import GpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
-from groute_py.device.cuda.sssp.rehearsal import REHEARSED, smallest
+from groute_py.device.cuda.sssp.warm_up import REHEARSED, smallest
 from groute_py.partition.share import Share
 
 
