@@ -130,7 +130,7 @@ PART = 256
 """Arcs of a row chunk; longer rows are cut into chunks, which single warps relax."""
 
 TUNING = {
-    "THIN": BLOCK,
+    "LOCAL_ENTRIES": BLOCK,
     "EXPRESS": BLOCK,
     "EXPRESS_BITS": 24,
     "UNTOLD": 16,
@@ -140,7 +140,7 @@ TUNING = {
 }
 """Macros that tests change, by ``GROUTE_PY_KERNEL_MACROS``, to reach rare paths on small graphs.
 
-* THIN: up to this many entries a block a step is thin; see sssp/near_far.cu.
+* LOCAL_ENTRIES: up to this many entries a block a step is block-local; see sssp/near_far.cu.
 * EXPRESS: words of an express ring, a power of two and at most BLOCK; see exchange/ll_ring.cuh.
 * EXPRESS_BITS: bits of its cursor that are returned as credits.
 * UNTOLD: credits are returned at the latest when 1 / UNTOLD of a ring has been taken.

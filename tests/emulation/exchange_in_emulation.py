@@ -3,7 +3,7 @@
 In the folder tests:
 
 EMULATED_GPUS=4 python -m emulation.exchange_in_emulation fused 24
-EMULATED_GPUS=4 EMULATED_THICK=1 python -m emulation.exchange_in_emulation fused 24
+EMULATED_GPUS=4 EMULATED_GRID=1 python -m emulation.exchange_in_emulation fused 24
 EMULATED_GPUS=4 GROUTE_PY_HOSTS=2 python -m emulation.exchange_in_emulation hierarchical 24
 """
 
@@ -34,7 +34,7 @@ graded: set[bool] = set()
 """And whether arcs say how far they lead on."""
 
 shown: list[int] = []
-"""Of every run and rank: the turns after which it showed what it knew."""
+"""Of every run and rank: the steps after which it requested a dense pull."""
 
 
 class Noting(link.Link):
@@ -123,7 +123,7 @@ def main(expected: str, count: int) -> None:
         assert result is not None
         prepared.update("prepared" in label for label in result.statistics["devices"])
     assert (True in prepared) == (True in graded) == bool(os.environ.get("EMULATED_OUTER"))
-    print(f"{count} graphs right, shown after {sum(shown)} turns")
+    print(f"{count} graphs right, pulled after {sum(shown)} steps")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,12 @@ SELECTED = {
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
 LONG = {
-    *("gpu/test_redistribution.py", "gpu/test_full_gpu.py", "gpu/test_pull_phase.py", "gpu/test_recording.py"),
+    *(
+        "gpu/test_redistribution.py",
+        "gpu/test_full_gpu.py",
+        "gpu/test_pull_phase.py",
+        "gpu/test_recording.py",
+    ),
     *("python/test_solvers.py", "gpu/test_together.py"),
 }
 """Files that take a minute or more."""
@@ -113,7 +118,7 @@ def in_emulation(file: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.timeout(1800)
 @needs_compiler
 def test_what_sanitizers_watch() -> None:
-    words = ["thick", "delta-stepping", "batch"]
+    words = ["grid", "delta-stepping", "batch"]
     program = (
         "from support.emulation import plugin\n"
         "from gpu import each_kernel\n"
@@ -133,24 +138,24 @@ def test_what_sanitizers_watch() -> None:
 @pytest.mark.timeout(1800)
 @needs_compiler
 @pytest.mark.parametrize(
-    ("thick", "hosts"),
+    ("grid", "hosts"),
     [
         ("", ""),
         *(pytest.param(*c, marks=pytest.mark.slow) for c in (("1", ""), ("", "2"), ("1", "2"))),
     ],
 )
-def test_exchange(thick: str, hosts: str) -> None:
-    exchange({"EMULATED_THICK": thick, "GROUTE_PY_HOSTS": hosts})
+def test_exchange(grid: str, hosts: str) -> None:
+    exchange({"EMULATED_GRID": grid, "GROUTE_PY_HOSTS": hosts})
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @needs_compiler
-@pytest.mark.parametrize("thick", ["", "1", "roomy"])
+@pytest.mark.parametrize("grid", ["", "1", "roomy"])
 @pytest.mark.parametrize("way", ["EMULATED_GROWTH", "EMULATED_OUTER"])
-def test_exchange_as_on_large_graphs(way: str, thick: str) -> None:
+def test_exchange_as_on_large_graphs(way: str, grid: str) -> None:
     """In windows that grow, and where outer arcs are pulled."""
-    exchange({"EMULATED_THICK": thick, way: "1"})
+    exchange({"EMULATED_GRID": grid, way: "1"})
 
 
 @pytest.mark.slow
@@ -171,8 +176,8 @@ def exchange(settings: dict[str, str]) -> None:
         capture_output=True,
         text=True,
     )
-    said = re.fullmatch(r"7 graphs right, shown after (\d+) turns\n", done.stdout)
+    said = re.fullmatch(r"7 graphs right, pulled after (\d+) steps\n", done.stdout)
     assert said is not None, done.stdout + done.stderr[-2000:]
     # where hosts meet between runs, each begins with what has come from others
-    full = given.get("EMULATED_THICK") == "1"
+    full = given.get("EMULATED_GRID") == "1"
     assert (int(said[1]) > 0) == (full or "GROUTE_PY_HOSTS" in given)

@@ -20,8 +20,8 @@ LIMIT_S = 150
 
 RUNS = [
     "exchange_on_gpus.py fused 100",
-    "exchange_on_gpus.py fused 40 sssp thick",
-    "exchange_on_gpus.py fused 40 sssp thick roomy",
+    "exchange_on_gpus.py fused 40 sssp grid",
+    "exchange_on_gpus.py fused 40 sssp grid roomy",
     "exchange_on_gpus.py fused 40 sssp growing",
     "exchange_on_gpus.py fused 40 sssp outer",
     "exchange_on_gpus.py fused 40 sssp laps",

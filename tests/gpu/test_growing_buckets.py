@@ -134,7 +134,7 @@ def test_patience_widens_no_window(begun: list[Windows], monkeypatch: pytest.Mon
     from groute_py.device.cuda.sssp import near_far
 
     monkeypatch.setattr(delta_control, "PASSES", 0.1)  # so that it ends once
-    monkeypatch.setattr(near_far, "SLICE_TURNS_ALONE", 1)
+    monkeypatch.setattr(near_far, "SLICE_STEPS_ALONE", 1)
     path, weight = 200, 1000  # and ten vertices farther out, each with one behind it
     out = np.arange(path + 1, path + 11)
     tails = np.concatenate([np.arange(path), np.zeros(10, np.int64), out])

@@ -60,14 +60,14 @@ def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words
                 assert back == (arrays["in_arcs"] is arrays["arcs"])
 
 
-@pytest.fixture(params=["thin", "thick"])
-def turns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of any kind, which are thin on small graphs, or all thick: these go by grades."""
-    if request.param == "thick":
-        as_large.take_thick_turns(monkeypatch)
+@pytest.fixture(params=["local", "grid"])
+def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of any kind, which are block-local on small graphs, or all grid-wide: these go by grades."""
+    if request.param == "grid":
+        as_large.take_grid_steps(monkeypatch)
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("predecessors", [True, False])
 @pytest.mark.parametrize("weights", TYPES)
 def test_answers_are_right(weights: str, predecessors: bool) -> None:
@@ -76,7 +76,7 @@ def test_answers_are_right(weights: str, predecessors: bool) -> None:
     check(graph, [hub, 7], back=True, predecessors=predecessors)
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("seed", range(12))
 def test_graphs_of_many_kinds(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -87,7 +87,7 @@ def test_graphs_of_many_kinds(seed: int) -> None:
     check(graph, [int(random.integers(count))])
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("below", [0.01, 0.1, 0.5])
 def test_windows_that_are_too_wide_follow(below: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """So arcs are pulled once or twice, and then relaxed."""
@@ -179,13 +179,13 @@ def test_rows_of_many_parts() -> None:
     check(graph, [0, 9, leaves + 20], back=True)
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("weights", TYPES)
 @pytest.mark.parametrize("share", [12, 24, 48])
 def test_much_is_due_once_long_rows_are_cut(
     weights: str, share: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then arcs are left from the middle of a turn on."""
+    """Then arcs are left from the middle of a step on."""
     from groute_py.device.cuda.sssp import pull_phase
 
     graph = graph_of(weights)
@@ -198,7 +198,7 @@ def test_much_is_due_once_long_rows_are_cut(
     check(graph, [hub, int(beside[np.argmin(degrees[beside])]), 7], back=None)
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("weights", TYPES)
 def test_what_a_hub_brings_that_was_relaxed_in_part(
     weights: str, monkeypatch: pytest.MonkeyPatch

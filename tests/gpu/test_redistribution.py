@@ -156,7 +156,7 @@ def test_without_room_for_grades_others_have_them(
     from groute_py.device.cuda.graph.redistribute import Redistribution
 
     as_large.pull_outer_arcs(monkeypatch.setattr)
-    as_large.take_thick_turns(monkeypatch)
+    as_large.take_grid_steps(monkeypatch)
     taken, graded = Redistribution._add_weight_classes, list[int]()
 
     def tried(self: Redistribution) -> None:

@@ -70,11 +70,11 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
     return on_ranks(ranks, work)
 
 
-@pytest.mark.parametrize("how", ["thin", "thick", "growing", "outer"])
+@pytest.mark.parametrize("how", ["local", "grid", "growing", "outer"])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_no_record_is_missing(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if how == "thick":
-        as_large.take_thick_turns(monkeypatch)
+    if how == "grid":
+        as_large.take_grid_steps(monkeypatch)
     if how == "growing":  # where far is looked for among all, it says no tails
         as_large.grow_windows(monkeypatch.setattr)
     if how == "outer":
@@ -147,7 +147,7 @@ def test_mirrors_of_short_rows_lag_until_claims(
 ) -> None:
     """64-bit distances have no records: who claims has to know how near tails are."""
     as_large.grow_windows(monkeypatch.setattr)
-    as_large.take_thick_turns(monkeypatch)
+    as_large.take_grid_steps(monkeypatch)
     whole = generate("rmat:8,6")
     weights = whole.weights.astype(np.int64) % 3 if level else whole.weights.astype(np.int64)
     graph = Graph(whole.offsets, whole.heads, weights << 33)

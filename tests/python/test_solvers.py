@@ -67,7 +67,7 @@ def test_a_target_is_final_also_where_slices_end_within_a_window(
     """What waits in an open window is in no order: nearer vertices may stand behind others."""
     home, names = {
         "cpu": ("cpu.device", ("SLICE_ARCS", "SLICE_ARCS_ALONE")),
-        "cuda": ("cuda.sssp.near_far", ("SLICE_TURNS_ALONE",)),
+        "cuda": ("cuda.sssp.near_far", ("SLICE_STEPS_ALONE",)),
     }[device]
     module = import_module(f"groute_py.device.{home}")
     for name in names:

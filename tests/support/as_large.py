@@ -33,13 +33,13 @@ def compile_with(patch: pytest.MonkeyPatch | None, **macros: int) -> None:
         os.environ[name] = joined
 
 
-def take_thick_turns(patch: pytest.MonkeyPatch | None = None) -> None:
+def take_grid_steps(patch: pytest.MonkeyPatch | None = None) -> None:
     """Whatever there is to do."""
-    compile_with(patch, THIN=0)
+    compile_with(patch, LOCAL_ENTRIES=0)
 
 
 def fill_inboxes(put: Put = setattr) -> None:
-    """Which are small, so that what a turn finds is shown to peers."""
+    """Which are small, so that steps request dense pulls."""
     put(memory_plan, "SMALLEST_RING", 0)
     put(memory_plan, "ring_entries", lambda told: 1 << max(told.bit_length() - 4, 0))
 

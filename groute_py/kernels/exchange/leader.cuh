@@ -68,8 +68,8 @@ __device__ __forceinline__ void leader_plan_step(const Peers& peers, Exchange& e
             plan.quiet = leader.mailbox.quiet;
             plan.stopped = leader.mailbox.stop;
             bool splits = !status.listed && !status.pending && !beyond;
-            // peers do not wait for thick steps with fewer entries, although these may have many arcs
-            bool heavy = work + (splits ? status.far / SPLIT_AT_ONCE : 0) > gridDim.x * THIN;
+            // peers do not wait for grid-wide steps with fewer entries, although these may have many arcs
+            bool heavy = work + (splits ? status.far / SPLIT_AT_ONCE : 0) > gridDim.x * LOCAL_ENTRIES;
             own.epoch = own.epoch / 2 * 2 + (heavy ? 3 : 2);
         }
         __syncwarp();

@@ -1,7 +1,7 @@
 // The peers of a rank, and the words in which they state counts. PROTOCOL.md describes the exchange.
 //
-// Received entries are relaxed directly in a thick step if few vertices were sent more than once; the mirrors of short
-// rows are not lowered then. Otherwise they are merged into near first.
+// Received entries are relaxed directly in a grid-wide step if few vertices were sent more than once; the mirrors of
+// short rows are not lowered then. Otherwise they are merged into near first.
 #pragma once
 
 #include "layout/exchange.cuh"

@@ -20,9 +20,9 @@ struct GridBarrier {
 struct Seen {
     Distance least_far[2];  // of the far list of that side, after a split
     Distance late;          // least distance before its window that arrived or was relaxed since the last pull
-    u32 turn;               // number of steps and splits so far; selects the current lists and counters
+    u32 step;               // number of steps and splits so far; selects the current lists and counters
     u32 far_side;           // which far list is current
-    u32 near_count[3];      // in turn: read, written, cleared
+    u32 near_count[3];      // rotating: read, written, cleared
     u32 item_count[3];      // likewise
     u32 far_count[2];
     u32 any_spilled;
@@ -40,7 +40,7 @@ struct Control : Seen {
     Distance window;     // start of the window that ends at the threshold
     Distance bound;      // where outer arcs are pulled, or NOTHING; see sssp/pull_deferred.cuh
     Distance base;       // start of the window in which arcs were first deferred
-    u32 taken[3];        // near entries handed out to warps of a thick step; rotates: read, written, cleared
+    u32 taken[3];        // near entries handed out to warps of a grid-wide step; rotates: read, written, cleared
     u32 items_taken[3];  // the same for row chunks
     u32 cut_count[2];    // row chunks that a step relaxes itself; alternates: counted, cleared
     u32 bottomed;        // last step, from 1, in which a block other than a listening leader reached the depth limit

@@ -29,8 +29,8 @@ struct MailboxHeader {
     u32 stop;  // some host wants the run to end
 };
 
-// Each rank has two, used in turn. A run clears the one of the next run; nobody writes into it before all ranks have
-// ended this run.
+// Each rank has two, used alternately. A run clears the one of the next run; nobody writes into it before all ranks
+// have ended this run.
 struct Mailbox : MailboxHeader {
     u64 ended[MAX_PEERS];             // how each rank has ended, when it has; see leader_shut_down
     u64 express[MAX_PEERS][EXPRESS];  // a ring for each sender; see exchange/ll_ring.cuh

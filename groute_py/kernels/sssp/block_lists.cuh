@@ -9,11 +9,11 @@
 // whole grid relaxes them in the next step, so that no block works by itself in the densest part of the graph.
 struct BlockLists {
     const Rank& rank;
-    const Turn& now;
+    const StepLists& now;
     Staging& staged;
     u32 level = 0;  // the staged near that is written
 
-    // Thin steps have few entries, so no entry is dropped.
+    // Block-local steps have few entries, so no entry is dropped.
     __device__ __forceinline__ bool idle(const Ready&) const { return false; }
 
     // All lanes call it.

@@ -52,7 +52,7 @@ __device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) 
                 rank.control->plan.cursors[p].express_room = peers.owned[peers.me] < LAP_MARK ? express_room(0, 0) : 0;
             }
             if (begins == NEW_SOLVE) list_source(rank, source, width);
-            rank.control->plan.near = rank.control->near_count[rank.control->turn % 3];
+            rank.control->plan.near = rank.control->near_count[rank.control->step % 3];
         }
     }
     if (begins == NEW_RUN) return;

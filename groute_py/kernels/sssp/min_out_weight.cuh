@@ -5,8 +5,8 @@
 // The bits of an arc's head above VERTEX_BITS are its grade: a lower bound, quantised, of the weight of the lightest
 // arc from the head to a vertex other than the arc's tail. An arc back to the tail improves nothing, because weights
 // are not negative. Grades exist only for symmetric graphs, in which the arcs from a vertex are the arcs to it; see
-// sssp/min_out_weight.cu. In thick steps a vertex keeps its grade when it is pushed to peers or put in far, and each
-// rank applies its own bound. A vertex without such an arc (DEAD_END) is not pushed.
+// sssp/min_out_weight.cu. In grid-wide steps a vertex keeps its grade when it is pushed to peers or put in far, and
+// each rank applies its own bound. A vertex without such an arc (DEAD_END) is not pushed.
 #pragma once
 
 #include "layout/graph.cuh"

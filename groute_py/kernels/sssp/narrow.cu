@@ -5,9 +5,9 @@
 // Between slices: moves near entries at or above a lowered threshold to far. The other entries and the row chunks go to
 // the lists of the next step, which the host then makes current.
 extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* control, Distance threshold) {
-    const u32 turn = control->turn, near_count = min(control->near_count[turn % 3], work.capacity);
-    const u32 items_count = min(control->item_count[turn % 3], work.item_capacity);
-    const Turn now = begin_turn(work, control, turn, control->far_side, near_count, items_count);
+    const u32 step = control->step, near_count = min(control->near_count[step % 3], work.capacity);
+    const u32 items_count = min(control->item_count[step % 3], work.item_capacity);
+    const StepLists now = begin_step(work, control, step, control->far_side, near_count, items_count);
     u32 rounded = (now.near_in_count + 31) & ~31u, stride = gridDim.x * blockDim.x;
     u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
     for (u32 i = thread; i < rounded; i += stride) {

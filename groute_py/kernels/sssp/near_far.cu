@@ -1,15 +1,16 @@
-// Near-far Δ-stepping on one share: a persistent cooperative kernel that takes many steps ("turns") a launch. Davidson,
+// Near-far Δ-stepping on one share: a persistent cooperative kernel that takes many steps a launch. Davidson,
 // Baxter, Garland and Owens, "Work-efficient parallel GPU methods for single-source shortest paths" (IPDPS 2014).
 //
 // A step relaxes the entries of near and writes the near list of the next step.
-// * Thin step (few entries a block, no row chunks): a block relaxes its part of near. It keeps the near entries that it
+// * Block-local step (few entries a block, no row chunks): a block relaxes its part of near. It keeps the near entries
+// that it
 //   produces in shared memory and relaxes them at once, level by level, until some block has reached `depth` levels and
 //   the grid meets again. On road networks the time of a level is latency, so this saves most barriers. Rows are
 //   looked up and prefetched before they are needed.
-// * Thick step: warps take groups of entries, keep several arcs a lane in flight, and buffer what they append.
-// Rows longer than PART are cut into chunks (items) for warps of the whole grid. A thin step leaves them to the next
-// step; a thick step relaxes them itself after a barrier. So peers that hold parts of one hub's row relax them in steps
-// that are taken in lockstep, if they are many.
+// * Grid-wide step: warps take groups of entries, keep several arcs a lane in flight, and buffer what they append.
+// Rows longer than PART are cut into chunks (items) for warps of the whole grid. A block-local step leaves them to the
+// next step; a grid-wide step relaxes them itself after a barrier. So peers that hold parts of one hub's row relax them
+// in steps that are taken in lockstep, if they are many.
 //
 // A step with many arcs may defer arcs that lead far beyond its window, and pull them later; see
 // sssp/pull_deferred.cuh.
@@ -31,19 +32,19 @@
 #include "sssp/step_block_local.cuh"
 #include "sssp/step_grid.cuh"
 
-#define BUSY 4  // mean degree up to which the limit of thin steps counts entries; above it they may have fewer
+#define BUSY 4  // mean degree up to which the limit of block-local steps counts entries; above it they may have fewer
 
 // Whether the last step split far, and why: for a new window of this rank, or to join the window of peers.
 #define OPENED 1
 #define CAUGHT_UP 2
 
-// The main kernel. Without peers it works until nothing up to `limit` is left or `max_turns` steps are done; with peers
-// until all are quiet up to `peers.bound` or a host sets the stop flag. With `max_turns` 0 it only initialises.
+// The main kernel. Without peers it works until nothing up to `limit` is left or `max_steps` steps are done; with peers
+// until all are quiet up to `peers.bound` or a host sets the stop flag. With `max_steps` 0 it only initialises.
 // `begins`, `source` and `first` (the width of the first window): see sssp/initialize.cuh. State between launches: see
 // Control.
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     relax(const __grid_constant__ Share share, const __grid_constant__ Work work, const __grid_constant__ Peers peers,
-          Control* control, Distance delta, Distance cutoff, double limit, u32 max_turns, u32 depth, u32 begins,
+          Control* control, Distance delta, Distance cutoff, double limit, u32 max_steps, u32 depth, u32 begins,
           u32 source, Distance first) {
     __shared__ Staging staged;
     __shared__ Seen seen;
@@ -62,13 +63,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         begin(rank, begins, source, first);
         grid_sync(control, phase);
     }
-    if (max_turns == 0) return;
+    if (max_steps == 0) return;
     if (exchanging && blockIdx.x == 0) clear(peers.next);
     if (exchanging && is_leader_block() && threadIdx.x < 32) leader_restore(control, leader);
     look_at(control, seen, peers);
 
-    u32 turn = seen.turn, far_side = seen.far_side;
-    const u32 last_turn = turn + max_turns;
+    u32 step = seen.step, far_side = seen.far_side;
+    const u32 last_step = step + max_steps;
     Distance threshold = control->threshold, window = control->window;
     double width = exchange.width;
     double floor = 0;
@@ -105,13 +106,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     };
 
     while (true) {
-        const u32 near_count = min(exchanging ? seen.plan.near : seen.near_count[turn % 3], work.capacity);
-        const u32 items_count = min(seen.item_count[turn % 3], work.item_capacity);
-        auto begun = [&] { return begin_turn(work, control, turn, far_side, near_count, items_count); };
+        const u32 near_count = min(exchanging ? seen.plan.near : seen.near_count[step % 3], work.capacity);
+        const u32 items_count = min(seen.item_count[step % 3], work.item_capacity);
+        auto begun = [&] { return begin_step(work, control, step, far_side, near_count, items_count); };
         u32 far_count = seen.far_count[far_side];
         Distance least_far = seen.least_far[far_side];
         const u32 arrived = exchanging ? seen.plan.arrived + seen.plan.express : 0;
-        bool last = turn == last_turn && !exchanging;
+        bool last = step == last_step && !exchanging;
         if (exchanging) {
             if (seen.plan.quiet || seen.plan.stopped) {
                 Distance beyond = after_split ? least_far : threshold;
@@ -121,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 break;
             }
         }
-        clear_ahead(control, turn, far_side);
+        clear_ahead(control, step, far_side);
         bool listed = near_count + items_count > 0;
         auto end = [&] { return up_to() < (double)bound ? (Distance)up_to() : bound; };
         // the shared window has moved, and this rank has work in it
@@ -131,16 +132,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             if (last) break;
             foresee(arcs_due(work, (u64)near_count + arrived, items_count));
             owes = true;
-            if (items_count == 0 && ((u64)near_count + arrived) * max(work.mean_degree / BUSY, 1u) <= gridDim.x * THIN)
-                take_thin_turn(rank, begun, staged, depth, window, threshold, cutoff, bound, relaxed);
+            if (items_count == 0 &&
+                ((u64)near_count + arrived) * max(work.mean_degree / BUSY, 1u) <= gridDim.x * LOCAL_ENTRIES)
+                take_local_step(rank, begun, staged, depth, window, threshold, cutoff, bound, relaxed);
             else
-                take_thick_turn(rank, begun(), staged, arrived > 0, window, threshold, cutoff, bound, relaxed,
-                                after_split == CAUGHT_UP, foresee);
+                take_grid_step(rank, begun(), staged, arrived > 0, window, threshold, cutoff, bound, relaxed,
+                               after_split == CAUGHT_UP, foresee);
             steps++;
             after_split = 0;
             served = !listed;
         } else {
-            Turn now = begun();
+            StepLists now = begun();
             grid_sync(control, phase);  // all blocks have read the counters that decide about the window
             served = false;
             if (!behind && seen.any_spilled) {
@@ -207,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 owes = true;
             }
         }
-        turn++;
+        step++;
         LocalStatus status;
         auto poll = [&] {
             if (exchanging) leader_poll(peers, leader);
@@ -215,8 +217,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         auto decide = [&] {
             if (!exchanging) return;
             const StepCounts counts(exchange);
-            status.near = load_volatile(&control->near_count[turn % 3]);
-            status.listed = weight_of(status.near, load_volatile(&control->item_count[turn % 3]));
+            status.near = load_volatile(&control->near_count[step % 3]);
+            status.listed = weight_of(status.near, load_volatile(&control->item_count[step % 3]));
             status.pending = load_volatile(&control->any_spilled);
             Distance next = after_split ? load_l2(&control->least_far[far_side]) : threshold;
             u32 far = load_volatile(&control->far_count[far_side]);
@@ -245,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     add_up(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         control->steps += steps;
-        control->turn = turn;
+        control->step = step;
         control->far_side = far_side;
         control->threshold = threshold;
         control->window = window;

@@ -21,8 +21,8 @@
 #pragma once
 
 #include "primitives/load_balance.cuh"
-#include "sssp/warp_lists.cuh"
 #include "sssp/buckets.cuh"
+#include "sssp/warp_lists.cuh"
 
 // An estimate of the arcs that a step has to relax.
 __device__ __forceinline__ u64 arcs_due(const Work& work, u64 entries, u64 items) {
@@ -31,7 +31,7 @@ __device__ __forceinline__ u64 arcs_due(const Work& work, u64 entries, u64 items
 
 struct Pull {
     const Rank& rank;
-    const Turn& now;
+    const StepLists& now;
     Staging& staged;
     WarpLists lists;
     Distance from, beyond, end, cutoff;  // tails at `from` or more are pulled from; the next window is beyond .. end
@@ -313,8 +313,8 @@ struct Pull {
 
 // Pulls the outer arcs of the tails from `base` to `beyond`, where nothing is left to relax. Lists the vertices of the
 // next window, which ends at `end`, that have an arc to relax before the next bound. All threads of the grid call it.
-__device__ void pull(const Rank& rank, const Turn& now, Staging& staged, Distance base, Distance beyond, Distance end,
-                     Distance bound, Distance cutoff, u32 far_side, u32& relaxed) {
+__device__ void pull(const Rank& rank, const StepLists& now, Staging& staged, Distance base, Distance beyond,
+                     Distance end, Distance bound, Distance cutoff, u32 far_side, u32& relaxed) {
     const bool lists_far = !is_narrow(rank.work, beyond, end);
     Control* control = rank.control;
     Distance from = min(base, rank.seen.late);

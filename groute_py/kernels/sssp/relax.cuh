@@ -18,7 +18,7 @@ static_assert(LOOKED_AFTER <= PART, "mirrors of rows in parts are lowered");
 template <class Lists>
 struct Relax {
     const Rank& rank;
-    const Turn& now;
+    const StepLists& now;
     Lists& lists;
     Distance window, threshold, cutoff;
     Distance bound;  // arcs that lead there or beyond are deferred, see sssp/pull_deferred.cuh; NOTHING if none are

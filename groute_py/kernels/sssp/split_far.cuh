@@ -1,14 +1,15 @@
 // Splitting far by a new threshold: entries below it become near.
 #pragma once
 
-#include "sssp/warp_lists.cuh"
 #include "sssp/buckets.cuh"
+#include "sssp/warp_lists.cuh"
 
 // Splits `count` entries by the threshold: those below it go to near, the others to the far list of `to`. `fetch(i)`
 // returns entry i; entries without `wanted(entry)` are dropped. `least_far` becomes the smallest far distance.
 template <class Fetch, class Wanted>
-__device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& to, Staging& staged, Distance threshold,
-                                      Distance bound, Distance* least_far, Fetch fetch, Wanted wanted) {
+__device__ __forceinline__ void split(const Rank& rank, u32 count, const StepLists& to, Staging& staged,
+                                      Distance threshold, Distance bound, Distance* least_far, Fetch fetch,
+                                      Wanted wanted) {
     WarpLists lists{rank, to, staged, bound};
     Distance least = NOTHING;
     const u32 stretch = 32 * grid_warps();
@@ -62,7 +63,7 @@ __device__ __forceinline__ void record_far(const Rank& rank, const List& far, u3
 
 // Splits far by its list if that is short and complete, otherwise by a scan of all vertices. The scan takes the
 // vertices at or above the threshold `before`: they have not been relaxed from their distances yet.
-__device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
+__device__ void split_far(const Rank& rank, const List& far, u32 count, const StepLists& to, Staging& staged,
                           Distance before, Distance threshold, Distance bound, Distance* least_far) {
     const Distance* distance = rank.work.distance;
     if (count <= rank.work.far_few && !(PULLS && rank.seen.unlisted)) {

@@ -1,7 +1,7 @@
-// The lists and counters of one step (`turn`). They rotate with the number of the step, so that no block reads a
+// The lists and counters of one step. They rotate with the number of the step, so that no block reads a
 // counter that a faster block may be writing: all counters that decide about a step were final before the barrier that
 // began it. Each block copies them to shared memory once a step. If every warp read them from L2, the one cache line
-// that holds them would be the bottleneck of thin steps.
+// that holds them would be the bottleneck of block-local steps.
 #pragma once
 
 #include "exchange/peers.cuh"
@@ -21,7 +21,7 @@ __device__ __forceinline__ void look_at(const Control* control, Seen& seen, cons
     __syncthreads();
 }
 
-struct Turn {
+struct StepLists {
     u32 number;  // from 1
     List near_in;
     u32 near_in_count;
@@ -36,22 +36,22 @@ struct Turn {
     List far;
 };
 
-// The lists and counters of step `turn` + 1, with the given numbers of near entries and row chunks.
-__device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u32 turn, u32 far_side, u32 near_count,
-                                           u32 items_count) {
-    u32 next = turn + 1;
-    Turn now;
+// The lists and counters of the step after `step`, with the given numbers of near entries and row chunks.
+__device__ __forceinline__ StepLists begin_step(const Work& work, Control* control, u32 step, u32 far_side,
+                                                u32 near_count, u32 items_count) {
+    u32 next = step + 1;
+    StepLists now;
     now.number = next;
-    now.near_in = near_list(work, control, turn);
+    now.near_in = near_list(work, control, step);
     now.near_in_count = near_count;
-    now.taken = &control->taken[turn % 3];
-    now.items_in = work.items[turn % 2];
+    now.taken = &control->taken[step % 3];
+    now.items_in = work.items[step % 2];
     now.items_in_count = items_count;
-    now.items_taken = &control->items_taken[turn % 3];
+    now.items_taken = &control->items_taken[step % 3];
     now.near_out = near_list(work, control, next);
     now.items_out = work.items[next % 2];
     now.items_out_count = &control->item_count[next % 3];
-    now.cut_count = &control->cut_count[turn % 2];
+    now.cut_count = &control->cut_count[step % 2];
     now.far = far_list(work, control, far_side);
     return now;
 }
@@ -60,13 +60,13 @@ __device__ __forceinline__ Turn begin_turn(const Work& work, Control* control, u
 __device__ __forceinline__ u64 weight_of(u32 entries, u32 items) { return entries + PART / 4 * (u64)items; }
 
 // Clears the counters that the previous step read: the step after next writes them.
-__device__ __forceinline__ void clear_ahead(Control* control, u32 turn, u32 far_side) {
+__device__ __forceinline__ void clear_ahead(Control* control, u32 step, u32 far_side) {
     if (blockIdx.x || threadIdx.x) return;
-    control->near_count[(turn + 2) % 3] = 0;
-    control->taken[(turn + 2) % 3] = 0;
-    control->items_taken[(turn + 2) % 3] = 0;
-    control->item_count[(turn + 2) % 3] = 0;
-    control->cut_count[(turn + 1) % 2] = 0;
+    control->near_count[(step + 2) % 3] = 0;
+    control->taken[(step + 2) % 3] = 0;
+    control->items_taken[(step + 2) % 3] = 0;
+    control->item_count[(step + 2) % 3] = 0;
+    control->cut_count[(step + 1) % 2] = 0;
     control->far_count[far_side ^ 1] = 0;
 }
 
@@ -83,12 +83,11 @@ __device__ __forceinline__ u32 places_at_once(u32 count, u32 shares, u32 least, 
 // before. `taken` is the shared ticket counter, from 0.
 template <class Visit>
 __device__ __forceinline__ void hand_out(u32* taken, u32 count, u32 each, u32 rounds, Visit visit) {
-    const int round = grid_warps() * each, in_turn = rounds * round;
-    for (int next = (int)(grid_warp() * each) - in_turn;
-         (u32)(next + in_turn) < count;) {  // counted from the first ticket
+    const int round = grid_warps() * each, fixed = rounds * round;
+    for (int next = (int)(grid_warp() * each) - fixed; (u32)(next + fixed) < count;) {  // counted from the first ticket
         int after = next + round;
         if (lane() == 0 && after >= 0) after = atomicAdd(taken, each);
-        visit(next + in_turn);
+        visit(next + fixed);
         next = __shfl_sync(~0u, after, 0);
     }
 }

@@ -1,5 +1,5 @@
-// Thin steps: a block relaxes its part of near, then level by level the entries that it has produced itself. (Like the
-// bucket fusion of the GAP Benchmark Suite.)
+// Block-local steps: a block relaxes its part of near, then level by level the entries that it has produced itself.
+// (Like the bucket fusion of the GAP Benchmark Suite.)
 #pragma once
 
 #include "exchange/poll.cuh"
@@ -9,7 +9,7 @@
 #define ROWS (32u / LANES)  // of a warp, LANES lanes each
 #define LISTENING 4         // levels between two polls of the leader block
 
-struct Thin {
+struct LocalStep {
     Relax<BlockLists>& relax;
     const u32 pushed =
         exchanges(relax.rank.peers) ? relax.rank.share.own : 0;  // vertices whose out-arcs peers may hold
@@ -146,13 +146,13 @@ struct Thin {
     }
 };
 
-// A thin step: arrivals, near, and up to `depth` further levels. One thread stores the result of `begun()` in shared
-// memory, so that rarely used fields take no registers.
+// A block-local step: arrivals, near, and up to `depth` further levels. One thread stores the result of `begun()` in
+// shared memory, so that rarely used fields take no registers.
 template <class Begun>
-__device__ __forceinline__ void take_thin_turn(const Rank& rank, Begun begun, Staging& staged, u32 depth,
-                                               Distance window, Distance threshold, Distance cutoff,
-                                               const Distance& bound, u32& relaxed) {
-    const Turn& now = staged.now;
+__device__ __forceinline__ void take_local_step(const Rank& rank, Begun begun, Staging& staged, u32 depth,
+                                                Distance window, Distance threshold, Distance cutoff,
+                                                const Distance& bound, u32& relaxed) {
+    const StepLists& now = staged.now;
     if (threadIdx.x <= LISTED) staged.count[threadIdx.x] = 0;
     if (threadIdx.x < 4) staged.has_long[threadIdx.x] = 0;
     if (threadIdx.x < 2) staged.another_has[threadIdx.x] = 0;
@@ -161,14 +161,14 @@ __device__ __forceinline__ void take_thin_turn(const Rank& rank, Begun begun, St
     BlockLists lists{rank, now, staged};
     Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
     if (exchanges(rank.peers) && rank.seen.plan.arrived) relax.inbox();
-    Thin thin{relax};
+    LocalStep local{relax};
     // with peers the leader block polls the express rings, and leaves near to the other blocks, if there are any
     const bool listens = exchanges(rank.peers) && is_leader_block();
     const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
-    if (blockIdx.x < blocks) thin.near(blocks);
+    if (blockIdx.x < blocks) local.near(blocks);
     bool all;
-    do all = thin.deeper(listens ? LISTENING : depth);
-    while (listens && thin.hears_more());
+    do all = local.deeper(listens ? LISTENING : depth);
+    while (listens && local.hears_more());
     if (all && !listens && threadIdx.x == 0) rank.control->bottomed = now.number;
     lists.flush();
 }

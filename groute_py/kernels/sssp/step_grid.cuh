@@ -1,4 +1,4 @@
-// Thick steps: each warp of the grid takes groups of entries of near and of the inbox, first statically, then by an
+// Grid-wide steps: each warp of the grid takes groups of entries of near and of the inbox, first statically, then by an
 // atomic ticket.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "sssp/warp_lists.cuh"
 
 // Merges the arrivals into the worklists without relaxing them.
-__device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged, Distance window,
+__device__ __forceinline__ void merge_inbox(const Rank& rank, const StepLists& to, Staging& staged, Distance window,
                                             Distance bound) {
     WarpLists lists{rank, to, staged, bound};
     lists.only_arrivals = true;
@@ -20,24 +20,25 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, St
 
 // Merges the arrivals into the near list of this step, before it is relaxed: if a vertex arrives several times, only
 // its last entry is relaxed.
-__device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged, Distance window,
+__device__ __forceinline__ void join_inbox(const Rank& rank, StepLists& now, Staging& staged, Distance window,
                                            Distance bound) {
-    Turn to = now;
+    StepLists to = now;
     to.near_out = now.near_in;
     merge_inbox(rank, to, staged, window, bound);
     grid_sync(rank.control, rank.phase);
     now.near_in_count = min(load_l2(now.near_in.count), rank.work.capacity);
 }
 
-#define FEW 4u     // largest group if the list is short
-#define IN_TURN 4  // all but 1 / IN_TURN of the groups are static: atomics on one word may take longer than short rows
+#define FEW 4u  // largest group if the list is short
+#define DYNAMIC_SHARE \
+    4  // all but 1 / DYNAMIC_SHARE of the groups are static: atomics on one word may take longer than short rows
 
 // Relaxes near and the first `sent` entries of the inbox.
 __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) {
     const u32 listed = relax.now.near_in_count, count = listed + sent, warps = grid_warps();
     const u32 each = places_at_once(count, SHARES_OF_NEAR, min(count / warps + 1, FEW), 32);
     const u32 groups = count / (warps * each);
-    hand_out(relax.now.taken, count, each, max(groups - groups / IN_TURN, 1u), [&](u32 first) {
+    hand_out(relax.now.taken, count, each, max(groups - groups / DYNAMIC_SHARE, 1u), [&](u32 first) {
         const u32 index = first + lane();
         const bool wanted = lane() < each && index < count;
         const bool is_sent = exchanges(relax.rank.peers) && index >= listed;
@@ -51,23 +52,22 @@ __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) 
     });
 }
 
-// A thick step: arrivals, near, then row chunks. Entries from rings are relaxed directly, because few vertices are sent
-// more than once. They are merged into near first if
-// (a) this rank has just joined a window that peers opened (`along`),
-// (b) long arcs may be deferred (PULLS), or
-// (c) the rank has arcs to other hosts: each launch begins with a dense pull there, which would relax once more what
+// A grid-wide step: arrivals, near, then row chunks. Entries from rings are relaxed directly, because few vertices are
+// sent more than once. They are merged into near first if (a) this rank has just joined a window that peers opened
+// (`along`), (b) long arcs may be deferred (PULLS), or (c) the rank has arcs to other hosts: each launch begins with a
+// dense pull there, which would relax once more what
 //     the mirrors do not have.
 // `foresee(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
 template <class Foresee>
-__device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived,
-                                                Distance window, Distance threshold, Distance cutoff,
-                                                const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
+__device__ __forceinline__ void take_grid_step(const Rank& rank, StepLists now, Staging& staged, bool arrived,
+                                               Distance window, Distance threshold, Distance cutoff,
+                                               const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
     const StepPlan& plan = rank.seen.plan;
     const bool once =
         !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.express;
     if (arrived && !once) join_inbox(rank, now, staged, window, bound);
     {
-        Turn to = now;
+        StepLists to = now;
         to.items_out_count = now.cut_count;
         WarpLists lists{rank, to, staged, bound};
         Relax<WarpLists> relax{rank, to, lists, window, threshold, cutoff, bound, relaxed};

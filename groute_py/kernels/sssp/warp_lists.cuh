@@ -9,7 +9,7 @@
 // Lists of a warp. When new entries find no room, all that it holds are written with one atomic and coalesced stores.
 struct WarpLists {
     const Rank& rank;
-    const Turn& now;
+    const StepLists& now;
     Staging& staged;
     Distance bound;                     // arcs that lead there or beyond are left to be pulled; NOTHING where none are
     u32 near_count = 0, far_count = 0;  // the same in all lanes

@@ -14,8 +14,8 @@ struct List {
     bool far;
 };
 
-__device__ __forceinline__ List near_list(const Work& work, Control* control, u32 turn) {
-    return {work.near[turn % 2], work.near_tail[turn % 2], &control->near_count[turn % 3], work.capacity, false};
+__device__ __forceinline__ List near_list(const Work& work, Control* control, u32 step) {
+    return {work.near[step % 2], work.near_tail[step % 2], &control->near_count[step % 3], work.capacity, false};
 }
 
 __device__ __forceinline__ List far_list(const Work& work, Control* control, u32 side) {

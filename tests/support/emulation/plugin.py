@@ -3,8 +3,8 @@
 PYTHONPATH=tests python -m pytest -p support.emulation.plugin -m gpu tests/python/test_solvers.py
 
 EMULATED_GPUS says how many there are, EMULATED_BLOCKS how many blocks the persistent kernel has.
-With EMULATED_THICK=1 turns are thick as on large graphs, and inboxes are small beside what a turn
-finds, which is shown to peers then; with EMULATED_THICK=roomy they are not. With EMULATED_GROWTH=1
+With EMULATED_GRID=1 steps are grid-wide as on large graphs, and inboxes are small beside what a step
+finds, so peers pull it then; with EMULATED_GRID=roomy they are not. With EMULATED_GROWTH=1
 windows grow, with EMULATED_OUTER=1 outer arcs are pulled as well, with EMULATED_LAPS=1 express
 rings are short.
 """
@@ -15,9 +15,9 @@ from support import as_large
 from support.emulation.cupy import install
 
 install(int(os.environ.get("EMULATED_GPUS", "1")), int(os.environ.get("EMULATED_BLOCKS", "1")))
-if os.environ.get("EMULATED_THICK"):
-    as_large.take_thick_turns()
-    if os.environ["EMULATED_THICK"] != "roomy":
+if os.environ.get("EMULATED_GRID"):
+    as_large.take_grid_steps()
+    if os.environ["EMULATED_GRID"] != "roomy":
         as_large.fill_inboxes()
 if os.environ.get("EMULATED_GROWTH"):
     as_large.grow_windows()

@@ -184,7 +184,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
     counters = [
         ("least_far", distance_type, 2),
         ("late", distance_type),
-        ("turn", NUMBER),
+        ("step", NUMBER),
         ("far_side", NUMBER),
         ("near_count", NUMBER, 3),
         ("item_count", NUMBER, 3),

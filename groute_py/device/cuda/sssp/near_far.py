@@ -23,17 +23,17 @@ from groute_py.device.cuda.sssp.pull_phase import set_pull_phase
 from groute_py.device.cuda.sssp.relax_kernel import RelaxKernel
 from groute_py.device.delta_control import DeltaControl, threshold_after
 
-SLICE_TURNS = 16
-"""Turns a rank with peers takes before it looks at its messages; measured, see
+SLICE_STEPS = 16
+"""Steps a rank with peers takes before it looks at its messages; measured, see
 docs/what-we-learned.md#several-hosts."""
 
-SLICE_TURNS_ALONE = 1 << 10
+SLICE_STEPS_ALONE = 1 << 10
 """Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
 
 BUSHY = 4.0
 """Mean degree from which frontiers may grow too fast for the lists of a block."""
 
-PROBE_TURNS, PULLING_TURNS, PROBE_DEPTH = 32, 128, 1
+PROBE_STEPS, PULLING_STEPS, PROBE_DEPTH = 32, 128, 1
 """The first slice of such a graph, alone: many have all relaxed by then, the others are deep. Where
 arcs are pulled there are more windows."""
 
@@ -69,7 +69,7 @@ class NearFar:
         self._counters.begin()
         self._predecessors.begin(record=record)
         alone, arcs = graph.terms.mode == "alone", len(graph.share.heads)
-        self._turns = SLICE_TURNS_ALONE if alone else SLICE_TURNS
+        self._steps = SLICE_STEPS_ALONE if alone else SLICE_STEPS
         self._probing = alone and arcs >= BUSHY * graph.share.own_count
         delta = within(windows.widest, graph.type)
         first = within(windows.first, graph.type) or delta  # 0 would not grow
@@ -134,10 +134,10 @@ class NearFar:
     def _launch_slice(self, limit: float) -> None:
         if self._probing:
             self._probing = False
-            turns = PULLING_TURNS if self._graph.has_in_edges else PROBE_TURNS
-            self._kernel.launch(limit, turns, PROBE_DEPTH)
+            steps = PULLING_STEPS if self._graph.has_in_edges else PROBE_STEPS
+            self._kernel.launch(limit, steps, PROBE_DEPTH)
         else:
-            self._kernel.launch(limit, self._turns)
+            self._kernel.launch(limit, self._steps)
 
     def _narrow_slow_window(self, seen: Any) -> None:
         """Narrow the window and Δ if the window has taken too many relaxations."""
@@ -152,4 +152,4 @@ class NearFar:
         state = (buffers.work, buffers.control, threshold)
         self._graph.kernels.run("narrow", int(max(seen["near_count"])), *state)
         buffers.write_control("threshold", threshold)
-        buffers.write_control("turn", np.uint32(seen["turn"] + 1))
+        buffers.write_control("step", np.uint32(seen["step"] + 1))
