@@ -41,7 +41,7 @@ class Settings:
 def kernel_macros() -> dict[str, int]:
     """Values for macros of the kernels (``GROUTE_PY_KERNEL_MACROS``), for tests.
 
-    Names and numbers, such as ``LOCAL_ENTRIES=0,PATIENCE=8``. Read each time, since tests change it.
+    Names and numbers, such as ``LOCAL_ENTRIES=0,PATIENCE=8``. Read each time: tests change it.
     """
     words = os.environ.get("GROUTE_PY_KERNEL_MACROS", "")
     try:

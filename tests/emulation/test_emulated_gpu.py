@@ -154,7 +154,7 @@ def test_exchange(grid: str, hosts: str) -> None:
 @pytest.mark.parametrize("grid", ["", "1", "roomy"])
 @pytest.mark.parametrize("way", ["EMULATED_GROWTH", "EMULATED_OUTER"])
 def test_exchange_as_on_large_graphs(way: str, grid: str) -> None:
-    """In windows that grow, and where outer arcs are pulled."""
+    """In buckets that grow, and where outer arcs are pulled."""
     exchange({"EMULATED_GRID": grid, way: "1"})
 
 

@@ -8,7 +8,7 @@ compute-sanitizer --tool initcheck --error-exitcode 9 python -m gpu.each_kernel
 compute-sanitizer --tool synccheck --error-exitcode 9 python -m gpu.each_kernel
 
 Names of methods (of ``groute-py algorithms`` and of ``apsp --algorithm``) leave out the others.
-With ``grid`` the kernels take every step as on large graphs, with ``growing`` windows grow, with
+With ``grid`` the kernels take every step as on large graphs, with ``growing`` buckets grow, with
 ``outer`` outer arcs are pulled. CuPy's pool is not used, so that whatever lies beside an array is
 nobody's.
 """
@@ -86,7 +86,7 @@ def main(words: list[str]) -> None:
         as_large.take_grid_steps()
         words.remove("grid")
     if "growing" in words:
-        as_large.grow_windows()
+        as_large.grow_buckets()
         words.remove("growing")
     if "outer" in words:
         as_large.pull_outer_arcs()

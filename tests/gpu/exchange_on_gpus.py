@@ -9,11 +9,10 @@ mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp outer
 mpirun -n 4 python -m gpu.exchange_on_gpus rounds 200 bfs
 GROUTE_PY_HOSTS=2 mpirun -n 4 python -m gpu.exchange_on_gpus hierarchical 200
 
-With ``grid`` the kernels take every step as on large graphs: grid-wide, often with dense pulls; with
-``roomy`` besides never. With
-``growing`` windows grow as on large graphs, with ``outer`` outer arcs are pulled as well. With
-``laps`` express rings are short. With ``shared`` there may be more ranks than GPUs. All can be
-said.
+With ``grid`` the kernels take every step as on large graphs: grid-wide, often with dense pulls;
+with ``roomy`` besides without them. With ``growing`` buckets grow as on large graphs, with
+``outer`` outer arcs are pulled as well. With ``laps`` express rings are short. With ``shared``
+there may be more ranks than GPUs. All can be combined.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ if __name__ == "__main__":
     if "laps" in sys.argv:
         as_large.shorten_express_rings()
     if "growing" in sys.argv:
-        as_large.grow_windows()
+        as_large.grow_buckets()
     if "outer" in sys.argv:
         as_large.pull_outer_arcs()
     if "shared" in sys.argv:

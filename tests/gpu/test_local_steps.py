@@ -1,4 +1,4 @@
-"""Block-local steps, in which a block goes down by itself until some block has gone all its levels."""
+"""Block-local steps: a block goes down by itself until some block has gone all its levels."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_graphs_of_many_kinds(seed: int) -> None:
 
 @pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("below", [0.01, 0.1, 0.5])
-def test_windows_that_are_too_wide_follow(below: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buckets_that_are_too_wide_follow(below: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """So arcs are pulled once or twice, and then relaxed."""
     monkeypatch.setattr(delta_stepping, "OUTER_BELOW", below)
     graph = generate("rmat:11,12", seed=9)

@@ -23,7 +23,7 @@
  *    (far), is drawn; IMPROVEMENTS bounds how often. `version` counts what peers are to know.
  *  - Polling, deciding and writing are one step, since a word that is polled early is one that is not
  *    visible yet, and a word that is written late one that becomes visible late.
- *  - A window is a level: limit 0 leaves far alone, limit 1 does not. Any limit is right.
+ *  - A bucket is a level: limit 0 leaves far alone, limit 1 does not. Any limit is right.
  *  - A pull reads any version from what the fence guarantees up to the newest.
  *  - The contents of rings are kept by credits, see ring.pml. The vote is counted modulo 4, and no two ranks are
  *    two votes apart. Waiting in step only removes behaviours. The stop flag is left out.

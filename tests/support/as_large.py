@@ -71,7 +71,7 @@ def share_gpus(put: Put = setattr) -> None:
     put(device, "why_not", lambda *_: None)
 
 
-def grow_windows(put: Put = setattr) -> None:
+def grow_buckets(put: Put = setattr) -> None:
     """From narrow ones, with hints left, of one vertex to eight a byte, and far looked for among
     all vertices."""
     from groute_py.device.cuda.sssp import distance_filter  # where there is a GPU
@@ -84,10 +84,10 @@ def grow_windows(put: Put = setattr) -> None:
 
 
 def pull_outer_arcs(put: Put = setattr) -> None:
-    """In every window narrower than Δ; they grow, and all solvers prepare for it."""
+    """In every bucket narrower than Δ; they grow, and all solvers prepare for it."""
     from groute_py.device.cuda.sssp import pull_phase  # where there is a GPU
 
-    grow_windows(put)
+    grow_buckets(put)
     put(pull_phase, "OUTER_SHARE", 1 << 40)
     put(delta_stepping, "OUTER_BELOW", 1e30)
     begin = Solver.__init__

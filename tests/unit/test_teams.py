@@ -21,7 +21,7 @@ from support.local_ranks import LocalChannel, on_ranks
 from groute_py import Graph, GrouteError, SetupError, TimeLimitError, generate, verify
 from groute_py.comm import team as teams
 from groute_py.comm.team import Team, team_of
-from groute_py.device.base import Linked, Terms, Windows
+from groute_py.device.base import Buckets, Linked, Terms
 from groute_py.device.cpu.device import CpuDevice
 from groute_py.engine import loading
 from groute_py.engine.options import Options
@@ -90,9 +90,9 @@ class Kernel(CpuDevice):
     def count(self) -> None:
         """As it goes along."""
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         """Without records: what comes from others says no tails."""
-        super().start(source, windows, cutoff, record=False)
+        super().start(source, buckets, cutoff, record=False)
 
     def wake(self) -> None:
         self.woken = self.runs == 0

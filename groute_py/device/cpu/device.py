@@ -12,10 +12,10 @@ from groute_py.comm.base import Buffer, host_memory
 from groute_py.comm.team import Team
 from groute_py.device.base import (
     NO_PARENT,
+    Buckets,
     Counters,
     Linked,
     Terms,
-    Windows,
     alike,
     bound_within,
     unreached,
@@ -88,12 +88,12 @@ class CpuDevice:
     def unlink(self) -> None:
         """Never linked."""
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         self.counters = Counters()
         self._recording = record
         self._parents = np.full(self._share.local_count if record else 0, NO_PARENT, np.int64)
         self._source = -1 if source is None else source
-        self._delta = within(windows.widest, self._type)
+        self._delta = within(buckets.widest, self._type)
         self._cutoff = bound_within(cutoff, self._type)
         self._distances.fill(self._nothing)
         self._flags.fill(0)
@@ -120,11 +120,11 @@ class CpuDevice:
             *(self._threshold, self._delta, limit, self._cutoff, self._nothing, self._slice),
         )
         if floor != self._nothing:
-            self._narrow_slow_window()
+            self._narrow_slow_bucket()
         self._count(worked=bool(self._at[near_far.RELAXATIONS] > before))
         return np.inf if floor == self._nothing else float(floor)
 
-    def window(self) -> float:
+    def bucket_width(self) -> float:
         return float("inf") if self._delta == self._nothing else float(self._delta)
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
@@ -194,9 +194,9 @@ class CpuDevice:
     def predecessors(self) -> NDArray[np.int64]:
         return self._parents[: self._share.own_count].copy()
 
-    def _narrow_slow_window(self) -> None:
+    def _narrow_slow_bucket(self) -> None:
         delta = self._delta_control.narrower(
-            int(self._at[near_far.WINDOWS]), int(self._at[near_far.RELAXATIONS])
+            int(self._at[near_far.BUCKETS]), int(self._at[near_far.RELAXATIONS])
         )
         if delta is None:
             return
@@ -236,7 +236,7 @@ class CpuDevice:
 
     def _count(self, *, worked: bool) -> None:
         self.counters.relaxations = int(self._at[near_far.RELAXATIONS])
-        self.counters.steps = int(self._at[near_far.WINDOWS])
+        self.counters.steps = int(self._at[near_far.BUCKETS])
         self.counters.slices += worked
         self.counters.overflowed = bool(self._at[near_far.OVERFLOWED])
 

@@ -268,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     }
 }
 
-// Lists the frontier in near, whose window ends at `threshold`, for near-far relaxation to continue from.
+// Lists the frontier in near, whose bucket ends at `threshold`, for near-far relaxation to continue from.
 extern "C" __global__ void hand_over(const __grid_constant__ Search search, const __grid_constant__ Work work,
                                      Control* control, const Progress* progress, Distance threshold) {
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, level = progress->level;
@@ -282,6 +282,6 @@ extern "C" __global__ void hand_over(const __grid_constant__ Search search, cons
     }
     if (thread == 0) {
         control->threshold = threshold;
-        control->window = level;
+        control->bucket_begin = level;
     }
 }

@@ -19,7 +19,7 @@ __device__ __forceinline__ u64 pack_credits(u64 taken, u32 express) {
 __device__ __forceinline__ bool exchanges(const Peers& peers) { return EXCHANGES && peers.count > 1; }
 
 // Whether a rank must not yet work at distance `floor`. It may work up to the bound inclusively, but only below a limit
-// that is less than the bound, because the next window begins at that limit.
+// that is less than the bound, because the next bucket begins at that limit.
 __device__ __forceinline__ bool waits(const Peers& peers, double floor, double limit) {
     return floor > limit || (floor == limit && limit < peers.bound);
 }

@@ -1,4 +1,4 @@
-// The votes that end a run, and move the window that all ranks share; see groute_py/comm/termination.py for the proof.
+// The votes that end a run, and move the bucket that all ranks share; see groute_py/comm/termination.py for the proof.
 #pragma once
 
 #include "exchange/flow_control.cuh"
@@ -31,12 +31,12 @@ struct LocalStatus {
     u32 far;           // entries of the far list, or vertices that are far
     bool much;         // far is large, and need not be pulled first
     double bound;      // pull bound, see sssp/pull_deferred.cuh; infinite if no arcs are deferred
-    double reach;      // width of windows after the bound; before it they have a quarter
+    double reach;      // width of buckets after the bound; before it they have a quarter
 };
 
-// Rank 0: when all ballots are complete, writes the verdict to all ranks and opens the next vote. The window moves when
-// nothing is left in it; a window that grows only when also no entry is in flight, because that may lie in it. Up to
-// the pull bound of a rank windows stay narrow. The words of a verdict may be read in any order: limits only rise, so a
+// Rank 0: when all ballots are complete, writes the verdict to all ranks and opens the next vote. The bucket moves when
+// nothing is left in it; a bucket that grows only when also no entry is in flight, because that may lie in it. Up to
+// the pull bound of a rank buckets stay narrow. The words of a verdict may be read in any order: limits only rise, so a
 // rank that reads the new vote with the old limit only waits longer.
 __device__ __forceinline__ void leader_detect_termination(const Peers& peers, LeaderState& leader,
                                                           const LocalStatus& status) {

@@ -23,7 +23,7 @@ struct MailboxHeader {
     Ballot ballot[MAX_PEERS];    // at rank 0: the ranks' ballots
     u64 vote;                    // the vote that is open, from 1; 0 until the first verdict
     double limit;                // of the last verdict; 0 until the first
-    double from;                 // start of the shared window that ends at the limit
+    double from;                 // start of the shared bucket that ends at the limit
     double bound;                // the pull bound that some rank has set last; see sssp/pull_deferred.cuh
     u32 quiet;
     u32 stop;  // some host wants the run to end
@@ -55,8 +55,8 @@ struct Peers {
     u32 owned[MAX_PEERS];                  // number of these vertices
     u32 mirrors[MAX_PEERS];                // where their mirrors begin
     double limit;                          // up to where a rank may work before the first verdict
-    double ahead;                          // how far beyond the window that all share a rank may work
-    double widest;                         // that window
+    double ahead;                          // how far beyond the bucket that all share a rank may work
+    double widest;                         // that bucket
     double bound;                          // distances beyond it are not relaxed in this launch
     u32 me;
     u32 count;       // 1 when there is nobody to exchange with in the kernel
@@ -80,7 +80,7 @@ struct PeerCursors {
 // The decisions of the leader block for a step.
 struct StepPlan {
     double limit;  // up to where this rank may work
-    double from;   // where the window begins, if all share one
+    double from;   // where the bucket begins, if all share one
     double bound;  // that a peer has published; 0 if none has
     u32 quiet;
     u32 stopped;
@@ -106,5 +106,5 @@ struct Exchange {
     u64 last_vote;                   // the last vote this rank has taken part in
     u64 calm;                        // rank 0: entries sent in all when the last vote was calm, plus one
     u64 epoch;                       // step epoch that has been published
-    double width;                    // width of the window, on one rank and at rank 0, which moves it for all
+    double width;                    // width of the bucket, on one rank and at rank 0, which moves it for all
 };

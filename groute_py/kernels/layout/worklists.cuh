@@ -44,7 +44,7 @@ struct Work {
     float levels;  // of hints to a unit of distance
     u32 fold;      // a byte has the hints of 1 << fold vertices
     u32 mean_degree;
-    float outer_below;  // windows of this width or more have few outer arcs
-    float outer_reach;  // a width; the pull bound lies half of it beyond the window
+    float outer_below;  // buckets of this width or more have few outer arcs
+    float outer_reach;  // a width; the pull bound lies half of it beyond the bucket
     u64 outer_from;     // a step with this many arcs defers its outer arcs; 0: never
 };

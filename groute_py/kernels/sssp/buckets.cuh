@@ -1,4 +1,4 @@
-// Windows of distances: where they end, and how wide the next one is.
+// Buckets of distances: where they end, and how wide the next one is.
 #pragma once
 
 #include "layout/worklists.cuh"
@@ -6,19 +6,19 @@
 
 #define MUCH 16  // far is large if it holds more than 1 / MUCH of the vertices
 
-// The width of the next window. It doubles until the densest part of the graph has been reached, which
-// fills far. Few arcs are left then, and a few wide windows are enough.
+// The width of the next bucket. It doubles until the densest part of the graph has been reached, which
+// fills far. Few arcs are left then, and a few wide buckets are enough.
 __device__ __forceinline__ double wider(double width, double widest, bool much) {
     return min(width * (much ? 8 : 2), widest);
 }
 
-// The end of a window that begins at `from`, at most NOTHING.
+// The end of a bucket that begins at `from`, at most NOTHING.
 __device__ __forceinline__ Distance end_of(Distance from, double width) {
     if (width >= (double)NOTHING) return NOTHING;
     return from < NOTHING - (Distance)width ? plus(from, (Distance)width) : NOTHING;
 }
 
-// Whether a window is so narrow that many arcs lead out of it, and arcs may be deferred at all.
-__device__ __forceinline__ bool is_narrow(const Work& work, Distance window, Distance threshold) {
-    return work.outer_from && threshold != NOTHING && (float)(threshold - window) < work.outer_below;
+// Whether a bucket is so narrow that many arcs lead out of it, and arcs may be deferred at all.
+__device__ __forceinline__ bool is_narrow(const Work& work, Distance bucket_begin, Distance threshold) {
+    return work.outer_from && threshold != NOTHING && (float)(threshold - bucket_begin) < work.outer_below;
 }

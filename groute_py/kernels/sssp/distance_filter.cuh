@@ -1,10 +1,10 @@
 // A filter with few bits a vertex, for graphs whose distances do not fit in L2 but whose filter does.
 //
 // A hint is the level of a distance that its vertex has had, so the current distance is not greater. Levels rise with
-// the distance from the start of the window. A sum of a higher level cannot improve the vertex, so its distance need
+// the distance from the start of the bucket. A sum of a higher level cannot improve the vertex, so its distance need
 // not be read. Races and old values only make the filter weaker, never wrong:
 // * a hint that is missing, or overwritten by an older one, is a greater level;
-// * a hint of an earlier window, which began at a smaller distance, stands for a greater distance now;
+// * a hint of an earlier bucket, which began at a smaller distance, stands for a greater distance now;
 // * a hint that shares its byte with another one that is being written may fall back to its earlier value.
 #pragma once
 
@@ -18,9 +18,9 @@ __device__ __forceinline__ u32 hint_bits(const Work& work) { return 8 >> work.fo
 // The highest level; it also stands for all distances beyond it.
 __device__ __forceinline__ u32 unknown(const Work& work) { return (1u << hint_bits(work)) - 1; }
 
-// The level of a distance as a float; to be rounded down if the distance is not before the window.
-__device__ __forceinline__ float height_of(const Work& work, Distance window, Distance distance) {
-    return (float)(distance - window) * work.levels;
+// The level of a distance as a float; to be rounded down if the distance is not before the bucket.
+__device__ __forceinline__ float height_of(const Work& work, Distance bucket_begin, Distance distance) {
+    return (float)(distance - bucket_begin) * work.levels;
 }
 
 // The first bit of a vertex's hint in its byte.
@@ -34,15 +34,16 @@ __device__ __forceinline__ u32 hints_with(const Work& work, u32 vertex) {
 }
 
 // Whether a sum may improve a vertex whose hint is in that byte.
-__device__ __forceinline__ bool may_improve(const Work& work, Distance window, u32 vertex, Distance sum, u32 hints) {
+__device__ __forceinline__ bool may_improve(const Work& work, Distance bucket_begin, u32 vertex, Distance sum,
+                                            u32 hints) {
     u32 hint = hints >> shift_of(work, vertex) & unknown(work);
-    return height_of(work, window, sum) < (float)(hint + 1) || hint == unknown(work);
+    return height_of(work, bucket_begin, sum) < (float)(hint + 1) || hint == unknown(work);
 }
 
 // Writes the hint of a distance. `hints` is the byte as it was read before.
-__device__ __forceinline__ void leave_hint(const Work& work, Distance window, u32 vertex, Distance distance,
+__device__ __forceinline__ void leave_hint(const Work& work, Distance bucket_begin, u32 vertex, Distance distance,
                                            u32 hints) {
-    float height = height_of(work, window, distance);
+    float height = height_of(work, bucket_begin, distance);
     u32 level = height < (float)unknown(work) ? (u32)max(height, 0.0f) : unknown(work);
     u32 shift = shift_of(work, vertex), others = hints & ~(unknown(work) << shift);
     work.hints[vertex >> work.fold] = (u8)(others | level << shift);

@@ -19,7 +19,7 @@ __device__ __forceinline__ void clear(Control* control) {
     __syncwarp();
 }
 
-// `source` is NO_VERTEX on a rank that does not own it; `width` is of the first window.
+// `source` is NO_VERTEX on a rank that does not own it; `width` is of the first bucket.
 __device__ void list_source(const Rank& rank, u32 source, Distance width) {
     Control* control = rank.control;
     control->threshold = width;

@@ -12,10 +12,10 @@
 // next step; a grid-wide step relaxes them itself after a barrier. So peers that hold parts of one hub's row relax them
 // in steps that are taken in lockstep, if they are many.
 //
-// A step with many arcs may defer arcs that lead far beyond its window, and pull them later; see
+// A step with many arcs may defer arcs that lead far beyond its bucket, and pull them later; see
 // sssp/pull_deferred.cuh.
 //
-// When near is empty, or when the window that peers share has moved, far is split by a new threshold; windows may grow
+// When near is empty, or when the bucket that peers share has moved, far is split by a new threshold; buckets may grow
 // (groute_py/algorithms/delta_stepping.py). Invariant: a vertex whose distance is below the threshold has an entry for
 // that distance in near, or its bit in the overflow bitmap (`spilled`), or no arc to relax there
 // (sssp/min_out_weight.cuh), or has been relaxed from it; all other reached vertices are far. So entries can be
@@ -34,13 +34,13 @@
 
 #define BUSY 4  // mean degree up to which the limit of block-local steps counts entries; above it they may have fewer
 
-// Whether the last step split far, and why: for a new window of this rank, or to join the window of peers.
+// Whether the last step split far, and why: for a new bucket of this rank, or to join the bucket of peers.
 #define OPENED 1
 #define CAUGHT_UP 2
 
 // The main kernel. Without peers it works until nothing up to `limit` is left or `max_steps` steps are done; with peers
 // until all are quiet up to `peers.bound` or a host sets the stop flag. With `max_steps` 0 it only initialises.
-// `begins`, `source` and `first` (the width of the first window): see sssp/initialize.cuh. State between launches: see
+// `begins`, `source` and `first` (the width of the first bucket): see sssp/initialize.cuh. State between launches: see
 // Control.
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     relax(const __grid_constant__ Share share, const __grid_constant__ Work work, const __grid_constant__ Peers peers,
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 
     u32 step = seen.step, far_side = seen.far_side;
     const u32 last_step = step + max_steps;
-    Distance threshold = control->threshold, window = control->window;
+    Distance threshold = control->threshold, bucket_begin = control->bucket_begin;
     double width = exchange.width;
     double floor = 0;
     u32 relaxed = 0, steps = 0;  // of this launch; relaxed by this thread
@@ -82,17 +82,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     bool served = false;  // the last step had arrivals only
     // Sets the pull bound if this step has many arcs, or if a peer has set one.
     auto foresee = [&](u64 arcs) {
-        if (!PULLS || bound != NOTHING || !is_narrow(work, window, threshold)) return;
+        if (!PULLS || bound != NOTHING || !is_narrow(work, bucket_begin, threshold)) return;
         const double peers_bound = exchanging ? seen.plan.bound : 0;
         const bool joins = peers_bound > 0 && peers_bound >= (double)threshold;
         if (!joins && arcs < work.outer_from) return;
-        base = window;
+        base = bucket_begin;
         bound = max(joins ? (Distance)peers_bound : end_of(threshold, work.outer_reach / 2), threshold);
         width = max(width, work.outer_reach / 4.0);
     };
     auto up_to = [&] { return seen.plan.limit; };  // the shared limit
-    auto open = [&](Distance from, bool much) {    // opens the window that begins at `from`
-        window = from;
+    auto open = [&](Distance from, bool much) {    // opens the bucket that begins at `from`
+        bucket_begin = from;
         if (exchanging) {
             threshold = end_of(from, (double)delta);
             if (up_to() < (double)threshold) threshold = (Distance)up_to();
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             threshold = end_of(from, width);
         }
         threshold = min(threshold, bound);
-        // a window always contains the distance at which it begins
+        // a bucket always contains the distance at which it begins
         threshold = max(threshold, just_above(from));
     };
 
@@ -118,35 +118,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 Distance beyond = after_split ? least_far : threshold;
                 floor = far_count ? (double)beyond : (double)INFINITE;
                 if (pulls(far_count)) floor = min(floor, (double)bound);
-                if (seen.plan.stopped) floor = (double)window;
+                if (seen.plan.stopped) floor = (double)bucket_begin;
                 break;
             }
         }
         clear_ahead(control, step, far_side);
         bool listed = near_count + items_count > 0;
         auto end = [&] { return up_to() < (double)bound ? (Distance)up_to() : bound; };
-        // the shared window has moved, and this rank has work in it
+        // the shared bucket has moved, and this rank has work in it
         const bool behind = exchanging && peers.ahead == 0 && (listed || arrived) && end() > threshold;
         if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
-            floor = (double)window;
+            floor = (double)bucket_begin;
             if (last) break;
             foresee(arcs_due(work, (u64)near_count + arrived, items_count));
             owes = true;
             if (items_count == 0 &&
                 ((u64)near_count + arrived) * max(work.mean_degree / BUSY, 1u) <= gridDim.x * LOCAL_ENTRIES)
-                take_local_step(rank, begun, staged, depth, window, threshold, cutoff, bound, relaxed);
+                take_local_step(rank, begun, staged, depth, bucket_begin, threshold, cutoff, bound, relaxed);
             else
-                take_grid_step(rank, begun(), staged, arrived > 0, window, threshold, cutoff, bound, relaxed,
+                take_grid_step(rank, begun(), staged, arrived > 0, bucket_begin, threshold, cutoff, bound, relaxed,
                                after_split == CAUGHT_UP, foresee);
             steps++;
             after_split = 0;
             served = !listed;
         } else {
             StepLists now = begun();
-            grid_sync(control, phase);  // all blocks have read the counters that decide about the window
+            grid_sync(control, phase);  // all blocks have read the counters that decide about the bucket
             served = false;
             if (!behind && seen.any_spilled) {
-                floor = (double)window;
+                floor = (double)bucket_begin;
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
                 grid_sync(control, phase);  // cleared before vertices that find no place set it again
@@ -165,9 +165,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                     width = max(width, (double)work.outer_reach);
                     open(beyond, true);
                     // with grades most near vertices have no arc to relax if long arcs are deferred again
-                    if (share.unit > 0 && is_narrow(work, window, threshold)) bound = threshold;
+                    if (share.unit > 0 && is_narrow(work, bucket_begin, threshold)) bound = threshold;
                     pull(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
-                    base = window;
+                    base = bucket_begin;
                     owes = false;
                     after_split = OPENED;
                 }
@@ -177,10 +177,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, up_to()) : floor > limit));
                 if (last || (idle && !exchanging)) break;
                 if (behind) {
-                    window = max(window, min((Distance)seen.plan.from, end()));  // either word may arrive first
+                    bucket_begin =
+                        max(bucket_begin, min((Distance)seen.plan.from, end()));  // either word may arrive first
                     threshold = end();
                 } else if (!idle) {
-                    open(from, far_count > share.own / MUCH && !is_narrow(work, window, threshold));
+                    open(from, far_count > share.own / MUCH && !is_narrow(work, bucket_begin, threshold));
                 }
                 if (!idle) {
                     if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -205,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 }
             }
             if (arrived) {
-                merge_inbox(rank, now, staged, window, bound);
+                merge_inbox(rank, now, staged, bucket_begin, bound);
                 owes = true;
             }
         }
@@ -227,10 +228,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             status.reach = work.outer_reach;
             left = min(left, status.bound);
             status.far = pulls(far) ? share.own : far;
-            status.much = pulls(far) || (far > share.own / MUCH && !is_narrow(work, window, threshold));
+            status.much = pulls(far) || (far > share.own / MUCH && !is_narrow(work, bucket_begin, threshold));
             status.threshold = (double)threshold;
-            // entries of near are relaxed even if their window begins beyond the bound
-            double listed = min((double)window, peers.bound);
+            // entries of near are relaxed even if their bucket begins beyond the bound
+            double listed = min((double)bucket_begin, peers.bound);
             status.floor = status.listed || status.pending ? listed : left;
             leader_plan_step(peers, exchange, leader, counts, status);
             Copy<StepPlan>(&leader.plan).put(&control->plan);
@@ -250,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         control->step = step;
         control->far_side = far_side;
         control->threshold = threshold;
-        control->window = window;
+        control->bucket_begin = bucket_begin;
         if (PULLS) {
             control->bound = bound;
             control->base = base;

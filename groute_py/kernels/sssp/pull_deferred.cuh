@@ -4,18 +4,18 @@
 // Method: inner and outer short edges, and pull (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal, "Scalable
 // single source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017). Rows must ascend by
 // weight.
-// 1. A step with many arcs sets a *bound* a little beyond the end of its window. So does a pull that opens a narrow
-//    window, if grades are known (sssp/min_out_weight.cuh); its bound is the end of that window.
+// 1. A step with many arcs sets a *bound* a little beyond the end of its bucket. So does a pull that opens a narrow
+//    bucket, if grades are known (sssp/min_out_weight.cuh); its bound is the end of that bucket.
 // 2. Arcs that lead to the bound or beyond, the *outer* arcs, are deferred.
 // 3. When nothing is left before the bound, each vertex at or beyond it reads its in-arcs, lightest first, until one is
 //    too heavy to improve it.
 //
 // Why no improvement is lost. Let u have its final distance, before the bound and at least `base`, the start of the
-// window in which arcs were first deferred. An inner arc of u was relaxed when u was taken, or u was not listed because
+// bucket in which arcs were first deferred. An inner arc of u was relaxed when u was taken, or u was not listed because
 // the arc leads to a vertex that was no farther than u. An outer arc cannot improve a vertex before the bound. A vertex
 // beyond has read the arc, or stopped at an arc no heavier, with which not even a tail at `base` would improve it.
 // Tails before `base` have had all arcs relaxed or pulled. A tail that falls below `base` later (pushed by a peer, or
-// still listed when the window moves) is `late`, and the next pull counts from there. A tail beyond the bound that was
+// still listed when the bucket moves) is `late`, and the next pull counts from there. A tail beyond the bound that was
 // taken early, because a peer is ahead, has outer arcs only, which are covered by the same argument; the others are
 // taken later.
 #pragma once
@@ -34,9 +34,9 @@ struct Pull {
     const StepLists& now;
     Staging& staged;
     WarpLists lists;
-    Distance from, beyond, end, cutoff;  // tails at `from` or more are pulled from; the next window is beyond .. end
+    Distance from, beyond, end, cutoff;  // tails at `from` or more are pulled from; the next bucket is beyond .. end
     u32& relaxed;
-    bool lists_far;            // false: far gets no list, because the next window probably ends with a pull too
+    bool lists_far;            // false: far gets no list, because the next bucket probably ends with a pull too
     Distance least = NOTHING;  // smallest distance of the far vertices
     u32 found = 0;             // number of far vertices that are in no list
     bool lost = false;         // a sum did not fit in the distance type
@@ -125,7 +125,7 @@ struct Pull {
         bool near = distance < end, idle = near && lists.idle(finds.ready[0]);
         finds.near[0] = near && (exchanges(rank.peers) || !idle);
         bool far = !near && distance != NOTHING;
-        bool due = idle && lists.bound != NOTHING;  // its arcs are pulled where the window ends
+        bool due = idle && lists.bound != NOTHING;  // its arcs are pulled where the bucket ends
         if (far) least = min(least, distance);
         if (due) least = min(least, end);
         found += due || (far && !lists_far);
@@ -312,7 +312,7 @@ struct Pull {
 };
 
 // Pulls the outer arcs of the tails from `base` to `beyond`, where nothing is left to relax. Lists the vertices of the
-// next window, which ends at `end`, that have an arc to relax before the next bound. All threads of the grid call it.
+// next bucket, which ends at `end`, that have an arc to relax before the next bound. All threads of the grid call it.
 __device__ void pull(const Rank& rank, const StepLists& now, Staging& staged, Distance base, Distance beyond,
                      Distance end, Distance bound, Distance cutoff, u32 far_side, u32& relaxed) {
     const bool lists_far = !is_narrow(rank.work, beyond, end);

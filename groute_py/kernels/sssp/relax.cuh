@@ -20,7 +20,7 @@ struct Relax {
     const Rank& rank;
     const StepLists& now;
     Lists& lists;
-    Distance window, threshold, cutoff;
+    Distance bucket_begin, threshold, cutoff;
     Distance bound;  // arcs that lead there or beyond are deferred, see sssp/pull_deferred.cuh; NOTHING if none are
     u32& relaxed;
 
@@ -187,10 +187,10 @@ struct Relax {
 
     __device__ __forceinline__ bool leaves_outer() { return PULLS && bound != NOTHING; }
 
-    // Notes a distance before the window (an arrival, or an entry still listed from the window before): the next pull
+    // Notes a distance before the bucket (an arrival, or an entry still listed from the bucket before): the next pull
     // also pulls the arcs from there.
     __device__ __forceinline__ void note_late(Distance distance) {
-        if (PULLS && distance < window) atomic_min(&rank.control->late, distance);
+        if (PULLS && distance < bucket_begin) atomic_min(&rank.control->late, distance);
     }
 
     __device__ __forceinline__ bool is_outer(Distance base, const Arc& arc) { return plus(base, arc.weight) >= bound; }
@@ -222,7 +222,7 @@ struct Relax {
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
                 Distance sum = plus(base[k], arcs[k].weight);
-                active[k] = active[k] && may_improve(rank.work, window, vertex_in(arcs[k].head), sum, hints[k]);
+                active[k] = active[k] && may_improve(rank.work, bucket_begin, vertex_in(arcs[k].head), sum, hints[k]);
             }
         }
 #pragma unroll
@@ -247,7 +247,7 @@ struct Relax {
             finds.far[k] = local && !unlisted[k] && !finds.near[k];
             finds.remote[k] = nearer && !local;
             if (nearer && rank.work.hints)
-                leave_hint(rank.work, window, vertex_in(ready.vertex), ready.distance, hints[k]);
+                leave_hint(rank.work, bucket_begin, vertex_in(ready.vertex), ready.distance, hints[k]);
             some = some || nearer;
         }
         if (!__any_sync(~0u, some)) return;

@@ -150,7 +150,7 @@ struct LocalStep {
 // shared memory, so that rarely used fields take no registers.
 template <class Begun>
 __device__ __forceinline__ void take_local_step(const Rank& rank, Begun begun, Staging& staged, u32 depth,
-                                                Distance window, Distance threshold, Distance cutoff,
+                                                Distance bucket_begin, Distance threshold, Distance cutoff,
                                                 const Distance& bound, u32& relaxed) {
     const StepLists& now = staged.now;
     if (threadIdx.x <= LISTED) staged.count[threadIdx.x] = 0;
@@ -159,7 +159,7 @@ __device__ __forceinline__ void take_local_step(const Rank& rank, Begun begun, S
     if (threadIdx.x == 0) staged.now = begun();
     __syncthreads();
     BlockLists lists{rank, now, staged};
-    Relax<BlockLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
+    Relax<BlockLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
     if (exchanges(rank.peers) && rank.seen.plan.arrived) relax.inbox();
     LocalStep local{relax};
     // with peers the leader block polls the express rings, and leaves near to the other blocks, if there are any

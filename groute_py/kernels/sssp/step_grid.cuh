@@ -7,12 +7,12 @@
 #include "sssp/warp_lists.cuh"
 
 // Merges the arrivals into the worklists without relaxing them.
-__device__ __forceinline__ void merge_inbox(const Rank& rank, const StepLists& to, Staging& staged, Distance window,
-                                            Distance bound) {
+__device__ __forceinline__ void merge_inbox(const Rank& rank, const StepLists& to, Staging& staged,
+                                            Distance bucket_begin, Distance bound) {
     WarpLists lists{rank, to, staged, bound};
     lists.only_arrivals = true;
     u32 none = 0;
-    Relax<WarpLists> relax{rank, to, lists, window, NOTHING, NOTHING, bound, none};
+    Relax<WarpLists> relax{rank, to, lists, bucket_begin, NOTHING, NOTHING, bound, none};
     relax.inbox();
     if (is_leader_block()) relax.express();
     lists.flush();
@@ -20,11 +20,11 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, const StepLists& t
 
 // Merges the arrivals into the near list of this step, before it is relaxed: if a vertex arrives several times, only
 // its last entry is relaxed.
-__device__ __forceinline__ void join_inbox(const Rank& rank, StepLists& now, Staging& staged, Distance window,
+__device__ __forceinline__ void join_inbox(const Rank& rank, StepLists& now, Staging& staged, Distance bucket_begin,
                                            Distance bound) {
     StepLists to = now;
     to.near_out = now.near_in;
-    merge_inbox(rank, to, staged, window, bound);
+    merge_inbox(rank, to, staged, bucket_begin, bound);
     grid_sync(rank.control, rank.phase);
     now.near_in_count = min(load_l2(now.near_in.count), rank.work.capacity);
 }
@@ -53,24 +53,24 @@ __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) 
 }
 
 // A grid-wide step: arrivals, near, then row chunks. Entries from rings are relaxed directly, because few vertices are
-// sent more than once. They are merged into near first if (a) this rank has just joined a window that peers opened
+// sent more than once. They are merged into near first if (a) this rank has just joined a bucket that peers opened
 // (`along`), (b) long arcs may be deferred (PULLS), or (c) the rank has arcs to other hosts: each launch begins with a
 // dense pull there, which would relax once more what
 //     the mirrors do not have.
 // `foresee(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
 template <class Foresee>
 __device__ __forceinline__ void take_grid_step(const Rank& rank, StepLists now, Staging& staged, bool arrived,
-                                               Distance window, Distance threshold, Distance cutoff,
+                                               Distance bucket_begin, Distance threshold, Distance cutoff,
                                                const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
     const StepPlan& plan = rank.seen.plan;
     const bool once =
         !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.express;
-    if (arrived && !once) join_inbox(rank, now, staged, window, bound);
+    if (arrived && !once) join_inbox(rank, now, staged, bucket_begin, bound);
     {
         StepLists to = now;
         to.items_out_count = now.cut_count;
         WarpLists lists{rank, to, staged, bound};
-        Relax<WarpLists> relax{rank, to, lists, window, threshold, cutoff, bound, relaxed};
+        Relax<WarpLists> relax{rank, to, lists, bucket_begin, threshold, cutoff, bound, relaxed};
         relax_groups(relax, once ? plan.sent : 0);
         lists.flush();
     }
@@ -78,7 +78,7 @@ __device__ __forceinline__ void take_grid_step(const Rank& rank, StepLists now, 
     const u32 cut = min(load_l2(now.cut_count), rank.work.item_capacity);
     foresee(arcs_due(rank.work, 0, now.items_in_count + cut));
     WarpLists lists{rank, now, staged, bound};
-    Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
+    Relax<WarpLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
     relax.items(cut);
     lists.flush();
 }

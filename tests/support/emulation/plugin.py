@@ -3,9 +3,9 @@
 PYTHONPATH=tests python -m pytest -p support.emulation.plugin -m gpu tests/python/test_solvers.py
 
 EMULATED_GPUS says how many there are, EMULATED_BLOCKS how many blocks the persistent kernel has.
-With EMULATED_GRID=1 steps are grid-wide as on large graphs, and inboxes are small beside what a step
-finds, so peers pull it then; with EMULATED_GRID=roomy they are not. With EMULATED_GROWTH=1
-windows grow, with EMULATED_OUTER=1 outer arcs are pulled as well, with EMULATED_LAPS=1 express
+With EMULATED_GRID=1 steps are grid-wide as on large graphs, and inboxes are small beside what a
+step finds, so peers pull it; with EMULATED_GRID=roomy inboxes are large. With EMULATED_GROWTH=1
+buckets grow, with EMULATED_OUTER=1 outer arcs are pulled as well, with EMULATED_LAPS=1 express
 rings are short.
 """
 
@@ -20,7 +20,7 @@ if os.environ.get("EMULATED_GRID"):
     if os.environ["EMULATED_GRID"] != "roomy":
         as_large.fill_inboxes()
 if os.environ.get("EMULATED_GROWTH"):
-    as_large.grow_windows()
+    as_large.grow_buckets()
 if os.environ.get("EMULATED_OUTER"):
     as_large.pull_outer_arcs()
 if os.environ.get("EMULATED_LAPS"):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from groute_py.device.base import Terms, Windows, alike
+from groute_py.device.base import Buckets, Terms, alike
 from groute_py.device.cpu.device import CpuDevice
 from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
@@ -41,8 +41,8 @@ class AloneCpu(CpuDevice, ABC):
         small.start(0, alike(np.inf), np.inf, record=False)
         small.relax(np.inf)
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(None, windows, cutoff, record=False)
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
+        super().start(None, buckets, cutoff, record=False)
         if source is None:
             return
         self._source = source

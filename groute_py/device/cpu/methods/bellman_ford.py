@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cpu.methods.base import AloneCpu
 from groute_py.kernels.choices import FIFO
 from groute_py.kernels.cpu import near_far, plain_bellman_ford, queue_bellman_ford
@@ -50,8 +50,8 @@ class QueueBellmanFordCpu(AloneCpu):
     def copy(self) -> QueueBellmanFordCpu:
         return QueueBellmanFordCpu(self._order)
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(source, windows, cutoff, record=False)
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
+        super().start(source, buckets, cutoff, record=False)
         self._total = np.zeros(1)
 
     def step(self, limit: float) -> Any:

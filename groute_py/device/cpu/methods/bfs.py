@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.base import NO_PARENT, Windows
+from groute_py.device.base import NO_PARENT, Buckets
 from groute_py.device.cpu.methods.base import AloneCpu
 from groute_py.kernels.cpu import breadth_first, claim
 
@@ -14,8 +14,8 @@ from groute_py.kernels.cpu import breadth_first, claim
 class BreadthFirstCpu(AloneCpu):
     """Counts arcs; the weights, which are all 1, are not looked at."""
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(source, windows, cutoff, record=False)
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
+        super().start(source, buckets, cutoff, record=False)
         self._parents = np.full(self._share.own_count, NO_PARENT, dtype=np.int64)
 
     def step(self, limit: float) -> Any:

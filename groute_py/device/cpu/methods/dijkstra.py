@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cpu.methods.base import AloneCpu
 from groute_py.kernels.cpu import heap, open_set
 
@@ -21,8 +21,8 @@ class OpenSetCpu(AloneCpu):
 class HeapCpu(AloneCpu):
     """Takes the nearest from a binary heap; `groute_py.kernels.cpu.heap`."""
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(source, windows, cutoff, record=False)
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
+        super().start(source, buckets, cutoff, record=False)
         self._far.fill(0)  # places in the heap
         if source is not None:
             self._far[source] = 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.base import Terms, Windows
+from groute_py.device.base import Buckets, Terms
 from groute_py.device.cpu.methods.base import AloneCpu
 from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.cpu import frontier, rows
@@ -39,8 +39,8 @@ class FrontierCpu(AloneCpu):
         self._lightest = np.full(share.own_count, self._nothing, dtype=terms.distance_type)
         frontier.lightest_incoming(*self._arcs[1:], self._lightest)
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        super().start(source, windows, cutoff, record=False)
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
+        super().start(source, buckets, cutoff, record=False)
         self._skips = np.zeros(self._share.own_count, dtype=np.uint64)
 
     def step(self, limit: float) -> Any:

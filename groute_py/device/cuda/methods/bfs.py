@@ -13,7 +13,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from groute_py.device.base import NO_PARENT, Windows
+from groute_py.device.base import NO_PARENT, Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
@@ -94,12 +94,12 @@ class BreadthFirst(GpuMethod):
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
-        super().start(parts, source, windows, cutoff, record=False)
+        super().start(parts, source, buckets, cutoff, record=False)
         parts.kernel.begin()
         graph, number = parts.graph, np.uint32(NOBODY if source is None else source)
         with graph.gpu.stream:

@@ -197,7 +197,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("steps", np.uint64),
         ("floor", np.float64),
         ("threshold", distance_type),
-        ("window", distance_type),
+        ("bucket_begin", distance_type),
         ("bound", distance_type),
         ("base", distance_type),
         ("taken", NUMBER, 3),

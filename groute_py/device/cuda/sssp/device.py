@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
 from groute_py.comm.team import Team
-from groute_py.device.base import Counters, Linked, Terms, Windows
+from groute_py.device.base import Buckets, Counters, Linked, Terms
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.redistribute import Redistribution
 from groute_py.device.cuda.peer.access import why_not
@@ -134,14 +134,14 @@ class CudaDevice:
             self.linked.close()
         self.linked = None
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         parts = self.parts
         # arcs lie as the team needs them
         assert parts.redistribution is None or self.linked is not None
         self.gpu.use()
         if self.linked is not None:
             self.linked.start()
-        self._method.start(parts, source, windows, cutoff, record=record)
+        self._method.start(parts, source, buckets, cutoff, record=record)
 
     def memory(self, size: int) -> Buffer:
         return self.parts.outbox.memory(size)
@@ -152,8 +152,8 @@ class CudaDevice:
     def relax(self, limit: float) -> float:
         return self._method.relax(self.parts, limit)
 
-    def window(self) -> float:
-        return self.parts.near_far.window()
+    def bucket_width(self) -> float:
+        return self.parts.near_far.bucket_width()
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self.parts.outbox.emptied(with_parents=False)

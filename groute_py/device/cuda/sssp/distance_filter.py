@@ -1,6 +1,6 @@
 """Hints: a byte or less for each vertex, which filters arcs before its distance is read.
 
-They pay where distances do not fit in L2, and windows grow, which is where arcs are many.
+They pay where distances do not fit in L2, and buckets grow, which is where arcs are many.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HINTS_IN_L2, MOST_FOLDED = 1 / 3, 3
 """As much of L2 hints may take, which have a byte each, or half of it, or a quarter, or a bit."""
 
 HINT_LEVELS = 32.0
-"""How many levels of hints are as wide as the widest window."""
+"""How many levels of hints are as wide as the widest bucket."""
 
 LARGEST_FLOAT = 1e38
 """What kernels take as a float is no more."""
@@ -30,12 +30,12 @@ def set_hints(graph: DeviceGraph, buffers: SolveBuffers, widest: float, *, grow:
     Args:
         graph: of this rank.
         buffers: gets the array, and the parameters in its struct.
-        widest: window of the solve.
-        grow: whether windows grow up to it.
+        widest: bucket of the solve.
+        grow: whether buckets grow up to it.
     """
     own, l2_bytes = graph.share.own_count, graph.gpu.l2_bytes
     large = own * graph.type.itemsize > HINTED_FROM * l2_bytes
-    # a head in the halo, which hints do not tell of, is only there in windows that are alike
+    # a head in the halo, which hints do not tell of, is only there in buckets that are alike
     hinted = grow and large and graph.halo == 0
     fold, work = fold_of(own, l2_bytes), buffers.work
     hinted = hinted and buffers.have_room_for({"hints": ((own >> fold) + 1, np.uint8)})

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.comm.base import Buffer
-from groute_py.device.base import Windows, bound_within, within
+from groute_py.device.base import Buckets, bound_within, within
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
@@ -35,7 +35,7 @@ BUSHY = 4.0
 
 PROBE_STEPS, PULLING_STEPS, PROBE_DEPTH = 32, 128, 1
 """The first slice of such a graph, alone: many have all relaxed by then, the others are deep. Where
-arcs are pulled there are more windows."""
+arcs are pulled there are more buckets."""
 
 
 class NearFar:
@@ -46,7 +46,7 @@ class NearFar:
         counters: of its solves.
     """
 
-    _windows: Windows | None = None
+    _buckets: Buckets | None = None
     """Of the last solve, which the parameters in struct ``Work`` are for."""
 
     def __init__(
@@ -63,7 +63,7 @@ class NearFar:
         self._outbox, self._kernel, self._predecessors = outbox, kernel, predecessors
         self._counters, self._stream = counters, graph.gpu.stream
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         """As `groute_py.device.base.Device.start`."""
         graph = self._graph
         self._counters.begin()
@@ -71,17 +71,17 @@ class NearFar:
         alone, arcs = graph.terms.mode == "alone", len(graph.share.heads)
         self._steps = SLICE_STEPS_ALONE if alone else SLICE_STEPS
         self._probing = alone and arcs >= BUSHY * graph.share.own_count
-        delta = within(windows.widest, graph.type)
-        first = within(windows.first, graph.type) or delta  # 0 would not grow
+        delta = within(buckets.widest, graph.type)
+        first = within(buckets.first, graph.type) or delta  # 0 would not grow
         self._kernel.prepare(
             self._number_of(source), delta, bound_within(cutoff, graph.type), first
         )
         self._delta_control = DeltaControl(arcs, delta, graph.unreached)
-        if windows != self._windows:
+        if buckets != self._buckets:
             widest, grow = float(delta), bool(first < delta)
             set_hints(graph, self._buffers, widest, grow=grow)
             set_pull_phase(graph, self._buffers, widest, grow=grow)
-            self._windows = windows
+            self._buckets = buckets
 
     def merge(self, message: Buffer) -> None:
         """As `groute_py.device.base.Device.merge`."""
@@ -102,12 +102,12 @@ class NearFar:
             seen = self._buffers.read_control()
             floor = float(seen["floor"])
             if math.isfinite(floor):
-                self._narrow_slow_window(seen)
+                self._narrow_slow_bucket(seen)
         self.count(seen)
         return floor
 
-    def window(self) -> float:
-        """As `groute_py.device.base.Device.window`."""
+    def bucket_width(self) -> float:
+        """As `groute_py.device.base.Device.bucket_width`."""
         delta = self._kernel.delta
         return float("inf") if delta == self._graph.unreached else float(delta)
 
@@ -139,14 +139,14 @@ class NearFar:
         else:
             self._kernel.launch(limit, self._steps)
 
-    def _narrow_slow_window(self, seen: Any) -> None:
-        """Narrow the window and Δ if the window has taken too many relaxations."""
+    def _narrow_slow_bucket(self, seen: Any) -> None:
+        """Narrow the bucket and Δ if the bucket has taken too many relaxations."""
         delta = self._delta_control.narrower(float(seen["threshold"]), int(seen["relaxations"]))
         if delta is None:
             return
         self._kernel.narrow(delta)
-        # the window that is open may be narrower than that
-        after = threshold_after(seen["window"], delta, self._graph.unreached)
+        # the bucket that is open may be narrower than that
+        after = threshold_after(seen["bucket_begin"], delta, self._graph.unreached)
         threshold = min(seen["threshold"], after)
         buffers = self._buffers
         state = (buffers.work, buffers.control, threshold)

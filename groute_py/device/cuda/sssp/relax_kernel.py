@@ -25,7 +25,7 @@ class RelaxKernel:
     Attributes:
         source: the solve's, by its number in the kernels, or `NOBODY`.
         delta, cutoff, first: Δ, the greatest distance that is kept, and the width of the first
-            window, in the distance type.
+            bucket, in the distance type.
         peers: struct ``Peers`` of kernels/layout/exchange.cuh.
     """
 
