@@ -131,9 +131,9 @@ PART = 256
 
 TUNING = {
     "LOCAL_ENTRIES": BLOCK,
-    "EXPRESS": BLOCK,
-    "EXPRESS_BITS": 24,
-    "UNTOLD": 16,
+    "LL_WORDS": BLOCK,
+    "CREDIT_BITS": 24,
+    "CREDIT_SHARE": 16,
     "PATIENCE": 1 << 20,
     "COUNTS_POLLS": 0,
     "SILENT_END": 0,
@@ -141,11 +141,11 @@ TUNING = {
 """Macros that tests change, by ``GROUTE_PY_KERNEL_MACROS``, to reach rare paths on small graphs.
 
 * LOCAL_ENTRIES: up to this many entries a block a step is block-local; see sssp/near_far.cu.
-* EXPRESS: words of an express ring, a power of two and at most BLOCK; see exchange/ll_ring.cuh.
-* EXPRESS_BITS: bits of its cursor that are returned as credits.
-* UNTOLD: credits are returned at the latest when 1 / UNTOLD of a ring has been taken.
+* LL_WORDS: words of a low-latency ring, a power of two and at most BLOCK; see exchange/ll_ring.cuh.
+* CREDIT_BITS: bits of its cursor that are returned as credits.
+* CREDIT_SHARE: credits are returned at the latest when 1 / CREDIT_SHARE of a ring has been taken.
 * PATIENCE: polls for a peer's end, about a second; see exchange/shutdown.cuh.
-* COUNTS_POLLS: 1 to count in `Control` how often the leader takes words from express rings.
+* COUNTS_POLLS: 1 to count in `Control` how often the leader takes words from low-latency rings.
 * SILENT_END: 1 for a fault: the first rank stops its peers and does not report its end.
 """
 

@@ -11,7 +11,7 @@ GROUTE_PY_HOSTS=2 mpirun -n 4 python -m gpu.exchange_on_gpus hierarchical 200
 
 With ``grid`` the kernels take every step as on large graphs: grid-wide, often with dense pulls;
 with ``roomy`` besides without them. With ``growing`` buckets grow as on large graphs, with
-``outer`` outer arcs are pulled as well. With ``laps`` express rings are short. With ``shared``
+``outer`` outer arcs are pulled as well. With ``laps`` low-latency rings are short. With ``shared``
 there may be more ranks than GPUs. All can be combined.
 """
 
@@ -70,7 +70,7 @@ if __name__ == "__main__":
         if "roomy" not in sys.argv:
             as_large.fill_inboxes()
     if "laps" in sys.argv:
-        as_large.shorten_express_rings()
+        as_large.shorten_ll_rings()
     if "growing" in sys.argv:
         as_large.grow_buckets()
     if "outer" in sys.argv:

@@ -44,9 +44,9 @@ def fill_inboxes(put: Put = setattr) -> None:
     put(memory_plan, "ring_entries", lambda told: 1 << max(told.bit_length() - 4, 0))
 
 
-def shorten_express_rings() -> None:
+def shorten_ll_rings() -> None:
     """As if long ones were full often, in many laps, and their counts told by few bits."""
-    compile_with(None, EXPRESS=8, EXPRESS_BITS=5, UNTOLD=2)
+    compile_with(None, LL_WORDS=8, CREDIT_BITS=5, CREDIT_SHARE=2)
 
 
 def overtake_records(put: Put = setattr) -> None:

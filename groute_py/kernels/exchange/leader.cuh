@@ -53,13 +53,13 @@ __device__ __forceinline__ void leader_plan_step(const Peers& peers, Exchange& e
     while (true) {
         leader_update_cursors(peers, leader);
         const u64 found = arrivals(peers, plan), arrived = (u32)found + (found >> 32);
-        const u64 work = status.listed + arrived + leader.express_come;
+        const u64 work = status.listed + arrived + leader.ll_arrived;
         bool beyond = status.floor == INFINITE || waits(peers, status.floor, leader.mailbox.limit);
         bool idle = !work && !status.pending && beyond && !leader.mailbox.quiet && !leader.mailbox.stop;
         __syncwarp();
         if (lane() == 0) {
             plan.arrived = (u32)min(arrived, 1ull << 31);
-            plan.express = leader.express_come;
+            plan.ll_arrived = leader.ll_arrived;
             plan.sent = (u32)found;
             plan.limit = leader.mailbox.limit;
             plan.from = leader.mailbox.from;

@@ -10,9 +10,10 @@
 // The number of dense pulls requested and their threshold in one word; the threshold is rounded up to a float.
 __device__ __forceinline__ u64 pack_dense_pull(u64 count, float below) { return count << 32 | __float_as_uint(below); }
 
-// Credits in one word: entries taken from the inbox ring, and the lower bits of the words taken from the express ring.
-__device__ __forceinline__ u64 pack_credits(u64 taken, u32 express) {
-    return taken << EXPRESS_BITS | (express & ((1u << EXPRESS_BITS) - 1));
+// Credits in one word: entries taken from the inbox ring, and the lower bits of the words taken from the low-latency
+// ring.
+__device__ __forceinline__ u64 pack_credits(u64 taken, u32 ll_taken) {
+    return taken << CREDIT_BITS | (ll_taken & ((1u << CREDIT_BITS) - 1));
 }
 
 // Whether there are peers to exchange with inside the kernel.

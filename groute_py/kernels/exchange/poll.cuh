@@ -24,11 +24,11 @@ struct MailboxCopy {
 };
 
 __device__ __forceinline__ void leader_poll(const Peers& peers, LeaderState& leader) {
-    bool come = is_peer(peers, lane()) && has_come(peers, lane(), (u32)leader.express_at[lane()]);
+    bool come = is_peer(peers, lane()) && has_arrived(peers, lane(), (u32)leader.ll_taken[lane()]);
     MailboxCopy(peers).put(&leader.mailbox);
     come = __any_sync(~0u, come);
     if (lane() == 0) {
-        leader.express_come = come;
+        leader.ll_arrived = come;
         // before the first verdict
         if (leader.mailbox.vote == 0) leader.mailbox.vote = 1;
         if (leader.mailbox.limit == 0) leader.mailbox.limit = peers.limit;

@@ -55,10 +55,10 @@ __device__ __forceinline__ void push_one(const Rank& rank, u32 to, const Entry& 
     Exchange& exchange = rank.control->exchange;
     for (; to; to &= to - 1) {
         u32 peer = __ffs(to) - 1;
-        u64 number = RECORDS ? atomicAdd(&exchange.express_sent[peer], 1ull) : 0;
-        if (number < rank.seen.plan.cursors[peer].express_room) {
-            u64* place = express_place(rank.peers.mailbox[peer]->express[rank.peers.me], (u32)number);
-            store_volatile(place, as_express(entry, (u32)number));
+        u64 number = RECORDS ? atomicAdd(&exchange.ll_sent[peer], 1ull) : 0;
+        if (number < rank.seen.plan.cursors[peer].ll_room) {
+            u64* place = ll_place(rank.peers.mailbox[peer]->ll_ring[rank.peers.me], (u32)number);
+            store_volatile(place, pack_ll_word(entry, (u32)number));
         } else {
             write_to(rank, peer, atomicAdd(&exchange.sent[peer], 1ull), entry);
         }

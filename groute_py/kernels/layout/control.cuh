@@ -49,6 +49,6 @@ struct Control : Seen {
     u32 level;       // 1 if some tight arc is level
     u32 claimed_count;
     u32 unrecorded;  // reached vertices without a record
-    u32 polls;       // how often the leader has taken words from express rings, if COUNTS_POLLS
+    u32 polls;       // how often the leader has taken words from low-latency rings, if COUNTS_POLLS
     GridBarrier barrier;
 };

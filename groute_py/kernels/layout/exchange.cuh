@@ -32,8 +32,8 @@ struct MailboxHeader {
 // Each rank has two, used alternately. A run clears the one of the next run; nobody writes into it before all ranks
 // have ended this run.
 struct Mailbox : MailboxHeader {
-    u64 ended[MAX_PEERS];             // how each rank has ended, when it has; see leader_shut_down
-    u64 express[MAX_PEERS][EXPRESS];  // a ring for each sender; see exchange/ll_ring.cuh
+    u64 ended[MAX_PEERS];              // how each rank has ended, when it has; see leader_shut_down
+    u64 ll_ring[MAX_PEERS][LL_WORDS];  // a ring for each sender; see exchange/ll_ring.cuh
 };
 
 // How a launch has ended. The kernel writes it to host memory, so the host needs no copy after the end of the kernel.
@@ -68,7 +68,7 @@ struct Peers {
 // What a step may exchange with one peer: positions in rings, counted since the start of the run.
 struct PeerCursors {
     u64 room;             // where its outbox is full
-    u64 express_room;     // and where its express ring is
+    u64 ll_room;          // and where its low-latency ring is
     u64 begin;            // its entries to take: from ...
     u64 end;              // ... to
     u32 pulls_done;       // its dense pulls that this rank has done
@@ -84,10 +84,10 @@ struct StepPlan {
     double bound;  // that a peer has published; 0 if none has
     u32 quiet;
     u32 stopped;
-    u32 arrived;  // entries in the inbox, and distances to look at, at the most as many as fit here
-    u32 express;  // something has come by an express ring
-    u32 sent;     // of what has arrived, entries in the inbox
-    u32 near;     // near entries at the start of the step; blocks that start early may already have merged arrivals
+    u32 arrived;     // entries in the inbox, and distances to look at, at the most as many as fit here
+    u32 ll_arrived;  // something has come by a low-latency ring
+    u32 sent;        // of what has arrived, entries in the inbox
+    u32 near;        // near entries at the start of the step; blocks that start early may already have merged arrivals
     PeerCursors cursors[MAX_PEERS];
 };
 
@@ -95,7 +95,7 @@ struct StepPlan {
 // `pull_requested`; the leader writes the rest when the launch ends.
 struct Exchange {
     u64 sent[MAX_PEERS];             // places taken in each outbox, ever
-    u64 express_sent[MAX_PEERS];     // and in each express ring
+    u64 ll_sent[MAX_PEERS];          // and in each low-latency ring
     u64 published_sent[MAX_PEERS];   // the part of `sent` that has been published
     u64 published_taken[MAX_PEERS];  // credits that have been returned to each sender; see pack_credits
     u64 published_pulls;             // the part of `dense_pulls` that has been published

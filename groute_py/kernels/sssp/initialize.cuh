@@ -49,7 +49,7 @@ __device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) 
             rank.control->exchange.pull_requested = begins == NEW_RUN;
             for (u32 p = 0; p < MAX_PEERS; p++) {
                 rank.control->plan.cursors[p].room = peers.capacity;
-                rank.control->plan.cursors[p].express_room = peers.owned[peers.me] < LAP_MARK ? express_room(0, 0) : 0;
+                rank.control->plan.cursors[p].ll_room = peers.owned[peers.me] < LAP_BIT ? ll_room(0, 0) : 0;
             }
             if (begins == NEW_SOLVE) list_source(rank, source, width);
             rank.control->plan.near = rank.control->near_count[rank.control->step % 3];

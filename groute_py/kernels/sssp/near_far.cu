@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     Exchange& exchange = control->exchange;
     const Rank rank{share, work, peers, control, seen, phase, leader};
     const bool exchanging = exchanges(peers);
-    if (threadIdx.x < MAX_PEERS) leader.express_at[threadIdx.x] = 0;
+    if (threadIdx.x < MAX_PEERS) leader.ll_taken[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
         leader.began = clock64();
         phase = current_phase(control);
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         auto begun = [&] { return begin_step(work, control, step, far_side, near_count, items_count); };
         u32 far_count = seen.far_count[far_side];
         Distance least_far = seen.least_far[far_side];
-        const u32 arrived = exchanging ? seen.plan.arrived + seen.plan.express : 0;
+        const u32 arrived = exchanging ? seen.plan.arrived + seen.plan.ll_arrived : 0;
         bool last = step == last_step && !exchanging;
         if (exchanging) {
             if (seen.plan.quiet || seen.plan.stopped) {

@@ -109,17 +109,17 @@ struct Relax {
         return entry;
     }
 
-    // Lists the entries of express rings that still improve; all threads of the leader block call it, one thread a
-    // word. (EXPRESS is at most BLOCK for this reason: with a shorter ring two threads would read one word, and the
+    // Lists the entries of low-latency rings that still improve; all threads of the leader block call it, one thread a
+    // word. (LL_WORDS is at most BLOCK for this reason: with a shorter ring two threads would read one word, and the
     // second might read an older value and take a lap bit of two laps ago for the next one.)
-    __device__ __forceinline__ void express() {
+    __device__ __forceinline__ void ll_rings() {
         const Peers& peers = rank.peers;
         LeaderState& leader = rank.leader;
         for (u32 p = 0; p < peers.count; p++) {
             if (p == peers.me) continue;
-            u32 number = (u32)leader.express_at[p] + threadIdx.x;
-            u64 word = load_volatile(express_place(peers.mailbox[peers.me]->express[p], number));
-            u32 missing = ~__ballot_sync(~0u, threadIdx.x < EXPRESS && has_mark(word, number));
+            u32 number = (u32)leader.ll_taken[p] + threadIdx.x;
+            u64 word = load_volatile(ll_place(peers.mailbox[peers.me]->ll_ring[p], number));
+            u32 missing = ~__ballot_sync(~0u, threadIdx.x < LL_WORDS && has_lap_bit(word, number));
             if (lane() == 0) leader.come[threadIdx.x >> 5] = missing ? __ffs(missing) - 1 : 32;
             __syncthreads();
             u32 count = 0;
@@ -127,7 +127,7 @@ struct Relax {
                 count += leader.come[warp];
                 if (leader.come[warp] < 32) break;  // words after a missing one wait
             }
-            Entry entry = from_express(word);
+            Entry entry = unpack_ll_word(word);
             entry.vertex += peers.mirrors[p];
             bool nearer = threadIdx.x < count;
             if (nearer) {
@@ -140,7 +140,7 @@ struct Relax {
             finds.near[0] = nearer;
             if (__any_sync(~0u, nearer)) lists.add(finds);
             __syncthreads();
-            if (threadIdx.x == 0) leader.express_at[p] += count;
+            if (threadIdx.x == 0) leader.ll_taken[p] += count;
         }
     }
 

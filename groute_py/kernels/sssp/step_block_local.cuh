@@ -63,8 +63,8 @@ struct LocalStep {
         return depth == 0;
     }
 
-    // Leader block: waits for words of express rings and lists them. Returns false when the step has to end, because
-    // some block has reached the depth limit, or all other blocks are done and nothing has arrived.
+    // Leader block: waits for words of low-latency rings and lists them. Returns false when the step has to end,
+    // because some block has reached the depth limit, or all other blocks are done and nothing has arrived.
     __device__ __forceinline__ bool hears_more() {
         const Peers& peers = relax.rank.peers;
         Staging& staged = relax.lists.staged;
@@ -72,8 +72,8 @@ struct LocalStep {
         do {
             __syncthreads();
             if (threadIdx.x < 32) {
-                const u64* taken = relax.rank.leader.express_at;
-                const bool some = is_peer(peers, lane()) && has_come(peers, lane(), (u32)taken[lane()]);
+                const u64* taken = relax.rank.leader.ll_taken;
+                const bool some = is_peer(peers, lane()) && has_arrived(peers, lane(), (u32)taken[lane()]);
                 const bool others_work = load_volatile(&relax.rank.control->barrier.arrived) != gridDim.x - 1;
                 const bool come = __any_sync(~0u, some), ends = has_bottomed() || count > BLOCK;
                 if (lane() == 0) {
@@ -85,7 +85,7 @@ struct LocalStep {
             if (!staged.goes_on) return false;
         } while (!staged.come && count == 0);
         if (COUNTS_POLLS && staged.come && threadIdx.x == 0) relax.rank.control->polls++;
-        if (staged.come) relax.express();
+        if (staged.come) relax.ll_rings();
         return true;
     }
 
@@ -162,7 +162,7 @@ __device__ __forceinline__ void take_local_step(const Rank& rank, Begun begun, S
     Relax<BlockLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
     if (exchanges(rank.peers) && rank.seen.plan.arrived) relax.inbox();
     LocalStep local{relax};
-    // with peers the leader block polls the express rings, and leaves near to the other blocks, if there are any
+    // with peers the leader block polls the low-latency rings, and leaves near to the other blocks, if there are any
     const bool listens = exchanges(rank.peers) && is_leader_block();
     const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
     if (blockIdx.x < blocks) local.near(blocks);

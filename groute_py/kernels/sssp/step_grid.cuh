@@ -14,7 +14,7 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, const StepLists& t
     u32 none = 0;
     Relax<WarpLists> relax{rank, to, lists, bucket_begin, NOTHING, NOTHING, bound, none};
     relax.inbox();
-    if (is_leader_block()) relax.express();
+    if (is_leader_block()) relax.ll_rings();
     lists.flush();
 }
 
@@ -64,7 +64,7 @@ __device__ __forceinline__ void take_grid_step(const Rank& rank, StepLists now, 
                                                const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
     const StepPlan& plan = rank.seen.plan;
     const bool once =
-        !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.express;
+        !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.ll_arrived;
     if (arrived && !once) join_inbox(rank, now, staged, bucket_begin, bound);
     {
         StepLists to = now;

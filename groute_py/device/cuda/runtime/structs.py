@@ -118,7 +118,7 @@ MAILBOX = np.dtype(
         ("quiet", NUMBER),
         ("stop", NUMBER),
         ("ended", np.uint64, MAX_PEERS),
-        ("express", np.uint64, (MAX_PEERS, tuning("EXPRESS"))),
+        ("ll_ring", np.uint64, (MAX_PEERS, tuning("LL_WORDS"))),
     ],
     align=True,
 )
@@ -126,7 +126,7 @@ MAILBOX = np.dtype(
 PEER_CURSORS = np.dtype(
     [
         ("room", np.uint64),
-        ("express_room", np.uint64),
+        ("ll_room", np.uint64),
         ("begin", np.uint64),
         ("end", np.uint64),
         ("pulls_done", NUMBER),
@@ -145,7 +145,7 @@ STEP_PLAN = np.dtype(
         ("quiet", NUMBER),
         ("stopped", NUMBER),
         ("arrived", NUMBER),
-        ("express", NUMBER),
+        ("ll_arrived", NUMBER),
         ("sent", NUMBER),
         ("near", NUMBER),
         ("cursors", PEER_CURSORS, MAX_PEERS),
@@ -156,7 +156,7 @@ STEP_PLAN = np.dtype(
 EXCHANGE = np.dtype(
     [
         ("sent", np.uint64, MAX_PEERS),
-        ("express_sent", np.uint64, MAX_PEERS),
+        ("ll_sent", np.uint64, MAX_PEERS),
         ("published_sent", np.uint64, MAX_PEERS),
         ("published_taken", np.uint64, MAX_PEERS),
         ("published_pulls", np.uint64),
