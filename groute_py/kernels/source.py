@@ -126,7 +126,7 @@ BLOCK = 256
 WIDE_BLOCK = 1024
 """Threads of a block in kernels in which one block may do all the work."""
 
-PART = 256
+ROW_CHUNK = 256
 """Arcs of a row chunk; longer rows are cut into chunks, which single warps relax."""
 
 TUNING = {
@@ -201,14 +201,14 @@ def options(
         "PULLS": int(pulls),
         "BLOCK": BLOCK,
         "WIDE_BLOCK": WIDE_BLOCK,
-        "PART": PART,
+        "ROW_CHUNK": ROW_CHUNK,
         "STAGED": staged,
         **{name: tuning(name) for name in TUNING},
         "VERTEX_BITS": VERTEX_BITS,
         "LANES": 4,
         "ARCS": 4,
         "BLOCKS": 3,
-        "CHUNK_ARCS": 8 * BLOCK,
+        "BLOCK_ARCS": 8 * BLOCK,
     }
     return ("-std=c++17", *(f"-D{name}={value}" for name, value in macros.items()))
 

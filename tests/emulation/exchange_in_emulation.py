@@ -25,7 +25,7 @@ from groute_py.device.cuda.peer import link
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
-from groute_py.kernels.source import PART
+from groute_py.kernels.source import ROW_CHUNK
 
 prepared: set[bool] = set()
 """Whether a rank was, to pull outer arcs."""
@@ -68,7 +68,7 @@ def draw(seed: int) -> Graph:
 
 def hubs(random: np.random.Generator) -> Graph:
     """Both ways: a chain past two hubs in different parts, whose rows are cut at every rank."""
-    leaves = 4 * (PART + 20)
+    leaves = 4 * (ROW_CHUNK + 20)
     count, hub, other = leaves + 20, 9, leaves // 2
     tails = [np.full(leaves, hub), np.full(leaves, other), np.arange(hub)]
     heads = [20 + np.arange(leaves), 20 + random.permutation(leaves), np.arange(1, hub + 1)]

@@ -18,7 +18,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import Solver
 from groute_py.engine.supply.whole import Whole
-from groute_py.kernels.source import PART, VERTEX_BITS
+from groute_py.kernels.source import ROW_CHUNK, VERTEX_BITS
 from groute_py.verification import reference_distances
 
 pytestmark = needs_gpu
@@ -191,8 +191,8 @@ def test_much_is_due_once_long_rows_are_cut(
     graph = graph_of(weights)
     degrees = np.diff(graph.offsets)
     hub, least = int(np.argmax(degrees)), graph.arc_count // share
-    assert degrees[hub] > 4 * PART  # in five parts
-    assert degrees.mean() < least < 5 * PART
+    assert degrees[hub] > 4 * ROW_CHUNK  # in five chunks
+    assert degrees.mean() < least < 5 * ROW_CHUNK
     monkeypatch.setattr(pull_phase, "OUTER_SHARE", share)
     beside = graph.heads[graph.offsets[hub] : graph.offsets[hub + 1]]
     check(graph, [hub, int(beside[np.argmin(degrees[beside])]), 7], back=None)
@@ -208,7 +208,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
     reached by a part of that row, and the other, far away, to be pulled."""
     from groute_py.device.cuda.sssp import pull_phase
 
-    hub, beside, close, far, leaves = 1, 2, 3, 4, 5 * PART
+    hub, beside, close, far, leaves = 1, 2, 3, 4, 5 * ROW_CHUNK
     arcs = [(0, hub, 1), (0, beside, 1), (hub, close, 1500), (beside, close, 1501)]
     arcs += [(hub, far, 900_000), (beside, far, 900_001)]
     arcs += [(hub, 5 + leaf, 1000 + leaf % 97) for leaf in range(leaves)]

@@ -23,7 +23,7 @@ struct Seen {
     u32 step;               // number of steps and splits so far; selects the current lists and counters
     u32 far_side;           // which far list is current
     u32 near_count[3];      // rotating: read, written, cleared
-    u32 item_count[3];      // likewise
+    u32 chunk_count[3];     // likewise
     u32 far_count[2];
     u32 any_spilled;
     u32 unlisted;  // 1 if far has no list: a split scans all vertices
@@ -41,7 +41,7 @@ struct Control : Seen {
     Distance bound;         // where outer arcs are pulled, or NOTHING; see sssp/pull_deferred.cuh
     Distance base;          // start of the bucket in which arcs were first deferred
     u32 taken[3];           // near entries handed out to warps of a grid-wide step; rotates: read, written, cleared
-    u32 items_taken[3];     // the same for row chunks
+    u32 chunks_taken[3];    // the same for row chunks
     u32 cut_count[2];       // row chunks that a step relaxes itself; alternates: counted, cleared
     u32 bottomed;           // last step, from 1, in which a block other than a listening leader reached the depth limit
     u32 dirty_count;

@@ -35,4 +35,4 @@ typedef u64 Offset;
 typedef u32 Offset;
 #endif
 
-#define NO_VERTEX 0xffffffffu  // an item that is none, a tail that is not known
+#define NO_VERTEX 0xffffffffu  // no vertex: the rest of a row had no place; an unknown tail

@@ -89,13 +89,13 @@ __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 lo
     return low;
 }
 
-// One pass over all arcs, CHUNK_ARCS a block, evenly whatever the degrees.
+// One pass over all arcs, BLOCK_ARCS a block, evenly whatever the degrees.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control) {
     __shared__ u32 rows[2];
     Offset arcs = share.offsets[share.rows];
-    for (Offset begin = (Offset)blockIdx.x * CHUNK_ARCS; begin < arcs; begin += (Offset)gridDim.x * CHUNK_ARCS) {
-        Offset end = min(begin + CHUNK_ARCS, arcs);
+    for (Offset begin = (Offset)blockIdx.x * BLOCK_ARCS; begin < arcs; begin += (Offset)gridDim.x * BLOCK_ARCS) {
+        Offset end = min(begin + BLOCK_ARCS, arcs);
         __syncthreads();
         if (threadIdx.x < 2)
             rows[threadIdx.x] = tail_of(share.offsets, threadIdx.x ? end - 1 : begin, 0, share.rows - 1);

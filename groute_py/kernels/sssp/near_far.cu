@@ -8,9 +8,9 @@
 //   the grid meets again. On road networks the time of a level is latency, so this saves most barriers. Rows are
 //   looked up and prefetched before they are needed.
 // * Grid-wide step: warps take groups of entries, keep several arcs a lane in flight, and buffer what they append.
-// Rows longer than PART are cut into chunks (items) for warps of the whole grid. A block-local step leaves them to the
-// next step; a grid-wide step relaxes them itself after a barrier. So peers that hold parts of one hub's row relax them
-// in steps that are taken in lockstep, if they are many.
+// Rows longer than ROW_CHUNK are cut into chunks for warps of the whole grid. A block-local step leaves them to the
+// next step; a grid-wide step relaxes them itself after a barrier. So peers that hold chunks of one hub's row relax
+// them in steps that are taken in lockstep, if they are many.
 //
 // A step with many arcs may defer arcs that lead far beyond its bucket, and pull them later; see
 // sssp/pull_deferred.cuh.
@@ -107,8 +107,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 
     while (true) {
         const u32 near_count = min(exchanging ? seen.plan.near : seen.near_count[step % 3], work.capacity);
-        const u32 items_count = min(seen.item_count[step % 3], work.item_capacity);
-        auto begun = [&] { return begin_step(work, control, step, far_side, near_count, items_count); };
+        const u32 chunk_count = min(seen.chunk_count[step % 3], work.chunk_capacity);
+        auto begun = [&] { return begin_step(work, control, step, far_side, near_count, chunk_count); };
         u32 far_count = seen.far_count[far_side];
         Distance least_far = seen.least_far[far_side];
         const u32 arrived = exchanging ? seen.plan.arrived + seen.plan.ll_arrived : 0;
@@ -123,16 +123,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             }
         }
         clear_ahead(control, step, far_side);
-        bool listed = near_count + items_count > 0;
+        bool listed = near_count + chunk_count > 0;
         auto end = [&] { return up_to() < (double)bound ? (Distance)up_to() : bound; };
         // the shared bucket has moved, and this rank has work in it
         const bool behind = exchanging && peers.ahead == 0 && (listed || arrived) && end() > threshold;
         if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
             floor = (double)bucket_begin;
             if (last) break;
-            foresee(arcs_due(work, (u64)near_count + arrived, items_count));
+            foresee(arcs_due(work, (u64)near_count + arrived, chunk_count));
             owes = true;
-            if (items_count == 0 &&
+            if (chunk_count == 0 &&
                 ((u64)near_count + arrived) * max(work.mean_degree / BUSY, 1u) <= gridDim.x * LOCAL_ENTRIES)
                 take_local_step(rank, begun, staged, depth, bucket_begin, threshold, cutoff, bound, relaxed);
             else
@@ -219,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             if (!exchanging) return;
             const StepCounts counts(exchange);
             status.near = load_volatile(&control->near_count[step % 3]);
-            status.listed = weight_of(status.near, load_volatile(&control->item_count[step % 3]));
+            status.listed = weight_of(status.near, load_volatile(&control->chunk_count[step % 3]));
             status.pending = load_volatile(&control->any_spilled);
             Distance next = after_split ? load_l2(&control->least_far[far_side]) : threshold;
             u32 far = load_volatile(&control->far_count[far_side]);

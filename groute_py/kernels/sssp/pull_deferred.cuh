@@ -25,8 +25,8 @@
 #include "sssp/warp_lists.cuh"
 
 // An estimate of the arcs that a step has to relax.
-__device__ __forceinline__ u64 arcs_due(const Work& work, u64 entries, u64 items) {
-    return entries * work.mean_degree + items * PART;
+__device__ __forceinline__ u64 arcs_due(const Work& work, u64 entries, u64 chunks) {
+    return entries * work.mean_degree + chunks * ROW_CHUNK;
 }
 
 struct Pull {
@@ -42,7 +42,7 @@ struct Pull {
     bool lost = false;         // a sum did not fit in the distance type
 
     // Pulls for the vertices at `beyond` or more that have in-arcs, 32 at a time; cuts long rows into chunks
-    // (items_out).
+    // (chunks_out).
     __device__ __forceinline__ void rows() {
         const Share& share = rank.share;
         const u32 each = HELD / 32 - 1, stretch = 32 * grid_warps();
@@ -76,12 +76,12 @@ struct Pull {
 
     // Pulls by the chunks of long rows, a warp a chunk. A warp looks up several chunks together and drops those without
     // an arc that is light enough.
-    __device__ __forceinline__ void parts(u32 count) {
+    __device__ __forceinline__ void chunks(u32 count) {
         const u32 warps = grid_warps();
         for (u32 base = grid_warp(); base < count; base += AHEAD * warps) {
             u32 index = base + lane() * warps;
             Ready ready = {};
-            bool live = lane() < AHEAD && index < count && part(load(&now.items_out[index]), ready);
+            bool live = lane() < AHEAD && index < count && look_up_chunk(load(&now.chunks_out[index]), ready);
             for (u32 left = __ballot_sync(~0u, live); left; left &= left - 1) {
                 int lane_with = __ffs(left) - 1;
                 Offset begin = __shfl_sync(~0u, ready.begin, lane_with);
@@ -93,9 +93,9 @@ struct Pull {
     // Lists the vertices with long rows, after all their chunks have been pulled.
     __device__ __forceinline__ void list_long(u32 count) {
         for (u32 base = 32 * grid_warp(); base < count; base += 32 * grid_warps()) {
-            Item item = {};
-            if (base + lane() < count) item = load(&now.items_out[base + lane()]);
-            list(item.vertex, 0, 0, base + lane() < count && item.part == 0);
+            RowChunk chunk = {};
+            if (base + lane() < count) chunk = load(&now.chunks_out[base + lane()]);
+            list(chunk.vertex, 0, 0, base + lane() < count && chunk.number == 0);
         }
     }
 
@@ -159,17 +159,18 @@ struct Pull {
         return best;
     }
 
-    // Whether this lane's row is long; such a row is cut into chunks in items_out.
+    // Whether this lane's row is long; such a row is cut into chunks in chunks_out.
     __device__ __forceinline__ bool cut_long(Ready& ready) {
-        const bool is_long = ready.degree > PART;
+        const bool is_long = ready.degree > ROW_CHUNK;
         for (u32 left = __ballot_sync(~0u, is_long); left; left &= left - 1) {
             int lane_with = __ffs(left) - 1;
-            u32 parts = (__shfl_sync(~0u, ready.degree, lane_with) + PART - 1) / PART, first = 0;
-            if (lane() == 0) first = atomicAdd(now.cut_count, parts);
+            u32 chunks = (__shfl_sync(~0u, ready.degree, lane_with) + ROW_CHUNK - 1) / ROW_CHUNK, first = 0;
+            if (lane() == 0) first = atomicAdd(now.cut_count, chunks);
             first = __shfl_sync(~0u, first, 0);
-            Item item = {};
-            item.vertex = __shfl_sync(~0u, ready.vertex, lane_with);
-            for (item.part = lane(); item.part < parts; item.part += 32) now.items_out[first + item.part] = item;
+            RowChunk chunk = {};
+            chunk.vertex = __shfl_sync(~0u, ready.vertex, lane_with);
+            for (chunk.number = lane(); chunk.number < chunks; chunk.number += 32)
+                now.chunks_out[first + chunk.number] = chunk;
         }
         if (is_long) ready.degree = 0;
         return is_long;
@@ -286,12 +287,12 @@ struct Pull {
         if (best.distance < before) record(rank.work, vertex, best.distance, best.tail);
     }
 
-    __device__ __forceinline__ bool part(const Item& item, Ready& ready) {
-        const Offset* row = &rank.share.in_offsets[item.vertex];
-        ready.vertex = item.vertex;
-        ready.begin = load_read_only(row) + (Offset)item.part * PART;
-        ready.degree = (u32)min((Offset)PART, load_read_only(row + 1) - ready.begin);
-        Distance known = load_l2(&rank.work.distance[item.vertex]);
+    __device__ __forceinline__ bool look_up_chunk(const RowChunk& chunk, Ready& ready) {
+        const Offset* row = &rank.share.in_offsets[chunk.vertex];
+        ready.vertex = chunk.vertex;
+        ready.begin = load_read_only(row) + (Offset)chunk.number * ROW_CHUNK;
+        ready.degree = (u32)min((Offset)ROW_CHUNK, load_read_only(row + 1) - ready.begin);
+        Distance known = load_l2(&rank.work.distance[chunk.vertex]);
         return may_help(load(&rank.share.in_arcs[ready.begin]), known);
     }
 
@@ -325,11 +326,11 @@ __device__ void pull(const Rank& rank, const StepLists& now, Staging& staged, Di
     Pull pulled{rank, now, staged, {rank, now, staged, bound}, from, beyond, end, cutoff, relaxed, lists_far};
     pulled.rows();
     grid_sync(control, rank.phase);
-    const u32 parts = load_l2(now.cut_count);
-    if (parts) {
-        pulled.parts(parts);
+    const u32 chunks = load_l2(now.cut_count);
+    if (chunks) {
+        pulled.chunks(chunks);
         grid_sync(control, rank.phase);
-        pulled.list_long(parts);
+        pulled.list_long(chunks);
     }
     pulled.finish(&control->least_far[far_side], &control->far_count[far_side]);
 }

@@ -12,7 +12,7 @@
 #include "sssp/staging.cuh"
 
 #define LOOKED_AFTER 32  // before a longer row of a mirror is relaxed, its owner's distance is read
-static_assert(LOOKED_AFTER <= PART, "mirrors of rows in parts are lowered");
+static_assert(LOOKED_AFTER <= ROW_CHUNK, "mirrors of rows in chunks are lowered");
 
 // `Lists` buffers the improvements of this step: BlockLists or WarpLists, see sssp/staging.cuh.
 template <class Lists>
@@ -55,16 +55,16 @@ struct Relax {
 
     // Relaxes the row chunks that the last step has left, and `cut` of this step, in the order in which they were
     // listed: the first have the smallest distances. A warp looks up several chunks together and drops stale ones.
-    __device__ __forceinline__ void items(u32 cut) {
-        const u32 left = now.items_in_count, count = left + cut, warps = grid_warps();
-        const u32 each = places_at_once(count, SHARES_OF_PARTS, 1, AHEAD),
+    __device__ __forceinline__ void chunks(u32 cut) {
+        const u32 left = now.chunks_in_count, count = left + cut, warps = grid_warps();
+        const u32 each = places_at_once(count, CHUNK_GROUPS, 1, AHEAD),
                   rounds = (count + each * warps - 1) / (each * warps);
-        hand_out(now.items_taken, rounds * warps, 1, 1, [&](u32 ticket) {
+        hand_out(now.chunks_taken, rounds * warps, 1, 1, [&](u32 ticket) {
             // consecutive chunks are of one row and go to different warps: in sorted rows the first have more work
             u32 index = ticket / warps * each * warps + ticket % warps + lane() * warps;
             Ready ready = {};
-            const Item* item = index < left ? &now.items_in[index] : &now.items_out[index - left];
-            bool live = lane() < each && index < count && part(load(item), ready);
+            const RowChunk* chunk = index < left ? &now.chunks_in[index] : &now.chunks_out[index - left];
+            bool live = lane() < each && index < count && look_up_chunk(load(chunk), ready);
             for (u32 lanes = __ballot_sync(~0u, live); lanes; lanes &= lanes - 1) {
                 int from = __ffs(lanes) - 1;
                 Ready next;
@@ -274,24 +274,24 @@ struct Relax {
 
     // Cuts the long rows of the lanes into chunks, as far as there is room; other rows stay with their lanes.
     __device__ __forceinline__ void cut_long(Ready& ready) {
-        for (u32 left = __ballot_sync(~0u, ready.degree > PART); left; left &= left - 1) {
+        for (u32 left = __ballot_sync(~0u, ready.degree > ROW_CHUNK); left; left &= left - 1) {
             int from = __ffs(left) - 1;
             u32 degree = __shfl_sync(~0u, ready.degree, from);
             if (leaves_outer()) {
                 Offset begin = __shfl_sync(~0u, ready.begin, from);
                 degree = inner_count(begin, degree, __shfl_sync(~0u, ready.distance, from));
                 if ((int)lane() == from) ready.degree = degree;
-                if (degree <= PART) continue;
+                if (degree <= ROW_CHUNK) continue;
             }
-            u32 parts = (degree + PART - 1) / PART, first = 0;
-            if (lane() == 0) first = atomicAdd(now.items_out_count, parts);
+            u32 chunks = (degree + ROW_CHUNK - 1) / ROW_CHUNK, first = 0;
+            if (lane() == 0) first = atomicAdd(now.chunks_out_count, chunks);
             first = __shfl_sync(~0u, first, 0);
-            bool fits = first + parts <= rank.work.item_capacity;
-            Item item = {};
-            item.distance = __shfl_sync(~0u, ready.distance, from);
-            item.vertex = fits ? __shfl_sync(~0u, ready.vertex, from) : NO_VERTEX;
-            for (item.part = lane(); item.part < parts; item.part += 32)
-                if (first + item.part < rank.work.item_capacity) now.items_out[first + item.part] = item;
+            bool fits = first + chunks <= rank.work.chunk_capacity;
+            RowChunk chunk = {};
+            chunk.distance = __shfl_sync(~0u, ready.distance, from);
+            chunk.vertex = fits ? __shfl_sync(~0u, ready.vertex, from) : NO_VERTEX;
+            for (chunk.number = lane(); chunk.number < chunks; chunk.number += 32)
+                if (first + chunk.number < rank.work.chunk_capacity) now.chunks_out[first + chunk.number] = chunk;
             if (fits && (int)lane() == from) ready.degree = 0;
         }
     }
@@ -306,13 +306,13 @@ struct Relax {
     }
 
     // Looks up a row chunk; false if it is empty or stale.
-    __device__ __forceinline__ bool part(const Item& item, Ready& ready) {
-        if (item.vertex == NO_VERTEX) return false;
-        const Offset* row = &rank.share.offsets[item.vertex];
-        ready.distance = item.distance;
-        ready.vertex = item.vertex;
-        ready.begin = load_read_only(row) + (Offset)item.part * PART;
-        ready.degree = (u32)min((Offset)PART, load_read_only(row + 1) - ready.begin);
+    __device__ __forceinline__ bool look_up_chunk(const RowChunk& chunk, Ready& ready) {
+        if (chunk.vertex == NO_VERTEX) return false;
+        const Offset* row = &rank.share.offsets[chunk.vertex];
+        ready.distance = chunk.distance;
+        ready.vertex = chunk.vertex;
+        ready.begin = load_read_only(row) + (Offset)chunk.number * ROW_CHUNK;
+        ready.degree = (u32)min((Offset)ROW_CHUNK, load_read_only(row + 1) - ready.begin);
         if (leaves_outer()) note_late(ready.distance);
         if (leaves_outer() && is_outer(ready.distance, load(&rank.share.arcs[ready.begin]))) return false;
         return fresh(ready, 0);

@@ -45,13 +45,13 @@ __device__ __forceinline__ Ready looked_up(const Share& share, Ready ready) {
     return ready;
 }
 
-#define PROBES 4  // probed arcs of a sorted row: numbers 4, 16, 64 and PART
+#define PROBES 4  // probed arcs of a sorted row: numbers 4, 16, 64 and ROW_CHUNK
 
 // Shortens a row, whose arcs ascend by weight, at the first probed arc that is too heavy. At most four times as many
 // arcs are left as are light enough, or four.
 template <class TooHeavy>
 __device__ __forceinline__ void shorten(const Arc* arcs, Ready& ready, TooHeavy is_too_heavy) {
-    const u32 probes[PROBES] = {4, 16, 64, PART};
+    const u32 probes[PROBES] = {4, 16, 64, ROW_CHUNK};
     Arc probed[PROBES];
 #pragma unroll
     for (int k = 0; k < PROBES; k++)

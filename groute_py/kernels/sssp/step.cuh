@@ -26,52 +26,52 @@ struct StepLists {
     List near_in;
     u32 near_in_count;
     u32* taken;  // near entries handed out to warps so far ...
-    const Item* items_in;
-    u32 items_in_count;
-    u32* items_taken;  // ... and row chunks
+    const RowChunk* chunks_in;
+    u32 chunks_in_count;
+    u32* chunks_taken;  // ... and row chunks
     List near_out;
-    Item* items_out;
-    u32* items_out_count;  // row chunks for the next step
-    u32* cut_count;        // row chunks that this step relaxes itself
+    RowChunk* chunks_out;
+    u32* chunks_out_count;  // row chunks for the next step
+    u32* cut_count;         // row chunks that this step relaxes itself
     List far;
 };
 
 // The lists and counters of the step after `step`, with the given numbers of near entries and row chunks.
 __device__ __forceinline__ StepLists begin_step(const Work& work, Control* control, u32 step, u32 far_side,
-                                                u32 near_count, u32 items_count) {
+                                                u32 near_count, u32 chunk_count) {
     u32 next = step + 1;
     StepLists now;
     now.number = next;
     now.near_in = near_list(work, control, step);
     now.near_in_count = near_count;
     now.taken = &control->taken[step % 3];
-    now.items_in = work.items[step % 2];
-    now.items_in_count = items_count;
-    now.items_taken = &control->items_taken[step % 3];
+    now.chunks_in = work.chunks[step % 2];
+    now.chunks_in_count = chunk_count;
+    now.chunks_taken = &control->chunks_taken[step % 3];
     now.near_out = near_list(work, control, next);
-    now.items_out = work.items[next % 2];
-    now.items_out_count = &control->item_count[next % 3];
+    now.chunks_out = work.chunks[next % 2];
+    now.chunks_out_count = &control->chunk_count[next % 3];
     now.cut_count = &control->cut_count[step % 2];
     now.far = far_list(work, control, far_side);
     return now;
 }
 
-// Entries and row chunks as a measure of work, in entries; a row chunk counts as PART / 4 entries.
-__device__ __forceinline__ u64 weight_of(u32 entries, u32 items) { return entries + PART / 4 * (u64)items; }
+// Entries and row chunks as a measure of work, in entries; a row chunk counts as ROW_CHUNK / 4 entries.
+__device__ __forceinline__ u64 weight_of(u32 entries, u32 chunks) { return entries + ROW_CHUNK / 4 * (u64)chunks; }
 
 // Clears the counters that the previous step read: the step after next writes them.
 __device__ __forceinline__ void clear_ahead(Control* control, u32 step, u32 far_side) {
     if (blockIdx.x || threadIdx.x) return;
     control->near_count[(step + 2) % 3] = 0;
     control->taken[(step + 2) % 3] = 0;
-    control->items_taken[(step + 2) % 3] = 0;
-    control->item_count[(step + 2) % 3] = 0;
+    control->chunks_taken[(step + 2) % 3] = 0;
+    control->chunk_count[(step + 2) % 3] = 0;
     control->cut_count[(step + 1) % 2] = 0;
     control->far_count[far_side ^ 1] = 0;
 }
 
-#define SHARES_OF_PARTS 4  // chunks that the row chunks of a step are divided into, a warp
-#define SHARES_OF_NEAR 8   // the same for near entries
+#define CHUNK_GROUPS 4  // groups a warp that the row chunks of a step are divided into
+#define NEAR_GROUPS 8   // the same for near entries
 
 // How many places of a list a warp takes at once: count / (shares * warps), but at least `least` and at most `most`.
 __device__ __forceinline__ u32 places_at_once(u32 count, u32 shares, u32 least, u32 most) {

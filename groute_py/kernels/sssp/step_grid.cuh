@@ -36,7 +36,7 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, StepLists& now, Sta
 // Relaxes near and the first `sent` entries of the inbox.
 __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) {
     const u32 listed = relax.now.near_in_count, count = listed + sent, warps = grid_warps();
-    const u32 each = places_at_once(count, SHARES_OF_NEAR, min(count / warps + 1, FEW), 32);
+    const u32 each = places_at_once(count, NEAR_GROUPS, min(count / warps + 1, FEW), 32);
     const u32 groups = count / (warps * each);
     hand_out(relax.now.taken, count, each, max(groups - groups / DYNAMIC_SHARE, 1u), [&](u32 first) {
         const u32 index = first + lane();
@@ -68,17 +68,17 @@ __device__ __forceinline__ void take_grid_step(const Rank& rank, StepLists now, 
     if (arrived && !once) join_inbox(rank, now, staged, bucket_begin, bound);
     {
         StepLists to = now;
-        to.items_out_count = now.cut_count;
+        to.chunks_out_count = now.cut_count;
         WarpLists lists{rank, to, staged, bound};
         Relax<WarpLists> relax{rank, to, lists, bucket_begin, threshold, cutoff, bound, relaxed};
         relax_groups(relax, once ? plan.sent : 0);
         lists.flush();
     }
     grid_sync(rank.control, rank.phase);
-    const u32 cut = min(load_l2(now.cut_count), rank.work.item_capacity);
-    foresee(arcs_due(rank.work, 0, now.items_in_count + cut));
+    const u32 cut = min(load_l2(now.cut_count), rank.work.chunk_capacity);
+    foresee(arcs_due(rank.work, 0, now.chunks_in_count + cut));
     WarpLists lists{rank, now, staged, bound};
     Relax<WarpLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
-    relax.items(cut);
+    relax.chunks(cut);
     lists.flush();
 }

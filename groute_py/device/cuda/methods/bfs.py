@@ -24,7 +24,7 @@ from groute_py.device.cuda.sssp.method import GpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.device.delta_control import threshold_after
-from groute_py.kernels.source import BLOCK, BREADTH_FIRST, PART
+from groute_py.kernels.source import BLOCK, BREADTH_FIRST, ROW_CHUNK
 
 SHALLOW = 32
 """Levels of the probe. Graphs in which they do not reach everything are deep."""
@@ -42,7 +42,7 @@ SEARCH = np.dtype(
         ("unreachable", POINTER),
         ("seen", POINTER),
         ("frontier", POINTER, 2),
-        ("parts", POINTER, 2),
+        ("chunks", POINTER, 2),
         ("parent", POINTER),
     ],
     align=True,
@@ -80,11 +80,11 @@ class BreadthFirst(GpuMethod):
         blocks = resident_blocks(kernel, BLOCK)
         self._grid = graph.gpu.processors * (1 if share.own_count < SMALL_GRAPH else blocks)
         self._searching = Call(kernel, self._grid, BLOCK, SEARCHING)
-        words, parts = share.own_count // 32 + 1, share.own_count + len(share.heads) // PART
+        words, chunks = share.own_count // 32 + 1, share.own_count + len(share.heads) // ROW_CHUNK
         self._arrays = _incoming(graph) | {
             "seen": cp.empty(words, np.uint32),
             "frontier": cp.empty((2, words), np.uint32),
-            "parts": cp.empty((2, parts + 1), np.uint64),
+            "chunks": cp.empty((2, chunks + 1), np.uint64),
             "parent": cp.empty(share.own_count, np.uint32),
         }
         self._struct = pointed(SEARCH, self._arrays, {})

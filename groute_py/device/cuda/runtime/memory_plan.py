@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.source import PART
+from groute_py.kernels.source import ROW_CHUNK
 
 LEAST_CAPACITY = 1 << 16
 """Entries of a worklist, however small the share."""
@@ -71,7 +71,7 @@ def work_arrays(
         "spilled": (own // 32 + 1, np.uint32),
         "dirty": (halo, np.uint32),
         "dirty_bits": (halo // 32 + 1, np.uint32),
-        "items": ((2, item_capacity(arcs)), np.complex128),
+        "chunks": ((2, chunk_capacity(arcs)), np.complex128),
         "parent": (own + halo, np.int64),
         "claimed": (own, np.uint32),
         "box_distance": (halo, distance_type),
@@ -127,9 +127,9 @@ def entries_that_fit(
     return least + max(fitting - 1, 0)
 
 
-def item_capacity(arcs: int) -> int:
+def chunk_capacity(arcs: int) -> int:
     """The places for row chunks of a share with ``arcs`` arcs."""
-    return arcs // (PART // 2) + 1024
+    return arcs // (ROW_CHUNK // 2) + 1024
 
 
 def ring_entries(pushed: int) -> int:
