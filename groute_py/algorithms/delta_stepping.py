@@ -44,14 +44,15 @@ GROWTH = 256.0
 MANY_ARCS, GROWING_DEGREE = 1 << 23, 16.0
 """Arcs, and mean degree, from which buckets grow."""
 
-OUTER_BELOW = 2.0
+PULL_BELOW = 2.0
 """Mean weights: few arcs lead out of a bucket that is as wide."""
 
-GRADE_UNITS, LEAST_UNIT = 256, 2.0**-100
-"""Units of grades to the mean weight: the highest grade is half of it. And what float32 holds."""
+WEIGHT_CLASS_UNITS, LEAST_UNIT = 256, 2.0**-100
+"""Units of weight classes to the mean weight, of which the highest class is half; and what float32
+holds."""
 
 WIDEST_GROWN = 1e38
-"""Δ up to which they do: hints tell parts of Δ apart by a float32; see
+"""Δ up to which they do: the filter tells parts of Δ apart by a float32; see
 `kernels/sssp/distance_filter.cuh`."""
 
 
@@ -64,20 +65,20 @@ def automatic_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
     return Buckets(_usable(delta * _room(facts) / GROWTH, facts), delta)
 
 
-def outer_below(facts: Facts, buckets: Buckets) -> float:
-    """The width of buckets from which pulling outer arcs does not pay; 0 if it never does.
+def pull_below_width(facts: Facts, buckets: Buckets) -> float:
+    """The width of buckets from which pulling deferred arcs does not pay; 0 if it never does.
 
     It pays only if buckets grow, and not with negative weights, with which a far tail may improve
     a vertex.
     """
     pulls = buckets.first < buckets.widest and not facts.has_negative
-    return OUTER_BELOW * facts.mean if pulls else 0.0
+    return PULL_BELOW * facts.mean if pulls else 0.0
 
 
-def grade_unit(facts: Facts) -> float:
+def weight_class_unit(facts: Facts) -> float:
     """A power of two, a 256th of the mean weight or down to half of it; for integers at least 1."""
     least = LEAST_UNIT if facts.weight_type.kind == "f" else 1.0
-    units = min(max(facts.mean, least), WIDEST_GROWN) / GRADE_UNITS
+    units = min(max(facts.mean, least), WIDEST_GROWN) / WEIGHT_CLASS_UNITS
     return max(2.0 ** math.floor(math.log2(units)), least)
 
 

@@ -43,22 +43,22 @@ class Terms(NamedTuple):
         ranks: the number of ranks.
         mode: how the ranks will exchange.
         arcs: of the largest share.
-        outer_below: the share is prepared for the pull phase (kernels/sssp/pull_deferred.cuh),
+        pull_below_width: the share is prepared for the pull phase (kernels/sssp/pull_deferred.cuh),
             which is used in buckets narrower than this; 0 for no pull phase.
-        grade_unit: unit of the weight classes (kernels/sssp/min_out_weight.cuh), a power of two.
+        weight_class_unit: of kernels/sssp/min_out_weight.cuh, a power of two.
     """
 
     distance_type: np.dtype[Any]
     ranks: int
     mode: ModeName
     arcs: int
-    outer_below: float = 0.0
-    grade_unit: float = 1.0
+    pull_below_width: float = 0.0
+    weight_class_unit: float = 1.0
 
     @property
     def pulls(self) -> bool:
         """Whether kernels with the pull phase are used."""
-        return self.outer_below > 0
+        return self.pull_below_width > 0
 
 
 @cache

@@ -14,7 +14,7 @@ import numpy as np
 
 from groute_py.algorithms.base import Algorithm
 from groute_py.algorithms.choose import Choice
-from groute_py.algorithms.delta_stepping import grade_unit, outer_below, stride
+from groute_py.algorithms.delta_stepping import pull_below_width, stride, weight_class_unit
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.base import Buckets, ModeName, Terms, alike
 from groute_py.engine.options import Options
@@ -115,17 +115,19 @@ class SolvePlan:
 
     def terms(self, distance_type: np.dtype[Any], mode: ModeName, most_arcs: int) -> Terms:
         """How a share is loaded, if the largest one has ``most_arcs`` arcs."""
-        below = self._outer_below(mode)
-        return Terms(distance_type, self.ranks, mode, most_arcs, below, grade_unit(self.facts))
+        below = self._pull_below_width(mode)
+        return Terms(
+            distance_type, self.ranks, mode, most_arcs, below, weight_class_unit(self.facts)
+        )
 
     @cached_property
     def _automatic(self) -> Buckets:
         return self.method.buckets(self.facts, self.device, self.ranks)
 
-    def _outer_below(self, mode: ModeName) -> float:
+    def _pull_below_width(self, mode: ModeName) -> float:
         """Where pulling is to be prepared for, and all ranks move the buckets together."""
         together = mode in ("alone", "fused")
         fits = self.facts.vertex_count <= 1 << VERTEX_BITS
         if not self.options.prepare or self.options.delta is not None or not together or not fits:
             return 0.0
-        return outer_below(self.facts, self._automatic)
+        return pull_below_width(self.facts, self._automatic)

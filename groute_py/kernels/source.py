@@ -43,16 +43,16 @@ SOLVE = Program(
         "sssp/count_reached.cu",
     ),
     (
-        "count_dealt",
-        "deal_out",
+        "count_redistributed",
+        "redistribute_arcs",
         "move_rows",
         "bring_distances",
         "bring_parents",
-        "weigh_turned",
-        "count_turned",
-        "turn_round",
+        "sum_asymmetry",
+        "count_in_arcs",
+        "transpose_arcs",
         "find_lightest",
-        "grade_arcs",
+        "store_weight_classes",
         "wake",
         "relax",
         "narrow",
@@ -189,7 +189,7 @@ def options(
 ) -> tuple[str, ...]:
     """Compiler options for one distance type and one way to exchange, a key of `MODES`.
 
-    With ``pulls`` outer arcs may be pulled; see sssp/pull_deferred.cuh.
+    With ``pulls`` deferred arcs may be pulled; see sssp/pull_deferred.cuh.
     """
     exchanges, halo = MODES[mode]
     staged = _STAGED_BYTES // (4 * distance_type.itemsize)

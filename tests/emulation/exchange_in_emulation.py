@@ -28,9 +28,9 @@ from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.source import ROW_CHUNK
 
 prepared: set[bool] = set()
-"""Whether a rank was, to pull outer arcs."""
+"""Whether a rank was, to pull deferred arcs."""
 
-graded: set[bool] = set()
+classified: set[bool] = set()
 """And whether arcs say how far they lead on."""
 
 shown: list[int] = []
@@ -103,7 +103,7 @@ def solve(graph: Graph, source: int, goal: list[int], ranks: int) -> Result | No
         with Solver(whole, channel, Options(device="cuda", mode="fused")) as solver:
             result = solver.solve(source, goal)
             device: Any = solver._graph.device
-            graded.add(device.parts.graph.unit > 0)
+            classified.add(device.parts.graph.unit > 0)
             arcs = sum(channel.gather(device.arcs_reached()))
             if result is not None and not goal:
                 assert arcs == np.diff(graph.offsets)[result.reached].sum()
@@ -122,7 +122,7 @@ def main(expected: str, count: int) -> None:
         check(result, graph, source, expected, goal)
         assert result is not None
         prepared.update("prepared" in label for label in result.statistics["devices"])
-    assert (True in prepared) == (True in graded) == bool(os.environ.get("EMULATED_OUTER"))
+    assert (True in prepared) == (True in classified) == bool(os.environ.get("EMULATED_PULL"))
     print(f"{count} graphs right, pulled after {sum(shown)} steps")
 
 

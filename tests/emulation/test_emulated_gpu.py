@@ -152,9 +152,9 @@ def test_exchange(grid: str, hosts: str) -> None:
 @pytest.mark.timeout(1800)
 @needs_compiler
 @pytest.mark.parametrize("grid", ["", "1", "roomy"])
-@pytest.mark.parametrize("way", ["EMULATED_GROWTH", "EMULATED_OUTER"])
+@pytest.mark.parametrize("way", ["EMULATED_GROWTH", "EMULATED_PULL"])
 def test_exchange_as_on_large_graphs(way: str, grid: str) -> None:
-    """In buckets that grow, and where outer arcs are pulled."""
+    """In buckets that grow, and where deferred arcs are pulled."""
     exchange({"EMULATED_GRID": grid, way: "1"})
 
 

@@ -9,7 +9,7 @@ compute-sanitizer --tool synccheck --error-exitcode 9 python -m gpu.each_kernel
 
 Names of methods (of ``groute-py algorithms`` and of ``apsp --algorithm``) leave out the others.
 With ``grid`` the kernels take every step as on large graphs, with ``growing`` buckets grow, with
-``outer`` outer arcs are pulled. CuPy's pool is not used, so that whatever lies beside an array is
+``pull`` deferred arcs are pulled. CuPy's pool is not used, so that whatever lies beside an array is
 nobody's.
 """
 
@@ -88,9 +88,9 @@ def main(words: list[str]) -> None:
     if "growing" in words:
         as_large.grow_buckets()
         words.remove("growing")
-    if "outer" in words:
-        as_large.pull_outer_arcs()
-        words.remove("outer")
+    if "pull" in words:
+        as_large.pull_deferred_arcs()
+        words.remove("pull")
     if unknown := {*words} - {*SINGLE, *METHODS}:
         sys.exit(
             f"there is no method {', '.join(unknown)}; there are {', '.join([*SINGLE, *METHODS])}"

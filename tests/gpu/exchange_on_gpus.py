@@ -5,14 +5,14 @@ In the folder tests:
 mpirun -n 4 python -m gpu.exchange_on_gpus fused 200
 mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp grid
 mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp growing
-mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp outer
+mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp pull
 mpirun -n 4 python -m gpu.exchange_on_gpus rounds 200 bfs
 GROUTE_PY_HOSTS=2 mpirun -n 4 python -m gpu.exchange_on_gpus hierarchical 200
 
 With ``grid`` the kernels take every step as on large graphs: grid-wide, often with dense pulls;
 with ``roomy`` besides without them. With ``growing`` buckets grow as on large graphs, with
-``outer`` outer arcs are pulled as well. With ``laps`` low-latency rings are short. With ``shared``
-there may be more ranks than GPUs. All can be combined.
+``pull`` deferred arcs are pulled as well. With ``laps`` low-latency rings are short. With
+``shared`` there may be more ranks than GPUs. All can be combined.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ if __name__ == "__main__":
         as_large.shorten_ll_rings()
     if "growing" in sys.argv:
         as_large.grow_buckets()
-    if "outer" in sys.argv:
-        as_large.pull_outer_arcs()
+    if "pull" in sys.argv:
+        as_large.pull_deferred_arcs()
     if "shared" in sys.argv:
         as_large.share_gpus()
     main(sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "sssp")

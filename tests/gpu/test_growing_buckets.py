@@ -34,7 +34,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Buckets]:
     def note(self: Any, source: Any, buckets: Buckets, cutoff: float, **words: Any) -> None:
         seen.append(buckets)
         start(self, source, buckets, cutoff, **words)
-        assert bool(self.parts.buffers.work["hints"][0]) == (buckets.first < buckets.widest)
+        assert bool(self.parts.buffers.work["filter"][0]) == (buckets.first < buckets.widest)
         assert self.parts.buffers.work["far_few"][0] == 1
 
     monkeypatch.setattr(CudaDevice, "start", note)
@@ -63,7 +63,7 @@ def test_answers_are_right(begun: list[Buckets], weights: str, predecessors: boo
 @pytest.mark.usefixtures("begun")
 @pytest.mark.parametrize("weights", TYPES)
 @pytest.mark.parametrize("fold", [1, 2, 3])
-def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device.cuda.sssp import distance_filter
 
     graph = graph_of(weights)
@@ -79,7 +79,7 @@ def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("own", "fold"), [(0, 0), (16 << 20, 0), (17 << 20, 1), (64 << 20, 2), (1 << 31, 3)]
 )
-def test_hints_fit_in_a_third_of_l2(own: int, fold: int) -> None:
+def test_the_filter_fits_in_a_third_of_l2(own: int, fold: int) -> None:
     from groute_py.device.cuda.sssp.distance_filter import fold_of
 
     assert fold_of(own, 48 << 20) == fold
@@ -87,7 +87,7 @@ def test_hints_fit_in_a_third_of_l2(own: int, fold: int) -> None:
 
 @pytest.mark.usefixtures("begun")
 def test_with_and_without_predecessors_by_turns() -> None:
-    """Far is another list with them, and hints stay from one solve to the next."""
+    """Far is another list with them, and levels stay from one solve to the next."""
     graph = graph_of("int32")
     with Solver(Whole(graph), SoloChannel(), Options(device="cuda", predecessors=False)) as solver:
         for source in (0, 5, 9, 17):

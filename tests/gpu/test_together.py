@@ -70,15 +70,15 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
     return on_ranks(ranks, work)
 
 
-@pytest.mark.parametrize("how", ["local", "grid", "growing", "outer"])
+@pytest.mark.parametrize("how", ["local", "grid", "growing", "pull"])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_no_record_is_missing(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if how == "grid":
         as_large.take_grid_steps(monkeypatch)
     if how == "growing":  # where far is looked for among all, it says no tails
         as_large.grow_buckets(monkeypatch.setattr)
-    if how == "outer":
-        as_large.pull_outer_arcs(monkeypatch.setattr)
+    if how == "pull":
+        as_large.pull_deferred_arcs(monkeypatch.setattr)
     assert solved(GRAPHS[name](), 3) == [(0, False)] * 3
 
 

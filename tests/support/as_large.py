@@ -72,24 +72,24 @@ def share_gpus(put: Put = setattr) -> None:
 
 
 def grow_buckets(put: Put = setattr) -> None:
-    """From narrow ones, with hints left, of one vertex to eight a byte, and far looked for among
+    """From narrow ones, with a filter, of one vertex to eight a byte, and far looked for among
     all vertices."""
     from groute_py.device.cuda.sssp import distance_filter  # where there is a GPU
 
     put(delta_stepping, "MANY_ARCS", 0)
     put(delta_stepping, "GROWING_DEGREE", 0.0)
-    put(distance_filter, "HINTED_FROM", 0.0)
+    put(distance_filter, "FILTER_FROM", 0.0)
     put(distance_filter, "fold_of", lambda own, _: own % (distance_filter.MOST_FOLDED + 1))
     put(memory_plan, "FAR_SHARE", 1 << 30)
 
 
-def pull_outer_arcs(put: Put = setattr) -> None:
+def pull_deferred_arcs(put: Put = setattr) -> None:
     """In every bucket narrower than Δ; they grow, and all solvers prepare for it."""
     from groute_py.device.cuda.sssp import pull_phase  # where there is a GPU
 
     grow_buckets(put)
-    put(pull_phase, "OUTER_SHARE", 1 << 40)
-    put(delta_stepping, "OUTER_BELOW", 1e30)
+    put(pull_phase, "PULL_SHARE", 1 << 40)
+    put(delta_stepping, "PULL_BELOW", 1e30)
     begin = Solver.__init__
 
     def prepare(self: Solver, supply: Any, channel: Any, options: Options) -> None:

@@ -25,7 +25,7 @@ __device__ __forceinline__ void leader_vote(const Peers& peers, LeaderState& lea
 struct LocalStatus {
     u32 near;          // entries in near
     u64 listed;        // work in near and in row chunks, in entries; see weight_of
-    bool pending;      // the overflow bitmap is not empty
+    bool pending;      // the spill bitmap is not empty
     double floor;      // smallest distance left to work on
     double threshold;  // distances pushed to peers lie below it
     u32 far;           // entries of the far list, or vertices that are far

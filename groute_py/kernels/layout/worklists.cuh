@@ -25,13 +25,13 @@ struct Work {
                          // sssp/predecessor_record.cuh
     Entry* far[2];       // entries at or above the threshold
     u32* far_tail[2];
-    u32* spilled;            // overflow bitmap, a bit a row: near had no place for an entry of the vertex
+    u32* spilled;            // spill bitmap, a bit a row: near had no place for an entry of the vertex
     u32* dirty;              // halo vertices that improved since the last outbox, each once
     u32* dirty_bits;         // bit a halo vertex
     RowChunk* chunks[2];     // chunks of long rows, like near
     i64* parent;             // rows + halo; global number, or -1; for a mirror only whether it has a predecessor
     u64* record;             // own, or null; see sssp/predecessor_record.cuh
-    u8* hints;               // (own >> fold) + 1, or null; see sssp/distance_filter.cuh
+    u8* filter;              // (own >> fold) + 1, or null; see sssp/distance_filter.cuh
     u32* claimed;            // rows; vertices that may claim onward
     Distance* box_distance;  // halo; the outboxes, owner by owner
     i64* box_parent;
@@ -41,10 +41,10 @@ struct Work {
     u32 far_capacity;
     u32 far_few;  // with more entries than this a split scans all vertices, not the list
     u32 chunk_capacity;
-    float levels;  // of hints to a unit of distance
-    u32 fold;      // a byte has the hints of 1 << fold vertices
+    float levels;  // to a unit of distance
+    u32 fold;      // a byte has the levels of 1 << fold vertices
     u32 mean_degree;
-    float outer_below;  // buckets of this width or more have few outer arcs
-    float outer_reach;  // a width; the pull bound lies half of it beyond the bucket
-    u64 outer_from;     // a step with this many arcs defers its outer arcs; 0: never
+    float pull_below_width;  // buckets of this width or more have few deferred arcs
+    float pull_reach;        // a width; the pull bound lies half of it beyond the bucket
+    u64 pull_from_arcs;      // a step with this many arcs defers those that lead far; 0: never
 };

@@ -40,7 +40,7 @@ struct BlockLists {
         if (place < STAGED)
             staged.list[near ? level % 2 : FAR].put(place, ready);
         else
-            spill_one(ready, near ? now.near_out : now.far);
+            append_one(ready, near ? now.near_out : now.far);
         if (near) push_one(rank, peers, entry_of(ready));
     }
 
@@ -69,7 +69,7 @@ struct BlockLists {
         bool heavy = wanted && ready.degree > HEAVY;
         if (wanted && ready.degree > ROW) note_long();
         push(wanted && !heavy, ready, level % 2, level % 4, now.near_out);
-        spill(heavy, ready, now.near_out);
+        append(heavy, ready, now.near_out);
     }
 
     __device__ __forceinline__ void note_long() { atomicOr(&staged.has_long[level % 4], 1u); }
@@ -79,15 +79,15 @@ struct BlockLists {
         u32 place = slot(&staged.count[counted], wanted);
         bool fits = place < STAGED;
         if (wanted && fits) staged.list[which].put(place, ready);
-        spill(wanted && !fits, ready, list);
+        append(wanted && !fits, ready, list);
     }
 
     // Appends an entry to a global list.
-    __device__ __forceinline__ void spill(bool wanted, const Ready& ready, const List& list) {
+    __device__ __forceinline__ void append(bool wanted, const Ready& ready, const List& list) {
         if (__any_sync(~0u, wanted)) append(rank.work, rank.control, list, entry_of(ready), ready.tail, wanted);
     }
 
-    __device__ __forceinline__ void spill_one(const Ready& ready, const List& list) {
+    __device__ __forceinline__ void append_one(const Ready& ready, const List& list) {
         put(rank.work, rank.control, list, atomicAdd(list.count, 1u), entry_of(ready), ready.tail);
     }
 

@@ -20,5 +20,5 @@ __device__ __forceinline__ Distance end_of(Distance from, double width) {
 
 // Whether a bucket is so narrow that many arcs lead out of it, and arcs may be deferred at all.
 __device__ __forceinline__ bool is_narrow(const Work& work, Distance bucket_begin, Distance threshold) {
-    return work.outer_from && threshold != NOTHING && (float)(threshold - bucket_begin) < work.outer_below;
+    return work.pull_from_arcs && threshold != NOTHING && (float)(threshold - bucket_begin) < work.pull_below_width;
 }

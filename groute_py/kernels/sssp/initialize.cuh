@@ -59,7 +59,7 @@ __device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) 
     for (u32 i = thread; i < local_count(share); i += stride) work.distance[i] = i == source ? (Distance)0 : NOTHING;
     for (u32 i = thread; i < share.own; i += stride) {
         if (work.record) work.record[i] = UNRECORDED;
-        if (work.hints && i <= share.own >> work.fold) work.hints[i] = ALL_UNKNOWN;
+        if (work.filter && i <= share.own >> work.fold) work.filter[i] = ALL_UNKNOWN;
     }
     for (u32 i = thread; i < (share.rows + 31) / 32; i += stride) work.spilled[i] = 0;
     for (u32 i = thread; i < (share.halo + 31) / 32; i += stride) work.dirty_bits[i] = 0;

@@ -17,7 +17,7 @@
 //
 // When near is empty, or when the bucket that peers share has moved, far is split by a new threshold; buckets may grow
 // (groute_py/algorithms/delta_stepping.py). Invariant: a vertex whose distance is below the threshold has an entry for
-// that distance in near, or its bit in the overflow bitmap (`spilled`), or no arc to relax there
+// that distance in near, or its bit in the spill bitmap, or no arc to relax there
 // (sssp/min_out_weight.cuh), or has been relaxed from it; all other reached vertices are far. So entries can be
 // processed in any order, with the same final distances.
 //
@@ -85,10 +85,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         if (!PULLS || bound != NOTHING || !is_narrow(work, bucket_begin, threshold)) return;
         const double peers_bound = exchanging ? seen.plan.bound : 0;
         const bool joins = peers_bound > 0 && peers_bound >= (double)threshold;
-        if (!joins && arcs < work.outer_from) return;
+        if (!joins && arcs < work.pull_from_arcs) return;
         base = bucket_begin;
-        bound = max(joins ? (Distance)peers_bound : end_of(threshold, work.outer_reach / 2), threshold);
-        width = max(width, work.outer_reach / 4.0);
+        bound = max(joins ? (Distance)peers_bound : end_of(threshold, work.pull_reach / 2), threshold);
+        width = max(width, work.pull_reach / 4.0);
     };
     auto up_to = [&] { return seen.plan.limit; };  // the shared limit
     auto open = [&](Distance from, bool much) {    // opens the bucket that begins at `from`
@@ -162,9 +162,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                     now.far = far_list(work, control, far_side);
                     const Distance beyond = bound;
                     bound = NOTHING;
-                    width = max(width, (double)work.outer_reach);
+                    width = max(width, (double)work.pull_reach);
                     open(beyond, true);
-                    // with grades most near vertices have no arc to relax if long arcs are deferred again
+                    // with weight classes most near vertices have no arc to relax if long arcs are deferred again
                     if (share.unit > 0 && is_narrow(work, bucket_begin, threshold)) bound = threshold;
                     pull(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
                     base = bucket_begin;
@@ -225,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             u32 far = load_volatile(&control->far_count[far_side]);
             double left = far ? (double)next : (double)INFINITE;
             status.bound = pulls(far) ? (double)bound : (double)INFINITE;
-            status.reach = work.outer_reach;
+            status.reach = work.pull_reach;
             left = min(left, status.bound);
             status.far = pulls(far) ? share.own : far;
             status.much = pulls(far) || (far > share.own / MUCH && !is_narrow(work, bucket_begin, threshold));

@@ -1,23 +1,23 @@
-// The pull phase for long ("outer") arcs. If hubs hold most arcs, most of their arcs lead to vertices that a shorter
+// The pull phase for long arcs. If hubs hold most arcs, most of their arcs lead to vertices that a shorter
 // path reaches, and relaxing all of them means reading nearly every arc of the graph.
 //
 // Method: inner and outer short edges, and pull (Chakaravarthy, Checconi, Murali, Petrini and Sabharwal, "Scalable
 // single source shortest path algorithms for massively parallel systems", IEEE TPDS 28(7), 2017). Rows must ascend by
 // weight.
 // 1. A step with many arcs sets a *bound* a little beyond the end of its bucket. So does a pull that opens a narrow
-//    bucket, if grades are known (sssp/min_out_weight.cuh); its bound is the end of that bucket.
-// 2. Arcs that lead to the bound or beyond, the *outer* arcs, are deferred.
+//    bucket, if weight classes are known (sssp/min_out_weight.cuh); its bound is the end of that bucket.
+// 2. Arcs that lead to the bound or beyond are deferred.
 // 3. When nothing is left before the bound, each vertex at or beyond it reads its in-arcs, lightest first, until one is
 //    too heavy to improve it.
 //
 // Why no improvement is lost. Let u have its final distance, before the bound and at least `base`, the start of the
 // bucket in which arcs were first deferred. An inner arc of u was relaxed when u was taken, or u was not listed because
-// the arc leads to a vertex that was no farther than u. An outer arc cannot improve a vertex before the bound. A vertex
-// beyond has read the arc, or stopped at an arc no heavier, with which not even a tail at `base` would improve it.
-// Tails before `base` have had all arcs relaxed or pulled. A tail that falls below `base` later (pushed by a peer, or
-// still listed when the bucket moves) is `late`, and the next pull counts from there. A tail beyond the bound that was
-// taken early, because a peer is ahead, has outer arcs only, which are covered by the same argument; the others are
-// taken later.
+// the arc leads to a vertex that was no farther than u. A deferred arc cannot improve a vertex before the bound. A
+// vertex beyond has read the arc, or stopped at an arc no heavier, with which not even a tail at `base` would improve
+// it. Tails before `base` have had all arcs relaxed or pulled. A tail that falls below `base` later (pushed by a peer,
+// or still listed when the bucket moves) is `late`, and the next pull counts from there. A tail beyond the bound that
+// was taken early, because a peer is ahead, has deferred arcs only, which are covered by the same argument; the others
+// are taken later.
 #pragma once
 
 #include "primitives/load_balance.cuh"
@@ -115,13 +115,13 @@ struct Pull {
         u32 tail;
     };
 
-    // Lists a vertex a lane by its current distance, with the grade if that still is the distance `at`; all 32 lanes
-    // call it.
-    __device__ __forceinline__ void list(u32 vertex, u32 grade, Distance at, bool wanted) {
+    // Lists a vertex a lane by its current distance, with the weight class if that still is the distance `at`; all 32
+    // lanes call it.
+    __device__ __forceinline__ void list(u32 vertex, u32 weight_class, Distance at, bool wanted) {
         __syncwarp();
         Distance distance = wanted ? load_l2(&rank.work.distance[vertex]) : NOTHING;
         Finds finds = {};
-        finds.ready[0] = {distance, graded(vertex, distance == at ? grade : 0), NO_VERTEX};
+        finds.ready[0] = {distance, with_weight_class(vertex, distance == at ? weight_class : 0), NO_VERTEX};
         bool near = distance < end, idle = near && lists.idle(finds.ready[0]);
         finds.near[0] = near && (exchanges(rank.peers) || !idle);
         bool far = !near && distance != NOTHING;
@@ -185,21 +185,21 @@ struct Pull {
             ready.degree = (u32)(load_read_only(&rank.share.in_offsets[entry.vertex + 1]) - ready.begin);
         }
         wanted = !cut_long(ready) && wanted;
-        u32 grade = lightest(ready);
+        u32 weight_class = lightest(ready);
         shorten(rank.share.in_arcs, ready, [&](const Arc& arc) { return !may_help(arc, ready.distance); });
         if (__any_sync(~0u, ready.degree)) others(ready);
-        list(entry.vertex, grade, ready.distance, wanted);
+        list(entry.vertex, weight_class, ready.distance, wanted);
     }
 
     // Pulls by the first LANES arcs of each row, an arc a lane. `ready` keeps the other arcs if the next one may help.
-    // Returns the grade of the vertex without the arcs to vertices that are no farther.
+    // Returns the weight class of the vertex without the arcs to vertices that are no farther.
     __device__ __forceinline__ u32 lightest(Ready& ready) {
         const u32 rows = 32 / LANES;
         static_assert(ARCS * (32 / LANES) == 32, "each lane has an arc of so many rows");
         const u32 index = lane() % LANES, group = lane() % rows * LANES;
         Arc arcs[ARCS];
         Distance at[ARCS], known[ARCS];
-        u32 vertex[ARCS], grade = 0;
+        u32 vertex[ARCS], weight_class = 0;
         bool active[ARCS], there[ARCS], is_longer[ARCS];
 #pragma unroll
         for (u32 k = 0; k < ARCS; k++) {
@@ -215,7 +215,7 @@ struct Pull {
         }
 #pragma unroll
         for (u32 k = 0; k < ARCS; k++) {
-            // also needed for the grade of a vertex that will be near
+            // also needed for the weight class of a vertex that will be near
             active[k] = active[k] && (known[k] < end || may_help(arcs[k], known[k]));
             at[k] = active[k] ? load_l2(&rank.work.distance[arcs[k].head]) : NOTHING;
             relaxed += active[k];
@@ -239,13 +239,13 @@ struct Pull {
             if (lane() / rows == k) {
                 ready.distance = now_known;
                 heaviest = last;
-                grade = grade_of(rank.share, onward);
+                weight_class = weight_class_of(rank.share, onward);
             }
         }
         bool more = ready.degree > LANES && may_help({heaviest, 0}, ready.distance);
         ready.begin += LANES;
         ready.degree = more ? ready.degree - LANES : 0;
-        return grade;
+        return weight_class;
     }
 
     // The minimum over groups of LANES consecutive lanes.
@@ -312,8 +312,9 @@ struct Pull {
     }
 };
 
-// Pulls the outer arcs of the tails from `base` to `beyond`, where nothing is left to relax. Lists the vertices of the
-// next bucket, which ends at `end`, that have an arc to relax before the next bound. All threads of the grid call it.
+// Pulls the deferred arcs of the tails from `base` to `beyond`, where nothing is left to relax. Lists the vertices of
+// the next bucket, which ends at `end`, that have an arc to relax before the next bound. All threads of the grid call
+// it.
 __device__ void pull(const Rank& rank, const StepLists& now, Staging& staged, Distance base, Distance beyond,
                      Distance end, Distance bound, Distance cutoff, u32 far_side, u32& relaxed) {
     const bool lists_far = !is_narrow(rank.work, beyond, end);

@@ -32,10 +32,9 @@ struct Relax {
         if (!is_sent || mirrored) wanted = wanted && fresh(ready, LOOKED_AFTER, is_sent);
         if (wanted && mirrored) atomic_min(&rank.work.distance[ready.vertex], ready.distance);
         if (wanted) record(rank.work, ready.vertex, ready.distance, ready.tail);
-        if (wanted && leaves_outer()) note_late(ready.distance);
+        if (wanted && defers()) note_late(ready.distance);
         if (!wanted) ready.degree = 0;
-        if (leaves_outer())
-            shorten(rank.share.arcs, ready, [&](const Arc& arc) { return is_outer(ready.distance, arc); });
+        if (defers()) shorten(rank.share.arcs, ready, [&](const Arc& arc) { return is_deferred(ready.distance, arc); });
         cut_long(ready);
         relaxed += ready.degree;
         expand<ARCS>(ready.begin, ready.degree,
@@ -47,7 +46,7 @@ struct Relax {
                              arcs[k] = {};
                              if (active[k]) arcs[k] = load(&rank.share.arcs[index[k]]);
                              base[k] = __shfl_sync(~0u, ready.distance, source[k]);
-                             if (leaves_outer()) active[k] = active[k] && !is_outer(base[k], arcs[k]);
+                             if (defers()) active[k] = active[k] && !is_deferred(base[k], arcs[k]);
                          }
                          arrive(active, arcs, base, [&](int k) { return __shfl_sync(~0u, ready.vertex, source[k]); });
                      });
@@ -185,7 +184,7 @@ struct Relax {
         }
     }
 
-    __device__ __forceinline__ bool leaves_outer() { return PULLS && bound != NOTHING; }
+    __device__ __forceinline__ bool defers() { return PULLS && bound != NOTHING; }
 
     // Notes a distance before the bucket (an arrival, or an entry still listed from the bucket before): the next pull
     // also pulls the arcs from there.
@@ -193,16 +192,18 @@ struct Relax {
         if (PULLS && distance < bucket_begin) atomic_min(&rank.control->late, distance);
     }
 
-    __device__ __forceinline__ bool is_outer(Distance base, const Arc& arc) { return plus(base, arc.weight) >= bound; }
+    __device__ __forceinline__ bool is_deferred(Distance base, const Arc& arc) {
+        return plus(base, arc.weight) >= bound;
+    }
 
-    // The number of arcs of a sorted row before the first outer one, by a 32-way search; all lanes call it with one
+    // The number of arcs of a sorted row before the first deferred one, by a 32-way search; all lanes call it with one
     // row.
     __device__ __forceinline__ u32 inner_count(Offset begin, u32 degree, Distance base) {
         u32 low = 0, high = degree;
         while (low < high) {
             u32 span = high - low, place = low + (u32)((u64)span * lane() / 32);
-            u32 outer = __ballot_sync(~0u, is_outer(base, load(&rank.share.arcs[begin + place])));
-            u32 before = outer ? __ffs(outer) - 1 : 32;  // lanes that have found an inner arc
+            u32 deferred = __ballot_sync(~0u, is_deferred(base, load(&rank.share.arcs[begin + place])));
+            u32 before = deferred ? __ffs(deferred) - 1 : 32;  // lanes that have found an inner arc
             if (before < 32) high = low + (u32)((u64)span * before / 32);
             if (before > 0) low += (u32)((u64)span * (before - 1) / 32) + 1;
         }
@@ -215,14 +216,16 @@ struct Relax {
     __device__ __forceinline__ void arrive(bool (&active)[ARCS], const Arc (&arcs)[ARCS], const Distance (&base)[ARCS],
                                            Tail tail_of) {
         Distance known[ARCS];
-        u32 hints[ARCS];
-        if (rank.work.hints) {
+        u32 filter_bytes[ARCS];
+        if (rank.work.filter) {
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) hints[k] = active[k] ? hints_with(rank.work, vertex_in(arcs[k].head)) : 0;
+            for (int k = 0; k < ARCS; k++)
+                filter_bytes[k] = active[k] ? filter_byte(rank.work, vertex_in(arcs[k].head)) : 0;
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
                 Distance sum = plus(base[k], arcs[k].weight);
-                active[k] = active[k] && may_improve(rank.work, bucket_begin, vertex_in(arcs[k].head), sum, hints[k]);
+                active[k] =
+                    active[k] && may_improve(rank.work, bucket_begin, vertex_in(arcs[k].head), sum, filter_bytes[k]);
             }
         }
 #pragma unroll
@@ -246,8 +249,8 @@ struct Relax {
             finds.near[k] = local && !unlisted[k] && ready.distance < threshold;
             finds.far[k] = local && !unlisted[k] && !finds.near[k];
             finds.remote[k] = nearer && !local;
-            if (nearer && rank.work.hints)
-                leave_hint(rank.work, bucket_begin, vertex_in(ready.vertex), ready.distance, hints[k]);
+            if (nearer && rank.work.filter)
+                store_level(rank.work, bucket_begin, vertex_in(ready.vertex), ready.distance, filter_bytes[k]);
             some = some || nearer;
         }
         if (!__any_sync(~0u, some)) return;
@@ -277,7 +280,7 @@ struct Relax {
         for (u32 left = __ballot_sync(~0u, ready.degree > ROW_CHUNK); left; left &= left - 1) {
             int from = __ffs(left) - 1;
             u32 degree = __shfl_sync(~0u, ready.degree, from);
-            if (leaves_outer()) {
+            if (defers()) {
                 Offset begin = __shfl_sync(~0u, ready.begin, from);
                 degree = inner_count(begin, degree, __shfl_sync(~0u, ready.distance, from));
                 if ((int)lane() == from) ready.degree = degree;
@@ -313,8 +316,8 @@ struct Relax {
         ready.vertex = chunk.vertex;
         ready.begin = load_read_only(row) + (Offset)chunk.number * ROW_CHUNK;
         ready.degree = (u32)min((Offset)ROW_CHUNK, load_read_only(row + 1) - ready.begin);
-        if (leaves_outer()) note_late(ready.distance);
-        if (leaves_outer() && is_outer(ready.distance, load(&rank.share.arcs[ready.begin]))) return false;
+        if (defers()) note_late(ready.distance);
+        if (defers() && is_deferred(ready.distance, load(&rank.share.arcs[ready.begin]))) return false;
         return fresh(ready, 0);
     }
 
@@ -331,9 +334,9 @@ struct Relax {
                 arcs[k] = {};
                 if (active[k]) arcs[k] = load(&rank.share.arcs[ready.begin + index]);
                 base[k] = ready.distance;
-                if (leaves_outer()) active[k] = active[k] && !is_outer(base[k], arcs[k]);
+                if (defers()) active[k] = active[k] && !is_deferred(base[k], arcs[k]);
             }
-            if (leaves_outer() && !__any_sync(~0u, active[0])) return;  // rows ascend
+            if (defers() && !__any_sync(~0u, active[0])) return;  // rows ascend
             // all lanes stop if one of them reads a smaller distance
             if (__any_sync(~0u, ready.distance != load_l2(&rank.work.distance[ready.vertex]))) return;
 #pragma unroll

@@ -16,9 +16,9 @@ struct WarpLists {
     bool stops_pushing = false;         // this step requests a dense pull, so nothing more is pushed
     bool only_arrivals = false;         // all entries are arrivals, which are not pushed on
 
-    // Whether a vertex has no arc to relax before the bound, by its weight class (grade); then it need not be listed.
+    // Whether a vertex has no arc to relax before the bound, by its weight class; then it need not be listed.
     __device__ __forceinline__ bool idle(const Ready& ready) const {
-        return PULLS && ready.distance < bound && !leads_on(rank.share, ready.vertex, ready.distance, bound);
+        return PULLS && ready.distance < bound && !may_relax_before(rank.share, ready.vertex, ready.distance, bound);
     }
 
     // Buffers the candidates of all lanes, with one prefix sum for near and far; all lanes call it.
@@ -100,7 +100,8 @@ struct WarpLists {
         for (int k = 0; k < each; k++) {
             const u32 index = 32 * k + lane();
             const Entry entry = held(0)[index];
-            if (index >= near_count || entry.distance != known[k] || grade_in(entry.vertex) == DEAD_END) to[k] = 0;
+            if (index >= near_count || entry.distance != known[k] || weight_class_in(entry.vertex) == DEAD_END)
+                to[k] = 0;
         }
         const u32 pull_requested = load_volatile(&rank.control->exchange.pull_requested);
         for (u32 p = 0; p < rank.peers.count; p++) {

@@ -26,7 +26,7 @@ __device__ __forceinline__ u32 tail_in(const List& list, u32 place) {
     return RECORDS && list.tails ? load_l2(&list.tails[place]) : NO_VERTEX;
 }
 
-// Writes an entry to its place in a list. If near is full, the vertex's overflow bit is set. If far is full, the entry
+// Writes an entry to its place in a list. If near is full, the vertex's spill bit is set. If far is full, the entry
 // is dropped: the next split scans all vertices (split_far).
 __device__ __forceinline__ void put(const Work& work, Control* control, const List& list, u32 place, const Entry& entry,
                                     u32 tail) {

@@ -5,7 +5,7 @@ PYTHONPATH=tests python -m pytest -p support.emulation.plugin -m gpu tests/pytho
 EMULATED_GPUS says how many there are, EMULATED_BLOCKS how many blocks the persistent kernel has.
 With EMULATED_GRID=1 steps are grid-wide as on large graphs, and inboxes are small beside what a
 step finds, so peers pull it; with EMULATED_GRID=roomy inboxes are large. With EMULATED_GROWTH=1
-buckets grow, with EMULATED_OUTER=1 outer arcs are pulled as well, with EMULATED_LAPS=1
+buckets grow, with EMULATED_PULL=1 deferred arcs are pulled as well, with EMULATED_LAPS=1
 low-latency rings are short.
 """
 
@@ -21,7 +21,7 @@ if os.environ.get("EMULATED_GRID"):
         as_large.fill_inboxes()
 if os.environ.get("EMULATED_GROWTH"):
     as_large.grow_buckets()
-if os.environ.get("EMULATED_OUTER"):
-    as_large.pull_outer_arcs()
+if os.environ.get("EMULATED_PULL"):
+    as_large.pull_deferred_arcs()
 if os.environ.get("EMULATED_LAPS"):
     as_large.shorten_ll_rings()

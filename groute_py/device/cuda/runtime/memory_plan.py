@@ -184,7 +184,7 @@ def gpu_bytes(
     These optional arrays are allocated only if memory is left, and are not counted:
 
     * records of predecessors: 48 bytes a vertex, and 8 a row;
-    * hints: up to a byte a vertex;
+    * filter: up to a byte a vertex;
     * messages in device memory: `message_bytes`;
     * transposed arcs for the pull phase: as much as arcs and offsets; on a symmetric graph only 8
       bytes a vertex for a time;
@@ -213,12 +213,12 @@ def linked_bytes(
     """
     rows = own * peers
     leading = (1 + 4) * own  # whom a row leads to, and by how many arcs
-    dealt = graph_bytes(rows, halo, arcs, peers, distance_type) + leading
+    redistributed = graph_bytes(rows, halo, arcs, peers, distance_type) + leading
     counted = (4 + 8) * peers * (own + 1)
-    dealing = graph_bytes(own, halo, arcs, peers, distance_type) + dealt + counted
+    redistributing = graph_bytes(own, halo, arcs, peers, distance_type) + redistributed + counted
     outside = halo if hosts > 1 else 0
     work = work_bytes(rows, outside, arcs, peers, distance_type, capacity(rows))
-    return max(dealing, dealt + work + inbox_bytes(own, peers, distance_type))
+    return max(redistributing, redistributed + work + inbox_bytes(own, peers, distance_type))
 
 
 def graph_bytes(rows: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:

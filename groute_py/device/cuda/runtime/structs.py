@@ -47,7 +47,7 @@ WORK = np.dtype(
         ("chunks", POINTER, 2),
         ("parent", POINTER),
         ("record", POINTER),
-        ("hints", POINTER),
+        ("filter", POINTER),
         ("claimed", POINTER),
         ("box_distance", POINTER),
         ("box_parent", POINTER),
@@ -60,9 +60,9 @@ WORK = np.dtype(
         ("levels", np.float32),
         ("fold", NUMBER),
         ("mean_degree", NUMBER),
-        ("outer_below", np.float32),
-        ("outer_reach", np.float32),
-        ("outer_from", np.uint64),
+        ("pull_below_width", np.float32),
+        ("pull_reach", np.float32),
+        ("pull_from_arcs", np.uint64),
     ],
     align=True,
 )
@@ -100,7 +100,7 @@ ENDING = np.dtype(
     align=True,
 )
 
-DEAL = np.dtype([("me", NUMBER), ("first", NUMBER), ("count", NUMBER)])
+TEAM = np.dtype([("me", NUMBER), ("first", NUMBER), ("count", NUMBER)])
 
 BALLOT = np.dtype([("floor", np.uint64), ("sent", np.uint64), ("received", np.uint64)])
 

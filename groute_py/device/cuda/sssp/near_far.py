@@ -16,7 +16,7 @@ from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
 from groute_py.device.cuda.sssp.counting import SolveCounters
-from groute_py.device.cuda.sssp.distance_filter import set_hints
+from groute_py.device.cuda.sssp.distance_filter import set_filter
 from groute_py.device.cuda.sssp.outbox import Outbox
 from groute_py.device.cuda.sssp.predecessors import NOBODY, Predecessors
 from groute_py.device.cuda.sssp.pull_phase import set_pull_phase
@@ -79,7 +79,7 @@ class NearFar:
         self._delta_control = DeltaControl(arcs, delta, graph.unreached)
         if buckets != self._buckets:
             widest, grow = float(delta), bool(first < delta)
-            set_hints(graph, self._buffers, widest, grow=grow)
+            set_filter(graph, self._buffers, widest, grow=grow)
             set_pull_phase(graph, self._buffers, widest, grow=grow)
             self._buckets = buckets
 
