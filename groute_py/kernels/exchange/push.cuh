@@ -12,15 +12,15 @@ __device__ __forceinline__ u32 peers_of(const Rank& rank, u32 vertex) {
     return load_volatile(&rank.share.leads[vertex]);
 }
 
-// The distance of a mirror as its owner has it now; NOTHING if the vertex is not a mirror.
+// The distance of a mirror as its owner has it now; LARGEST_DISTANCE if the vertex is not a mirror.
 __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
     const Peers& peers = rank.peers;
-    if (!exchanges(peers) || vertex < rank.share.own) return NOTHING;
+    if (!exchanges(peers) || vertex < rank.share.own) return LARGEST_DISTANCE;
     for (u32 p = 0; p < peers.count; p++) {
         u32 place = vertex - peers.mirrors[p];
         if (place < peers.owned[p]) return load_volatile(&peers.distances[p][place]);
     }
-    return NOTHING;
+    return LARGEST_DISTANCE;
 }
 
 // Writes an entry to a peer's ring if there is room; otherwise requests a dense pull at the end of the step

@@ -65,10 +65,10 @@ struct Alone {
     __device__ __forceinline__ void gather() { __syncthreads(); }
 };
 
-// The sum of two distances that are not negative; NOTHING if it overflows.
+// The sum of two distances that are not negative; UNREACHED if it overflows.
 __device__ __forceinline__ Distance sum(Distance a, Distance b) {
     Distance value = plus(a, b);
-    return value < a ? NOTHING : value;
+    return value < a ? UNREACHED : value;
 }
 
 template <class Place>
@@ -83,7 +83,7 @@ struct Round {
     bool overflowed;
 
     __device__ __forceinline__ void evaluate(u64 round, u32 count) {
-        Distance nearest = NOTHING, reach = NOTHING;
+        Distance nearest = LARGEST_DISTANCE, reach = LARGEST_DISTANCE;
         for (u32 base = thread() & ~31u; base < count; base += threads()) {
             const u32 i = base + lane();
             if (i >= count) continue;
@@ -104,7 +104,7 @@ struct Round {
         for (u32 base = thread() & ~31u; base < count; base += threads()) {
             const u32 i = base + lane();
             u32 vertex = 0;
-            Distance distance = NOTHING;
+            Distance distance = UNREACHED;
             bool closing = false;
             if (i < count) {
                 vertex = place.listed(round, i);
@@ -126,7 +126,7 @@ struct Round {
         if (thread()) return;
         Tally& tally = place.tally();
         tally.open_count[(round + 2) % 3] = 0;
-        tally.least[(round + 2) % 3] = tally.bound[(round + 2) % 3] = NOTHING;
+        tally.least[(round + 2) % 3] = tally.bound[(round + 2) % 3] = LARGEST_DISTANCE;
     }
 
     __device__ __forceinline__ void report(Rounds* rounds) {
@@ -150,7 +150,7 @@ struct Round {
             return sum(distance, arc.weight);
         }
         frontier.skip[vertex] = (u32)(end - begin);
-        return NOTHING;
+        return LARGEST_DISTANCE;
     }
 
     // Relaxes the rows of vertices that have just been closed, one a lane. The thread that gives a vertex its first
@@ -174,9 +174,9 @@ struct Round {
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
                 Distance base = __shfl_sync(~0u, distance, source[k]);
-                reach[k] = active[k] ? sum(base, arc[k].weight) : NOTHING;
-                known[k] = active[k] ? place.look(&distances[arc[k].head]) : NOTHING;
-                if (active[k] && cutoff == NOTHING && reach[k] == NOTHING) overflowed = true;
+                reach[k] = active[k] ? sum(base, arc[k].weight) : UNREACHED;
+                known[k] = active[k] ? place.look(&distances[arc[k].head]) : UNREACHED;
+                if (active[k] && cutoff == NO_CUTOFF && reach[k] == UNREACHED) overflowed = true;
             }
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
@@ -185,7 +185,7 @@ struct Round {
             }
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
-                bool opened = known[k] == NOTHING;
+                bool opened = known[k] == UNREACHED;
                 if (!__any_sync(~0u, opened)) continue;
                 u32 where = slot(next_count, opened);
                 if (opened) place.list(round + 1, where, arc[k].head);
@@ -262,13 +262,13 @@ extern "C" __global__ void begin_rounds(const __grid_constant__ Share share, con
     }
     if (thread) return;
     *rounds = Rounds{};
-    for (int i = 0; i < 3; i++) rounds->tally.least[i] = rounds->tally.bound[i] = NOTHING;
+    for (int i = 0; i < 3; i++) rounds->tally.least[i] = rounds->tally.bound[i] = LARGEST_DISTANCE;
     if (source == NO_VERTEX) return;
     rounds->tally.open_count[0] = 1;
     frontier.open[0][0] = source;
 }
 
-// The lightest incoming arc of each vertex; `lightest` is NOTHING before.
+// The lightest incoming arc of each vertex; `lightest` is NO_ARC before.
 extern "C" __global__ void weigh_incoming(const __grid_constant__ Share share, Distance* lightest) {
     const Offset arcs = share.offsets[share.own], stride = (Offset)gridDim.x * blockDim.x;
     for (Offset i = (Offset)blockIdx.x * blockDim.x + threadIdx.x; i < arcs; i += stride) {

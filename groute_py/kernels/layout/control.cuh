@@ -38,7 +38,7 @@ struct Control : Seen {
     double floor;           // lower bound of the distances left to work on; infinite if none are left
     Distance threshold;     // entries below it are near
     Distance bucket_begin;  // start of the bucket that ends at the threshold
-    Distance bound;         // where deferred arcs are pulled, or NOTHING; see sssp/pull_deferred.cuh
+    Distance bound;         // where deferred arcs are pulled, or NO_BOUND; see sssp/pull_deferred.cuh
     Distance base;          // start of the bucket in which arcs were first deferred
     u32 taken[3];           // near entries handed out to warps of a grid-wide step; rotates: read, written, cleared
     u32 chunks_taken[3];    // the same for row chunks

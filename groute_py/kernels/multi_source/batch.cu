@@ -47,13 +47,13 @@ struct Source {
     }
 };
 
-// Returns the distance if the vertex went to far, else NOTHING.
+// Returns the distance if the vertex went to far, else LARGEST_DISTANCE.
 template <class Marks>
 __device__ __forceinline__ Distance reach(const Source<Marks>& source, u32 vertex, Distance distance) {
-    if (distance >= atomic_min(source.distance + vertex, distance)) return NOTHING;
+    if (distance >= atomic_min(source.distance + vertex, distance)) return LARGEST_DISTANCE;
     if (distance < source.threshold) {
         if (source.mark_near(vertex)) source.next[atomicAdd(source.next_count, 1)] = vertex;
-        return NOTHING;
+        return LARGEST_DISTANCE;
     }
     source.mark_far(vertex);
     return distance;
@@ -61,16 +61,16 @@ __device__ __forceinline__ Distance reach(const Source<Marks>& source, u32 verte
 
 __device__ __forceinline__ Distance least_of_block(Distance mine, Distance* shared) {
     __syncthreads();
-    if (threadIdx.x == 0) *shared = NOTHING;
+    if (threadIdx.x == 0) *shared = LARGEST_DISTANCE;
     __syncthreads();
-    if (mine < NOTHING) atomic_min(shared, mine);
+    if (mine < LARGEST_DISTANCE) atomic_min(shared, mine);
     __syncthreads();
     return *shared;
 }
 
 __device__ __forceinline__ Distance beyond(Distance distance, Distance delta) {
     Distance sum = plus(distance, delta);
-    return sum <= distance ? NOTHING : sum;  // overflow, or delta is lost in rounding
+    return sum <= distance ? LARGEST_DISTANCE : sum;  // overflow, or delta is lost in rounding
 }
 
 struct Row {
@@ -86,7 +86,7 @@ __device__ __forceinline__ Row row_of(const Offset* offsets, u32 vertex) {
 template <class Marks>
 __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Marks>& source, const Row& row, u32 step,
                                               u32* overflowed) {
-    Distance distance = load_l2(source.distance + row.vertex), least = NOTHING;
+    Distance distance = load_l2(source.distance + row.vertex), least = LARGEST_DISTANCE;
     for (Offset a = row.begin; a < row.end; a += AT_ONCE * step) {
         Arc arc[AT_ONCE];
         Distance known[AT_ONCE];
@@ -99,7 +99,7 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
         for (u32 k = 0; k < AT_ONCE; k++) {
             if (a + k * step >= row.end) continue;
             Distance sum = plus(distance, arc[k].weight);
-            if (sum < distance || sum >= NOTHING) {
+            if (sum < distance || sum >= LARGEST_DISTANCE) {
                 *overflowed = 1;
             } else if (sum < known[k]) {
                 least = min(least, reach(source, arc[k].head, sum));
@@ -126,7 +126,7 @@ __device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pendi
 template <class Marks>
 __device__ __forceinline__ Distance split_far(const Source<Marks>& source, const u32* pending, u32 count,
                                               Distance before) {
-    Distance least = NOTHING;
+    Distance least = LARGEST_DISTANCE;
     for (u32 i = threadIdx.x; i < count; i += CREW) {
         u32 vertex = pending[i];
         Distance distance = load_l2(source.distance + vertex);
@@ -160,7 +160,7 @@ __device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* 
         __syncthreads();
         if (job >= count) return;
         source.distance = rows + (u64)job * vertices;
-        for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = NOTHING;
+        for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = UNREACHED;
         for (u32 w = threadIdx.x; w < 2 * source.words; w += CREW) *marks.at(w) = 0;
         if (threadIdx.x == 0) {
             sizes[0] = 1;
@@ -170,7 +170,7 @@ __device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* 
         __syncthreads();
         if (threadIdx.x == 0) __stcg(source.distance + sources[job], (Distance)0);
         source.threshold = delta;
-        Distance least = NOTHING;  // least distance that this thread put into far
+        Distance least = LARGEST_DISTANCE;  // least distance that this thread put into far
         __syncthreads();
         for (u32 level = 0;; level++) {  // sizes rotate: this level's, the next one's, one that is cleared
             u32 size = sizes[level % 3];
@@ -180,7 +180,7 @@ __device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* 
             if (threadIdx.x == 0) sizes[(level + 2) % 3] = 0;
             if (size == 0) {
                 Distance nearest = least_of_block(least, &shared_least);
-                if (nearest == NOTHING) break;
+                if (nearest == LARGEST_DISTANCE) break;
                 Distance before = source.threshold;
                 source.threshold = beyond(nearest, delta);
                 list_far(source, near, &sizes[level % 3]);  // both were empty

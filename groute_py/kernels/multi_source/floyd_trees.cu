@@ -124,6 +124,6 @@ extern "C" __global__ void floyd_parents(const u16* stages, const u8* middles, u
         while (u32 stage = stages[tail * pitch + v]) {
             tail = (stage - 1) * TILE + middles[tail * pitch + v];
         }
-        parents[place] = v != source && rows[place] < NOTHING ? (int)tail : -1;
+        parents[place] = v != source && rows[place] < UNREACHED ? (int)tail : -1;
     }
 }

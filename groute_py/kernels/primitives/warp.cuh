@@ -52,7 +52,7 @@ __device__ __forceinline__ void add_up(u64* sum, u64 mine) {
 // Lowers a distance to the minimum over the lanes, with one atomic a warp; all 32 lanes call it.
 __device__ __forceinline__ void lower(Distance* place, Distance mine) {
     for (u32 apart = 16; apart; apart /= 2) mine = min(mine, __shfl_xor_sync(~0u, mine, apart));
-    if (lane() == 0 && mine != NOTHING) atomic_min(place, mine);
+    if (lane() == 0 && mine != LARGEST_DISTANCE) atomic_min(place, mine);
 }
 
 // Sets a vertex's bit; true if it was clear.

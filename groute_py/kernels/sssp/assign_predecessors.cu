@@ -13,9 +13,9 @@
 #include "sssp/rows.cuh"
 #include "sssp/worklists.cuh"
 
-// Whether an arc from a tail at `base` is tight. The head must be reached, because a sum may equal NOTHING.
+// Whether an arc from a tail at `base` is tight. The head must be reached, because a sum may equal UNREACHED.
 __device__ __forceinline__ bool is_tight(Distance base, const Arc& arc, Distance head) {
-    return head != NOTHING && plus(base, arc.weight) == head;
+    return head != UNREACHED && plus(base, arc.weight) == head;
 }
 
 // The tail of a tight arc that rises, from the in-arcs of a vertex; or NO_VERTEX.
@@ -59,7 +59,7 @@ extern "C" __global__ void claim_recorded(const __grid_constant__ Share share, c
     u32 stride = gridDim.x * blockDim.x;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += stride) {
         u64 last = work.record[v];
-        bool wanted = v != source && work.distance[v] != NOTHING;
+        bool wanted = v != source && work.distance[v] != UNREACHED;
         u32 tail = wanted && is_record_of(last, work.distance[v]) ? (u32)last : NO_VERTEX;
         if (wanted && tail == NO_VERTEX)
             tail = PULLS && share.in_offsets ? rising_tail(share, work, v) : rising_tail_across(share, work, v);
@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                 Distance at = work.distance[tail];
                 Arc arc = bare(load(&share.arcs[index]));
                 head = arc.head;
-                if (at != NOTHING && is_tight(at, arc, work.distance[head])) {
+                if (at != UNREACHED && is_tight(at, arc, work.distance[head])) {
                     if (at == work.distance[head]) {
                         if (head != tail) control->level = 1;
                     } else {

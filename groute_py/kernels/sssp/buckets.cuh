@@ -12,13 +12,14 @@ __device__ __forceinline__ double wider(double width, double widest, bool much) 
     return min(width * (much ? 8 : 2), widest);
 }
 
-// The end of a bucket that begins at `from`, at most NOTHING.
+// The end of a bucket that begins at `from`, at most LARGEST_DISTANCE.
 __device__ __forceinline__ Distance end_of(Distance from, double width) {
-    if (width >= (double)NOTHING) return NOTHING;
-    return from < NOTHING - (Distance)width ? plus(from, (Distance)width) : NOTHING;
+    if (width >= (double)LARGEST_DISTANCE) return LARGEST_DISTANCE;
+    return from < LARGEST_DISTANCE - (Distance)width ? plus(from, (Distance)width) : LARGEST_DISTANCE;
 }
 
 // Whether a bucket is so narrow that many arcs lead out of it, and arcs may be deferred at all.
 __device__ __forceinline__ bool is_narrow(const Work& work, Distance bucket_begin, Distance threshold) {
-    return work.pull_from_arcs && threshold != NOTHING && (float)(threshold - bucket_begin) < work.pull_below_width;
+    return work.pull_from_arcs && threshold != LARGEST_DISTANCE &&
+           (float)(threshold - bucket_begin) < work.pull_below_width;
 }

@@ -23,7 +23,8 @@ __device__ __forceinline__ void clear(Control* control) {
 __device__ void list_source(const Rank& rank, u32 source, Distance width) {
     Control* control = rank.control;
     control->threshold = width;
-    control->least_far[0] = control->least_far[1] = control->late = control->bound = NOTHING;
+    control->bound = NO_BOUND;
+    control->least_far[0] = control->least_far[1] = control->late = LARGEST_DISTANCE;
     if (source == NO_VERTEX) return;
     control->near_count[0] = 1;
     const Entry entry{0, source};
@@ -56,7 +57,7 @@ __device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) 
         }
     }
     if (begins == NEW_RUN) return;
-    for (u32 i = thread; i < local_count(share); i += stride) work.distance[i] = i == source ? (Distance)0 : NOTHING;
+    for (u32 i = thread; i < local_count(share); i += stride) work.distance[i] = i == source ? (Distance)0 : UNREACHED;
     for (u32 i = thread; i < share.own; i += stride) {
         if (work.record) work.record[i] = UNRECORDED;
         if (work.filter && i <= share.own >> work.fold) work.filter[i] = ALL_UNKNOWN;

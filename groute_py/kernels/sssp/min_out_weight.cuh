@@ -34,10 +34,10 @@ __device__ __forceinline__ Distance least_weight(u32 weight_class, Distance unit
     return unit * (Distance)((2 | (weight_class & 1)) << (weight_class >> 1) >> 1);
 }
 
-// The weight class for a lightest weight; NOTHING stands for no arc.
+// The weight class for a lightest weight; NO_ARC if there is none.
 __device__ __forceinline__ u32 weight_class_of(const Share& share, Distance lightest) {
     if (share.unit == 0) return 0;
-    if (lightest == NOTHING) return DEAD_END;
+    if (lightest == NO_ARC) return DEAD_END;
     u32 units = (u32)min(lightest / (Distance)share.unit, (Distance)128);
     if (units < 2) return units;
     u32 high = 31 - __clz((int)units);
@@ -50,5 +50,5 @@ __device__ __forceinline__ bool may_relax_before(const Share& share, u32 word, D
     u32 weight_class = weight_class_in(word);
     if (weight_class == 0) return true;
     if (weight_class == DEAD_END) return false;
-    return bound == NOTHING || plus(distance, least_weight(weight_class, (Distance)share.unit)) < bound;
+    return bound == NO_BOUND || plus(distance, least_weight(weight_class, (Distance)share.unit)) < bound;
 }

@@ -75,14 +75,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     double floor = 0;
     u32 relaxed = 0, steps = 0;  // of this launch; relaxed by this thread
     u32 after_split = 0;
-    // Arcs to distances of `bound` or more are deferred, for tails at `base` or more. NOTHING: no arcs are deferred.
-    Distance bound = PULLS ? control->bound : NOTHING, base = control->base;
+    // Arcs to distances of `bound` or more are deferred, for tails at `base` or more. NO_BOUND: no arcs are deferred.
+    Distance bound = PULLS ? control->bound : NO_BOUND, base = control->base;
     bool owes = true;  // arcs may have been deferred since the bound was set
-    auto pulls = [&](u32 far) { return PULLS && bound != NOTHING && (owes || far > 0); };
+    auto pulls = [&](u32 far) { return PULLS && bound != NO_BOUND && (owes || far > 0); };
     bool served = false;  // the last step had arrivals only
     // Sets the pull bound if this step has many arcs, or if a peer has set one.
     auto foresee = [&](u64 arcs) {
-        if (!PULLS || bound != NOTHING || !is_narrow(work, bucket_begin, threshold)) return;
+        if (!PULLS || bound != NO_BOUND || !is_narrow(work, bucket_begin, threshold)) return;
         const double peers_bound = exchanging ? seen.plan.bound : 0;
         const bool joins = peers_bound > 0 && peers_bound >= (double)threshold;
         if (!joins && arcs < work.pull_from_arcs) return;
@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             threshold = end_of(from, (double)delta);
             if (up_to() < (double)threshold) threshold = (Distance)up_to();
         } else {
-            if (bound == NOTHING) width = wider(width, (double)delta, much);
+            if (bound == NO_BOUND) width = wider(width, (double)delta, much);
             threshold = end_of(from, width);
         }
         threshold = min(threshold, bound);
@@ -157,11 +157,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 bool idle = exchanging ? waits(peers, floor, up_to()) : floor > limit;
                 if (last || (idle && !exchanging)) break;
                 if (!idle) {
-                    if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
+                    if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = LARGEST_DISTANCE;
                     far_side ^= 1;
                     now.far = far_list(work, control, far_side);
                     const Distance beyond = bound;
-                    bound = NOTHING;
+                    bound = NO_BOUND;
                     width = max(width, (double)work.pull_reach);
                     open(beyond, true);
                     // with weight classes most near vertices have no arc to relax if long arcs are deferred again
@@ -185,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 }
                 if (!idle) {
                     if (blockIdx.x == 0 && threadIdx.x == 0) {
-                        control->least_far[far_side] = NOTHING;
+                        control->least_far[far_side] = LARGEST_DISTANCE;
                         control->unlisted = 0;
                     }
                     const List far = now.far;

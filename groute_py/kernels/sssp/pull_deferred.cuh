@@ -36,10 +36,10 @@ struct Pull {
     WarpLists lists;
     Distance from, beyond, end, cutoff;  // tails at `from` or more are pulled from; the next bucket is beyond .. end
     u32& relaxed;
-    bool lists_far;            // false: far gets no list, because the next bucket probably ends with a pull too
-    Distance least = NOTHING;  // smallest distance of the far vertices
-    u32 found = 0;             // number of far vertices that are in no list
-    bool lost = false;         // a sum did not fit in the distance type
+    bool lists_far;  // false: far gets no list, because the next bucket probably ends with a pull too
+    Distance least = LARGEST_DISTANCE;  // smallest distance of the far vertices
+    u32 found = 0;                      // number of far vertices that are in no list
+    bool lost = false;                  // a sum did not fit in the distance type
 
     // Pulls for the vertices at `beyond` or more that have in-arcs, 32 at a time; cuts long rows into chunks
     // (chunks_out).
@@ -105,7 +105,7 @@ struct Pull {
         lower(least_far, least);
         for (u32 apart = 16; apart; apart /= 2) found += __shfl_xor_sync(~0u, found, apart);
         if (lane() == 0 && found) atomicAdd(far_count, found);
-        if (lost && cutoff == NOTHING) rank.control->overflowed = 1;
+        if (lost && cutoff == NO_CUTOFF) rank.control->overflowed = 1;
     }
 
   private:
@@ -119,13 +119,13 @@ struct Pull {
     // lanes call it.
     __device__ __forceinline__ void list(u32 vertex, u32 weight_class, Distance at, bool wanted) {
         __syncwarp();
-        Distance distance = wanted ? load_l2(&rank.work.distance[vertex]) : NOTHING;
+        Distance distance = wanted ? load_l2(&rank.work.distance[vertex]) : UNREACHED;
         Finds finds = {};
         finds.ready[0] = {distance, with_weight_class(vertex, distance == at ? weight_class : 0), NO_VERTEX};
         bool near = distance < end, idle = near && lists.idle(finds.ready[0]);
         finds.near[0] = near && (exchanges(rank.peers) || !idle);
-        bool far = !near && distance != NOTHING;
-        bool due = idle && lists.bound != NOTHING;  // its arcs are pulled where the bucket ends
+        bool far = !near && distance != UNREACHED;
+        bool due = idle && lists.bound != NO_BOUND;  // its arcs are pulled where the bucket ends
         if (far) least = min(least, distance);
         if (due) least = min(least, end);
         found += due || (far && !lists_far);
@@ -137,16 +137,16 @@ struct Pull {
     // Whether an arc may improve a vertex at distance `known`; if not, no later arc of the row can. Always true for an
     // unreached vertex, because a sum that overflows must be noticed.
     __device__ __forceinline__ bool may_help(const Arc& arc, Distance known) {
-        return known == NOTHING || plus(from, arc.weight) < known;
+        return known == UNREACHED || plus(from, arc.weight) < known;
     }
 
     // Updates `best` by an arc whose tail has distance `at`. An overflow counts only if nothing else reaches the
     // vertex. On one rank a tail beyond the bound does not count yet, because its arcs are relaxed later.
     __device__ __forceinline__ void look(const Arc& arc, Distance at, Best& best) {
-        if (at == NOTHING) return;
+        if (at == UNREACHED) return;
         Distance sum = plus(at, arc.weight);
         bool wrapped = arc.weight > 0 && sum < at, taken = EXCHANGES || at < beyond;
-        lost = lost || (taken && best.distance == NOTHING && (wrapped || sum == NOTHING));
+        lost = lost || (taken && best.distance == UNREACHED && (wrapped || sum == UNREACHED));
         if (!wrapped && sum <= cutoff && sum < best.distance) best = {sum, arc.head};
     }
 
@@ -217,7 +217,7 @@ struct Pull {
         for (u32 k = 0; k < ARCS; k++) {
             // also needed for the weight class of a vertex that will be near
             active[k] = active[k] && (known[k] < end || may_help(arcs[k], known[k]));
-            at[k] = active[k] ? load_l2(&rank.work.distance[arcs[k].head]) : NOTHING;
+            at[k] = active[k] ? load_l2(&rank.work.distance[arcs[k].head]) : UNREACHED;
             relaxed += active[k];
         }
         Distance heaviest = 0;
@@ -232,7 +232,7 @@ struct Pull {
             }
             // the arcs after these are no lighter than the last one
             bool leads = at[k] > best.distance || (is_longer[k] && index == LANES - 1);
-            Distance onward = least_of(there[k] && leads ? arcs[k].weight : NOTHING);
+            Distance onward = least_of(there[k] && leads ? arcs[k].weight : NO_ARC);
             Distance now_known = __shfl_sync(~0u, best.distance, group);
             Distance last = __shfl_sync(~0u, arcs[k].weight, group + LANES - 1);
             onward = __shfl_sync(~0u, onward, group);
@@ -270,7 +270,7 @@ struct Pull {
 #pragma unroll
                          for (int k = 0; k < ARCS; k++) {
                              active[k] = active[k] && may_help(arcs[k], known[k]);
-                             at[k] = active[k] ? load_l2(&rank.work.distance[arcs[k].head]) : NOTHING;
+                             at[k] = active[k] ? load_l2(&rank.work.distance[arcs[k].head]) : UNREACHED;
                              relaxed += active[k];
                          }
 #pragma unroll
@@ -302,7 +302,7 @@ struct Pull {
             Arc arc = {};
             if (first < degree) arc = bare(load(&rank.share.in_arcs[begin + first]));
             bool active = first < degree && may_help(arc, best.distance);
-            Distance at = active ? load_l2(&rank.work.distance[arc.head]) : NOTHING;
+            Distance at = active ? load_l2(&rank.work.distance[arc.head]) : UNREACHED;
             relaxed += active;
             look(arc, at, best);
             if (!__all_sync(~0u, active)) break;
@@ -321,7 +321,7 @@ __device__ void pull(const Rank& rank, const StepLists& now, Staging& staged, Di
     Control* control = rank.control;
     Distance from = min(base, rank.seen.late);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        control->late = NOTHING;
+        control->late = LARGEST_DISTANCE;
         control->unlisted = !lists_far;
     }
     Pull pulled{rank, now, staged, {rank, now, staged, bound}, from, beyond, end, cutoff, relaxed, lists_far};

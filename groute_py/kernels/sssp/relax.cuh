@@ -21,7 +21,7 @@ struct Relax {
     const StepLists& now;
     Lists& lists;
     Distance bucket_begin, threshold, cutoff;
-    Distance bound;  // arcs that lead there or beyond are deferred, see sssp/pull_deferred.cuh; NOTHING if none are
+    Distance bound;  // arcs that lead there or beyond are deferred, see sssp/pull_deferred.cuh; NO_BOUND if none are
     u32& relaxed;
 
     // Relaxes the rows of up to 32 entries, one a lane; all lanes call it. For an entry from a ring (`is_sent`) the
@@ -89,7 +89,7 @@ struct Relax {
                 Entry entry;
                 entry.distance = load_volatile(&peers.distances[p][index]);
                 entry.vertex = index + peers.mirrors[p];
-                if ((double)entry.distance > cursors.pull_below) entry.distance = NOTHING;
+                if ((double)entry.distance > cursors.pull_below) entry.distance = LARGEST_DISTANCE;
                 return entry;
             });
         }
@@ -184,7 +184,7 @@ struct Relax {
         }
     }
 
-    __device__ __forceinline__ bool defers() { return PULLS && bound != NOTHING; }
+    __device__ __forceinline__ bool defers() { return PULLS && bound != NO_BOUND; }
 
     // Notes a distance before the bucket (an arrival, or an entry still listed from the bucket before): the next pull
     // also pulls the arcs from there.
@@ -233,7 +233,7 @@ struct Relax {
         bool lost = false;
 #pragma unroll
         for (int k = 0; k < ARCS; k++) active[k] = active[k] && improve(arcs[k], base[k], known[k], lost);
-        if (lost && cutoff == NOTHING) rank.control->overflowed = 1;
+        if (lost && cutoff == NO_CUTOFF) rank.control->overflowed = 1;
         Finds finds;
         bool some = false, unlisted[ARCS];
 #pragma unroll
@@ -270,7 +270,7 @@ struct Relax {
         Distance reach = plus(base, arc.weight);
         bool wrapped = wraps(base, arc.weight, reach);
         bool helps = reach < known && reach <= cutoff && !wrapped;
-        lost = lost || wrapped || (known == NOTHING && !helps);
+        lost = lost || wrapped || (known == UNREACHED && !helps);
         if (helps) known = atomic_min(&rank.work.distance[vertex_in(arc.head)], reach);
         return helps;
     }
@@ -304,7 +304,7 @@ struct Relax {
     // looked up.
     __device__ __forceinline__ bool fresh(const Ready& ready, u32 least, bool is_sent = false) {
         Distance known = load_volatile(&rank.work.distance[ready.vertex]);
-        Distance owners = ready.degree > least ? at_owner(rank, ready.vertex) : NOTHING;
+        Distance owners = ready.degree > least ? at_owner(rank, ready.vertex) : LARGEST_DISTANCE;
         return (is_sent ? known > ready.distance : known == ready.distance) && owners >= ready.distance;
     }
 

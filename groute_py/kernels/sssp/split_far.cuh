@@ -11,7 +11,7 @@ __device__ __forceinline__ void split(const Rank& rank, u32 count, const StepLis
                                       Distance threshold, Distance bound, Distance* least_far, Fetch fetch,
                                       Wanted wanted) {
     WarpLists lists{rank, to, staged, bound};
-    Distance least = NOTHING;
+    Distance least = LARGEST_DISTANCE;
     const u32 stretch = 32 * grid_warps();
     for (u32 base = 32 * grid_warp(); base < count; base += ARCS * stretch) {
         Ready ready[ARCS];
@@ -54,7 +54,7 @@ __device__ __forceinline__ void record_far(const Rank& rank, const List& far, u3
         }
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
-            known[k] = ready[k].tail == NO_VERTEX ? NOTHING : load_l2(&rank.work.distance[ready[k].vertex]);
+            known[k] = ready[k].tail == NO_VERTEX ? LARGEST_DISTANCE : load_l2(&rank.work.distance[ready[k].vertex]);
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
             if (ready[k].distance == known[k]) record(rank.work, ready[k].vertex, ready[k].distance, ready[k].tail);
@@ -73,7 +73,7 @@ __device__ void split_far(const Rank& rank, const List& far, u32 count, const St
     } else {
         if (!PULLS && RECORDS && far.tails) record_far(rank, far, min(count, far.capacity));
         auto vertex = [&](u32 i) { return Ready{load_l2(&distance[i]), i, NO_VERTEX}; };
-        auto unrelaxed = [&](const Ready& ready) { return ready.distance >= before && ready.distance != NOTHING; };
+        auto unrelaxed = [&](const Ready& ready) { return ready.distance >= before && ready.distance != UNREACHED; };
         split(rank, rank.share.own, to, staged, threshold, bound, least_far, vertex, unrelaxed);
     }
 }

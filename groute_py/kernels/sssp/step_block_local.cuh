@@ -96,7 +96,7 @@ struct LocalStep {
   private:
     // Speculative loads of a lane: the distance of its tail and its first arc.
     struct Ask {
-        Distance known = NOTHING;
+        Distance known = UNREACHED;
         Arc arc = {};
 
         __device__ __forceinline__ Ask(const Rank& rank, const Ready& ready, bool wanted) {
@@ -118,7 +118,7 @@ struct LocalStep {
             next.distance = plus(ready.distance, arc.weight);
             const bool wrapped = wraps(ready.distance, arc.weight, next.distance);
             const bool fits = next.distance <= relax.cutoff && !wrapped;
-            Distance known = atomic_min(&relax.rank.work.distance[next.vertex], fits ? next.distance : NOTHING);
+            Distance known = atomic_min(&relax.rank.work.distance[next.vertex], fits ? next.distance : UNREACHED);
             Row row = {};
             if (!leaves(share, next.vertex)) row = row_of(share, next.vertex);
             u32 peers = next.vertex < pushed ? load_volatile(&share.leads[next.vertex]) : 0;
@@ -130,7 +130,7 @@ struct LocalStep {
                 set_row(next, row);
                 list(next, peers);
             }
-            if ((wrapped || (known == NOTHING && next.distance == NOTHING)) && relax.cutoff == NOTHING)
+            if ((wrapped || (known == UNREACHED && next.distance == UNREACHED)) && relax.cutoff == NO_CUTOFF)
                 relax.rank.control->overflowed = 1;
             arc = later;
             k += LANES;

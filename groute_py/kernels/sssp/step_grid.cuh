@@ -12,7 +12,7 @@ __device__ __forceinline__ void merge_inbox(const Rank& rank, const StepLists& t
     WarpLists lists{rank, to, staged, bound};
     lists.only_arrivals = true;
     u32 none = 0;
-    Relax<WarpLists> relax{rank, to, lists, bucket_begin, NOTHING, NOTHING, bound, none};
+    Relax<WarpLists> relax{rank, to, lists, bucket_begin, LARGEST_DISTANCE, NO_CUTOFF, bound, none};
     relax.inbox();
     if (is_leader_block()) relax.ll_rings();
     lists.flush();

@@ -11,7 +11,7 @@ struct WarpLists {
     const Rank& rank;
     const StepLists& now;
     Staging& staged;
-    Distance bound;                     // arcs that lead there or beyond are left to be pulled; NOTHING where none are
+    Distance bound;                     // arcs that lead there or beyond are left to be pulled; NO_BOUND where none are
     u32 near_count = 0, far_count = 0;  // the same in all lanes
     bool stops_pushing = false;         // this step requests a dense pull, so nothing more is pushed
     bool only_arrivals = false;         // all entries are arrivals, which are not pushed on
