@@ -211,7 +211,7 @@ class Device(Protocol):
     @property
     def counters(self) -> Counters: ...
 
-    def rehearse(self, terms: Terms) -> None:
+    def warm_up(self, terms: Terms) -> None:
         """Compile what `load` compiles, so that other ranks find it cached."""
 
     def load(self, share: Share, terms: Terms) -> None:
@@ -223,7 +223,7 @@ class Device(Protocol):
     def room(self) -> int | None:
         """Bytes of device memory that a share may take; None on a CPU."""
 
-    def obstacle(self, team: Team) -> str | None:
+    def why_not_linked(self, team: Team) -> str | None:
         """Why a team's kernels cannot exchange, or None; the same on every rank; collective."""
 
     def link(self, team: Team) -> Linked | str:

@@ -32,7 +32,7 @@ SELECTED = {
     "gpu/test_growing_buckets.py": ("not share_a_byte or int32", 24),
     "gpu/test_pull_phase.py": ("", 109),
     "gpu/test_busy_gpu.py": ("", 4),
-    "gpu/test_first_run.py": ("rehearsed or compiled", 16),
+    "gpu/test_first_run.py": ("warmed_up or compiled", 16),
     "gpu/test_launching.py": ("", 3),
     "gpu/test_many_memory.py": ("", 1),
     "python/test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),

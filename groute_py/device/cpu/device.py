@@ -38,15 +38,15 @@ class CpuDevice:
 
     name = "cpu"
     uuid: str | None = None
-    _rehearsed: ClassVar[set[np.dtype[Any]]] = set()
+    _warmed_up: ClassVar[set[np.dtype[Any]]] = set()
 
     def __init__(self) -> None:
         self.label = platform.processor() or platform.machine()
         self.counters = Counters()
 
-    def rehearse(self, terms: Terms) -> None:
+    def warm_up(self, terms: Terms) -> None:
         distance_type = terms.distance_type
-        if distance_type in self._rehearsed:
+        if distance_type in self._warmed_up:
             return  # in this process; for small graphs it costs more than the solve
         small = CpuDevice()
         small.load(_two_vertices(distance_type), terms._replace(ranks=2))
@@ -60,7 +60,7 @@ class CpuDevice:
             for _, message in small.outgoing_claims():
                 small.merge_claims(message)
             small.claim()
-        self._rehearsed.add(distance_type)
+        self._warmed_up.add(distance_type)
 
     def load(self, share: Share, terms: Terms) -> None:
         self._share = share
@@ -79,7 +79,7 @@ class CpuDevice:
     def room(self) -> None:
         """The system gives memory as it is written, and knows best."""
 
-    def obstacle(self, team: Team) -> str | None:
+    def why_not_linked(self, team: Team) -> str | None:
         return "not every rank has a GPU"
 
     def link(self, team: Team) -> Linked | str:

@@ -15,7 +15,7 @@ from groute_py.kernels.cpu.sums import reach_of
 
 
 @njit(cache=True, nogil=True)
-def turn_around(
+def transpose(
     offsets: Any, heads: Any, weights: Any, incoming: Any, tails: Any, values: Any
 ) -> None:
     """Fill ``incoming`` (zero, shape (n + 1,)), ``tails`` and ``values`` with the arcs by head."""

@@ -41,7 +41,7 @@ struct Ending {
     double floor;    // no distance left to work on is smaller; infinite when none is left
     u32 all_quiet;   // all ranks ended by the verdict that all are quiet
     u32 overflowed;  // on some rank a sum did not fit in the distance type
-    u32 unheard;     // some peer did not report its end in time
+    u32 unreported;  // some peer did not report its end in time
 };
 
 // The ranks that exchange inside the kernel: all ranks, or those of one host. Their numbers among all ranks are

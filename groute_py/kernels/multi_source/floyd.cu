@@ -37,7 +37,7 @@ __device__ __forceinline__ void atomic_max(Distance* place, Distance value) {
 // One instruction for int32 on compute capability 9.0 and later (VIADDMNMX).
 __device__ __forceinline__ Distance by_way(Distance to, Distance on, Distance known) { return min(to + on, known); }
 
-// What a block has in shared memory: MIDDLES columns of to_middle, turned, and rows of onward.
+// What a block has in shared memory: MIDDLES columns of to_middle, transposed, and rows of onward.
 struct Stage {
     Distance to[MIDDLES][SLANTED];
     Distance on[MIDDLES][TILE];

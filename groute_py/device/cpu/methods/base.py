@@ -30,8 +30,8 @@ class AloneCpu(CpuDevice, ABC):
         """Another one of the same kind, without a graph."""
         return type(self)()
 
-    def rehearse(self, terms: Terms) -> None:
-        super().rehearse(terms)
+    def warm_up(self, terms: Terms) -> None:
+        super().warm_up(terms)
         distance_type = terms.distance_type
         if (type(self), distance_type) in self._compiled:
             return

@@ -23,7 +23,7 @@ class PullCpu(AloneCpu):
         self._incoming = np.zeros(share.own_count + 1, np.uint64)
         self._tails = np.empty(len(share.heads), np.uint32)
         self._values = np.empty(len(share.heads), terms.distance_type)
-        pull.turn_around(*self._arcs, self._incoming, self._tails, self._values)
+        pull.transpose(*self._arcs, self._incoming, self._tails, self._values)
         self.arrange()
 
     def arrange(self) -> None:

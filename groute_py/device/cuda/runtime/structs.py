@@ -95,7 +95,7 @@ ENDING = np.dtype(
         ("floor", np.float64),
         ("all_quiet", NUMBER),
         ("overflowed", NUMBER),
-        ("unheard", NUMBER),
+        ("unreported", NUMBER),
     ],
     align=True,
 )

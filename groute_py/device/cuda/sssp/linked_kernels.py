@@ -79,9 +79,9 @@ class LinkedKernels:
             with self._gpu.stream:
                 self._parts.outbox.fill(with_parents=False)
         self._gpu.stream.synchronize()
-        self.floor, all_quiet, overflowed, unheard = self._ending[0].item()
+        self.floor, all_quiet, overflowed, unreported = self._ending[0].item()
         self.all_quiet, self.overflowed = bool(all_quiet), bool(overflowed)
-        if unheard:
+        if unreported:
             raise RunError(
                 "another rank's kernel has not ended a second after this one was told to stop; "
                 "see whether something else keeps its GPU busy"
