@@ -3,7 +3,7 @@
  *
  * Models   groute_py/kernels/exchange/flow_control.cuh (leader_account_step, leader_update_cursors,
  *          leader_publish_counts), termination.cuh (leader_vote, leader_detect_termination),
- *          leader.cuh (leader_plan_step, leader_publish), push.cuh (write_to), sssp/relax.cuh (inbox),
+ *          leader.cuh (leader_plan_step, leader_publish), push.cuh (write_to), sssp/relax.cuh (grid_list_arrivals),
  *          and the loop of `relax` in sssp/near_far.cu.
  *
  * A rank's grid takes a step: it takes what has arrived (entries of rings, and dense pulls of peers

@@ -1,7 +1,7 @@
 /*
  * The ring of an inbox: credits, the fence before a count, and the dense pull when a ring is full.
  *
- * Models   groute_py/kernels/exchange/push.cuh (write_to, places_at), flow_control.cuh
+ * Models   groute_py/kernels/exchange/push.cuh (write_to, warp_reserve), flow_control.cuh
  *          (leader_account_step, leader_update_cursors, leader_publish_counts, is_due), and sssp/relax.cuh
  *          (inbox, sent). Rank 0 receives from every other rank.
  *

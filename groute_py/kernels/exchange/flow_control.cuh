@@ -90,7 +90,7 @@ __device__ __forceinline__ void leader_update_cursors(const Peers& peers, Leader
 }
 
 // The sum over peers of the values of their lanes; all lanes call it.
-__device__ __forceinline__ u64 sum_over_peers(const Peers& peers, u64 mine) {
+__device__ __forceinline__ u64 warp_sum_over_peers(const Peers& peers, u64 mine) {
     if (!is_peer(peers, lane())) mine = 0;
     for (u32 apart = MAX_PEERS / 2; apart; apart /= 2) mine += __shfl_xor_sync(~0u, mine, apart);
     return __shfl_sync(~0u, mine, 0);
@@ -103,9 +103,9 @@ __device__ __forceinline__ bool has_dense_pull(const PeerCursors& cursors) {
 // Arrivals for the next step: in the lower half the entries sent, in the upper half the distances to read in dense
 // pulls. A pull of a peer that owns no vertices counts as one, because the peer waits until all have done it. All lanes
 // call it.
-__device__ __forceinline__ u64 arrivals(const Peers& peers, const StepPlan& plan) {
+__device__ __forceinline__ u64 warp_arrivals(const Peers& peers, const StepPlan& plan) {
     const u32 p = lane() % MAX_PEERS;
     const PeerCursors& cursors = plan.cursors[p];
-    return sum_over_peers(
+    return warp_sum_over_peers(
         peers, cursors.end - cursors.begin + (has_dense_pull(cursors) ? (u64)max(peers.owned[p], 1u) << 32 : 0));
 }

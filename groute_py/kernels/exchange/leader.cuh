@@ -28,7 +28,7 @@ __device__ __forceinline__ void leader_publish(const Peers& peers, LeaderState& 
     __syncwarp();
 }
 
-// Loads the state that the launch before, or `begin`, has left.
+// Loads the state that the launch before, or `grid_initialize`, has left.
 __device__ __forceinline__ void leader_restore(const Control* control, LeaderState& leader) {
     Copy<StepPlan> plan(&control->plan);
     Copy<Exchange>(&control->exchange).put(&leader.own);
@@ -52,9 +52,9 @@ __device__ __forceinline__ void leader_plan_step(const Peers& peers, Exchange& e
     }
     while (true) {
         leader_update_cursors(peers, leader);
-        const u64 found = arrivals(peers, plan), arrived = (u32)found + (found >> 32);
+        const u64 found = warp_arrivals(peers, plan), arrived = (u32)found + (found >> 32);
         const u64 work = status.listed + arrived + leader.ll_arrived;
-        bool beyond = status.floor == INFINITE || waits(peers, status.floor, leader.mailbox.limit);
+        bool beyond = status.floor == INFINITE || is_beyond(peers, status.floor, leader.mailbox.limit);
         bool idle = !work && !status.pending && beyond && !leader.mailbox.quiet && !leader.mailbox.stop;
         __syncwarp();
         if (lane() == 0) {

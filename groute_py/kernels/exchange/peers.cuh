@@ -21,7 +21,7 @@ __device__ __forceinline__ bool exchanges(const Peers& peers) { return EXCHANGES
 
 // Whether a rank must not yet work at distance `floor`. It may work up to the bound inclusively, but only below a limit
 // that is less than the bound, because the next bucket begins at that limit.
-__device__ __forceinline__ bool waits(const Peers& peers, double floor, double limit) {
+__device__ __forceinline__ bool is_beyond(const Peers& peers, double floor, double limit) {
     return floor > limit || (floor == limit && limit < peers.bound);
 }
 

@@ -34,7 +34,7 @@ __device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, 
 }
 
 // Reserves `count` places in a peer's inbox and returns the first; all 32 lanes call it.
-__device__ __forceinline__ u64 places_at(const Rank& rank, u32 peer, u32 count) {
+__device__ __forceinline__ u64 warp_reserve(const Rank& rank, u32 peer, u32 count) {
     u64 first = 0;
     if (count && lane() == 0) first = atomicAdd(&rank.control->exchange.sent[peer], (u64)count);
     return __shfl_sync(~0u, first, 0);
@@ -45,13 +45,13 @@ __device__ __forceinline__ void warp_push(const Rank& rank, u32 to, const Entry&
     if (!__any_sync(~0u, to)) return;
     for (u32 p = 0; p < rank.peers.count; p++) {
         u32 mask = __ballot_sync(~0u, to >> p & 1);
-        u64 first = places_at(rank, p, __popc(mask));
+        u64 first = warp_reserve(rank, p, __popc(mask));
         if (to >> p & 1) write_to(rank, p, first + rank_among(mask), entry);
     }
 }
 
 // The same for a single lane, through the low-latency ring while that has room.
-__device__ __forceinline__ void push_one(const Rank& rank, u32 to, const Entry& entry) {
+__device__ __forceinline__ void push(const Rank& rank, u32 to, const Entry& entry) {
     Exchange& exchange = rank.control->exchange;
     for (; to; to &= to - 1) {
         u32 peer = __ffs(to) - 1;

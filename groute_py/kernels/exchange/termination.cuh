@@ -11,8 +11,8 @@ __device__ __forceinline__ void leader_vote(const Peers& peers, LeaderState& lea
     const Exchange& own = leader.own;
     const u32 p = lane() % MAX_PEERS;
     const PeerCursors& cursors = leader.plan.cursors[p];
-    const u64 sent = sum_over_peers(peers, own.sent[p] + own.ll_sent[p] + own.dense_pulls);
-    const u64 received = sum_over_peers(peers, cursors.begin + leader.ll_taken[p] + cursors.pulls_done);
+    const u64 sent = warp_sum_over_peers(peers, own.sent[p] + own.ll_sent[p] + own.dense_pulls);
+    const u64 received = warp_sum_over_peers(peers, cursors.begin + leader.ll_taken[p] + cursors.pulls_done);
     if (lane()) return;
     Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
     store_volatile(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);

@@ -93,8 +93,8 @@ struct Round {
             if (criterion & 1) reach = min(reach, reach_out(vertex, distance));
         }
         if ((thread() & ~31u) >= count) return;
-        lower(&place.tally().least[round % 3], nearest);
-        if (criterion & 1) lower(&place.tally().bound[round % 3], reach);
+        warp_lower(&place.tally().least[round % 3], nearest);
+        if (criterion & 1) warp_lower(&place.tally().bound[round % 3], reach);
     }
 
     __device__ __forceinline__ void settle(u64 round, u32 count) {
@@ -114,7 +114,7 @@ struct Round {
                 if (closing) frontier.closed[vertex] = CLOSED;
             }
             const bool staying = i < count && !closing;
-            u32 where = slot(next_count, staying);
+            u32 where = warp_slot(next_count, staying);
             if (staying) place.list(round + 1, where, vertex);
             settled += closing;
             if (__any_sync(~0u, closing)) relax(round, vertex, distance, closing, next_count);
@@ -130,8 +130,8 @@ struct Round {
     }
 
     __device__ __forceinline__ void report(Rounds* rounds) {
-        add_up(&rounds->relaxations, relaxed);
-        add_up(&rounds->settled, settled);
+        warp_add_to(&rounds->relaxations, relaxed);
+        warp_add_to(&rounds->settled, settled);
         if (overflowed) rounds->overflowed = 1;
     }
 
@@ -163,34 +163,35 @@ struct Round {
             degree = (u32)(load_read_only(&share.offsets[vertex + 1]) - begin);
         }
         relaxed += degree;
-        expand<ARCS>(begin, degree, [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
-            Arc arc[ARCS];
-            Distance reach[ARCS], known[ARCS];
+        warp_expand<ARCS>(begin, degree,
+                          [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
+                              Arc arc[ARCS];
+                              Distance reach[ARCS], known[ARCS];
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                arc[k] = {};
-                if (active[k]) arc[k] = load(&share.arcs[index[k]]);
-            }
+                              for (int k = 0; k < ARCS; k++) {
+                                  arc[k] = {};
+                                  if (active[k]) arc[k] = load(&share.arcs[index[k]]);
+                              }
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                Distance base = __shfl_sync(~0u, distance, source[k]);
-                reach[k] = active[k] ? sum(base, arc[k].weight) : UNREACHED;
-                known[k] = active[k] ? place.look(&distances[arc[k].head]) : UNREACHED;
-                if (active[k] && cutoff == NO_CUTOFF && reach[k] == UNREACHED) overflowed = true;
-            }
+                              for (int k = 0; k < ARCS; k++) {
+                                  Distance base = __shfl_sync(~0u, distance, source[k]);
+                                  reach[k] = active[k] ? sum(base, arc[k].weight) : UNREACHED;
+                                  known[k] = active[k] ? place.look(&distances[arc[k].head]) : UNREACHED;
+                                  if (active[k] && cutoff == NO_CUTOFF && reach[k] == UNREACHED) overflowed = true;
+                              }
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                bool nearer = reach[k] <= cutoff && reach[k] < known[k];
-                known[k] = nearer ? atomic_min(&distances[arc[k].head], reach[k]) : (Distance)0;
-            }
+                              for (int k = 0; k < ARCS; k++) {
+                                  bool nearer = reach[k] <= cutoff && reach[k] < known[k];
+                                  known[k] = nearer ? atomic_min(&distances[arc[k].head], reach[k]) : (Distance)0;
+                              }
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                bool opened = known[k] == UNREACHED;
-                if (!__any_sync(~0u, opened)) continue;
-                u32 where = slot(next_count, opened);
-                if (opened) place.list(round + 1, where, arc[k].head);
-            }
-        });
+                              for (int k = 0; k < ARCS; k++) {
+                                  bool opened = known[k] == UNREACHED;
+                                  if (!__any_sync(~0u, opened)) continue;
+                                  u32 where = warp_slot(next_count, opened);
+                                  if (opened) place.list(round + 1, where, arc[k].head);
+                              }
+                          });
     }
 };
 

@@ -43,7 +43,7 @@ struct Control : Seen {
     u32 taken[3];           // near entries handed out to warps of a grid-wide step; rotates: read, written, cleared
     u32 chunks_taken[3];    // the same for row chunks
     u32 cut_count[2];       // row chunks that a step relaxes itself; alternates: counted, cleared
-    u32 bottomed;           // last step, from 1, in which a block other than a listening leader reached the depth limit
+    u32 depth_reached_in;   // last step, from 1, in which a block other than a listening leader reached the depth limit
     u32 dirty_count;
     u32 overflowed;  // 1 if a sum did not fit in the distance type
     u32 level;       // 1 if some tight arc is level

@@ -141,7 +141,7 @@ __device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distanc
         if (blockIdx.x == 0 && threadIdx.x == 0) sweep->changed[round % 3] = 0;
         round++;
     }
-    add_up(&sweep->relaxations, relaxed);
+    warp_add_to(&sweep->relaxations, relaxed);
     if (overflowed && cutoff == NO_CUTOFF) sweep->overflowed = 1;
     grid_sync(control, phase);  // all have read the words that change next
     if (blockIdx.x == 0 && threadIdx.x == 0) sweep->rounds = round;

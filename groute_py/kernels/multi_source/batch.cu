@@ -59,7 +59,7 @@ __device__ __forceinline__ Distance reach(const Source<Marks>& source, u32 verte
     return distance;
 }
 
-__device__ __forceinline__ Distance least_of_block(Distance mine, Distance* shared) {
+__device__ __forceinline__ Distance block_minimum(Distance mine, Distance* shared) {
     __syncthreads();
     if (threadIdx.x == 0) *shared = LARGEST_DISTANCE;
     __syncthreads();
@@ -111,7 +111,7 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
 
 // Moves all vertices from far to the list.
 template <class Marks>
-__device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pending, u32* pending_count) {
+__device__ __forceinline__ void block_list_far(const Source<Marks>& source, u32* pending, u32* pending_count) {
     for (u32 word = threadIdx.x; word < source.words; word += CREW) {
         volatile u32* place = source.marks.at(source.words + word);
         u32 bits = *place;
@@ -124,8 +124,8 @@ __device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pendi
 
 // Moves listed vertices below the new threshold to near; returns the least distance that stays in far.
 template <class Marks>
-__device__ __forceinline__ Distance split_far(const Source<Marks>& source, const u32* pending, u32 count,
-                                              Distance before) {
+__device__ __forceinline__ Distance block_split_far(const Source<Marks>& source, const u32* pending, u32 count,
+                                                    Distance before) {
     Distance least = LARGEST_DISTANCE;
     for (u32 i = threadIdx.x; i < count; i += CREW) {
         u32 vertex = pending[i];
@@ -144,9 +144,9 @@ __device__ __forceinline__ Distance split_far(const Source<Marks>& source, const
 
 // Solves for one source after another. lists: 2 · vertices, of this block.
 template <class Marks>
-__device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta,
-                                              const u32* sources, u32 count, Distance* rows, u32* lists, Marks marks,
-                                              u32* counter, u32* overflowed) {
+__device__ __forceinline__ void block_solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices,
+                                                    Distance delta, const u32* sources, u32 count, Distance* rows,
+                                                    u32* lists, Marks marks, u32* counter, u32* overflowed) {
     __shared__ u32 job, sizes[3], long_count, long_rows[LONG_ROWS];
     __shared__ Distance shared_least;
     Source<Marks> source;
@@ -179,13 +179,13 @@ __device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* 
             source.next_count = &sizes[(level + 1) % 3];
             if (threadIdx.x == 0) sizes[(level + 2) % 3] = 0;
             if (size == 0) {
-                Distance nearest = least_of_block(least, &shared_least);
+                Distance nearest = block_minimum(least, &shared_least);
                 if (nearest == LARGEST_DISTANCE) break;
                 Distance before = source.threshold;
                 source.threshold = beyond(nearest, delta);
-                list_far(source, near, &sizes[level % 3]);  // both were empty
+                block_list_far(source, near, &sizes[level % 3]);  // both were empty
                 __syncthreads();
-                least = split_far(source, near, sizes[level % 3], before);
+                least = block_split_far(source, near, sizes[level % 3], before);
                 __syncthreads();
                 continue;
             }
@@ -230,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     u64 words = (vertices + 31) / 32;
     lists += 2ull * vertices * blockIdx.x;
     auto solve = [=](auto where) {
-        solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, where, counter, overflowed);
+        block_solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, where, counter, overflowed);
     };
     if (marks)
         solve(DistantMarks{marks + 2 * words * blockIdx.x});

@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     }
                 }
             }
-            if (__any_sync(~0u, remote)) mark_dirty(share, work, control, head, remote);
+            if (__any_sync(~0u, remote)) warp_mark_dirty(share, work, control, head, remote);
         }
     }
 }
@@ -130,7 +130,7 @@ extern "C" __global__ void list_claimed(const __grid_constant__ Share share, con
     u32 rows = share.rows, stride = gridDim.x * blockDim.x, rounded = (rows + 31) & ~31u;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < rounded; v += stride) {
         bool claimed = v < rows && (work.parent[v] >= 0 || v == source);
-        u32 place = slot(&control->claimed_count, claimed);
+        u32 place = warp_slot(&control->claimed_count, claimed);
         if (claimed) work.claimed[place] = v;
     }
 }
@@ -155,9 +155,9 @@ struct ClaimOnward {
                 won = atomicCAS((u64*)&work.parent[head], ~0ull, global_number(share, tail)) == ~0ull;
         }
         bool remote = won && head >= share.rows;
-        u32 place = slot(&control->claimed_count, won && !remote);
+        u32 place = warp_slot(&control->claimed_count, won && !remote);
         if (won && !remote) work.claimed[place] = head;
-        if (__any_sync(~0u, remote)) mark_dirty(share, work, control, head, remote);
+        if (__any_sync(~0u, remote)) warp_mark_dirty(share, work, control, head, remote);
     }
 };
 
@@ -177,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
             first = share.offsets[visit.vertex];
             degree = (u32)(share.offsets[visit.vertex + 1] - first);
         }
-        expand<1>(first, degree, [&](const bool (&active)[1], const Offset(&index)[1], const u32(&from)[1]) {
+        warp_expand<1>(first, degree, [&](const bool (&active)[1], const Offset(&index)[1], const u32(&from)[1]) {
             visit(active[0], index[0], from[0]);
         });
     }
@@ -196,6 +196,6 @@ extern "C" __global__ void merge_claims(const __grid_constant__ Work work, Contr
         if (vertex != source && distances[index] == work.distance[vertex])
             won = atomicCAS((u64*)&work.parent[vertex], ~0ull, (u64)parents[index]) == ~0ull;
     }
-    u32 place = slot(&control->claimed_count, won && onward);
+    u32 place = warp_slot(&control->claimed_count, won && onward);
     if (won && onward) work.claimed[place] = vertex;
 }

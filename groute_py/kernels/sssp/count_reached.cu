@@ -12,5 +12,5 @@ extern "C" __global__ void count_reached(const __grid_constant__ Share share, co
         if (work.distance[v] == UNREACHED) continue;
         mine += share.degrees ? share.degrees[v] : share.offsets[v + 1] - share.offsets[v];
     }
-    add_up(arcs, mine);
+    warp_add_to(arcs, mine);
 }

@@ -13,7 +13,7 @@
 #define NEW_SOLVE 2  // a new solve: only the source is reached, and it is the only near entry
 
 // Clears the control block except the grid barrier, which is in use; one warp calls it.
-__device__ __forceinline__ void clear(Control* control) {
+__device__ __forceinline__ void warp_clear(Control* control) {
     u32* words = (u32*)control;
     for (u32* word = words + lane(); word < (u32*)&control->barrier; word += 32) *word = 0;
     __syncwarp();
@@ -36,13 +36,13 @@ __device__ void list_source(const Rank& rank, u32 source, Distance width) {
     }
 }
 
-__device__ void begin(const Rank& rank, u32 begins, u32 source, Distance width) {
+__device__ void grid_initialize(const Rank& rank, u32 begins, u32 source, Distance width) {
     const Share& share = rank.share;
     const Work& work = rank.work;
     const Peers& peers = rank.peers;
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
     if (thread < 32) {
-        if (begins == NEW_SOLVE) clear(rank.control);
+        if (begins == NEW_SOLVE) warp_clear(rank.control);
         if (lane() == 0) {
             rank.control->plan = StepPlan{};
             rank.control->exchange = Exchange{};

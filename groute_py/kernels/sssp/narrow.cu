@@ -14,12 +14,12 @@ extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* co
         Ready ready = {};
         bool live = false;
         if (i < now.near_in_count) {
-            ready = listed_at(now.near_in, i);
+            ready = entry_in(now.near_in, i);
             live = ready.distance == load_l2(&work.distance[ready.vertex]);
         }
         bool close = live && ready.distance < threshold;
-        append(work, control, now.near_out, entry_of(ready), ready.tail, close);
-        append(work, control, now.far, entry_of(ready), ready.tail, live && !close);
+        warp_append(work, control, now.near_out, entry_of(ready), ready.tail, close);
+        warp_append(work, control, now.far, entry_of(ready), ready.tail, live && !close);
     }
     for (u32 i = thread; i < now.chunks_in_count; i += stride)
         now.chunks_out[atomicAdd(now.chunks_out_count, 1u)] = load(&now.chunks_in[i]);

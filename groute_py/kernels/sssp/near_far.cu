@@ -60,13 +60,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     }
     __syncthreads();
     if (begins != GO_ON) {
-        begin(rank, begins, source, first);
+        grid_initialize(rank, begins, source, first);
         grid_sync(control, phase);
     }
     if (max_steps == 0) return;
-    if (exchanging && blockIdx.x == 0) clear(peers.next);
+    if (exchanging && blockIdx.x == 0) block_clear(peers.next);
     if (exchanging && is_leader_block() && threadIdx.x < 32) leader_restore(control, leader);
-    look_at(control, seen, peers);
+    block_load_seen(control, seen, peers);
 
     u32 step = seen.step, far_side = seen.far_side;
     const u32 last_step = step + max_steps;
@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 break;
             }
         }
-        clear_ahead(control, step, far_side);
+        grid_clear_ahead(control, step, far_side);
         bool listed = near_count + chunk_count > 0;
         auto end = [&] { return up_to() < (double)bound ? (Distance)up_to() : bound; };
         // the shared bucket has moved, and this rank has work in it
@@ -134,10 +134,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             owes = true;
             if (chunk_count == 0 &&
                 ((u64)near_count + arrived) * max(work.mean_degree / BUSY, 1u) <= gridDim.x * LOCAL_ENTRIES)
-                take_local_step(rank, begun, staged, depth, bucket_begin, threshold, cutoff, bound, relaxed);
+                grid_take_local_step(rank, begun, staged, depth, bucket_begin, threshold, cutoff, bound, relaxed);
             else
-                take_grid_step(rank, begun(), staged, arrived > 0, bucket_begin, threshold, cutoff, bound, relaxed,
-                               after_split == CAUGHT_UP, foresee);
+                grid_take_wide_step(rank, begun(), staged, arrived > 0, bucket_begin, threshold, cutoff, bound, relaxed,
+                                    after_split == CAUGHT_UP, foresee);
             steps++;
             after_split = 0;
             served = !listed;
@@ -150,11 +150,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                 if (last) break;
                 if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
                 grid_sync(control, phase);  // cleared before vertices that find no place set it again
-                recover_spilled(share, work, control, now);
+                grid_recover_spilled(share, work, control, now);
             } else if (!behind && pulls(far_count) &&
                        (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
                 floor = (double)bound;
-                bool idle = exchanging ? waits(peers, floor, up_to()) : floor > limit;
+                bool idle = exchanging ? is_beyond(peers, floor, up_to()) : floor > limit;
                 if (last || (idle && !exchanging)) break;
                 if (!idle) {
                     if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = LARGEST_DISTANCE;
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                     open(beyond, true);
                     // with weight classes most near vertices have no arc to relax if long arcs are deferred again
                     if (share.unit > 0 && is_narrow(work, bucket_begin, threshold)) bound = threshold;
-                    pull(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
+                    grid_pull_deferred(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
                     base = bucket_begin;
                     owes = false;
                     after_split = OPENED;
@@ -174,7 +174,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             } else {
                 const Distance before = threshold, from = after_split ? least_far : threshold;
                 floor = far_count ? (double)from : (double)INFINITE;
-                bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, up_to()) : floor > limit));
+                bool idle =
+                    far_count == 0 || (!behind && (exchanging ? is_beyond(peers, floor, up_to()) : floor > limit));
                 if (last || (idle && !exchanging)) break;
                 if (behind) {
                     bucket_begin =
@@ -193,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                     now.far = far_list(work, control, far_side);
                     if (behind) now.near_out = now.near_in;
                     Distance* least = &control->least_far[far_side];
-                    split_far(rank, far, far_count, now, staged, before, threshold, bound, least);
+                    grid_split_far(rank, far, far_count, now, staged, before, threshold, bound, least);
                     after_split = behind ? CAUGHT_UP : OPENED;
                 }
                 if (behind) {  // relax the entries of near and of the split in the step that follows
@@ -201,12 +202,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                         if (lane() == 0) control->plan.near = load_volatile(now.near_in.count);
                     };
                     grid_sync(control, phase, [] {}, count, [] {});
-                    look_at(control, seen, peers);
+                    block_load_seen(control, seen, peers);
                     continue;
                 }
             }
             if (arrived) {
-                merge_inbox(rank, now, staged, bucket_begin, bound);
+                grid_merge_arrivals(rank, now, staged, bucket_begin, bound);
                 owes = true;
             }
         }
@@ -239,13 +240,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         grid_sync(control, phase, poll, decide, [&] {
             if (exchanging) leader_publish(peers, leader, status);
         });
-        look_at(control, seen, peers);
+        block_load_seen(control, seen, peers);
     }
     if (exchanging && is_leader_block() && threadIdx.x < 32) {
         Copy<Exchange>(&leader.own).put(&exchange);
         leader_shut_down(peers, control, seen.plan.stopped, floor);
     }
-    add_up(&control->relaxations, relaxed);
+    warp_add_to(&control->relaxations, relaxed);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         control->steps += steps;
         control->step = step;

@@ -11,7 +11,7 @@
 
 // Copies the control words to shared memory, with the leader's decisions (`StepPlan`) if there are peers; all threads
 // of a block call it.
-__device__ __forceinline__ void look_at(const Control* control, Seen& seen, const Peers& peers) {
+__device__ __forceinline__ void block_load_seen(const Control* control, Seen& seen, const Peers& peers) {
     const u32 plan = exchanges(peers) ? sizeof(StepPlan) - (MAX_PEERS - peers.count) * sizeof(PeerCursors) : 0;
     const u32 bytes = sizeof(Seen) - sizeof(StepPlan) + plan;
     const u32* from = (const u32*)(const Seen*)control;
@@ -60,7 +60,7 @@ __device__ __forceinline__ StepLists begin_step(const Work& work, Control* contr
 __device__ __forceinline__ u64 weight_of(u32 entries, u32 chunks) { return entries + ROW_CHUNK / 4 * (u64)chunks; }
 
 // Clears the counters that the previous step read: the step after next writes them.
-__device__ __forceinline__ void clear_ahead(Control* control, u32 step, u32 far_side) {
+__device__ __forceinline__ void grid_clear_ahead(Control* control, u32 step, u32 far_side) {
     if (blockIdx.x || threadIdx.x) return;
     control->near_count[(step + 2) % 3] = 0;
     control->taken[(step + 2) % 3] = 0;
@@ -82,7 +82,7 @@ __device__ __forceinline__ u32 places_at_once(u32 count, u32 shares, u32 least, 
 // of a warp are assigned statically, later ones by an atomic ticket, which is drawn while the warp works on the group
 // before. `taken` is the shared ticket counter, from 0.
 template <class Visit>
-__device__ __forceinline__ void hand_out(u32* taken, u32 count, u32 each, u32 rounds, Visit visit) {
+__device__ __forceinline__ void grid_for_dynamic(u32* taken, u32 count, u32 each, u32 rounds, Visit visit) {
     const int round = grid_warps() * each, fixed = rounds * round;
     for (int next = (int)(grid_warp() * each) - fixed; (u32)(next + fixed) < count;) {  // counted from the first ticket
         int after = next + round;

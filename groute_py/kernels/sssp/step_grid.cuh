@@ -7,24 +7,24 @@
 #include "sssp/warp_lists.cuh"
 
 // Merges the arrivals into the worklists without relaxing them.
-__device__ __forceinline__ void merge_inbox(const Rank& rank, const StepLists& to, Staging& staged,
-                                            Distance bucket_begin, Distance bound) {
+__device__ __forceinline__ void grid_merge_arrivals(const Rank& rank, const StepLists& to, Staging& staged,
+                                                    Distance bucket_begin, Distance bound) {
     WarpLists lists{rank, to, staged, bound};
     lists.only_arrivals = true;
     u32 none = 0;
     Relax<WarpLists> relax{rank, to, lists, bucket_begin, LARGEST_DISTANCE, NO_CUTOFF, bound, none};
-    relax.inbox();
-    if (is_leader_block()) relax.ll_rings();
-    lists.flush();
+    relax.grid_list_arrivals();
+    if (is_leader_block()) relax.block_list_ll_arrivals();
+    lists.warp_flush();
 }
 
 // Merges the arrivals into the near list of this step, before it is relaxed: if a vertex arrives several times, only
 // its last entry is relaxed.
-__device__ __forceinline__ void join_inbox(const Rank& rank, StepLists& now, Staging& staged, Distance bucket_begin,
-                                           Distance bound) {
+__device__ __forceinline__ void grid_join_arrivals(const Rank& rank, StepLists& now, Staging& staged,
+                                                   Distance bucket_begin, Distance bound) {
     StepLists to = now;
     to.near_out = now.near_in;
-    merge_inbox(rank, to, staged, bucket_begin, bound);
+    grid_merge_arrivals(rank, to, staged, bucket_begin, bound);
     grid_sync(rank.control, rank.phase);
     now.near_in_count = min(load_l2(now.near_in.count), rank.work.capacity);
 }
@@ -34,21 +34,21 @@ __device__ __forceinline__ void join_inbox(const Rank& rank, StepLists& now, Sta
     4  // all but 1 / DYNAMIC_SHARE of the groups are static: atomics on one word may take longer than short rows
 
 // Relaxes near and the first `sent` entries of the inbox.
-__device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) {
+__device__ __forceinline__ void grid_relax_entries(Relax<WarpLists>& relax, u32 sent) {
     const u32 listed = relax.now.near_in_count, count = listed + sent, warps = grid_warps();
     const u32 each = places_at_once(count, NEAR_GROUPS, min(count / warps + 1, FEW), 32);
     const u32 groups = count / (warps * each);
-    hand_out(relax.now.taken, count, each, max(groups - groups / DYNAMIC_SHARE, 1u), [&](u32 first) {
+    grid_for_dynamic(relax.now.taken, count, each, max(groups - groups / DYNAMIC_SHARE, 1u), [&](u32 first) {
         const u32 index = first + lane();
         const bool wanted = lane() < each && index < count;
         const bool is_sent = exchanges(relax.rank.peers) && index >= listed;
         Ready ready = {};
         if (wanted && is_sent)
-            ready = of_entry(relax.sent(index - listed), NO_VERTEX);
+            ready = without_row(relax.sent_entry(index - listed), NO_VERTEX);
         else if (wanted)
-            ready = listed_at(relax.now.near_in, index);
-        if (wanted) ready = looked_up(relax.rank.share, ready);
-        relax.rows(wanted, ready, is_sent);
+            ready = entry_in(relax.now.near_in, index);
+        if (wanted) ready = with_row(relax.rank.share, ready);
+        relax.warp_relax_rows(wanted, ready, is_sent);
     });
 }
 
@@ -59,26 +59,26 @@ __device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) 
 //     the mirrors do not have.
 // `foresee(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
 template <class Foresee>
-__device__ __forceinline__ void take_grid_step(const Rank& rank, StepLists now, Staging& staged, bool arrived,
-                                               Distance bucket_begin, Distance threshold, Distance cutoff,
-                                               const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
+__device__ __forceinline__ void grid_take_wide_step(const Rank& rank, StepLists now, Staging& staged, bool arrived,
+                                                    Distance bucket_begin, Distance threshold, Distance cutoff,
+                                                    const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
     const StepPlan& plan = rank.seen.plan;
     const bool once =
         !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.ll_arrived;
-    if (arrived && !once) join_inbox(rank, now, staged, bucket_begin, bound);
+    if (arrived && !once) grid_join_arrivals(rank, now, staged, bucket_begin, bound);
     {
         StepLists to = now;
         to.chunks_out_count = now.cut_count;
         WarpLists lists{rank, to, staged, bound};
         Relax<WarpLists> relax{rank, to, lists, bucket_begin, threshold, cutoff, bound, relaxed};
-        relax_groups(relax, once ? plan.sent : 0);
-        lists.flush();
+        grid_relax_entries(relax, once ? plan.sent : 0);
+        lists.warp_flush();
     }
     grid_sync(rank.control, rank.phase);
     const u32 cut = min(load_l2(now.cut_count), rank.work.chunk_capacity);
     foresee(arcs_due(rank.work, 0, now.chunks_in_count + cut));
     WarpLists lists{rank, now, staged, bound};
     Relax<WarpLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
-    relax.chunks(cut);
-    lists.flush();
+    relax.grid_relax_chunks(cut);
+    lists.warp_flush();
 }

@@ -40,7 +40,7 @@ extern "C" __global__ void sum_asymmetry(const __grid_constant__ Share share, u6
         u64 weight = weight_bits(arc), from = global_number(share, tail), to = global_number(share, arc.head);
         mine += number_of(from, to, weight, seed) - number_of(to, from, weight, seed);
     });
-    add_up(sum, mine);
+    warp_add_to(sum, mine);
 }
 
 // Counts the arcs that lead to each vertex.

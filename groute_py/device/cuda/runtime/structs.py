@@ -203,7 +203,7 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("taken", NUMBER, 3),
         ("chunks_taken", NUMBER, 3),
         ("cut_count", NUMBER, 2),
-        ("bottomed", NUMBER),
+        ("depth_reached_in", NUMBER),
         ("dirty_count", NUMBER),
         ("overflowed", NUMBER),
         ("level", NUMBER),
