@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from groute_py.device.base import Windows, alike
+from groute_py.device.base import Buckets, alike
 from groute_py.device.registry import NEAR_FAR, Makers
 from groute_py.graph.facts import Facts
 
 
-def no_windows(facts: Facts, device: str, ranks: int) -> Windows:
+def no_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
     """Of a method that has no Δ."""
     return alike(math.inf)
 
@@ -29,10 +29,10 @@ class Algorithm:
         float_weights: whether weights may be floats.
         pads: whether the greatest int64 stands for no arc to it, so that none may weigh it.
         contracts: whether it needs a hierarchy of the graph, made before it is loaded.
-        distributed: whether several ranks share the work, by near–far relaxation with the windows
+        distributed: whether several ranks share the work, by near–far relaxation with the buckets
             below; else one rank has the whole graph and the others wait.
         devices: what relaxes where one rank has the whole graph, by ``cpu`` and ``cuda``.
-        windows: from the graph's facts, the device's name and the number of ranks.
+        buckets: from the graph's facts, the device's name and the number of ranks.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Algorithm:
     contracts: bool = False
     distributed: bool = False
     devices: Makers = field(default_factory=lambda: NEAR_FAR)
-    windows: Callable[[Facts, str, int], Windows] = no_windows
+    buckets: Callable[[Facts, str, int], Buckets] = no_buckets
 
     def makers(self, ranks: int) -> Makers:
         """The devices that the method uses on this number of ranks."""

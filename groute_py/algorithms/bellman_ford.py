@@ -1,7 +1,7 @@
 """Bellman-Ford with a worklist (Moore, 1959).
 
 Only vertices whose distance has improved relax their arcs. This is near–far relaxation with one
-window of infinite width. Negative weights are allowed. A reachable negative cycle would make the
+bucket of infinite width. Negative weights are allowed. A reachable negative cycle would make the
 work endless, so `groute_py.engine.negative_cycle` watches its progress.
 """
 

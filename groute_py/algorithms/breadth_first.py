@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from groute_py.algorithms.base import Algorithm
 from groute_py.algorithms.delta_stepping import BUSY_DEGREE, automatic_delta
-from groute_py.device.base import Windows, alike
+from groute_py.device.base import Buckets, alike
 from groute_py.device.registry import on_cpu, on_gpu
 from groute_py.graph.facts import Facts
 
 LEVELS_AHEAD = 1024.0
-"""Of a window on GPUs, where levels come nearly in order by themselves; measured, see
+"""Of a bucket on GPUs, where levels come nearly in order by themselves; measured, see
 docs/what-we-learned.md#methods."""
 
 
-def windows(facts: Facts, device: str, ranks: int) -> Windows:
+def buckets(facts: Facts, device: str, ranks: int) -> Buckets:
     """For near–far relaxation."""
     in_order = ranks == 1 or facts.mean_degree < BUSY_DEGREE
     if device == "cuda" and in_order:
@@ -41,5 +41,5 @@ ALGORITHM = Algorithm(
         "cpu": on_cpu("groute_py.device.cpu.methods.bfs", "BreadthFirst"),
         "cuda": on_gpu("groute_py.device.cuda.methods.bfs", "BreadthFirst"),
     },
-    windows=windows,
+    buckets=buckets,
 )

@@ -2,7 +2,7 @@
 
 Vertices nearer than a threshold are relaxed first, in any order and as often as they improve. When
 none is left, the threshold moves to Δ above the nearest of the other vertices. A small Δ works like
-Dijkstra (few relaxations, many windows), a large one like Bellman-Ford.
+Dijkstra (few relaxations, many buckets), a large one like Bellman-Ford.
 
 The automatic Δ is c · mean weight / mean degree: the weight a path gains until about one vertex
 has been settled by each arc of the frontier (the form of Davidson et al. and of cuGraph). c grows
@@ -15,9 +15,9 @@ with how much work a device can take at once. Two things are known besides, both
 * If they have fewer arcs, such a GPU, and several GPUs, have room for more work: Δ grows with the
   room that the vertices leave, and with the square root of the number of GPUs.
 
-On GPUs the first windows are narrower than Δ if arcs are many. Few vertices hold most of the arcs
-then, and paths to them are short: narrow windows relax them in order, nearly once each. The other
-vertices are many, with few arcs each, and wide windows are enough for them. So windows begin at a
+On GPUs the first buckets are narrower than Δ if arcs are many. Few vertices hold most of the arcs
+then, and paths to them are short: narrow buckets relax them in order, nearly once each. The other
+vertices are many, with few arcs each, and wide buckets are enough for them. So buckets begin at a
 small part of Δ and grow.
 """
 
@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 
 from groute_py.algorithms.base import Algorithm
-from groute_py.device.base import Windows, alike
+from groute_py.device.base import Buckets, alike
 from groute_py.graph.facts import Facts
 
 PARALLELISM = {"cpu": 8.0, "cuda": 128.0}
@@ -39,50 +39,51 @@ FILLS_GPU, MOST_ROOM = 1 << 22, 4.0
 """Vertices whose frontiers keep a GPU busy; a smaller graph counts as leaving room up to this."""
 
 GROWTH = 256.0
-"""Δ over the first window, where the graph fills a GPU."""
+"""Δ over the first bucket, where the graph fills a GPU."""
 
 MANY_ARCS, GROWING_DEGREE = 1 << 23, 16.0
-"""Arcs, and mean degree, from which windows grow."""
+"""Arcs, and mean degree, from which buckets grow."""
 
-OUTER_BELOW = 2.0
-"""Mean weights: few arcs lead out of a window that is as wide."""
+PULL_BELOW = 2.0
+"""Mean weights: few arcs lead out of a bucket that is as wide."""
 
-GRADE_UNITS, LEAST_UNIT = 256, 2.0**-100
-"""Units of grades to the mean weight: the highest grade is half of it. And what float32 holds."""
+WEIGHT_CLASS_UNITS, LEAST_UNIT = 256, 2.0**-100
+"""Units of weight classes to the mean weight, of which the highest class is half; and what float32
+holds."""
 
 WIDEST_GROWN = 1e38
-"""Δ up to which they do: hints tell parts of Δ apart by a float32; see
+"""Δ up to which they do: the filter tells parts of Δ apart by a float32; see
 `kernels/sssp/distance_filter.cuh`."""
 
 
-def automatic_windows(facts: Facts, device: str, ranks: int) -> Windows:
-    """Windows of width Δ; on a GPU and with many arcs the first is narrower."""
+def automatic_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
+    """Buckets of width Δ; on a GPU and with many arcs the first is narrower."""
     delta = automatic_delta(facts, device, ranks)
     many = facts.arc_count >= MANY_ARCS and facts.mean_degree >= GROWING_DEGREE
     if device != "cuda" or not many or delta > WIDEST_GROWN:
         return alike(delta)
-    return Windows(_usable(delta * _room(facts) / GROWTH, facts), delta)
+    return Buckets(_usable(delta * _room(facts) / GROWTH, facts), delta)
 
 
-def outer_below(facts: Facts, windows: Windows) -> float:
-    """The width of windows from which pulling outer arcs does not pay; 0 if it never does.
+def pull_below_width(facts: Facts, buckets: Buckets) -> float:
+    """The width of buckets from which pulling deferred arcs does not pay; 0 if it never does.
 
-    It pays only if windows grow, and not with negative weights, with which a far tail may improve
+    It pays only if buckets grow, and not with negative weights, with which a far tail may improve
     a vertex.
     """
-    pulls = windows.first < windows.widest and not facts.has_negative
-    return OUTER_BELOW * facts.mean if pulls else 0.0
+    pulls = buckets.first < buckets.widest and not facts.has_negative
+    return PULL_BELOW * facts.mean if pulls else 0.0
 
 
-def grade_unit(facts: Facts) -> float:
+def weight_class_unit(facts: Facts) -> float:
     """A power of two, a 256th of the mean weight or down to half of it; for integers at least 1."""
     least = LEAST_UNIT if facts.weight_type.kind == "f" else 1.0
-    units = min(max(facts.mean, least), WIDEST_GROWN) / GRADE_UNITS
+    units = min(max(facts.mean, least), WIDEST_GROWN) / WEIGHT_CLASS_UNITS
     return max(2.0 ** math.floor(math.log2(units)), least)
 
 
 def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
-    """Δ from the graph: at least 1 for integers, so that a window always moves."""
+    """Δ from the graph: at least 1 for integers, so that a bucket always moves."""
     if device != "cuda":
         return stride(facts, device)
     delta = _plain(facts, device)
@@ -122,5 +123,5 @@ ALGORITHM = Algorithm(
     summary="near–far Δ-stepping",
     complexity="n·m; m and a little more where Δ fits",
     distributed=True,
-    windows=automatic_windows,
+    buckets=automatic_buckets,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
-from groute_py.graph.symmetrize import turned
+from groute_py.graph.symmetrize import transposed
 from groute_py.many.request import Request
 
 Load = Callable[[], tuple[Graph, NDArray[np.int64] | None]]
@@ -46,5 +46,5 @@ class Choices:
         whole = graph.to_host() if self.weighted else graph.with_unit_weights()
         if not self.reverse:
             return whole
-        offsets, heads, weights = turned(whole.offsets, whole.heads, whole.weights)
+        offsets, heads, weights = transposed(whole.offsets, whole.heads, whole.weights)
         return replace(whole, offsets=offsets, heads=heads, weights=weights)

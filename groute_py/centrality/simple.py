@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
-from groute_py.graph.symmetrize import turned
+from groute_py.graph.symmetrize import transposed
 from groute_py.kernels.cpu.zero_cycle import find_cycle
 
 MOST_NAMED = 10
@@ -50,7 +50,7 @@ def simple_graph(graph: Graph) -> SimpleGraph:
     ([2], [0.0, 0.0, 2.0, 2.0])
     """
     numbers = np.arange(graph.arc_count)
-    offsets, heads, ids = turned(*turned(graph.offsets, graph.heads, numbers))
+    offsets, heads, ids = transposed(*transposed(graph.offsets, graph.heads, numbers))
     tails = np.repeat(np.arange(graph.vertex_count, dtype=heads.dtype), np.diff(offsets))
     proper = tails != heads
     begins = np.ones(len(heads), np.bool_)
@@ -80,7 +80,7 @@ def refuse_zero_cycles(graph: Graph) -> None:
     zero = graph.weights == 0
     before = np.concatenate([[0], np.cumsum(zero)])
     offsets, heads = before[graph.offsets], graph.heads[zero]
-    in_offsets, tails, _ = turned(offsets, heads, heads)
+    in_offsets, tails, _ = transposed(offsets, heads, heads)
     cycle = find_cycle(offsets, heads, in_offsets, tails)
     if len(cycle):
         ids = [quoted(name) for name in graph.numbering.ids_of(cycle[:MOST_NAMED]).tolist()]

@@ -185,7 +185,7 @@ def _values(
     found: Any, measure: str, normalized: bool, whole: Any, top: int, output: str | None
 ) -> dict[str, Any]:
     """What the answer says of the values, which are saved."""
-    from groute_py.system.atomic_file import replacing, told
+    from groute_py.system.atomic_file import replacing, translating_errors
 
     if measure in NUMBERS:
         return _number(found, measure, whole)
@@ -201,7 +201,7 @@ def _values(
         answer["reaches_all"] = found.complete
     if output is not None:
         path = Path(output)
-        with told(path), replacing(path) as file:
+        with translating_errors(path), replacing(path) as file:
             form_of(path)(columns, file)
         answer["output"] = output
     best = (-scores.values).argsort(kind="stable")[:top]

@@ -36,7 +36,7 @@ from groute_py.cli.query import query
 from groute_py.cli.repeats import Commands
 from groute_py.cli.route import route
 from groute_py.cli.show import warning
-from groute_py.cli.signals import be_deaf, be_done, first_heard, on_signal, raise_dropped
+from groute_py.cli.signals import be_deaf, be_done, first_signal, on_signal, raise_dropped
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
@@ -91,10 +91,10 @@ def main() -> NoReturn:
     except click.ClickException as error:
         _end_in_order(printable(error.format_message()), 2, _usage(error))
     except GrouteError as error:
-        _end(error if error.by_signal else first_heard() or error)
+        _end(error if error.by_signal else first_signal() or error)
     except Exception as error:  # noqa: BLE001 - the wall
-        if (heard := first_heard()) is not None:
-            _end(heard)  # native code, as an import, has made an error of its own of it
+        if (received := first_signal()) is not None:
+            _end(received)  # native code, as an import, has made an error of its own of it
         if isinstance(error, OSError) and error.errno in FULL:
             _end_all_ranks(f"cannot write: {error.strerror}; make room, or write elsewhere", 1)
         # a defect, or something the machine did: show where, and leave no rank waiting

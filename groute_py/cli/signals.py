@@ -63,7 +63,7 @@ def on_signal(number: signal.Signals, error_of: Callable[[], GrouteError]) -> No
     signal.signal(number, handler)
 
 
-def first_heard() -> GrouteError | None:
+def first_signal() -> GrouteError | None:
     """The first error that a signal has brought."""
     return _heard[0] if _heard else None
 
@@ -84,8 +84,8 @@ def be_deaf() -> None:
     Open MPI's mpirun sends SIGTERM after an abort; that must not be reported as a second error.
     """
     _stop_alarm()
-    heard = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
-    for name in heard:
+    handled = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
+    for name in handled:
         signal.signal(name, signal.SIG_IGN)
 
 

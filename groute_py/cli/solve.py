@@ -168,10 +168,10 @@ def _vertices(
 def _mark_negative_cycle(output: str | None, form: str | None) -> None:
     """Programs that read ``matrix-distances`` look for this line."""
     from groute_py.results.files import NEGATIVE_CYCLE
-    from groute_py.system.atomic_file import replacing, told
+    from groute_py.system.atomic_file import replacing, translating_errors
 
     if output is not None and form == "matrix-distances":
-        with told(Path(output)), replacing(Path(output)) as file:
+        with translating_errors(Path(output)), replacing(Path(output)) as file:
             file.write(NEGATIVE_CYCLE.encode())
 
 

@@ -82,8 +82,8 @@ def show_rows(
     if "trials" in rows:
         trials = rows.pop("trials")
         rows["solve_median"] = f"{1e3 * trials['median']:.2f} ms of {len(trials['solve_seconds'])}"
-    for gpu, told in rows.pop("telemetry", {}).items():
-        rows[gpu] = ", ".join(f"{name.replace('_', ' ')} {told[name]:,.6g}" for name in told)
+    for gpu, means in rows.pop("telemetry", {}).items():
+        rows[gpu] = ", ".join(f"{name.replace('_', ' ')} {means[name]:,.6g}" for name in means)
     rows["time"] = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
     show.answer(rows, as_json=False, aside=aside)
     word = "from" if "reverse" in rows else "to"

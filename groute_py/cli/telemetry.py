@@ -35,11 +35,11 @@ def report(channel: Channel, record: Record, file: str | None) -> dict[str, Any]
 
 def _write(samples: list[Any], path: Path) -> None:
     from groute_py.device.monitoring.telemetry import COLUMNS, rows
-    from groute_py.system.atomic_file import replacing, told
+    from groute_py.system.atomic_file import replacing, translating_errors
 
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
     table.writerows(rows(samples))
-    with told(path), replacing(path) as file:
+    with translating_errors(path), replacing(path) as file:
         file.write(text.getvalue().encode())

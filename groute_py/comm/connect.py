@@ -106,8 +106,8 @@ def _mortal() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # others cannot change this, and hear no signal
         return
-    heard = [name for name in SIGNALS if signal.getsignal(name) is not signal.SIG_IGN]
-    before = {name: signal.signal(name, signal.SIG_DFL) for name in heard}
+    handled = [name for name in SIGNALS if signal.getsignal(name) is not signal.SIG_IGN]
+    before = {name: signal.signal(name, signal.SIG_DFL) for name in handled}
     try:
         yield
     finally:

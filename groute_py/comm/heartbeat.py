@@ -52,20 +52,20 @@ class Peer:
 
     Attributes:
         rank, host, process: who it is.
-        heard: `time.monotonic` of its last sign of life.
+        last_seen: `time.monotonic` of its last sign of life.
         broken: its connection ended without a farewell.
     """
 
     rank: int
     host: str
     process: int
-    heard: float
+    last_seen: float
     broken: bool = False
 
     def problem(self, now: float, silence_s: float) -> str | None:
         """A message if the rank is lost, else None."""
         who = f"rank {self.rank} (process {self.process} on {self.host})"
-        quiet_s = now - self.heard
+        quiet_s = now - self.last_seen
         if self.broken:
             return f"{who} is gone: it ended, or its host is lost" if quiet_s > GONE_S else None
         near = self.host == platform.node()
@@ -95,7 +95,7 @@ def heartbeat(channel: Channel, silence_s: float, lost: Lost) -> Iterator[list[i
         return
     places = channel.gather((platform.node(), os.getpid()))
     reached, now = wires(channel), time.monotonic()
-    lines = {wire: Peer(rank, *places[rank], heard=now) for rank, wire in reached.items()}
+    lines = {wire: Peer(rank, *places[rank], last_seen=now) for rank, wire in reached.items()}
     watch = Watch(lines, answers=channel.rank == 0)
     threading.Thread(target=watch.run, args=(silence_s, lost), daemon=True).start()
     try:
@@ -145,18 +145,18 @@ class Watch:
 
     def _excuse(self, now: float) -> None:
         for peer in self._lines.values():
-            peer.heard = max(peer.heard, now)
+            peer.last_seen = max(peer.last_seen, now)
 
     def _hear(self, line: socket.socket) -> None:
         peer = self._lines[line]
         try:
-            heard = line.recv(1 << 12)
+            received = line.recv(1 << 12)
         except OSError:
-            heard = b""
-        peer.heard = float("inf") if FAREWELL in heard else time.monotonic()
-        if not heard or FAREWELL in heard:
+            received = b""
+        peer.last_seen = float("inf") if FAREWELL in received else time.monotonic()
+        if not received or FAREWELL in received:
             self._selector.unregister(line)
-            peer.broken = not heard
+            peer.broken = not received
         elif self._answers:
             self._send(line, BEAT)
 

@@ -41,7 +41,7 @@ class Ballot(NamedTuple):
         floor: the smallest distance it has still to work on; infinite when idle.
         sent, received: messages since the run began (exact in float64 up to 2⁵³).
         relaxations: arcs relaxed since the run began.
-        window: the width of the window it works in.
+        bucket_width: the width of the bucket it works in.
         stop: 1 when this rank's time limit has passed.
         goal: the farthest of this rank's targets, −infinite if it has none; infinite where all
             vertices are wanted.
@@ -51,7 +51,7 @@ class Ballot(NamedTuple):
     sent: int
     received: int
     relaxations: int = 0
-    window: float = math.inf
+    bucket_width: float = math.inf
     stop: int = 0
     goal: float = math.inf
 
@@ -63,7 +63,7 @@ class Verdict(NamedTuple):
         quiet: nothing is left to do anywhere.
         floor: the smallest distance any rank still has to work on.
         relaxations: by all ranks.
-        window: the narrowest of all ranks.
+        bucket_width: the narrowest of all ranks.
         stop: some rank asked to stop.
         goal: the farthest target of all ranks; what lies beyond need not be worked on.
     """
@@ -71,7 +71,7 @@ class Verdict(NamedTuple):
     quiet: bool
     floor: float
     relaxations: int
-    window: float
+    bucket_width: float
     stop: bool
     goal: float = math.inf
 
@@ -85,7 +85,7 @@ class Coordinator:
     def judge(self, ballots: Iterable[Sequence[float]]) -> Verdict:
         """Conclude from the ballots of the next vote, one of each rank."""
         # plain Python takes 1 µs for few ranks, NumPy 9 µs; that counts in small solves
-        floors, sent, received, relaxations, windows, stops, goals = zip(*ballots, strict=True)
+        floors, sent, received, relaxations, widths, stops, goals = zip(*ballots, strict=True)
         calm, goal = None, max(goals)
         idle = min(floors) == math.inf or min(floors) > goal
         if idle and sum(sent) == sum(received):
@@ -93,4 +93,4 @@ class Coordinator:
         stop, alone = any(stops), len(floors) == 1
         quiet = calm is not None and (calm == self._last_calm or (alone and not stop))
         self._last_calm = calm
-        return Verdict(quiet, min(floors), int(sum(relaxations)), min(windows), stop, goal)
+        return Verdict(quiet, min(floors), int(sum(relaxations)), min(widths), stop, goal)

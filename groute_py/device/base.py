@@ -3,7 +3,7 @@
 A device keeps a distance for each local vertex (owned; mirrors if ranks are linked; halo). For a
 halo vertex this is the best distance that this rank has found, so only improvements are sent.
 There are two worklists. *Near*, below the threshold, is relaxed first. When it is empty the
-threshold rises by Δ or less (see `Windows`) and *far* is split. With an infinite Δ near is the only
+threshold rises by Δ or less (see `Buckets`) and *far* is split. With an infinite Δ near is the only
 list: worklist Bellman-Ford.
 
 A message is the concatenation of its columns, each of the same length k, widest first:
@@ -43,22 +43,22 @@ class Terms(NamedTuple):
         ranks: the number of ranks.
         mode: how the ranks will exchange.
         arcs: of the largest share.
-        outer_below: the share is prepared for the pull phase (kernels/sssp/pull_deferred.cuh),
-            which is used in windows narrower than this; 0 for no pull phase.
-        grade_unit: unit of the weight classes (kernels/sssp/min_out_weight.cuh), a power of two.
+        pull_below_width: the share is prepared for the pull phase (kernels/sssp/pull_deferred.cuh),
+            which is used in buckets narrower than this; 0 for no pull phase.
+        weight_class_unit: of kernels/sssp/min_out_weight.cuh, a power of two.
     """
 
     distance_type: np.dtype[Any]
     ranks: int
     mode: ModeName
     arcs: int
-    outer_below: float = 0.0
-    grade_unit: float = 1.0
+    pull_below_width: float = 0.0
+    weight_class_unit: float = 1.0
 
     @property
     def pulls(self) -> bool:
         """Whether kernels with the pull phase are used."""
-        return self.outer_below > 0
+        return self.pull_below_width > 0
 
 
 @cache
@@ -99,8 +99,8 @@ def bound_within(value: float, distance_type: np.dtype[Any]) -> Any:
     return nearest if nearest.item() <= value else np.nextafter(nearest, -nothing)
 
 
-class Windows(NamedTuple):
-    """The widths of windows, in units of weight; on GPUs they grow from the first one up to Δ.
+class Buckets(NamedTuple):
+    """The widths of buckets, in units of weight; on GPUs they grow from the first one up to Δ.
 
     Attributes:
         first: of the first, at most Δ.
@@ -110,14 +110,14 @@ class Windows(NamedTuple):
     first: float
     widest: float
 
-    def upto(self, most: float) -> Windows:
-        """The same windows, none wider than ``most``."""
-        return Windows(min(self.first, most), min(self.widest, most))
+    def upto(self, most: float) -> Buckets:
+        """The same buckets, none wider than ``most``."""
+        return Buckets(min(self.first, most), min(self.widest, most))
 
 
-def alike(delta: float) -> Windows:
-    """Windows of one width."""
-    return Windows(delta, delta)
+def alike(delta: float) -> Buckets:
+    """Buckets of one width."""
+    return Buckets(delta, delta)
 
 
 @dataclass
@@ -126,7 +126,7 @@ class Counters:
 
     Attributes:
         relaxations: arcs relaxed.
-        steps: worklist steps (CUDA) or windows (CPU).
+        steps: worklist steps (CUDA) or buckets (CPU).
         slices: calls of `Device.relax` that found work.
         settled: vertices made final in steps, by methods that do so.
         overflowed: a sum did not fit in the distance type, and was dropped.
@@ -158,8 +158,8 @@ class Linked(Protocol):
     @property
     def arcs(self) -> int: ...
 
-    def window(self) -> float:
-        """As `Device.window`."""
+    def bucket_width(self) -> float:
+        """As `Device.bucket_width`."""
 
     def wake(self) -> None:
         """Before a solve: wake the links between the GPUs, which may sleep; returns at once."""
@@ -168,8 +168,8 @@ class Linked(Protocol):
         """After `Device.start`, and before each launch.
 
         Args:
-            lead: how far above the team's smallest pending distance a rank may work, if windows do
-                not grow; windows that grow are the same on all ranks.
+            lead: how far above the team's smallest pending distance a rank may work, if buckets do
+                not grow; buckets that grow are the same on all ranks.
             bound: distances beyond it are not relaxed.
         """
 
@@ -211,7 +211,7 @@ class Device(Protocol):
     @property
     def counters(self) -> Counters: ...
 
-    def rehearse(self, terms: Terms) -> None:
+    def warm_up(self, terms: Terms) -> None:
         """Compile what `load` compiles, so that other ranks find it cached."""
 
     def load(self, share: Share, terms: Terms) -> None:
@@ -223,7 +223,7 @@ class Device(Protocol):
     def room(self) -> int | None:
         """Bytes of device memory that a share may take; None on a CPU."""
 
-    def obstacle(self, team: Team) -> str | None:
+    def why_not_linked(self, team: Team) -> str | None:
         """Why a team's kernels cannot exchange, or None; the same on every rank; collective."""
 
     def link(self, team: Team) -> Linked | str:
@@ -237,7 +237,7 @@ class Device(Protocol):
     def unlink(self) -> None:
         """Unmap the memory that `link` has mapped, if any; collective in the team."""
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it).
 
         A device may do so only with the first slice or launch, or before the first message is
@@ -260,7 +260,7 @@ class Device(Protocol):
         Returns a lower bound of the distances left to work on; infinite if there is no work left.
         """
 
-    def window(self) -> float:
+    def bucket_width(self) -> float:
         """The current Δ, infinite for Bellman-Ford; a solve may narrow it."""
 
     def outgoing(self) -> list[tuple[int, Buffer]]:

@@ -1,9 +1,9 @@
 """Adaptive Δ, for graphs whose weights differ by orders of magnitude.
 
-Inside a window vertices are relaxed in any order, as often as they improve. If Δ suits the graph
-that is a few times each. If not (some weights near 10⁹, paths of light arcs), a single window can
-take as many relaxations as plain Bellman-Ford. So if a window has relaxed every arc many times, the
-window and Δ are narrowed. The factor is large enough to find the right scale in a few steps, within
+Inside a bucket vertices are relaxed in any order, as often as they improve. If Δ suits the graph
+that is a few times each. If not (some weights near 10⁹, paths of light arcs), a single bucket can
+take as many relaxations as plain Bellman-Ford. So if a bucket has relaxed every arc many times, the
+bucket and Δ are narrowed. The factor is large enough to find the right scale in a few steps, within
 a few dozen passes over the arcs.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 PASSES, NARROWING = 8, 8
-"""A window may cost so many relaxations of every arc; then Δ is divided by so much."""
+"""A bucket may cost so many relaxations of every arc; then Δ is divided by so much."""
 
 
 class DeltaControl:
@@ -28,17 +28,17 @@ class DeltaControl:
     def __init__(self, arc_count: int, delta: Any, nothing: Any) -> None:
         self._limit = PASSES * (arc_count + 1000)
         self._delta, self._fixed = delta, delta == nothing
-        self._window, self._before = 0.0, 0
+        self._bucket, self._before = 0.0, 0
 
-    def narrower(self, window: float, relaxations: int) -> Any | None:
-        """The Δ to narrow the current window to, or None to go on as it is.
+    def narrower(self, bucket: float, relaxations: int) -> Any | None:
+        """The Δ to narrow the current bucket to, or None to go on as it is.
 
         Args:
-            window: identifies the open window; another value means another window.
+            bucket: identifies the open bucket; another value means another bucket.
             relaxations: of the solve so far.
         """
-        if window != self._window:
-            self._window, self._before = window, relaxations
+        if bucket != self._bucket:
+            self._bucket, self._before = bucket, relaxations
         if self._fixed or relaxations - self._before <= self._limit:
             return None
         self._before = relaxations
@@ -51,5 +51,5 @@ class DeltaControl:
 
 
 def threshold_after(start: Any, delta: Any, nothing: Any) -> Any:
-    """Where a window of width Δ ends, in the distance type; at most the unreached value."""
+    """Where a bucket of width Δ ends, in the distance type; at most the unreached value."""
     return nothing if start >= nothing - delta else type(nothing)(start + delta)

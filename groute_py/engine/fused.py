@@ -35,7 +35,7 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
         TimeLimitError: on all ranks, when the deadline passed on one before all were quiet.
         RunError: on all ranks, when the kernels ended before all were quiet without a stop.
     """
-    linked.prepare(pace.lead * linked.window(), math.inf)
+    linked.prepare(pace.lead * linked.bucket_width(), math.inf)
     late = _is_late_at_the_end(linked, pace.deadline)
     if linked.all_quiet:
         return linked.overflowed
@@ -75,7 +75,7 @@ class Together(Relaxing):
 
     def work(self, limit: float) -> float:
         """Launch a run if some rank of the team has work up to ``limit``."""
-        self._linked.prepare(self._pace.lead * self._linked.window(), limit)
+        self._linked.prepare(self._pace.lead * self._linked.bucket_width(), limit)
         least = min(self._team.agree(self._floor))  # so all members have ended their last run
         if least <= limit and least < math.inf:
             _is_late_at_the_end(self._linked, self._pace.deadline)

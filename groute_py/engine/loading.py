@@ -136,10 +136,10 @@ class LoadedGraph:
         terms = self.plan.terms(self.distance_type, planned.name, most)
         with self.watch.phase("compile"):
             # rank 0 first, so that the others read from the cache what it has compiled
-            on_root(self.channel, lambda: self.device.rehearse(terms))
+            on_root(self.channel, lambda: self.device.warm_up(terms))
         with collective(self.channel):
             with self.watch.phase("compile"):
-                self.device.rehearse(terms)
+                self.device.warm_up(terms)
             with self.watch.phase("upload"):
                 self.device.load(self.cut.share, terms)
         with self.watch.phase("upload"):

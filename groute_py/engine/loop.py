@@ -1,7 +1,7 @@
 """The main loop of a solve in rounds: merge arrivals, relax a slice, send improvements, vote.
 
-No rank waits for all others. It continues as long as it has work inside the window, while messages
-and the vote are in flight. The window is shared: it ends a *lead* above the smallest distance that
+No rank waits for all others. It continues as long as it has work up to the limit, while messages
+and the vote are in flight. The limit is shared: it lies a *lead* above the smallest distance that
 any rank still had to work on in the last vote. So no rank works far ahead of the others on
 distances that are likely to be corrected (Groute's soft priority: Ben-Nun, Sutton, Pai and Pingali,
 PPoPP 2017).
@@ -42,8 +42,8 @@ class Task(Protocol):
     def relaxations(self) -> int:
         """The number of arcs relaxed so far."""
 
-    def window(self) -> float:
-        """The width of the current window."""
+    def bucket_width(self) -> float:
+        """The width of the current bucket."""
 
     def goal(self) -> float:
         """The distance of the farthest target so far; distances beyond it are not wanted."""
@@ -52,7 +52,7 @@ class Task(Protocol):
 @dataclass(frozen=True)
 class Pace:
     """Attributes:
-    lead: how many windows above the smallest pending distance of all ranks one may work.
+    lead: how many bucket widths above the smallest pending distance of all ranks one may work.
     deadline: `time.monotonic` at which to give up.
     """
 
@@ -100,7 +100,7 @@ def _work(
     """The loop of `run`."""
     coordinator = Coordinator()
     channel.begin()
-    limit, votes, open_vote, idle = pace.lead * task.window(), 0, False, 0
+    limit, votes, open_vote, idle = pace.lead * task.bucket_width(), 0, False, 0
     while True:
         arrived = channel.receive(task.memory)
         for message in arrived:
@@ -112,7 +112,7 @@ def _work(
         if not open_vote:
             stop = time.monotonic() > pace.deadline
             counts = (channel.sent, channel.received, task.relaxations())
-            channel.vote(Ballot(floor, *counts, task.window(), stop, task.goal()))
+            channel.vote(Ballot(floor, *counts, task.bucket_width(), stop, task.goal()))
             open_vote = True
         ballots = channel.tally() if team is None else team.tally(channel)
         if ballots is not None:
@@ -127,7 +127,7 @@ def _work(
             if inspect is not None:
                 inspect(verdict)
             if verdict.floor < math.inf:  # else all work is in messages, and the old limit stays
-                limit = min(verdict.floor + pace.lead * verdict.window, verdict.goal)
+                limit = min(verdict.floor + pace.lead * verdict.bucket_width, verdict.goal)
         idle = idle + 1 if not (arrived or leaving) and floor > limit else 0
         if idle:
             # a peer on the same core may be the one that has work

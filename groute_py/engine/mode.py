@@ -50,7 +50,7 @@ class Mode:
 
 
 def plan_mode(
-    channel: Channel, device: Device, method: Algorithm, facts: Facts, wish: str
+    channel: Channel, device: Device, method: Algorithm, facts: Facts, requested: str
 ) -> PlannedMode:
     """PlannedMode the mode: exchange inside kernels if possible; collective.
 
@@ -59,7 +59,7 @@ def plan_mode(
         device: of this rank.
         method: of the solve.
         facts: of the graph.
-        wish: the mode asked for: ``auto``, ``fused`` or ``rounds``.
+        requested: the mode asked for: ``auto``, ``fused`` or ``rounds``.
 
     Raises:
         SetupError: ``fused`` is asked for but impossible; on every rank.
@@ -68,14 +68,14 @@ def plan_mode(
         return PlannedMode("alone", "one rank")
     if not method.distributed:
         return PlannedMode("alone", f"{method.name} runs on one rank, the others wait")
-    if wish == "rounds":
+    if requested == "rounds":
         return PlannedMode("rounds", "asked for")
     team = _team(channel, device, facts)
     if isinstance(team, str):
-        if wish == "fused":
+        if requested == "fused":
             raise _impossible(team)
         return PlannedMode("rounds", team)
-    forced = wish == "fused"
+    forced = requested == "fused"
     if team.hosts == 1:
         return PlannedMode("fused", "every pair of ranks has peer access", team, forced)
     reason = f"fused within {team.hosts} hosts, rounds between"
@@ -118,8 +118,8 @@ def _team(channel: Channel, device: Device, facts: Facts) -> Team | str:
         return team
     if team.hosts == channel.size:
         return "one rank a host"
-    obstacle = device.obstacle(team) if team.channel.size > 1 else None
-    return next(filter(None, channel.gather(obstacle)), team)
+    why_not_linked = device.why_not_linked(team) if team.channel.size > 1 else None
+    return next(filter(None, channel.gather(why_not_linked)), team)
 
 
 def _impossible(reason: str) -> GrouteError:

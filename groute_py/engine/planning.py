@@ -14,18 +14,18 @@ import numpy as np
 
 from groute_py.algorithms.base import Algorithm
 from groute_py.algorithms.choose import Choice
-from groute_py.algorithms.delta_stepping import grade_unit, outer_below, stride
+from groute_py.algorithms.delta_stepping import pull_below_width, stride, weight_class_unit
 from groute_py.algorithms.numbers import distance_types
-from groute_py.device.base import ModeName, Terms, Windows, alike
+from groute_py.device.base import Buckets, ModeName, Terms, alike
 from groute_py.engine.options import Options
 from groute_py.graph.facts import Facts
 from groute_py.kernels.source import VERTEX_BITS
 
-LEAD_WINDOWS = 4.0
-"""How many windows a rank may work ahead of the smallest pending distance of all ranks."""
+LEAD_BUCKETS = 4.0
+"""How many buckets a rank may work ahead of the smallest pending distance of all ranks."""
 
 TOWARDS_TARGETS = 0.5
-"""The same for solves with targets, whose end may be near: each step opens one window."""
+"""The same for solves with targets, whose end may be near: each step opens one bucket."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,10 @@ class SolvePlan:
         return math.inf if self.options.time_limit_s is None else self.options.time_limit_s
 
     def lead(self, *, targets: bool) -> float:
-        """How many windows a rank may work ahead of the others."""
+        """How many buckets a rank may work ahead of the others."""
         if targets:
             return TOWARDS_TARGETS
-        return math.inf if self.ranks == 1 else LEAD_WINDOWS
+        return math.inf if self.ranks == 1 else LEAD_BUCKETS
 
     def records(self, *, together: bool) -> bool:
         """Whether the last improvement of each vertex gives its predecessor.
@@ -100,22 +100,22 @@ class SolvePlan:
         return self.options.predecessors and together and not self.facts.has_negative
 
     def delta(self, distance_type: np.dtype[Any]) -> float:
-        """The width of the widest window; infinite if the method has none."""
+        """The width of the widest bucket; infinite if the method has none."""
         if self.options.delta is None or math.isinf(self._automatic.widest):
             return self._automatic.widest
         least = 0.0 if distance_type.kind == "f" else 1.0
         return max(self.options.delta, least)
 
-    def windows(self, distance_type: np.dtype[Any], *, together: bool, targets: bool) -> Windows:
-        """Windows as wide as asked for; else automatic ones, no wider than a step towards targets.
+    def buckets(self, distance_type: np.dtype[Any], *, together: bool, targets: bool) -> Buckets:
+        """Buckets as wide as asked for; else automatic ones, no wider than a step towards targets.
 
         They grow where all ranks move them together.
         """
         delta = self.delta(distance_type)
         if self.options.delta is not None:
             return alike(delta)
-        windows = self._automatic if together else alike(delta)
-        return windows if math.isinf(windows.widest) else windows.upto(self.stride(targets=targets))
+        buckets = self._automatic if together else alike(delta)
+        return buckets if math.isinf(buckets.widest) else buckets.upto(self.stride(targets=targets))
 
     def stride(self, *, targets: bool) -> float:
         """The width of a step towards targets, if the method has no Δ."""
@@ -123,17 +123,19 @@ class SolvePlan:
 
     def terms(self, distance_type: np.dtype[Any], mode: ModeName, most_arcs: int) -> Terms:
         """How a share is loaded, if the largest one has ``most_arcs`` arcs."""
-        below = self._outer_below(mode)
-        return Terms(distance_type, self.ranks, mode, most_arcs, below, grade_unit(self.facts))
+        below = self._pull_below_width(mode)
+        return Terms(
+            distance_type, self.ranks, mode, most_arcs, below, weight_class_unit(self.facts)
+        )
 
     @cached_property
-    def _automatic(self) -> Windows:
-        return self.method.windows(self.facts, self.device, self.ranks)
+    def _automatic(self) -> Buckets:
+        return self.method.buckets(self.facts, self.device, self.ranks)
 
-    def _outer_below(self, mode: ModeName) -> float:
-        """Where pulling is to be prepared for, and all ranks move the windows together."""
+    def _pull_below_width(self, mode: ModeName) -> float:
+        """Where pulling is to be prepared for, and all ranks move the buckets together."""
         together = mode in ("alone", "fused")
         fits = self.facts.vertex_count <= 1 << VERTEX_BITS
         if not self.options.prepare or self.options.delta is not None or not together or not fits:
             return 0.0
-        return outer_below(self.facts, self._automatic)
+        return pull_below_width(self.facts, self._automatic)

@@ -15,7 +15,7 @@ from groute_py.engine.loading import LoadedGraph
 from groute_py.engine.loop import Pace, run
 from groute_py.engine.negative_cycle import CycleWatch, SinkingError
 from groute_py.engine.overflow import refuse_overflow
-from groute_py.engine.planning import LEAD_WINDOWS
+from groute_py.engine.planning import LEAD_BUCKETS
 from groute_py.engine.statistics import Stopwatch
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.engine.tree_solve import TreeSolver
@@ -108,11 +108,11 @@ class Solving:
         """Relax until all ranks are quiet; the second value: whether a sum overflowed."""
         graph, plan, channel = self._graph, self._graph.plan, self._graph.channel
         targets = query.targets is not None
-        windows = plan.windows(graph.distance_type, together=graph.together, targets=targets)
+        buckets = plan.buckets(graph.distance_type, together=graph.together, targets=targets)
         record = plan.records(together=graph.together)
         pace = Pace(plan.lead(targets=targets), query.deadline)
         task, cycles = self._task(query), self._cycle_watch()
-        graph.device.start(query.source, windows, plan.cutoff, record=record)
+        graph.device.start(query.source, buckets, plan.cutoff, record=record)
         votes = 0
         if graph.mode.whole is not None:
             overflowed = fused.run(graph.mode.whole, channel, pace)
@@ -135,7 +135,7 @@ class Solving:
         width = self._graph.plan.stride(targets=query.targets is not None)
         if mode.linked is None or mode.team is None:
             return Relaxing(device, query.targets, width)
-        pace = Pace(LEAD_WINDOWS, query.deadline)
+        pace = Pace(LEAD_BUCKETS, query.deadline)
         own = (device, query.targets, width)
         return Together(*own, linked=mode.linked, team=mode.team, pace=pace)
 

@@ -46,7 +46,7 @@ class Statistics:
     useless_relaxations: those beyond one for each arc that leaves a reached vertex.
     settled: vertices made final in steps, by methods that do so; else 0.
     rounds: slices of work by all ranks.
-    steps: turns of the persistent kernel (CUDA) or windows (CPU), by all ranks; of methods that
+    steps: steps of the persistent kernel (CUDA) or buckets (CPU), by all ranks; of methods that
         have the graph to themselves, rounds, levels or vertices closed.
     bound: distances up to this are final, where targets ended the solve early; else None.
     votes: votes of the coordinator.

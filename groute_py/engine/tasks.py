@@ -20,7 +20,7 @@ class Relaxing:
     Args:
         device: of this rank.
         targets: the targets that this rank owns, in local numbers; None if all vertices are wanted.
-        width: of its steps towards targets, if the device has no window.
+        width: of its steps towards targets, if the device has no bucket.
     """
 
     def __init__(
@@ -47,8 +47,8 @@ class Relaxing:
     def relaxations(self) -> int:
         return self._device.counters.relaxations
 
-    def window(self) -> float:
-        return min(self._device.window(), self._width)
+    def bucket_width(self) -> float:
+        return min(self._device.bucket_width(), self._width)
 
     def goal(self) -> float:
         """An upper bound of the farthest target's distance so far; infinite if one is unreached."""
@@ -78,7 +78,7 @@ class Claiming:
     def relaxations(self) -> int:
         return 0
 
-    def window(self) -> float:
+    def bucket_width(self) -> float:
         return math.inf
 
     def goal(self) -> float:

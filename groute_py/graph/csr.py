@@ -154,10 +154,10 @@ class Graph:
         >>> graph.offsets.tolist(), graph.heads.tolist(), graph.weights.tolist()
         ([0, 0, 1, 3], [0, 0, 1], [4, 9, 3])
         """
-        from groute_py.graph.symmetrize import turned  # which compiles
+        from groute_py.graph.symmetrize import transposed  # which compiles
 
         host = self.to_host()
-        offsets, heads, weights = turned(host.offsets, host.heads, host.weights)
+        offsets, heads, weights = transposed(host.offsets, host.heads, host.weights)
         return host.changed(offsets=offsets, heads=heads, weights=weights)
 
     def arc(self, tail: int | str, head: int | str) -> int:

@@ -38,10 +38,10 @@ def mirrored(graph: Graph, sign: int = 1) -> Graph:
 def is_symmetric(graph: Graph) -> bool:
     """Whether each arc has a reverse arc of the same weight, as often as it occurs itself.
 
-    Arcs are turned round twice, by counting: that also sorts the rows by head, both ways.
+    Arcs are transposed twice, by counting: that also sorts the rows by head, both ways.
     """
-    back = turned(graph.offsets, graph.heads, graph.weights)
-    there = turned(*back)
+    back = transposed(graph.offsets, graph.heads, graph.weights)
+    there = transposed(*back)
     if not (np.array_equal(there[0], back[0]) and np.array_equal(there[1], back[1])):
         return False
     if np.array_equal(there[2], back[2]):
@@ -52,7 +52,7 @@ def is_symmetric(graph: Graph) -> bool:
     return np.array_equal(one, other)
 
 
-def turned(
+def transposed(
     offsets: NDArray[np.int64], heads: NDArray[Any], weights: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
     """The transposed arcs, each row in the order of its heads."""

@@ -39,7 +39,7 @@ from groute_py.io.prepared_cache import PreparedCopy, prepared_copy
 from groute_py.io.rank_piece import Piece
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.io.text.lines import Progress
-from groute_py.system.atomic_file import told
+from groute_py.system.atomic_file import translating_errors
 
 
 class Format(NamedTuple):
@@ -292,7 +292,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
     path = file_path("path", path)
     write = written_form(path).write
     assert write is not None
-    with told(path):
+    with translating_errors(path):
         write(graph, path)
 
 

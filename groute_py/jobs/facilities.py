@@ -14,7 +14,7 @@ from groute_py.graph.ids import Numbering
 from groute_py.jobs.forms import check_table
 from groute_py.results.result import reached_in
 from groute_py.results.tables import Column, of_distances, of_vertices, write_table
-from groute_py.system.atomic_file import replacing, told
+from groute_py.system.atomic_file import replacing, translating_errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class NearestFacilities:
         target = file_path("path", path)
         check_table(target, (".npz",))
         if target.suffix == ".npz":
-            with told(target), replacing(target) as file:
+            with translating_errors(target), replacing(target) as file:
                 np.savez(file, **self._arrays())
             return
         numbering = self.numbering

@@ -43,16 +43,16 @@ SOLVE = Program(
         "sssp/count_reached.cu",
     ),
     (
-        "count_dealt",
-        "deal_out",
+        "count_redistributed",
+        "redistribute_arcs",
         "move_rows",
         "bring_distances",
         "bring_parents",
-        "weigh_turned",
-        "count_turned",
-        "turn_round",
+        "sum_asymmetry",
+        "count_in_arcs",
+        "transpose_arcs",
         "find_lightest",
-        "grade_arcs",
+        "store_weight_classes",
         "wake",
         "relax",
         "narrow",
@@ -169,26 +169,26 @@ BLOCK = 256
 WIDE_BLOCK = 1024
 """Threads of a block in kernels in which one block may do all the work."""
 
-PART = 256
+ROW_CHUNK = 256
 """Arcs of a row chunk; longer rows are cut into chunks, which single warps relax."""
 
 TUNING = {
-    "THIN": BLOCK,
-    "EXPRESS": BLOCK,
-    "EXPRESS_BITS": 24,
-    "UNTOLD": 16,
+    "LOCAL_ENTRIES": BLOCK,
+    "LL_WORDS": BLOCK,
+    "CREDIT_BITS": 24,
+    "CREDIT_SHARE": 16,
     "PATIENCE": 1 << 20,
     "COUNTS_POLLS": 0,
     "SILENT_END": 0,
 }
 """Macros that tests change, by ``GROUTE_PY_KERNEL_MACROS``, to reach rare paths on small graphs.
 
-* THIN: up to this many entries a block a step is thin; see sssp/near_far.cu.
-* EXPRESS: words of an express ring, a power of two and at most BLOCK; see exchange/ll_ring.cuh.
-* EXPRESS_BITS: bits of its cursor that are returned as credits.
-* UNTOLD: credits are returned at the latest when 1 / UNTOLD of a ring has been taken.
+* LOCAL_ENTRIES: up to this many entries a block a step is block-local; see sssp/near_far.cu.
+* LL_WORDS: words of a low-latency ring, a power of two and at most BLOCK; see exchange/ll_ring.cuh.
+* CREDIT_BITS: bits of its cursor that are returned as credits.
+* CREDIT_SHARE: credits are returned at the latest when 1 / CREDIT_SHARE of a ring has been taken.
 * PATIENCE: polls for a peer's end, about a second; see exchange/shutdown.cuh.
-* COUNTS_POLLS: 1 to count in `Control` how often the leader takes words from express rings.
+* COUNTS_POLLS: 1 to count in `Control` how often the leader takes words from low-latency rings.
 * SILENT_END: 1 for a fault: the first rank stops its peers and does not report its end.
 """
 
@@ -232,7 +232,7 @@ def options(
 ) -> tuple[str, ...]:
     """Compiler options for one distance type and one way to exchange, a key of `MODES`.
 
-    With ``pulls`` outer arcs may be pulled; see sssp/pull_deferred.cuh.
+    With ``pulls`` deferred arcs may be pulled; see sssp/pull_deferred.cuh.
     """
     exchanges, halo = MODES[mode]
     staged = _STAGED_BYTES // (4 * distance_type.itemsize)
@@ -244,14 +244,14 @@ def options(
         "PULLS": int(pulls),
         "BLOCK": BLOCK,
         "WIDE_BLOCK": WIDE_BLOCK,
-        "PART": PART,
+        "ROW_CHUNK": ROW_CHUNK,
         "STAGED": staged,
         **{name: tuning(name) for name in TUNING},
         "VERTEX_BITS": VERTEX_BITS,
         "LANES": 4,
         "ARCS": 4,
         "BLOCKS": 3,
-        "CHUNK_ARCS": 8 * BLOCK,
+        "BLOCK_ARCS": 8 * BLOCK,
     }
     return ("-std=c++17", *(f"-D{name}={value}" for name, value in macros.items()))
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 BATCH_DELTA, FEWEST_ARCS = 24.0, 3.0
 """Δ of a batch in mean weights divided by the mean degree, for vertices of so few arcs. With more
-it shrinks with their square: frontiers fill a block then, and wide windows cost relaxations."""
+it shrinks with their square: frontiers fill a block then, and wide buckets cost relaxations."""
 
 LEAST_DELTA, MOST_DELTA = 2.0, 32.0
 """Its limits, in the same unit; measured, see docs/what-we-learned.md#many-sources."""
@@ -231,7 +231,7 @@ class Solving:
 
 
 def batch_delta(facts: Facts) -> float:
-    """Δ for the blocks of a batch: at least 1 for integers, so that a window always moves."""
+    """Δ for the blocks of a batch: at least 1 for integers, so that a bucket always moves."""
     degree = max(facts.mean_degree, 1.0)
     factor = BATCH_DELTA * (FEWEST_ARCS / degree) ** 2
     delta = min(max(factor, LEAST_DELTA), MOST_DELTA) * facts.mean / degree

@@ -79,7 +79,7 @@ class BackendGraph:
         return self.weighted
 
     def backwards(self, weight: str | None) -> Graph:
-        """As `arcs`, with every arc turned round."""
+        """As `arcs`, with tail and head of every arc exchanged."""
         graph = self.arcs(weight)
         arcs = csr_from_arcs(len(self), graph.heads, tails_of(graph), graph.weights)
         return Graph.from_arrays(*arcs, name=graph.name)

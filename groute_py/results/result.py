@@ -17,7 +17,7 @@ from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.results.files import form_of
-from groute_py.system.atomic_file import check_writable, replacing, told
+from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 from groute_py.system.threads import thread_count
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class Result:
         """
         target = file_path("path", path)
         write = form_of(target, form)
-        with told(target), replacing(target) as file:
+        with translating_errors(target), replacing(target) as file:
             write(self, file)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
 from groute_py.results.result import reached_in
-from groute_py.system.atomic_file import replacing, told
+from groute_py.system.atomic_file import replacing, translating_errors
 
 
 class Column(NamedTuple):
@@ -65,7 +65,7 @@ def write_table(path: Path, parts: Iterable[Part]) -> None:
         RunError: the disk is full, or fails.
         SetupError: the form needs a library that is not installed.
     """
-    with told(path), replacing(path) as file:
+    with translating_errors(path), replacing(path) as file:
         _WRITERS[path.suffix](file, parts)
 
 

@@ -100,7 +100,7 @@ def _copy(draft: Path, path: Path) -> None:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def translating_errors(path: Path) -> Iterator[None]:
     """Let what the system says of a file that is written be an error of ours.
 
     Raises:
@@ -128,7 +128,7 @@ def check_writable(path: Path) -> None:
         InputError: no file can be written there.
         RunError: the disk is full.
     """
-    with told(path):
+    with translating_errors(path):
         if path.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
         if is_stream(path):

@@ -45,7 +45,7 @@ class Settings:
 def kernel_macros() -> dict[str, int]:
     """Values for macros of the kernels (``GROUTE_PY_KERNEL_MACROS``), for tests.
 
-    Names and numbers, such as ``THIN=0,PATIENCE=8``. Read each time, since tests change it.
+    Names and numbers, such as ``LOCAL_ENTRIES=0,PATIENCE=8``. Read each time: tests change it.
     """
     words = os.environ.get("GROUTE_PY_KERNEL_MACROS", "")
     try:
@@ -53,7 +53,7 @@ def kernel_macros() -> dict[str, int]:
         return {name: int(value) for name, value in pairs}
     except ValueError:
         raise InputError(
-            f"GROUTE_PY_KERNEL_MACROS={words}: expected names and numbers, such as THIN=0"
+            f"GROUTE_PY_KERNEL_MACROS={words}: expected names and numbers, such as LOCAL_ENTRIES=0"
         ) from None
 
 

@@ -34,7 +34,7 @@ VARIANTS = [
     ("float64", False, "fused", True),
     ("int32", True, "hierarchical", False),
 ]
-"""The type of distances, wide offsets, the mode, and whether outer arcs are pulled."""
+"""The type of distances, wide offsets, the mode, and whether deferred arcs are pulled."""
 
 Code = dict[str, bytes]
 """Machine code by program, variant and section."""

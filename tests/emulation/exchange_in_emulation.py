@@ -3,7 +3,7 @@
 In the folder tests:
 
 EMULATED_GPUS=4 python -m emulation.exchange_in_emulation fused 24
-EMULATED_GPUS=4 EMULATED_THICK=1 python -m emulation.exchange_in_emulation fused 24
+EMULATED_GPUS=4 EMULATED_GRID=1 python -m emulation.exchange_in_emulation fused 24
 EMULATED_GPUS=4 GROUTE_PY_HOSTS=2 python -m emulation.exchange_in_emulation hierarchical 24
 """
 
@@ -25,16 +25,16 @@ from groute_py.device.cuda.peer import link
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
-from groute_py.kernels.source import PART
+from groute_py.kernels.source import ROW_CHUNK
 
 prepared: set[bool] = set()
-"""Whether a rank was, to pull outer arcs."""
+"""Whether a rank was, to pull deferred arcs."""
 
-graded: set[bool] = set()
+classified: set[bool] = set()
 """And whether arcs say how far they lead on."""
 
 shown: list[int] = []
-"""Of every run and rank: the turns after which it showed what it knew."""
+"""Of every run and rank: the steps after which it requested a dense pull."""
 
 
 class Noting(link.Link):
@@ -68,7 +68,7 @@ def draw(seed: int) -> Graph:
 
 def hubs(random: np.random.Generator) -> Graph:
     """Both ways: a chain past two hubs in different parts, whose rows are cut at every rank."""
-    leaves = 4 * (PART + 20)
+    leaves = 4 * (ROW_CHUNK + 20)
     count, hub, other = leaves + 20, 9, leaves // 2
     tails = [np.full(leaves, hub), np.full(leaves, other), np.arange(hub)]
     heads = [20 + np.arange(leaves), 20 + random.permutation(leaves), np.arange(1, hub + 1)]
@@ -103,7 +103,7 @@ def solve(graph: Graph, source: int, goal: list[int], ranks: int) -> Result | No
         with SourceSolver(whole, channel, Options(device="cuda", mode="fused")) as solver:
             result = solver.sssp(source, goal)
             device: Any = solver._graph.device
-            graded.add(device.parts.graph.unit > 0)
+            classified.add(device.parts.graph.unit > 0)
             arcs = sum(channel.gather(device.arcs_reached()))
             if result is not None and not goal:
                 assert arcs == np.diff(graph.offsets)[result.reached].sum()
@@ -122,8 +122,8 @@ def main(expected: str, count: int) -> None:
         check(result, graph, source, expected, goal)
         assert result is not None
         prepared.update("prepared" in label for label in result.statistics["devices"])
-    assert (True in prepared) == (True in graded) == bool(os.environ.get("EMULATED_OUTER"))
-    print(f"{count} graphs right, shown after {sum(shown)} turns")
+    assert (True in prepared) == (True in classified) == bool(os.environ.get("EMULATED_PULL"))
+    print(f"{count} graphs right, pulled after {sum(shown)} steps")
 
 
 if __name__ == "__main__":

@@ -21,14 +21,14 @@ SELECTED = {
     "python/test_methods.py": ("TestShapes", 50),
     "gpu/test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
     "gpu/test_recording.py": ("", 36),
-    "gpu/test_dealt.py": ("", 71),
+    "gpu/test_redistribution.py": ("", 71),
     "gpu/test_numbered.py": ("", 5),
     "gpu/test_together.py": ("", 38),
-    "gpu/test_thin_turns.py": ("", 21),
-    "gpu/test_growing_windows.py": ("not share_a_byte or int32", 24),
-    "gpu/test_outer.py": ("", 109),
+    "gpu/test_local_steps.py": ("", 21),
+    "gpu/test_growing_buckets.py": ("not share_a_byte or int32", 24),
+    "gpu/test_pull_phase.py": ("", 109),
     "gpu/test_busy_gpu.py": ("", 4),
-    "gpu/test_first_run.py": ("rehearsed or compiled", 16),
+    "gpu/test_first_run.py": ("warmed_up or compiled", 16),
     "gpu/test_launching.py": ("", 3),
     "gpu/test_many_memory.py": ("", 1),
     "python/test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),
@@ -38,19 +38,24 @@ SELECTED = {
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
 LONG = {
-    *("gpu/test_dealt.py", "gpu/test_full_gpu.py", "gpu/test_outer.py", "gpu/test_recording.py"),
+    *(
+        "gpu/test_redistribution.py",
+        "gpu/test_full_gpu.py",
+        "gpu/test_pull_phase.py",
+        "gpu/test_recording.py",
+    ),
     *("python/test_solvers.py", "gpu/test_together.py"),
 }
 """Files that take a minute or more."""
 
-WITH_SEVERAL = {"gpu/test_dealt.py", "gpu/test_numbered.py", "gpu/test_together.py"}
+WITH_SEVERAL = {"gpu/test_redistribution.py", "gpu/test_numbered.py", "gpu/test_together.py"}
 """On four GPUs, the others on one."""
 
 BLOCKS = {
-    "gpu/test_growing_windows.py": 2,
-    "gpu/test_outer.py": 2,
+    "gpu/test_growing_buckets.py": 2,
+    "gpu/test_pull_phase.py": 2,
     "gpu/test_recording.py": 2,
-    "gpu/test_thin_turns.py": 2,
+    "gpu/test_local_steps.py": 2,
     "gpu/test_together.py": 3,
 }
 """In each persistent kernel, the others with one."""
@@ -102,7 +107,7 @@ def in_emulation(file: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.timeout(1800)
 @needs_compiler
 def test_what_sanitizers_watch() -> None:
-    words = ["thick", "delta-stepping", "batch"]
+    words = ["grid", "delta-stepping", "batch"]
     program = (
         "from support.emulation import plugin\n"
         "from gpu import each_kernel\n"
@@ -122,24 +127,24 @@ def test_what_sanitizers_watch() -> None:
 @pytest.mark.timeout(1800)
 @needs_compiler
 @pytest.mark.parametrize(
-    ("thick", "hosts"),
+    ("grid", "hosts"),
     [
         ("", ""),
         *(pytest.param(*c, marks=pytest.mark.slow) for c in (("1", ""), ("", "2"), ("1", "2"))),
     ],
 )
-def test_exchange(thick: str, hosts: str) -> None:
-    exchange({"EMULATED_THICK": thick, "GROUTE_PY_HOSTS": hosts})
+def test_exchange(grid: str, hosts: str) -> None:
+    exchange({"EMULATED_GRID": grid, "GROUTE_PY_HOSTS": hosts})
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @needs_compiler
-@pytest.mark.parametrize("thick", ["", "1", "roomy"])
-@pytest.mark.parametrize("way", ["EMULATED_GROWTH", "EMULATED_OUTER"])
-def test_exchange_as_on_large_graphs(way: str, thick: str) -> None:
-    """In windows that grow, and where outer arcs are pulled."""
-    exchange({"EMULATED_THICK": thick, way: "1"})
+@pytest.mark.parametrize("grid", ["", "1", "roomy"])
+@pytest.mark.parametrize("way", ["EMULATED_GROWTH", "EMULATED_PULL"])
+def test_exchange_as_on_large_graphs(way: str, grid: str) -> None:
+    """In buckets that grow, and where deferred arcs are pulled."""
+    exchange({"EMULATED_GRID": grid, way: "1"})
 
 
 @pytest.mark.slow
@@ -160,8 +165,8 @@ def exchange(settings: dict[str, str]) -> None:
         capture_output=True,
         text=True,
     )
-    said = re.fullmatch(r"7 graphs right, shown after (\d+) turns\n", done.stdout)
+    said = re.fullmatch(r"7 graphs right, pulled after (\d+) steps\n", done.stdout)
     assert said is not None, done.stdout + done.stderr[-2000:]
     # where hosts meet between runs, each begins with what has come from others
-    full = given.get("EMULATED_THICK") == "1"
+    full = given.get("EMULATED_GRID") == "1"
     assert (int(said[1]) > 0) == (full or "GROUTE_PY_HOSTS" in given)

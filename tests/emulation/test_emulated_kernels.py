@@ -166,8 +166,8 @@ def matrix_with_trees(graph: Graph, name: str) -> tuple[Any, Any]:
             run("floyd_through_noting", (tiles, tall), SQUARE, *inputs, noted, tile + 1)
     inner, middles = np.zeros((pitch, TILE), np.uint8), np.full((pitch, pitch), 99, np.uint8)
     run("floyd_inner", (tiles,), SQUARE, matrix, pitch, stages, inner)
-    turned = np.ascontiguousarray(matrix.T)
-    inputs = matrix, pitch, stages, inner, turned, 0, pitch
+    transposed = np.ascontiguousarray(matrix.T)
+    inputs = matrix, pitch, stages, inner, transposed, 0, pitch
     run("floyd_middles", (count,), SQUARE, *inputs, middles)
     assert (middles[stages > 0] < TILE).all()
     every = np.arange(count, dtype=np.uint32)

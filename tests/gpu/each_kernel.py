@@ -3,13 +3,13 @@
 In the folder tests:
 
 compute-sanitizer --tool memcheck --error-exitcode 9 python -m gpu.each_kernel
-compute-sanitizer --tool racecheck --error-exitcode 9 python -m gpu.each_kernel thick bfs
+compute-sanitizer --tool racecheck --error-exitcode 9 python -m gpu.each_kernel grid bfs
 compute-sanitizer --tool initcheck --error-exitcode 9 python -m gpu.each_kernel
 compute-sanitizer --tool synccheck --error-exitcode 9 python -m gpu.each_kernel
 
 Names of methods (of ``groute-py algorithms`` and of ``apsp --algorithm``) leave out the others.
-With ``thick`` the kernels take every turn as on large graphs, with ``growing`` windows grow, with
-``outer`` outer arcs are pulled. CuPy's pool is not used, so that whatever lies beside an array is
+With ``grid`` the kernels take every step as on large graphs, with ``growing`` buckets grow, with
+``pull`` deferred arcs are pulled. CuPy's pool is not used, so that whatever lies beside an array is
 nobody's.
 """
 
@@ -82,15 +82,15 @@ def some(result: Result | None) -> Result:
 
 
 def main(words: list[str]) -> None:
-    if "thick" in words:
-        as_large.take_thick_turns()
-        words.remove("thick")
+    if "grid" in words:
+        as_large.take_grid_steps()
+        words.remove("grid")
     if "growing" in words:
-        as_large.grow_windows()
+        as_large.grow_buckets()
         words.remove("growing")
-    if "outer" in words:
-        as_large.pull_outer_arcs()
-        words.remove("outer")
+    if "pull" in words:
+        as_large.pull_deferred_arcs()
+        words.remove("pull")
     if unknown := {*words} - {*SINGLE, *METHODS}:
         sys.exit(
             f"there is no method {', '.join(unknown)}; there are {', '.join([*SINGLE, *METHODS])}"

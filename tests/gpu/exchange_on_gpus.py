@@ -3,17 +3,16 @@
 In the folder tests:
 
 mpirun -n 4 python -m gpu.exchange_on_gpus fused 200
-mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp thick
+mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp grid
 mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp growing
-mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp outer
+mpirun -n 4 python -m gpu.exchange_on_gpus fused 200 sssp pull
 mpirun -n 4 python -m gpu.exchange_on_gpus rounds 200 bfs
 GROUTE_PY_HOSTS=2 mpirun -n 4 python -m gpu.exchange_on_gpus hierarchical 200
 
-With ``thick`` the kernels take every turn as on large graphs: thick, and often shown to peers, with
-``roomy`` besides never. With
-``growing`` windows grow as on large graphs, with ``outer`` outer arcs are pulled as well. With
-``laps`` express rings are short. With ``shared`` there may be more ranks than GPUs. All can be
-said.
+With ``grid`` the kernels take every step as on large graphs: grid-wide, often with dense pulls;
+with ``roomy`` besides without them. With ``growing`` buckets grow as on large graphs, with
+``pull`` deferred arcs are pulled as well. With ``laps`` low-latency rings are short. With
+``shared`` there may be more ranks than GPUs. All can be combined.
 """
 
 from __future__ import annotations
@@ -66,16 +65,16 @@ def main(expected: str, count: int, command: str) -> None:
 
 
 if __name__ == "__main__":
-    if "thick" in sys.argv:
-        as_large.take_thick_turns()
+    if "grid" in sys.argv:
+        as_large.take_grid_steps()
         if "roomy" not in sys.argv:
             as_large.fill_inboxes()
     if "laps" in sys.argv:
-        as_large.shorten_express_rings()
+        as_large.shorten_ll_rings()
     if "growing" in sys.argv:
-        as_large.grow_windows()
-    if "outer" in sys.argv:
-        as_large.pull_outer_arcs()
+        as_large.grow_buckets()
+    if "pull" in sys.argv:
+        as_large.pull_deferred_arcs()
     if "shared" in sys.argv:
         as_large.share_gpus()
     main(sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "sssp")

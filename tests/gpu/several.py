@@ -20,10 +20,10 @@ LIMIT_S = 150
 
 RUNS = [
     "exchange_on_gpus.py fused 100",
-    "exchange_on_gpus.py fused 40 sssp thick",
-    "exchange_on_gpus.py fused 40 sssp thick roomy",
+    "exchange_on_gpus.py fused 40 sssp grid",
+    "exchange_on_gpus.py fused 40 sssp grid roomy",
     "exchange_on_gpus.py fused 40 sssp growing",
-    "exchange_on_gpus.py fused 40 sssp outer",
+    "exchange_on_gpus.py fused 40 sssp pull",
     "exchange_on_gpus.py fused 40 sssp laps",
     "exchange_on_gpus.py rounds 30",
     "exchange_on_gpus.py rounds 30 bfs",

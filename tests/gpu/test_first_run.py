@@ -31,7 +31,7 @@ KINDS = {
 
 @pytest.mark.parametrize("method", list(KINDS))
 @pytest.mark.parametrize("dtype", ["int32", "float64"])
-def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_warmed_up_once(method: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that a share goes through when it is loaded, with one that keeps nothing behind."""
     from importlib import import_module
 
@@ -47,12 +47,12 @@ def test_it_is_rehearsed_once(method: str, dtype: str, monkeypatch: pytest.Monke
         load(device, share, terms)
 
     monkeypatch.setattr(home.CudaDevice, "load", counting)
-    monkeypatch.setattr(home, "REHEARSED", set())
+    monkeypatch.setattr(home, "WARMED_UP", set())
     device = home.CudaDevice(0, direct=False, method=kind, **choices)
     for arcs in (7, 1 << 31):
         terms = Terms(np.dtype(dtype), 1, "alone", arcs)
         for _ in range(2):
-            device.rehearse(terms)
+            device.warm_up(terms)
         assert loaded == [terms]
         assert not device.is_loaded
         loaded.clear()
@@ -76,18 +76,18 @@ def test_a_share_finds_its_kernels_compiled(
         def get_function(self, _: str) -> Any:
             return SimpleNamespace(kernel=SimpleNamespace(ptr=0))
 
-    monkeypatch.setattr(home, "REHEARSED", set())
+    monkeypatch.setattr(home, "WARMED_UP", set())
     monkeypatch.setattr(compiling, "cp", SimpleNamespace(RawModule=RawModule))
     monkeypatch.setattr(compiling, "module", cache(compiling.module.__wrapped__))
     monkeypatch.setattr(launch.driver, "occupancyMaxActiveBlocksPerMultiprocessor", lambda *_: 1)
     device, kind = home.CudaDevice(0, direct=False), np.dtype(np.int32)
     for arcs in (7, 1 << 31):
         terms = Terms(kind, 2, mode, arcs)
-        device.rehearse(terms)
+        device.warm_up(terms)
         assert compiled == [options(kind, wide_offsets=arcs > 7, mode=mode)]
         device.load(home.smallest(kind), terms)
         assert len(compiled) == 1
-        device.let_go()
+        device.release()
         compiled.clear()
 
 

@@ -1,6 +1,6 @@
-"""Linked ranks number vertices by degree before arcs are dealt out: when, and when not.
+"""Linked ranks number vertices by degree before arcs are redistributed: when, and when not.
 
-That arcs lie right by such numbers is seen in test_dealt.py.
+That arcs lie right by such numbers is seen in test_redistribution.py.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def test_without_room_for_numbers_all_keep_theirs(
 ) -> None:
     from groute_py.device.cuda.graph.csr import DeviceGraph
 
-    as_large.pull_outer_arcs(monkeypatch.setattr)
+    as_large.pull_deferred_arcs(monkeypatch.setattr)
     spare = DeviceGraph.spare
 
     def tried(self: DeviceGraph) -> int:
@@ -60,7 +60,7 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
 
     from groute_py.device.cuda.graph import degree_order
 
-    as_large.pull_outer_arcs(monkeypatch.setattr)
+    as_large.pull_deferred_arcs(monkeypatch.setattr)
     number, due, synchronize = degree_order._number, threading.local(), Stream.synchronize
     late = list[int]()
 
@@ -90,7 +90,7 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
 
 
 def test_teams_of_several_hosts_number_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    as_large.pull_outer_arcs(monkeypatch.setattr)
+    as_large.pull_deferred_arcs(monkeypatch.setattr)
     monkeypatch.setattr(team, "settings", lambda: SimpleNamespace(hosts=2))
 
     def work(channel: Any) -> tuple[str, bool]:

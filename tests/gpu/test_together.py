@@ -1,4 +1,4 @@
-"""Linked ranks in a solve: they record predecessors, and share their windows. On emulated GPUs."""
+"""Linked ranks in a solve: they record predecessors, and share their buckets. On emulated GPUs."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
     return on_ranks(ranks, work)
 
 
-@pytest.mark.parametrize("how", ["thin", "thick", "growing", "outer"])
+@pytest.mark.parametrize("how", ["local", "grid", "growing", "pull"])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_no_record_is_missing(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if how == "thick":
-        as_large.take_thick_turns(monkeypatch)
+    if how == "grid":
+        as_large.take_grid_steps(monkeypatch)
     if how == "growing":  # where far is looked for among all, it says no tails
-        as_large.grow_windows(monkeypatch.setattr)
-    if how == "outer":
-        as_large.pull_outer_arcs(monkeypatch.setattr)
+        as_large.grow_buckets(monkeypatch.setattr)
+    if how == "pull":
+        as_large.pull_deferred_arcs(monkeypatch.setattr)
     assert solved(GRAPHS[name](), 3) == [(0, False)] * 3
 
 
@@ -146,8 +146,8 @@ def test_mirrors_of_short_rows_lag_until_claims(
     level: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """64-bit distances have no records: who claims has to know how near tails are."""
-    as_large.grow_windows(monkeypatch.setattr)
-    as_large.take_thick_turns(monkeypatch)
+    as_large.grow_buckets(monkeypatch.setattr)
+    as_large.take_grid_steps(monkeypatch)
     whole = generate("rmat:8,6")
     weights = whole.weights.astype(np.int64) % 3 if level else whole.weights.astype(np.int64)
     graph = Graph(whole.offsets, whole.heads, weights << 33)
@@ -208,9 +208,9 @@ def test_overtaken_records_are_found_on_their_rank(monkeypatch: pytest.MonkeyPat
     assert solved(graph, 3) == [(0, False)] * 3
 
 
-def test_all_go_along_with_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_join_the_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rank that only hears of vertices in it, and would find far what they lead to."""
-    as_large.grow_windows(monkeypatch.setattr)
+    as_large.grow_buckets(monkeypatch.setattr)
     monkeypatch.setattr(delta_stepping, "GROWTH", 1e9)  # the first is 1 wide
     graph = graph_of(4, [(0, 1, 100), (1, 2, 1)])
 
@@ -218,7 +218,7 @@ def test_all_go_along_with_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
         with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
             solver.sssp(0)
             seen = solver._graph.device.parts.buffers.read_control()  # type: ignore[attr-defined]
-            return float(seen["window"]), float(seen["threshold"])
+            return float(seen["bucket_begin"]), float(seen["threshold"])
 
     parts = on_ranks(2, work)
     assert parts[0] == parts[1]

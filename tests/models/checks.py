@@ -125,7 +125,7 @@ def _removed(model: str, guards: dict[str, str], *options: str, ends: bool = Fal
     ]
 
 
-_UNTOLD = f"UNTOLD={TUNING['UNTOLD']}"
+_CREDIT_SHARE = f"CREDIT_SHARE={TUNING['CREDIT_SHARE']}"
 _PROMPT = ("PROMPT_DATA", "PROMPT_VOTES")
 
 CHECKS = [
@@ -146,9 +146,9 @@ CHECKS = [
     Check("termination", 2, ("SENDS=5", "NO_UNCHANGED"), "early"),
     *_removed("termination", {"NO_ABANDON": "left behind"}, "GOAL"),
     *_removed("termination", {"NO_STOP": CYCLE}, "ENDLESS", ends=True),
-    Check("ring", 2, (_UNTOLD,), states=10_000),
-    Check("ring", 2, ("UNTOLD=1",), states=10_000),
-    Check("ring", 3, (_UNTOLD, "ENTRIES=3"), states=500_000),
+    Check("ring", 2, (_CREDIT_SHARE,), states=10_000),
+    Check("ring", 2, ("CREDIT_SHARE=1",), states=10_000),
+    Check("ring", 3, (_CREDIT_SHARE, "ENTRIES=3"), states=500_000),
     *_removed(
         "ring",
         {
@@ -159,16 +159,16 @@ CHECKS = [
             "NO_SHOW_FENCE": "lost",
             "NO_SEEN_FIRST": "lost",
         },
-        _UNTOLD,
+        _CREDIT_SHARE,
     ),
     Check("fused_steps", 2, ("IMPROVEMENTS=2",), states=50_000),
     Check("fused_steps", 2, (*_PROMPT, "IMPROVEMENTS=2"), states=2_000, ends=True),
-    Check("fused_steps", 2, ("IMPROVEMENTS=1", "EXPRESS"), states=50_000),
+    Check("fused_steps", 2, ("IMPROVEMENTS=1", "LL_RING"), states=50_000),
     Check("fused_steps", 3, ("IMPROVEMENTS=1", "PROMPT_DATA"), states=30_000),
-    Check("fused_steps", 2, ("IMPROVEMENTS=2", "EXPRESS"), states=1_000_000, slow=True),
+    Check("fused_steps", 2, ("IMPROVEMENTS=2", "LL_RING"), states=1_000_000, slow=True),
     Check("fused_steps", 3, ("IMPROVEMENTS=1",), states=400_000, slow=True),
     *(
-        Check("fused_steps", 2, ("IMPROVEMENTS=2", "EXPRESS", guard), "quiet")
+        Check("fused_steps", 2, ("IMPROVEMENTS=2", "LL_RING", guard), "quiet")
         for guard in (
             "NO_SECOND_WAVE",
             "NO_COUNTS",

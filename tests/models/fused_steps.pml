@@ -3,7 +3,7 @@
  *
  * Models   groute_py/kernels/exchange/flow_control.cuh (leader_account_step, leader_update_cursors,
  *          leader_publish_counts), termination.cuh (leader_vote, leader_detect_termination),
- *          leader.cuh (leader_plan_step, leader_publish), push.cuh (write_to), sssp/relax.cuh (inbox),
+ *          leader.cuh (leader_plan_step, leader_publish), push.cuh (write_to), sssp/relax.cuh (grid_list_arrivals),
  *          and the loop of `relax` in sssp/near_far.cu.
  *
  * A rank's grid takes a step: it takes what has arrived (entries of rings, and dense pulls of peers
@@ -23,7 +23,7 @@
  *    (far), is drawn; IMPROVEMENTS bounds how often. `version` counts what peers are to know.
  *  - Polling, deciding and writing are one step, since a word that is polled early is one that is not
  *    visible yet, and a word that is written late one that becomes visible late.
- *  - A window is a level: limit 0 leaves far alone, limit 1 does not. Any limit is right.
+ *  - A bucket is a level: limit 0 leaves far alone, limit 1 does not. Any limit is right.
  *  - A pull reads any version from what the fence guarantees up to the newest.
  *  - The contents of rings are kept by credits, see ring.pml. The vote is counted modulo 4, and no two ranks are
  *    two votes apart. Waiting in step only removes behaviours. The stop flag is left out.
@@ -34,7 +34,7 @@
  *  - ltl ends: every run ends, under weak fairness, if words are seen when they are polled
  *    (PROMPT_DATA, PROMPT_VOTES).
  *
- * Options  RANKS, IMPROVEMENTS, CAPACITY of a ring; EXPRESS: entries go by the low-latency ring, so
+ * Options  RANKS, IMPROVEMENTS, CAPACITY of a ring; LL_RING: entries go by the low-latency ring, so
  *          they are taken before their sender's step has ended and been counted;
  *          PROMPT_DATA, PROMPT_VOTES: what is polled is never older than what is written
  *
@@ -92,7 +92,7 @@ byte ended;
 #else
 #define KEPT(word) ((word) % 2) /* an older word is refused by its parity, so its value does not matter */
 #endif
-#ifdef EXPRESS
+#ifdef LL_RING
 #define COME(p, r) (written[TO(p, r)] != begin[TO(p, r)])
 #else
 #define COME(p, r) (published[TO(p, r)] != end_[TO(p, r)])
@@ -134,7 +134,7 @@ inline push() { /* the own vertex has come into near */
 inline step() { /* of the whole grid */
     for (q : 0 .. RANKS - 1) {
         i = TO(q, r);
-#ifdef EXPRESS
+#ifdef LL_RING
         do
         :: q != r && begin[i] < written[i] -> learn(q, slot[i * CAPACITY + begin[i] % CAPACITY]); begin[i]++
         :: break
@@ -244,7 +244,7 @@ inline decide() {
     busy[r] = near[r] || (far[r] && limit_now[r]);
     for (q : 0 .. RANKS - 1) {
         i = TO(q, r);
-#ifdef EXPRESS
+#ifdef LL_RING
         busy[r] = busy[r] || (q != r && written[i] != begin[i]) || to_see[i] != seen[i]
 #else
         busy[r] = busy[r] || end_[i] != begin[i] || to_see[i] != seen[i]
@@ -344,7 +344,7 @@ proctype Rank(byte r) {
         :: else
         fi;
         q = 0; i = 0; v = 0; todo = 0;
-#ifdef EXPRESS
+#ifdef LL_RING
        }
        atomic {
 #endif

@@ -1,9 +1,9 @@
 /*
  * The low-latency ring: words that carry the parity of their lap, and credits of few bits.
  *
- * Models   groute_py/kernels/exchange/ll_ring.cuh, peers.cuh (pack_credits), push.cuh (push_one),
+ * Models   groute_py/kernels/exchange/ll_ring.cuh, peers.cuh (pack_credits), push.cuh (push),
  *          flow_control.cuh (leader_account_step, leader_update_cursors, leader_publish_counts), and
- *          sssp/relax.cuh (express). Rank 0 receives from every other rank.
+ *          sssp/relax.cuh (block_list_ll_arrivals). Rank 0 receives from every other rank.
  *
  * Nothing says how many words a ring holds: a word has come when it carries the mark of its lap. The
  * threads of the receiver's leader block read a word each and take those in a row. A sender knows by
@@ -90,7 +90,7 @@ proctype Sender(byte s) {
             next++ }
         :: break
         od;
-        if /* leader_update_cursors: express_room */
+        if /* leader_update_cursors: ll_room */
 #ifdef NO_CREDIT
         :: room = 255
 #else
@@ -117,7 +117,7 @@ end:
 
 inline read(s, t) { word[t] = ring[AT(s, at[s] + (t))] }
 
-inline take(s) { /* express */
+inline take(s) { /* block_list_ll_arrivals */
     if
     :: read(s, 0); read(s, 1)
 #ifdef NO_ONE_LOOK

@@ -1,14 +1,14 @@
 /*
  * The ring of an inbox: credits, the fence before a count, and the dense pull when a ring is full.
  *
- * Models   groute_py/kernels/exchange/push.cuh (write_to, places_at), flow_control.cuh
+ * Models   groute_py/kernels/exchange/push.cuh (write_to, warp_reserve), flow_control.cuh
  *          (leader_account_step, leader_update_cursors, leader_publish_counts, is_due), and sssp/relax.cuh
  *          (inbox, sent). Rank 0 receives from every other rank.
  *
  * A sender's step takes the next places of the ring and writes an entry where there is room. What has
  * none is not sent: the step counts a dense pull. After the step the sender publishes how many
  * entries it has ever written. The receiver takes them in its next step, and afterwards it returns
- * credits: how many it has ever taken, once that is one place in UNTOLD.
+ * credits: how many it has ever taken, once that is one place in CREDIT_SHARE.
  *
  * Memory   An entry that is written is pending until `Appear` makes it visible, in any order. The
  *          words `published`, `taken` and `pull` are polled late or early at will. A fence before
@@ -26,7 +26,7 @@
  *  - assert lost: when all is taken and pulled, the receiver knows every vertex.
  *  - no invalid end state: the protocol ends, so no sender ever waits for room.
  *
- * Options  RANKS, CAPACITY, ENTRIES of each sender, UNTOLD (as in kernels/source.py)
+ * Options  RANKS, CAPACITY, ENTRIES of each sender, CREDIT_SHARE (as in kernels/source.py)
  *
  * Guards, and what fails without each
  *  NO_CREDIT      a sender writes whatever was taken                         content
@@ -45,13 +45,13 @@
 #ifndef ENTRIES
 #define ENTRIES 5
 #endif
-#ifndef UNTOLD
-#define UNTOLD 16
+#ifndef CREDIT_SHARE
+#define CREDIT_SHARE 16
 #endif
 #define SENDERS (RANKS - 1)
 #define AT(s, n) ((s) * CAPACITY + (n) % CAPACITY)
 #define EVERY ((1 << ENTRIES) - 1)
-#define DUE (CAPACITY / UNTOLD > 1 -> CAPACITY / UNTOLD : 1)
+#define DUE (CAPACITY / CREDIT_SHARE > 1 -> CAPACITY / CREDIT_SHARE : 1)
 
 #define DONE(s) (finished[s] && begin[s] == published[s] && seen[s] == pull[s])
 #if RANKS == 2

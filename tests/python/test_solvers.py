@@ -61,13 +61,13 @@ def test_weight_types(device: str, dtype: str, ranks: int, data: st.DataObject) 
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_a_target_is_final_also_where_slices_end_within_a_window(
+def test_a_target_is_final_also_where_slices_end_within_a_bucket(
     monkeypatch: pytest.MonkeyPatch, device: str, ranks: int
 ) -> None:
-    """What waits in an open window is in no order: nearer vertices may stand behind others."""
+    """What waits in an open bucket is in no order: nearer vertices may stand behind others."""
     home, names = {
         "cpu": ("cpu.buffers", ("SLICE_ARCS", "SLICE_ARCS_ALONE")),
-        "cuda": ("cuda.sssp.near_far", ("SLICE_TURNS_ALONE",)),
+        "cuda": ("cuda.sssp.near_far", ("SLICE_STEPS_ALONE",)),
     }[device]
     module = import_module(f"groute_py.device.{home}")
     for name in names:

@@ -33,20 +33,20 @@ def compile_with(patch: pytest.MonkeyPatch | None, **macros: int) -> None:
         os.environ[name] = joined
 
 
-def take_thick_turns(patch: pytest.MonkeyPatch | None = None) -> None:
+def take_grid_steps(patch: pytest.MonkeyPatch | None = None) -> None:
     """Whatever there is to do."""
-    compile_with(patch, THIN=0)
+    compile_with(patch, LOCAL_ENTRIES=0)
 
 
 def fill_inboxes(put: Put = setattr) -> None:
-    """Which are small, so that what a turn finds is shown to peers."""
+    """Which are small, so that steps request dense pulls."""
     put(memory_plan, "SMALLEST_RING", 0)
     put(memory_plan, "ring_entries", lambda told: 1 << max(told.bit_length() - 4, 0))
 
 
-def shorten_express_rings() -> None:
+def shorten_ll_rings() -> None:
     """As if long ones were full often, in many laps, and their counts told by few bits."""
-    compile_with(None, EXPRESS=8, EXPRESS_BITS=5, UNTOLD=2)
+    compile_with(None, LL_WORDS=8, CREDIT_BITS=5, CREDIT_SHARE=2)
 
 
 def overtake_records(put: Put = setattr) -> None:
@@ -71,25 +71,25 @@ def share_gpus(put: Put = setattr) -> None:
     put(device, "why_not", lambda *_: None)
 
 
-def grow_windows(put: Put = setattr) -> None:
-    """From narrow ones, with hints left, of one vertex to eight a byte, and far looked for among
+def grow_buckets(put: Put = setattr) -> None:
+    """From narrow ones, with a filter, of one vertex to eight a byte, and far looked for among
     all vertices."""
     from groute_py.device.cuda.sssp import distance_filter  # where there is a GPU
 
     put(delta_stepping, "MANY_ARCS", 0)
     put(delta_stepping, "GROWING_DEGREE", 0.0)
-    put(distance_filter, "HINTED_FROM", 0.0)
+    put(distance_filter, "FILTER_FROM", 0.0)
     put(distance_filter, "fold_of", lambda own, _: own % (distance_filter.MOST_FOLDED + 1))
     put(memory_plan, "FAR_SHARE", 1 << 30)
 
 
-def pull_outer_arcs(put: Put = setattr) -> None:
-    """In every window narrower than Δ; they grow, and all solvers prepare for it."""
+def pull_deferred_arcs(put: Put = setattr) -> None:
+    """In every bucket narrower than Δ; they grow, and all solvers prepare for it."""
     from groute_py.device.cuda.sssp import pull_phase  # where there is a GPU
 
-    grow_windows(put)
-    put(pull_phase, "OUTER_SHARE", 1 << 40)
-    put(delta_stepping, "OUTER_BELOW", 1e30)
+    grow_buckets(put)
+    put(pull_phase, "PULL_SHARE", 1 << 40)
+    put(delta_stepping, "PULL_BELOW", 1e30)
     begin = SourceSolver.__init__
 
     def prepare(self: SourceSolver, supply: Any, channel: Any, options: Options) -> None:

@@ -12,8 +12,8 @@ from groute_py.algorithms.choose import automatic
 from groute_py.algorithms.delta_stepping import (
     GROWTH,
     PARALLELISM,
+    automatic_buckets,
     automatic_delta,
-    automatic_windows,
 )
 from groute_py.device.base import alike
 from groute_py.graph.facts import facts_of
@@ -70,21 +70,21 @@ def test_delta_grows_with_room(scale: int, degree: int, ranks: int, times: float
     ("scale", "degree", "device", "times"),
     [(24, 32, "cuda", 1), (20, 32, "cuda", 4), (24, 8, "cuda", GROWTH), (24, 32, "cpu", GROWTH)],
 )
-def test_windows_grow_where_arcs_are_many(
+def test_buckets_grow_where_arcs_are_many(
     scale: int, degree: int, device: str, times: float
 ) -> None:
     """The first is Δ / 256 where the graph fills a GPU."""
     size = {"vertex_count": 1 << scale, "arc_count": degree << scale}
     facts = replace(facts_of(generate("rmat:6")), mean=1e6, **size)
-    windows = automatic_windows(facts, device, 1)
-    assert windows.widest == automatic_delta(facts, device, 1)
-    assert windows.first == round(windows.widest * times / GROWTH)
-    assert (windows == alike(windows.widest)) == (times == GROWTH)
+    buckets = automatic_buckets(facts, device, 1)
+    assert buckets.widest == automatic_delta(facts, device, 1)
+    assert buckets.first == round(buckets.widest * times / GROWTH)
+    assert (buckets == alike(buckets.widest)) == (times == GROWTH)
 
 
 @pytest.mark.parametrize(("mean", "grow"), [(1e36, True), (1e46, False)])
-def test_windows_wider_than_a_float32_do_not_grow(mean: float, grow: bool) -> None:
+def test_buckets_wider_than_a_float32_do_not_grow(mean: float, grow: bool) -> None:
     size = {"vertex_count": 1 << 24, "arc_count": 1 << 29}
     facts = replace(facts_of(generate("rmat:6")), mean=mean, **size)
-    windows = automatic_windows(facts, "cuda", 1)
-    assert (windows.first < windows.widest) == grow
+    buckets = automatic_buckets(facts, "cuda", 1)
+    assert (buckets.first < buckets.widest) == grow

@@ -24,13 +24,13 @@ def compiled():
 
 def watched(*words, **options):
     device = choose(*words, **options)
-    rehearse = device.rehearse
+    warm_up = device.warm_up
 
     def noted(terms):
-        rehearse(terms)
+        warm_up(terms)
         beforehand.update(compiled())
 
-    device.rehearse = noted
+    device.warm_up = noted
     return device
 
 

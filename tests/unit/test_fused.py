@@ -25,7 +25,7 @@ class Pretender:
         self.overflowed = overflowed
         self.log: list[Any] = []
 
-    def window(self) -> float:
+    def bucket_width(self) -> float:
         return 2.5
 
     def prepare(self, lead: float, bound: float) -> None:
@@ -73,9 +73,9 @@ def test_kernels_that_ended_for_no_reason_are_every_rank_s_error() -> None:
     on_ranks(2, work)
 
 
-def test_an_infinite_window_gives_an_infinite_lead() -> None:
+def test_an_infinite_width_gives_an_infinite_lead() -> None:
     linked = Pretender(1)
-    linked.window = lambda: math.inf  # type: ignore[method-assign]
+    linked.bucket_width = lambda: math.inf  # type: ignore[method-assign]
     on_ranks(1, lambda channel: fused.run(linked, channel, Pace(lead=4.0)))
     assert linked.log[0] == ("prepare", math.inf, math.inf)
 

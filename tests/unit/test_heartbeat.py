@@ -31,7 +31,7 @@ def sleeper() -> Iterator[int]:
 
 
 def peer(process: int, host: str = HERE) -> Peer:
-    return Peer(3, host, process, heard=100.0)
+    return Peer(3, host, process, last_seen=100.0)
 
 
 def test_a_rank_that_beats_is_fine(sleeper: int) -> None:
@@ -58,7 +58,7 @@ def test_a_rank_of_another_host_has_longer() -> None:
 
 
 def test_a_broken_connection_is_a_lost_rank() -> None:
-    broken = Peer(0, "elsewhere", 1, heard=100.0, broken=True)
+    broken = Peer(0, "elsewhere", 1, last_seen=100.0, broken=True)
     assert broken.problem(now=100 + GONE_S, silence_s=10) is None
     assert "is gone" in str(broken.problem(now=101 + GONE_S, silence_s=10))
 
@@ -115,7 +115,7 @@ def test_a_watcher_that_was_away_judges_nobody(
     silent, judged = Peer(1, HERE, sleeper, 100.0), list[float]()
 
     def judge(now: float, silence_s: float) -> None:
-        judged.append(now - silent.heard)
+        judged.append(now - silent.last_seen)
         if len(judged) == 2:
             watch.end()
 
@@ -137,7 +137,7 @@ def test_wires_lead_to_rank_0() -> None:
 
 
 def test_strangers_get_no_wire(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One says too little, one knows no secret; the rank that comes after them is heard."""
+    """One says too little, one knows no secret; the rank that comes after them is accepted."""
     server = socket.create_server(("127.0.0.1", 0))
     secret, port = bytes(wiring.SECRET_BYTES), server.getsockname()[1]
     strangers = [socket.create_connection(("127.0.0.1", port)) for _ in range(2)]

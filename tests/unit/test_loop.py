@@ -54,7 +54,7 @@ class Tokens:
     def relaxations(self) -> int:
         return self.worked
 
-    def window(self) -> float:
+    def bucket_width(self) -> float:
         return 1.0
 
     def goal(self) -> float:
@@ -137,7 +137,7 @@ class Endless:
     def relaxations(self) -> int:
         return 1
 
-    def window(self) -> float:
+    def bucket_width(self) -> float:
         return 1.0
 
     def goal(self) -> float:

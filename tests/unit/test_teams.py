@@ -21,7 +21,7 @@ from support.local_ranks import LocalChannel, on_ranks
 from groute_py import Graph, GrouteError, SetupError, TimeLimitError, generate, verify
 from groute_py.comm import team as teams
 from groute_py.comm.team import Team, team_of
-from groute_py.device.base import Linked, Terms, Windows
+from groute_py.device.base import Buckets, Linked, Terms
 from groute_py.device.cpu.device import CpuDevice
 from groute_py.engine import loading
 from groute_py.engine.options import Options
@@ -58,19 +58,19 @@ class Kernel(CpuDevice):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rehearsed: list[str] = []
+        self.warmed_up: list[str] = []
         self.modes: list[str] = []
 
-    def rehearse(self, terms: Terms) -> None:
-        super().rehearse(terms)
-        if not self.rehearsed or len(self.rehearsed) == len(self.modes):  # rank 0 does so twice
-            self.rehearsed.append(terms.mode)
+    def warm_up(self, terms: Terms) -> None:
+        super().warm_up(terms)
+        if not self.warmed_up or len(self.warmed_up) == len(self.modes):  # rank 0 does so twice
+            self.warmed_up.append(terms.mode)
 
     def load(self, share: Share, terms: Terms) -> None:
         super().load(share, terms)
         self.modes.append(terms.mode)
 
-    def obstacle(self, team: Team) -> str | None:
+    def why_not_linked(self, team: Team) -> str | None:
         return None
 
     def link(self, team: Team) -> Linked | str:
@@ -90,9 +90,9 @@ class Kernel(CpuDevice):
     def count(self) -> None:
         """As it goes along."""
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         """Without records: what comes from others says no tails."""
-        super().start(source, windows, cutoff, record=False)
+        super().start(source, buckets, cutoff, record=False)
 
     def wake(self) -> None:
         self.woken = self.runs == 0
@@ -253,7 +253,7 @@ def test_an_obstacle_on_one_host_is_known_to_all(
 ) -> None:
     """Before anything is loaded, so that all load for the same."""
     reasons = {0: None, 2: "ranks share a GPU"}
-    monkeypatch.setattr(Kernel, "obstacle", lambda _, team: reasons[team.first])
+    monkeypatch.setattr(Kernel, "why_not_linked", lambda _, team: reasons[team.first])
     monkeypatch.setattr(Kernel, "link", None)
     result, devices = kernels(generate("road:20x20"), 5, (4, 2))
     assert result.statistics["mode"] == "rounds"
@@ -261,7 +261,7 @@ def test_an_obstacle_on_one_host_is_known_to_all(
     assert [device.modes for device in devices] == [["rounds"]] * 4
 
 
-@pytest.mark.parametrize(("verb", "loads"), [("obstacle", 0), ("link", 4)])
+@pytest.mark.parametrize(("verb", "loads"), [("why_not_linked", 0), ("link", 4)])
 def test_what_one_host_cannot_is_an_error_where_fused_is_asked_for(
     kernels: Any, monkeypatch: pytest.MonkeyPatch, verb: str, loads: int
 ) -> None:
@@ -292,7 +292,7 @@ def test_ranks_that_cannot_be_linked_try_it_once(
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
     assert result.statistics["distance_type"] == "int64"
     assert [device.modes for device in devices] == [["fused", "rounds", "rounds"]] * 2
-    assert [device.rehearsed for device in devices] == [device.modes for device in devices]
+    assert [device.warmed_up for device in devices] == [device.modes for device in devices]
 
 
 def test_one_host_that_cannot_be_fused_keeps_all_from_it(

@@ -80,7 +80,7 @@ class SolveBuffers:
         """Count what kernels have done since the solve began."""
         relaxations = int(self.at[near_far.RELAXATIONS])
         counters.relaxations = relaxations
-        counters.steps = int(self.at[near_far.WINDOWS])
+        counters.steps = int(self.at[near_far.BUCKETS])
         counters.slices += relaxations > relaxed_before
         counters.overflowed = bool(self.at[near_far.OVERFLOWED])
 

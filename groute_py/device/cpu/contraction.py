@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.buffers import read_only
-from groute_py.graph.symmetrize import turned
+from groute_py.graph.symmetrize import transposed
 from groute_py.hierarchy.hierarchy import Hierarchy, first_places
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.kernels.cpu import contraction, contraction_rows, skeleton
@@ -31,7 +31,7 @@ FEWEST = 256
 PRUNED_DEGREE = 4.0
 """Neighbours of a vertex on the mean above which rows are pruned."""
 
-REHEARSED = 8
+SMALL = 8
 """Vertices of the graph on which kernels are compiled."""
 
 LEAST_PART = 512
@@ -67,11 +67,11 @@ def contract(
         return work.run(core)
 
 
-def rehearse(distance_type: np.dtype[Any]) -> None:
+def warm_up(distance_type: np.dtype[Any]) -> None:
     """Compile what `contract` needs: a complete graph, of which a round leaves enough to prune."""
-    ends = np.arange(REHEARSED)
+    ends = np.arange(SMALL)
     heads = np.concatenate([ends[ends != end] for end in ends]).astype(np.int32)
-    offsets = np.arange(REHEARSED + 1) * (REHEARSED - 1)
+    offsets = np.arange(SMALL + 1) * (SMALL - 1)
     contract(offsets, heads, np.ones(len(heads), distance_type), distance_type, core=1)
 
 
@@ -353,7 +353,7 @@ class _Contraction:
 
 def _turned(arcs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Transposed rows; kernels always take arrays that are read only, as a graph's are."""
-    return tuple(map(read_only, turned(*map(read_only, arcs))))
+    return tuple(map(read_only, transposed(*map(read_only, arcs))))
 
 
 def _offsets(counts: NDArray[Any]) -> NDArray[np.int64]:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, host_memory
 from groute_py.comm.team import Team
-from groute_py.device.base import Counters, Linked, Terms, Windows, alike
+from groute_py.device.base import Buckets, Counters, Linked, Terms, alike
 from groute_py.device.cpu.method import CpuMethod
 from groute_py.device.cpu.parts import SolveParts
-from groute_py.device.cpu.rehearsal import REHEARSED, one_rank, two_ranks
+from groute_py.device.cpu.warm_up import WARMED_UP, one_rank, two_ranks
 from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
 from groute_py.results.result import public_distances
@@ -46,17 +46,17 @@ class CpuDevice:
         assert self._parts is not None
         return self._parts
 
-    def rehearse(self, terms: Terms) -> None:
-        if ("near-far", terms.distance_type) not in REHEARSED:
-            _rehearse_with_peers(terms)
-            REHEARSED.add(("near-far", terms.distance_type))
+    def warm_up(self, terms: Terms) -> None:
+        if ("near-far", terms.distance_type) not in WARMED_UP:
+            _warm_up_with_peers(terms)
+            WARMED_UP.add(("near-far", terms.distance_type))
         which = (self._method_type, *self._choices.items(), terms.distance_type)
-        if self._method_type is not CpuMethod and which not in REHEARSED:
+        if self._method_type is not CpuMethod and which not in WARMED_UP:
             small = CpuDevice(self._method_type, **self._choices)
             small.load(one_rank(terms.distance_type), terms._replace(ranks=1))
             small.start(0, alike(np.inf), np.inf, record=False)
             small.relax(np.inf)
-            REHEARSED.add(which)
+            WARMED_UP.add(which)
 
     def load(self, share: Share, terms: Terms) -> None:
         self._method = self._method_type(**self._choices)
@@ -75,8 +75,8 @@ class CpuDevice:
     def unlink(self) -> None:
         """Never linked."""
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
-        self._method.start(self.parts, source, windows, cutoff, record=record)
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
+        self._method.start(self.parts, source, buckets, cutoff, record=record)
 
     def memory(self, size: int) -> Buffer:
         return host_memory(size)
@@ -87,8 +87,8 @@ class CpuDevice:
     def relax(self, limit: float) -> float:
         return self._method.relax(self.parts, limit)
 
-    def window(self) -> float:
-        return self.parts.near_far.window()
+    def bucket_width(self) -> float:
+        return self.parts.near_far.bucket_width()
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         cursors = self.parts.buffers.at
@@ -128,7 +128,7 @@ class CpuDevice:
         return self.parts.answer.predecessors()
 
 
-def _rehearse_with_peers(terms: Terms) -> None:
+def _warm_up_with_peers(terms: Terms) -> None:
     """Compile near–far relaxation and claims, with and without records and negative weights."""
     small = CpuDevice()
     small.load(two_ranks(terms.distance_type), terms._replace(ranks=2))

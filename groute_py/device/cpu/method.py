@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cpu.parts import SolveParts
 
 
@@ -19,14 +19,14 @@ class CpuMethod:
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
         """As `groute_py.device.base.Device.start`."""
         parts.begin(source, cutoff, record=record)
-        parts.near_far.start(source, windows)
+        parts.near_far.start(source, buckets)
 
     def relax(self, parts: SolveParts, limit: float) -> float:
         """As `groute_py.device.base.Device.relax`."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
-from groute_py.device.base import Counters, Windows, within
+from groute_py.device.base import Buckets, Counters, within
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.outbox import columns_of
 from groute_py.device.delta_control import DeltaControl, threshold_after
@@ -21,10 +21,10 @@ class NearFar:
     def __init__(self, buffers: SolveBuffers) -> None:
         self._buffers = buffers
 
-    def start(self, source: int | None, windows: Windows) -> None:
+    def start(self, source: int | None, buckets: Buckets) -> None:
         """Begin with the first window; the source, if there is one, is near."""
         buffers = self._buffers
-        self._delta = within(windows.widest, buffers.type)
+        self._delta = within(buckets.widest, buffers.type)
         self._threshold = np.array([self._delta, 0], dtype=buffers.type)
         self._delta_control = DeltaControl(len(buffers.share.heads), self._delta, buffers.unreached)
         if source is not None:
@@ -45,17 +45,17 @@ class NearFar:
             *(self._threshold, self._delta, limit, b.cutoff, b.unreached, b.slice_arcs),
         )
         if floor != b.unreached:
-            self._narrow_slow_window()
+            self._narrow_slow_bucket()
         b.count(counters, relaxed_before=before)
         return np.inf if floor == b.unreached else float(floor)
 
-    def window(self) -> float:
+    def bucket_width(self) -> float:
         """As `groute_py.device.base.Device.window`."""
         return float("inf") if self._delta == self._buffers.unreached else float(self._delta)
 
-    def _narrow_slow_window(self) -> None:
+    def _narrow_slow_bucket(self) -> None:
         b = self._buffers
-        delta = self._delta_control.narrower(int(b.at[near_far.WINDOWS]), b.relaxations)
+        delta = self._delta_control.narrower(int(b.at[near_far.BUCKETS]), b.relaxations)
         if delta is None:
             return
         self._delta = delta

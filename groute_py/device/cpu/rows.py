@@ -16,7 +16,7 @@ from groute_py.device.overflow import leads_beyond
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.graph.csr import Graph
-from groute_py.graph.symmetrize import turned
+from groute_py.graph.symmetrize import transposed
 from groute_py.kernels.cpu import heap, near_far
 from groute_py.kernels.cpu.parents import find_parents
 
@@ -47,7 +47,7 @@ class CpuGraph:
         """Of one row of exact distances."""
         if self._incoming is None:
             graph = self._graph
-            self._incoming = self._converted(*turned(graph.offsets, graph.heads, graph.weights))
+            self._incoming = self._converted(*transposed(graph.offsets, graph.heads, graph.weights))
         parents = np.empty(self.vertex_count, np.int32)
         nothing = unreached(self.type)
         find_parents(*self._incoming, source, distances, nothing, parents)

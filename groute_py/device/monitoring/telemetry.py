@@ -150,35 +150,35 @@ class Record:
 def _sample(library: Nvml, gpu: str, seconds: float) -> Sample:
     handle = library.nvmlDeviceGetHandleByUUID(gpu)
 
-    def told(ask: Any, *more: Any) -> Any:
+    def read(ask: Any, *more: Any) -> Any:
         with _quietly():
             return ask(handle, *more)
         return None
 
-    utilisation = told(library.nvmlDeviceGetUtilizationRates)
-    memory = told(library.nvmlDeviceGetMemoryInfo)
-    sent, received = _nvlink(library, told)
+    utilisation = read(library.nvmlDeviceGetUtilizationRates)
+    memory = read(library.nvmlDeviceGetMemoryInfo)
+    sent, received = _nvlink(library, read)
     return Sample(
         seconds,
         gpu,
         None if utilisation is None else int(utilisation.gpu),
         None if memory is None else int(memory.used),
-        _thousandth(told(library.nvmlDeviceGetPowerUsage)),
-        _thousandth(told(library.nvmlDeviceGetTotalEnergyConsumption)),
-        told(library.nvmlDeviceGetClockInfo, library.NVML_CLOCK_SM),
-        told(library.nvmlDeviceGetClockInfo, library.NVML_CLOCK_MEM),
+        _thousandth(read(library.nvmlDeviceGetPowerUsage)),
+        _thousandth(read(library.nvmlDeviceGetTotalEnergyConsumption)),
+        read(library.nvmlDeviceGetClockInfo, library.NVML_CLOCK_SM),
+        read(library.nvmlDeviceGetClockInfo, library.NVML_CLOCK_MEM),
         sent,
         received,
     )
 
 
-def _nvlink(library: Nvml, told: Any) -> list[int | None]:
+def _nvlink(library: Nvml, read: Any) -> list[int | None]:
     """Bytes sent and received over all links, which NVML counts in KiB."""
     counters = (
         library.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX,
         library.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX,
     )
-    fields = told(library.nvmlDeviceGetFieldValues, [(counter, ALL_LINKS) for counter in counters])
+    fields = read(library.nvmlDeviceGetFieldValues, [(counter, ALL_LINKS) for counter in counters])
     if fields is None:
         return [None, None]
     return [None if f.nvmlReturn else int(f.value.ullVal) << 10 for f in fields]
@@ -189,7 +189,7 @@ def summary(samples: list[Sample]) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for gpu in sorted({sample.gpu for sample in samples}):
         own = [sample for sample in samples if sample.gpu == gpu]
-        columns = {name: _told(own, name) for name in COLUMNS[2:]}
+        columns = {name: _values(own, name) for name in COLUMNS[2:]}
         figures = {
             "mean_utilisation": _mean(columns["utilisation"]),
             "most_used_bytes": max(columns["used_bytes"], default=None),
@@ -208,7 +208,7 @@ def rows(samples: list[Sample]) -> list[tuple[Any, ...]]:
     return [astuple(sample) for sample in sorted(samples, key=lambda s: (s.seconds, s.gpu))]
 
 
-def _told(samples: list[Sample], name: str) -> list[float]:
+def _values(samples: list[Sample], name: str) -> list[float]:
     return [value for sample in samples if (value := getattr(sample, name)) is not None]
 
 

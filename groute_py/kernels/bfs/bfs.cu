@@ -2,8 +2,8 @@
 // level. Beamer, Asanovic and Patterson, "Direction-optimizing breadth-first search" (SC 2012).
 //
 // * Top down, while the frontier is small: warps take the arcs of the frontier's vertices. The tail that sets a head's
-//   bit in `seen` first is its parent. The frontier is a list of row chunks of PART arcs, so that several warps share
-//   the row of a hub.
+//   bit in `seen` first is its parent. The frontier is a list of row chunks of ROW_CHUNK arcs, so that several warps
+//   share the row of a hub.
 // * Bottom up, while it is large: each unseen vertex searches its in-arcs for a tail in the frontier, and stops at the
 //   first. The frontier is a bitmap then. A warp owns whole words of it, so no atomics are needed, and most vertices
 //   read only a few arcs.
@@ -39,59 +39,62 @@ struct Found {
     }
 };
 
-// Lists the row of a new frontier vertex in parts; all lanes call it.
-__device__ __forceinline__ void list_row(uint2* parts, u32* count, u32 vertex, u32 degree, bool wanted) {
-    u32 pieces = wanted ? (degree + PART - 1) / PART : 0;
-    u32 place = slot(count, pieces > 0);
-    if (pieces > 0) parts[place] = make_uint2(vertex, 0);
+// Lists the row of a new frontier vertex in chunks; all lanes call it.
+__device__ __forceinline__ void warp_list_row(uint2* chunks, u32* count, u32 vertex, u32 degree, bool wanted) {
+    u32 pieces = wanted ? (degree + ROW_CHUNK - 1) / ROW_CHUNK : 0;
+    u32 place = warp_slot(count, pieces > 0);
+    if (pieces > 0) chunks[place] = make_uint2(vertex, 0);
     if (pieces < 2) return;
     place = atomicAdd(count, pieces - 1);
-    for (u32 piece = 1; piece < pieces; piece++) parts[place + piece - 1] = make_uint2(vertex, piece);
+    for (u32 piece = 1; piece < pieces; piece++) chunks[place + piece - 1] = make_uint2(vertex, piece);
 }
 
-__device__ __forceinline__ void look_up_part(const Share& share, uint2 part, Offset& begin, u32& degree) {
-    Offset end = load_read_only(&share.offsets[part.x + 1]);
-    begin = load_read_only(&share.offsets[part.x]) + (Offset)part.y * PART;
-    degree = (u32)min(end - begin, (Offset)PART);
+__device__ __forceinline__ void look_up_chunk(const Share& share, uint2 chunk, Offset& begin, u32& degree) {
+    Offset end = load_read_only(&share.offsets[chunk.x + 1]);
+    begin = load_read_only(&share.offsets[chunk.x]) + (Offset)chunk.y * ROW_CHUNK;
+    degree = (u32)min(end - begin, (Offset)ROW_CHUNK);
 }
 
-__device__ void top_down(const Share& share, const Search& search, Distance* hops, Progress* progress, u32 level,
-                         u32 count, u64& looked) {
-    const uint2* from = search.parts[level % 2];
-    uint2* to = search.parts[(level + 1) % 2];
+__device__ void grid_top_down(const Share& share, const Search& search, Distance* hops, Progress* progress, u32 level,
+                              u32 count, u64& looked) {
+    const uint2* from = search.chunks[level % 2];
+    uint2* to = search.chunks[(level + 1) % 2];
     u32* to_count = &progress->listed[(level + 1) % 3];
     Found found = {};
     // few rows are spread over many warps
     const u32 each = min(max(count / grid_warps(), 1u), 32u);
     for (u32 base = each * grid_warp(); base < count; base += each * grid_warps()) {
-        uint2 part = make_uint2(0, 0);
+        uint2 chunk = make_uint2(0, 0);
         Offset begin = 0;
         u32 degree = 0;
         if (lane() < each && base + lane() < count) {
-            part = load_l2(&from[base + lane()]);
-            look_up_part(share, part, begin, degree);
+            chunk = load_l2(&from[base + lane()]);
+            look_up_chunk(share, chunk, begin, degree);
         }
         looked += degree;
-        expand<ARCS>(begin, degree, [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
-            u32 head[ARCS], word[ARCS];
+        warp_expand<ARCS>(begin, degree,
+                          [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
+                              u32 head[ARCS], word[ARCS];
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) head[k] = active[k] ? load(&share.arcs[index[k]]).head : 0;
+                              for (int k = 0; k < ARCS; k++) head[k] = active[k] ? load(&share.arcs[index[k]]).head : 0;
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) word[k] = active[k] ? load_l2(&search.seen[head[k] >> 5]) : ~0u;
+                              for (int k = 0; k < ARCS; k++)
+                                  word[k] = active[k] ? load_l2(&search.seen[head[k] >> 5]) : ~0u;
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                u32 tail = __shfl_sync(~0u, part.x, source[k]), out = 0;
-                bool won = !(word[k] >> (head[k] & 31) & 1) && set_bit(search.seen, head[k]);
-                if (won) {
-                    hops[head[k]] = level + 1;
-                    search.parent[head[k]] = tail;
-                    out = (u32)(load_read_only(&share.offsets[head[k] + 1]) - load_read_only(&share.offsets[head[k]]));
-                    found.vertices++;
-                    found.arcs += out;
-                }
-                if (__any_sync(~0u, won)) list_row(to, to_count, head[k], out, won);
-            }
-        });
+                              for (int k = 0; k < ARCS; k++) {
+                                  u32 tail = __shfl_sync(~0u, chunk.x, source[k]), out = 0;
+                                  bool won = !(word[k] >> (head[k] & 31) & 1) && set_bit(search.seen, head[k]);
+                                  if (won) {
+                                      hops[head[k]] = level + 1;
+                                      search.parent[head[k]] = tail;
+                                      out = (u32)(load_read_only(&share.offsets[head[k] + 1]) -
+                                                  load_read_only(&share.offsets[head[k]]));
+                                      found.vertices++;
+                                      found.arcs += out;
+                                  }
+                                  if (__any_sync(~0u, won)) warp_list_row(to, to_count, head[k], out, won);
+                              }
+                          });
     }
     found.report(progress, (level + 1) % 3);
 }
@@ -101,8 +104,8 @@ __device__ __forceinline__ bool in_frontier(const u32* frontier, u32 vertex) {
 }
 
 // One lane searches the first arcs of its row; `begin` moves on.
-__device__ __forceinline__ u32 look_alone(const Search& search, const u32* frontier, Offset& begin, Offset end,
-                                          u64& looked) {
+__device__ __forceinline__ u32 find_parent(const Search& search, const u32* frontier, Offset& begin, Offset end,
+                                           u64& looked) {
     for (int looks = 0; looks < LOOKS && begin < end; looks += 4) {
         u32 tail[4];
         bool good[4];
@@ -120,8 +123,8 @@ __device__ __forceinline__ u32 look_alone(const Search& search, const u32* front
 }
 
 // The whole warp searches the rest of one row.
-__device__ __forceinline__ u32 look_together(const Search& search, const u32* frontier, Offset begin, Offset end,
-                                             u64& looked) {
+__device__ __forceinline__ u32 warp_find_parent(const Search& search, const u32* frontier, Offset begin, Offset end,
+                                                u64& looked) {
     for (Offset base = begin; base < end; base += 32 * ARCS) {
         u32 tail[ARCS], parent = NO_PARENT;
 #pragma unroll
@@ -139,8 +142,8 @@ __device__ __forceinline__ u32 look_together(const Search& search, const u32* fr
     return NO_PARENT;
 }
 
-__device__ void bottom_up(const Share& share, const Search& search, Distance* hops, Progress* progress, u32 level,
-                          u64& looked) {
+__device__ void grid_bottom_up(const Share& share, const Search& search, Distance* hops, Progress* progress, u32 level,
+                               u64& looked) {
     const u32* frontier = search.frontier[level % 2];
     u32* next = search.frontier[(level + 1) % 2];
     const u32 words = (share.own + 31) / 32;
@@ -153,12 +156,12 @@ __device__ void bottom_up(const Share& share, const Search& search, Distance* ho
         if (searching) {
             first = begin = load_read_only(&search.incoming[vertex]);
             end = load_read_only(&search.incoming[vertex + 1]);
-            parent = look_alone(search, frontier, begin, end, looked);
+            parent = find_parent(search, frontier, begin, end, looked);
         }
         for (u32 left = __ballot_sync(~0u, searching && parent == NO_PARENT && begin < end); left; left &= left - 1) {
             u32 whose = __ffs(left) - 1;
-            u32 tail =
-                look_together(search, frontier, __shfl_sync(~0u, begin, whose), __shfl_sync(~0u, end, whose), looked);
+            u32 tail = warp_find_parent(search, frontier, __shfl_sync(~0u, begin, whose), __shfl_sync(~0u, end, whose),
+                                        looked);
             if (lane() == whose) parent = tail;
         }
         u32 reached = __ballot_sync(~0u, parent != NO_PARENT);
@@ -177,21 +180,21 @@ __device__ void bottom_up(const Share& share, const Search& search, Distance* ho
 }
 
 // Converts a listed frontier to a bitmap, which is clear before.
-__device__ void mark_listed(const Search& search, u32 level, u32 count) {
+__device__ void grid_mark_listed(const Search& search, u32 level, u32 count) {
     for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        uint2 part = load_l2(&search.parts[level % 2][i]);
-        if (part.y == 0) set_bit(search.frontier[level % 2], part.x);
+        uint2 chunk = load_l2(&search.chunks[level % 2][i]);
+        if (chunk.y == 0) set_bit(search.frontier[level % 2], chunk.x);
     }
 }
 
 // Converts a frontier from a bitmap to a list; both bitmaps are clear afterwards.
-__device__ void list_marked(const Share& share, const Search& search, Progress* progress, u32 level) {
+__device__ void grid_list_marked(const Share& share, const Search& search, Progress* progress, u32 level) {
     const u32 words = (share.own + 31) / 32;
     for (u32 word = grid_warp(); word < words; word += grid_warps()) {
         u32 bits = load_l2(&search.frontier[level % 2][word]), vertex = 32 * word + lane(), degree = 0;
         bool wanted = bits >> lane() & 1;
         if (wanted) degree = (u32)(load_read_only(&share.offsets[vertex + 1]) - load_read_only(&share.offsets[vertex]));
-        if (bits) list_row(search.parts[level % 2], &progress->listed[level % 3], vertex, degree, wanted);
+        if (bits) warp_list_row(search.chunks[level % 2], &progress->listed[level % 3], vertex, degree, wanted);
         __syncwarp();
         if (lane() == 0) search.frontier[0][word] = search.frontier[1][word] = 0;
     }
@@ -212,8 +215,8 @@ extern "C" __global__ void begin_search(const __grid_constant__ Share share, con
     progress->unexplored = share.own ? share.offsets[share.own] : 0;
     if (source == NO_VERTEX) return;
     Offset begin = share.offsets[source], end = share.offsets[source + 1];
-    u32 pieces = (u32)((end - begin + PART - 1) / PART);
-    for (u32 piece = 0; piece < pieces; piece++) search.parts[0][piece] = make_uint2(source, piece);
+    u32 pieces = (u32)((end - begin + ROW_CHUNK - 1) / ROW_CHUNK);
+    for (u32 piece = 0; piece < pieces; piece++) search.chunks[0][piece] = make_uint2(source, piece);
     progress->listed[0] = pieces;
     progress->vertices[0] = pieces > 0;
     progress->arcs[0] = end - begin;
@@ -238,11 +241,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         unexplored -= min(arcs, unexplored);
         u32 count = load_l2(&progress->listed[now]);
         if (!up && arcs > unexplored / TOP_DOWN_SHARE && vertices > 32 * gridDim.x) {
-            mark_listed(search, level, count);
+            grid_mark_listed(search, level, count);
             up = true;
             grid_sync(control, phase);
         } else if (up && vertices < share.own / BOTTOM_UP_SHARE) {
-            list_marked(share, search, progress, level);
+            grid_list_marked(share, search, progress, level);
             up = false;
             grid_sync(control, phase);
             count = load_l2(&progress->listed[now]);
@@ -253,9 +256,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             progress->arcs[later] = 0;
         }
         if (up)
-            bottom_up(share, search, hops, progress, level, looked);
+            grid_bottom_up(share, search, hops, progress, level, looked);
         else
-            top_down(share, search, hops, progress, level, count, looked);
+            grid_top_down(share, search, hops, progress, level, count, looked);
         level++;
         grid_sync(control, phase);
     }
@@ -268,20 +271,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     }
 }
 
-// Lists the frontier in near, whose window ends at `threshold`, for near-far relaxation to continue from.
+// Lists the frontier in near, whose bucket ends at `threshold`, for near-far relaxation to continue from.
 extern "C" __global__ void hand_over(const __grid_constant__ Search search, const __grid_constant__ Work work,
                                      Control* control, const Progress* progress, Distance threshold) {
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, level = progress->level;
     const u32 count = progress->listed[level % 3], rounded = (count + 31) & ~31u;
     for (u32 i = thread; i < rounded; i += gridDim.x * blockDim.x) {
-        uint2 part = i < count ? search.parts[level % 2][i] : make_uint2(0, 1);
+        uint2 chunk = i < count ? search.chunks[level % 2][i] : make_uint2(0, 1);
         Entry entry = {};
         entry.distance = level;
-        entry.vertex = part.x;
-        append(work, control, near_list(work, control, 0), entry, NO_VERTEX, part.y == 0);
+        entry.vertex = chunk.x;
+        warp_append(work, control, near_list(work, control, 0), entry, NO_VERTEX, chunk.y == 0);
     }
     if (thread == 0) {
         control->threshold = threshold;
-        control->window = level;
+        control->bucket_begin = level;
     }
 }

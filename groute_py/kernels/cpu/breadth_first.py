@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from groute_py.kernels.cpu.near_far import HEAD, NEAR_COUNT, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.near_far import BUCKETS, HEAD, NEAR_COUNT, RELAXATIONS
 
 
 @njit(cache=True, nogil=True)
@@ -50,7 +50,7 @@ def search(
             floor = level
             break
         taken += one
-        at[WINDOWS] = level + 1
+        at[BUCKETS] = level + 1
         if level >= cutoff:
             continue
         done += one + offsets[tail + one] - offsets[tail]

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from groute_py.kernels.choices import IN, OUT
-from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.sums import reach_of
 
 UNOPENED, OPEN, CLOSED = range(3)
@@ -115,7 +115,7 @@ def relax(
                 kept += one
         done += count
         count = kept
-        at[WINDOWS] += 1
+        at[BUCKETS] += 1
         for i in range(closed):
             tail = settled[i]
             done += offsets[tail + one] - offsets[tail]

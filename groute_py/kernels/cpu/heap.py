@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.sums import reach_of
 
 
@@ -90,7 +90,7 @@ def relax(
         places[tail] = 0
         if count > 0:
             sink(heap, places, distances, count, heap[count])
-        at[WINDOWS] += 1
+        at[BUCKETS] += 1
         done += offsets[tail + one] - offsets[tail]
         for arc in range(offsets[tail], offsets[tail + one]):
             head, reach = heads[arc], reach_of(floor, weights[arc], nothing)

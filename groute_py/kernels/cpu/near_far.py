@@ -19,7 +19,7 @@ NEAR, FAR, DIRTY = 1, 2, 4
 NOT_NEAR, NOT_FAR, NOT_DIRTY = 255 - NEAR, 255 - FAR, 255 - DIRTY
 """Masks that clear a flag."""
 
-HEAD, NEAR_COUNT, FAR_COUNT, DIRTY_COUNT, RELAXATIONS, WINDOWS, OVERFLOWED, CURSORS = range(8)
+HEAD, NEAR_COUNT, FAR_COUNT, DIRTY_COUNT, RELAXATIONS, BUCKETS, OVERFLOWED, CURSORS = range(8)
 """Places in the cursor array, int64."""
 
 
@@ -48,7 +48,7 @@ def floor_of_far(
 
 
 @njit(cache=True, nogil=True)
-def open_window(
+def open_bucket(
     distances: Any,
     flags: Any,
     near: Any,
@@ -129,7 +129,7 @@ def relax(
         flags: uint8, shape (local,).
         near, far: uint32, shape (own,); dirty: uint32, shape (halo,).
         at: int64 cursors.
-        thresholds: shape (2,), the current threshold and where its window began.
+        thresholds: shape (2,), the current threshold and where its bucket began.
         delta, cutoff, nothing: in the distance type; ``nothing`` is its unreached value.
         limit: float64, compared as such on every device, so that the rank whose floor set it
             always finds work below it.
@@ -151,10 +151,10 @@ def relax(
                 break
             thresholds[1] = floor
             threshold = floor + delta if floor < nothing - delta else nothing
-            near_count, far_count = open_window(
+            near_count, far_count = open_bucket(
                 distances, flags, near, first, far, far_count, floor, threshold
             )
-            at[WINDOWS] += 1
+            at[BUCKETS] += 1
         if done >= budget:
             floor = thresholds[1]  # near is in no order
             break

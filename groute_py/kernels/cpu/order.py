@@ -97,7 +97,7 @@ def renumbered(
 def hilbert_places(columns: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where points of the grid 2^HILBERT_BITS wide lie on its Hilbert curve.
 
-    A square is taken by its four quarters, turned so that the curve goes on where it left off
+    A square is taken by its four quarters, rotated so that the curve goes on where it left off
     (Hilbert, 1891; the usual loop from the largest square to the smallest).
     """
     places = np.zeros(len(columns), np.int64)

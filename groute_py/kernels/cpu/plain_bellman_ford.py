@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.sums import reach_of
 
 
@@ -42,7 +42,7 @@ def take_round(
             elif reach < distances[head] and reach <= cutoff:
                 distances[head] = reach
                 changed = True
-    at[WINDOWS] += 1
+    at[BUCKETS] += 1
     at[RELAXATIONS] += relaxed
     at[OVERFLOWED] |= overflowed and cutoff == nothing
     return changed
@@ -73,6 +73,6 @@ def relax(
     left = at[NEAR_COUNT] > 0
     while left and done < budget:
         changed = take_round(*graph, distances, at, cutoff, nothing)
-        left = changed or at[WINDOWS] < least_rounds
+        left = changed or at[BUCKETS] < least_rounds
         done += np.uint64(len(heads)) + one  # so that a graph without arcs does not go on for ever
     at[NEAR_COUNT] = left

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from groute_py.kernels.cpu.near_far import NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.sums import reach_of
 
 
 @njit(cache=True, nogil=True)
-def turn_around(
+def transpose(
     offsets: Any, heads: Any, weights: Any, incoming: Any, tails: Any, values: Any
 ) -> None:
     """Fill ``incoming`` (zero, shape (n + 1,)), ``tails`` and ``values`` with the arcs by head."""
@@ -54,7 +54,7 @@ def csr(
     one, done = np.uint64(1), np.uint64(0)
     while at[NEAR_COUNT] and done <= budget:
         at[NEAR_COUNT] = 0
-        at[WINDOWS] += 1
+        at[BUCKETS] += 1
         for head in range(np.uint64(len(incoming) - 1)):
             best = distances[head]
             for arc in range(incoming[head], incoming[head + one]):
@@ -85,7 +85,7 @@ def ell(
     width, count = np.uint64(tails.shape[0]), np.uint64(tails.shape[1])
     while at[NEAR_COUNT] and done <= budget:
         at[NEAR_COUNT] = 0
-        at[WINDOWS] += 1
+        at[BUCKETS] += 1
         for slot in range(width):
             for head in range(count):
                 value = values[slot, head]
@@ -110,7 +110,7 @@ def dense(matrix: Any, distances: Any, at: Any, cutoff: Any, nothing: Any, budge
     count, done = len(matrix), 0
     while at[NEAR_COUNT] and done <= budget:
         at[NEAR_COUNT] = 0
-        at[WINDOWS] += 1
+        at[BUCKETS] += 1
         for head in range(count):
             best = distances[head]
             for tail in range(count):

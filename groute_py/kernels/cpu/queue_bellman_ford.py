@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from groute_py.kernels.choices import FIFO, SLF_LLL
-from groute_py.kernels.cpu.near_far import HEAD, NEAR_COUNT, OVERFLOWED, RELAXATIONS, WINDOWS
+from groute_py.kernels.cpu.near_far import BUCKETS, HEAD, NEAR_COUNT, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.sums import reach_of
 
 
@@ -41,7 +41,7 @@ def relax(
         distances: shape (n,).
         queued: uint8, shape (n,), 1 for what stands in the queue.
         queue: uint32, shape (n,), a ring from ``at[HEAD]`` with ``at[NEAR_COUNT]`` vertices.
-        at: int64 cursors; ``at[WINDOWS]`` counts the vertices taken from the queue.
+        at: int64 cursors; ``at[BUCKETS]`` counts the vertices taken from the queue.
         total: float64, shape (1,), the sum of the distances in the queue.
         order: `FIFO`, `SLF` or `SLF_LLL`.
         cutoff, nothing: in the distance type.
@@ -60,7 +60,7 @@ def relax(
         first = first + one if first + one < places else np.uint64(0)
         count -= one
         queued[tail] = 0
-        at[WINDOWS] += 1
+        at[BUCKETS] += 1
         base = distances[tail]
         total[0] -= base
         done += one + offsets[tail + one] - offsets[tail]

@@ -4,11 +4,11 @@
 
 #include "exchange/poll.cuh"
 
-// Whether credits must be returned: 1 / UNTOLD of a ring has been taken since the last time.
+// Whether credits must be returned: 1 / CREDIT_SHARE of a ring has been taken since the last time.
 __device__ __forceinline__ bool is_due(u64 taken, u64 published, u32 capacity) {
-    u32 express = ((u32)taken - (u32)published) & ((1u << EXPRESS_BITS) - 1);
-    return express >= EXPRESS / UNTOLD ||
-           (taken >> EXPRESS_BITS) - (published >> EXPRESS_BITS) >= max(capacity / UNTOLD, 1u);
+    u32 ll_new = ((u32)taken - (u32)published) & ((1u << CREDIT_BITS) - 1);
+    return ll_new >= LL_WORDS / CREDIT_SHARE ||
+           (taken >> CREDIT_BITS) - (published >> CREDIT_BITS) >= max(capacity / CREDIT_SHARE, 1u);
 }
 
 // Lane p: publishes to peer p how far this rank has written and taken, after a fence for the writes of all blocks.
@@ -17,7 +17,7 @@ __device__ __forceinline__ void leader_publish_counts(const Peers& peers, Leader
     Exchange& own = leader.own;
     u32 p = lane();
     bool peer = is_peer(peers, p), pulls = own.dense_pulls != own.published_pulls;
-    u64 taken = peer ? pack_credits(leader.plan.cursors[p].begin, (u32)leader.express_at[p]) : 0;
+    u64 taken = peer ? pack_credits(leader.plan.cursors[p].begin, (u32)leader.ll_taken[p]) : 0;
     bool wrote = peer && own.sent[p] != own.published_sent[p], took = peer && taken != own.published_taken[p];
     bool due = took && is_due(taken, own.published_taken[p], peers.capacity);
     if (!__any_sync(~0u, wrote || due || pulls)) return;
@@ -46,12 +46,12 @@ __device__ __forceinline__ void leader_publish_bound(const Peers& peers, LeaderS
 
 // Lane p: entries that blocks have counted for peer p, with or without room, and whether some had no room.
 struct StepCounts {
-    u64 sent, express_sent;
+    u64 sent, ll_sent;
     u32 pull_requested;
 
     __device__ __forceinline__ explicit StepCounts(const Exchange& exchange)
         : sent(load_volatile(&exchange.sent[lane() % MAX_PEERS])),
-          express_sent(load_volatile(&exchange.express_sent[lane() % MAX_PEERS])),
+          ll_sent(load_volatile(&exchange.ll_sent[lane() % MAX_PEERS])),
           pull_requested(load_volatile(&exchange.pull_requested)) {}
 };
 
@@ -69,9 +69,9 @@ __device__ __forceinline__ void leader_account_step(const Peers& peers, Exchange
     if (!is_peer(peers, p)) return;
     PeerCursors& cursors = leader.plan.cursors[p];
     own.sent[p] = min(counts.sent, cursors.room);
-    own.express_sent[p] = min(counts.express_sent, cursors.express_room);
+    own.ll_sent[p] = min(counts.ll_sent, cursors.ll_room);
     if (own.sent[p] != counts.sent) exchange.sent[p] = own.sent[p];
-    if (own.express_sent[p] != counts.express_sent) exchange.express_sent[p] = own.express_sent[p];
+    if (own.ll_sent[p] != counts.ll_sent) exchange.ll_sent[p] = own.ll_sent[p];
     cursors.begin = cursors.end;
     cursors.pulls_done = cursors.pulls_requested;
 }
@@ -82,15 +82,15 @@ __device__ __forceinline__ void leader_update_cursors(const Peers& peers, Leader
     if (!is_peer(peers, p)) return;
     PeerCursors& cursors = leader.plan.cursors[p];
     cursors.end = leader.mailbox.published[p];
-    cursors.room = (leader.mailbox.taken[p] >> EXPRESS_BITS) + peers.capacity;
-    bool fits = peers.owned[peers.me] < LAP_MARK;
-    cursors.express_room = fits ? express_room(leader.own.express_sent[p], (u32)leader.mailbox.taken[p]) : 0;
+    cursors.room = (leader.mailbox.taken[p] >> CREDIT_BITS) + peers.capacity;
+    bool fits = peers.owned[peers.me] < LAP_BIT;
+    cursors.ll_room = fits ? ll_room(leader.own.ll_sent[p], (u32)leader.mailbox.taken[p]) : 0;
     cursors.pulls_requested = (u32)(leader.mailbox.dense_pulls[p] >> 32);
     cursors.pull_below = __uint_as_float((u32)leader.mailbox.dense_pulls[p]);
 }
 
 // The sum over peers of the values of their lanes; all lanes call it.
-__device__ __forceinline__ u64 sum_over_peers(const Peers& peers, u64 mine) {
+__device__ __forceinline__ u64 warp_sum_over_peers(const Peers& peers, u64 mine) {
     if (!is_peer(peers, lane())) mine = 0;
     for (u32 apart = MAX_PEERS / 2; apart; apart /= 2) mine += __shfl_xor_sync(~0u, mine, apart);
     return __shfl_sync(~0u, mine, 0);
@@ -103,9 +103,9 @@ __device__ __forceinline__ bool has_dense_pull(const PeerCursors& cursors) {
 // Arrivals for the next step: in the lower half the entries sent, in the upper half the distances to read in dense
 // pulls. A pull of a peer that owns no vertices counts as one, because the peer waits until all have done it. All lanes
 // call it.
-__device__ __forceinline__ u64 arrivals(const Peers& peers, const StepPlan& plan) {
+__device__ __forceinline__ u64 warp_arrivals(const Peers& peers, const StepPlan& plan) {
     const u32 p = lane() % MAX_PEERS;
     const PeerCursors& cursors = plan.cursors[p];
-    return sum_over_peers(
+    return warp_sum_over_peers(
         peers, cursors.end - cursors.begin + (has_dense_pull(cursors) ? (u64)max(peers.owned[p], 1u) << 32 : 0));
 }

@@ -2,8 +2,7 @@
 // * While other blocks are still arriving it polls this rank's mailbox (`leader_poll`).
 // * When all have arrived it decides about the next step (`leader_plan_step`).
 // * After it has released them it publishes counters, a ballot, a verdict (`leader_publish`). So no block waits until
-// peers can
-//   see these words.
+//   peers can see these words.
 //
 // Each round trip to L2 or to a peer costs time here. So the state of the run stays in shared memory, all words are
 // requested at once, and words to peers are written in no particular order: reading one before another does no harm.
@@ -28,7 +27,7 @@ __device__ __forceinline__ void leader_publish(const Peers& peers, LeaderState& 
     __syncwarp();
 }
 
-// Loads the state that the launch before, or `begin`, has left.
+// Loads the state that the launch before, or `grid_initialize`, has left.
 __device__ __forceinline__ void leader_restore(const Control* control, LeaderState& leader) {
     Copy<StepPlan> plan(&control->plan);
     Copy<Exchange>(&control->exchange).put(&leader.own);
@@ -52,14 +51,14 @@ __device__ __forceinline__ void leader_plan_step(const Peers& peers, Exchange& e
     }
     while (true) {
         leader_update_cursors(peers, leader);
-        const u64 found = arrivals(peers, plan), arrived = (u32)found + (found >> 32);
-        const u64 work = status.listed + arrived + leader.express_come;
-        bool beyond = status.floor == INFINITE || waits(peers, status.floor, leader.mailbox.limit);
+        const u64 found = warp_arrivals(peers, plan), arrived = (u32)found + (found >> 32);
+        const u64 work = status.listed + arrived + leader.ll_arrived;
+        bool beyond = status.floor == INFINITE || is_beyond(peers, status.floor, leader.mailbox.limit);
         bool idle = !work && !status.pending && beyond && !leader.mailbox.quiet && !leader.mailbox.stop;
         __syncwarp();
         if (lane() == 0) {
             plan.arrived = (u32)min(arrived, 1ull << 31);
-            plan.express = leader.express_come;
+            plan.ll_arrived = leader.ll_arrived;
             plan.sent = (u32)found;
             plan.limit = leader.mailbox.limit;
             plan.from = leader.mailbox.from;
@@ -68,8 +67,8 @@ __device__ __forceinline__ void leader_plan_step(const Peers& peers, Exchange& e
             plan.quiet = leader.mailbox.quiet;
             plan.stopped = leader.mailbox.stop;
             bool splits = !status.listed && !status.pending && !beyond;
-            // peers do not wait for thick steps with fewer entries, although these may have many arcs
-            bool heavy = work + (splits ? status.far / SPLIT_AT_ONCE : 0) > gridDim.x * THIN;
+            // peers do not wait for grid-wide steps with fewer entries, although these may have many arcs
+            bool heavy = work + (splits ? status.far / SPLIT_AT_ONCE : 0) > gridDim.x * LOCAL_ENTRIES;
             own.epoch = own.epoch / 2 * 2 + (heavy ? 3 : 2);
         }
         __syncwarp();

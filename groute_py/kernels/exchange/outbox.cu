@@ -15,10 +15,10 @@ extern "C" __global__ void merge(const __grid_constant__ Work work, Control* con
         nearer = entry.distance < atomic_min(&work.distance[entry.vertex], entry.distance);
     }
     bool close = nearer && entry.distance < control->threshold;
-    if (close && entry.distance < load_l2(&control->window))
-        atomic_min(&control->window, entry.distance);  // `window` is a lower bound of near
-    append(work, control, near_list(work, control, control->turn), entry, NO_VERTEX, close);
-    append(work, control, far_list(work, control, control->far_side), entry, NO_VERTEX, nearer && !close);
+    if (close && entry.distance < load_l2(&control->bucket_begin))
+        atomic_min(&control->bucket_begin, entry.distance);  // `bucket_begin` is a lower bound of near
+    warp_append(work, control, near_list(work, control, control->step), entry, NO_VERTEX, close);
+    warp_append(work, control, far_list(work, control, control->far_side), entry, NO_VERTEX, nearer && !close);
 }
 
 // Empties the dirty list into the outboxes. The box of owner p begins at halo_starts[p] and has room

@@ -24,11 +24,11 @@ struct MailboxCopy {
 };
 
 __device__ __forceinline__ void leader_poll(const Peers& peers, LeaderState& leader) {
-    bool come = is_peer(peers, lane()) && has_come(peers, lane(), (u32)leader.express_at[lane()]);
+    bool arrived = is_peer(peers, lane()) && has_arrived(peers, lane(), (u32)leader.ll_taken[lane()]);
     MailboxCopy(peers).put(&leader.mailbox);
-    come = __any_sync(~0u, come);
+    arrived = __any_sync(~0u, arrived);
     if (lane() == 0) {
-        leader.express_come = come;
+        leader.ll_arrived = arrived;
         // before the first verdict
         if (leader.mailbox.vote == 0) leader.mailbox.vote = 1;
         if (leader.mailbox.limit == 0) leader.mailbox.limit = peers.limit;
@@ -37,6 +37,6 @@ __device__ __forceinline__ void leader_poll(const Peers& peers, LeaderState& lea
 }
 
 // All threads of a block call it.
-__device__ __forceinline__ void clear(Mailbox* mailbox) {
+__device__ __forceinline__ void block_clear(Mailbox* mailbox) {
     for (u32 i = threadIdx.x; i < sizeof(Mailbox) / 8; i += blockDim.x) ((u64*)mailbox)[i] = 0;
 }

@@ -12,15 +12,15 @@ __device__ __forceinline__ u32 peers_of(const Rank& rank, u32 vertex) {
     return load_volatile(&rank.share.leads[vertex]);
 }
 
-// The distance of a mirror as its owner has it now; NOTHING if the vertex is not a mirror.
+// The distance of a mirror as its owner has it now; LARGEST_DISTANCE if the vertex is not a mirror.
 __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
     const Peers& peers = rank.peers;
-    if (!exchanges(peers) || vertex < rank.share.own) return NOTHING;
+    if (!exchanges(peers) || vertex < rank.share.own) return LARGEST_DISTANCE;
     for (u32 p = 0; p < peers.count; p++) {
         u32 place = vertex - peers.mirrors[p];
         if (place < peers.owned[p]) return load_volatile(&peers.distances[p][place]);
     }
-    return NOTHING;
+    return LARGEST_DISTANCE;
 }
 
 // Writes an entry to a peer's ring if there is room; otherwise requests a dense pull at the end of the step
@@ -34,7 +34,7 @@ __device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, 
 }
 
 // Reserves `count` places in a peer's inbox and returns the first; all 32 lanes call it.
-__device__ __forceinline__ u64 places_at(const Rank& rank, u32 peer, u32 count) {
+__device__ __forceinline__ u64 warp_reserve(const Rank& rank, u32 peer, u32 count) {
     u64 first = 0;
     if (count && lane() == 0) first = atomicAdd(&rank.control->exchange.sent[peer], (u64)count);
     return __shfl_sync(~0u, first, 0);
@@ -45,20 +45,20 @@ __device__ __forceinline__ void warp_push(const Rank& rank, u32 to, const Entry&
     if (!__any_sync(~0u, to)) return;
     for (u32 p = 0; p < rank.peers.count; p++) {
         u32 mask = __ballot_sync(~0u, to >> p & 1);
-        u64 first = places_at(rank, p, __popc(mask));
+        u64 first = warp_reserve(rank, p, __popc(mask));
         if (to >> p & 1) write_to(rank, p, first + rank_among(mask), entry);
     }
 }
 
 // The same for a single lane, through the low-latency ring while that has room.
-__device__ __forceinline__ void push_one(const Rank& rank, u32 to, const Entry& entry) {
+__device__ __forceinline__ void push(const Rank& rank, u32 to, const Entry& entry) {
     Exchange& exchange = rank.control->exchange;
     for (; to; to &= to - 1) {
         u32 peer = __ffs(to) - 1;
-        u64 number = RECORDS ? atomicAdd(&exchange.express_sent[peer], 1ull) : 0;
-        if (number < rank.seen.plan.cursors[peer].express_room) {
-            u64* place = express_place(rank.peers.mailbox[peer]->express[rank.peers.me], (u32)number);
-            store_volatile(place, as_express(entry, (u32)number));
+        u64 number = RECORDS ? atomicAdd(&exchange.ll_sent[peer], 1ull) : 0;
+        if (number < rank.seen.plan.cursors[peer].ll_room) {
+            u64* place = ll_place(rank.peers.mailbox[peer]->ll_ring[rank.peers.me], (u32)number);
+            store_volatile(place, pack_ll_word(entry, (u32)number));
         } else {
             write_to(rank, peer, atomicAdd(&exchange.sent[peer], 1ull), entry);
         }

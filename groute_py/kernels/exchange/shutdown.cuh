@@ -34,6 +34,6 @@ __device__ __forceinline__ void leader_shut_down(const Peers& peers, const Contr
         }
     }
     const bool all_quiet = __all_sync(~0u, !waits || (ending & (QUIET | STOPPED)) == QUIET) && !stopped;
-    const bool overflowed = __any_sync(~0u, ending & OVERFLOWED), unheard = __any_sync(~0u, waits && !ending);
-    if (p == 0) *peers.ending = {floor, all_quiet, overflowed, unheard};
+    const bool overflowed = __any_sync(~0u, ending & OVERFLOWED), unreported = __any_sync(~0u, waits && !ending);
+    if (p == 0) *peers.ending = {floor, all_quiet, overflowed, unreported};
 }

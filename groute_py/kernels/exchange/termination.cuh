@@ -1,8 +1,8 @@
-// The votes that end a run, and move the window that all ranks share; see groute_py/comm/termination.py for the proof.
+// The votes that end a run, and move the bucket that all ranks share; see groute_py/comm/termination.py for the proof.
 #pragma once
 
 #include "exchange/flow_control.cuh"
-#include "sssp/windows.cuh"
+#include "sssp/buckets.cuh"
 
 // States this rank's floor and counts in the open vote, once. All lanes call it.
 __device__ __forceinline__ void leader_vote(const Peers& peers, LeaderState& leader, double floor) {
@@ -11,8 +11,8 @@ __device__ __forceinline__ void leader_vote(const Peers& peers, LeaderState& lea
     const Exchange& own = leader.own;
     const u32 p = lane() % MAX_PEERS;
     const PeerCursors& cursors = leader.plan.cursors[p];
-    const u64 sent = sum_over_peers(peers, own.sent[p] + own.express_sent[p] + own.dense_pulls);
-    const u64 received = sum_over_peers(peers, cursors.begin + leader.express_at[p] + cursors.pulls_done);
+    const u64 sent = warp_sum_over_peers(peers, own.sent[p] + own.ll_sent[p] + own.dense_pulls);
+    const u64 received = warp_sum_over_peers(peers, cursors.begin + leader.ll_taken[p] + cursors.pulls_done);
     if (lane()) return;
     Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
     store_volatile(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
@@ -25,18 +25,18 @@ __device__ __forceinline__ void leader_vote(const Peers& peers, LeaderState& lea
 struct LocalStatus {
     u32 near;          // entries in near
     u64 listed;        // work in near and in row chunks, in entries; see weight_of
-    bool pending;      // the overflow bitmap is not empty
+    bool pending;      // the spill bitmap is not empty
     double floor;      // smallest distance left to work on
     double threshold;  // distances pushed to peers lie below it
     u32 far;           // entries of the far list, or vertices that are far
     bool much;         // far is large, and need not be pulled first
     double bound;      // pull bound, see sssp/pull_deferred.cuh; infinite if no arcs are deferred
-    double reach;      // width of windows after the bound; before it they have a quarter
+    double reach;      // width of buckets after the bound; before it they have a quarter
 };
 
-// Rank 0: when all ballots are complete, writes the verdict to all ranks and opens the next vote. The window moves when
-// nothing is left in it; a window that grows only when also no entry is in flight, because that may lie in it. Up to
-// the pull bound of a rank windows stay narrow. The words of a verdict may be read in any order: limits only rise, so a
+// Rank 0: when all ballots are complete, writes the verdict to all ranks and opens the next vote. The bucket moves when
+// nothing is left in it; a bucket that grows only when also no entry is in flight, because that may lie in it. Up to
+// the pull bound of a rank buckets stay narrow. The words of a verdict may be read in any order: limits only rise, so a
 // rank that reads the new vote with the old limit only waits longer.
 __device__ __forceinline__ void leader_detect_termination(const Peers& peers, LeaderState& leader,
                                                           const LocalStatus& status) {

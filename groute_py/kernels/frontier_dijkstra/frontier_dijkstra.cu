@@ -65,10 +65,10 @@ struct Alone {
     __device__ __forceinline__ void gather() { __syncthreads(); }
 };
 
-// The sum of two distances that are not negative; NOTHING if it overflows.
+// The sum of two distances that are not negative; UNREACHED if it overflows.
 __device__ __forceinline__ Distance sum(Distance a, Distance b) {
     Distance value = plus(a, b);
-    return value < a ? NOTHING : value;
+    return value < a ? UNREACHED : value;
 }
 
 template <class Place>
@@ -83,7 +83,7 @@ struct Round {
     bool overflowed;
 
     __device__ __forceinline__ void evaluate(u64 round, u32 count) {
-        Distance nearest = NOTHING, reach = NOTHING;
+        Distance nearest = LARGEST_DISTANCE, reach = LARGEST_DISTANCE;
         for (u32 base = thread() & ~31u; base < count; base += threads()) {
             const u32 i = base + lane();
             if (i >= count) continue;
@@ -93,8 +93,8 @@ struct Round {
             if (criterion & 1) reach = min(reach, reach_out(vertex, distance));
         }
         if ((thread() & ~31u) >= count) return;
-        lower(&place.tally().least[round % 3], nearest);
-        if (criterion & 1) lower(&place.tally().bound[round % 3], reach);
+        warp_lower(&place.tally().least[round % 3], nearest);
+        if (criterion & 1) warp_lower(&place.tally().bound[round % 3], reach);
     }
 
     __device__ __forceinline__ void settle(u64 round, u32 count) {
@@ -104,7 +104,7 @@ struct Round {
         for (u32 base = thread() & ~31u; base < count; base += threads()) {
             const u32 i = base + lane();
             u32 vertex = 0;
-            Distance distance = NOTHING;
+            Distance distance = UNREACHED;
             bool closing = false;
             if (i < count) {
                 vertex = place.listed(round, i);
@@ -114,7 +114,7 @@ struct Round {
                 if (closing) frontier.closed[vertex] = CLOSED;
             }
             const bool staying = i < count && !closing;
-            u32 where = slot(next_count, staying);
+            u32 where = warp_slot(next_count, staying);
             if (staying) place.list(round + 1, where, vertex);
             settled += closing;
             if (__any_sync(~0u, closing)) relax(round, vertex, distance, closing, next_count);
@@ -126,12 +126,12 @@ struct Round {
         if (thread()) return;
         Tally& tally = place.tally();
         tally.open_count[(round + 2) % 3] = 0;
-        tally.least[(round + 2) % 3] = tally.bound[(round + 2) % 3] = NOTHING;
+        tally.least[(round + 2) % 3] = tally.bound[(round + 2) % 3] = LARGEST_DISTANCE;
     }
 
     __device__ __forceinline__ void report(Rounds* rounds) {
-        add_up(&rounds->relaxations, relaxed);
-        add_up(&rounds->settled, settled);
+        warp_add_to(&rounds->relaxations, relaxed);
+        warp_add_to(&rounds->settled, settled);
         if (overflowed) rounds->overflowed = 1;
     }
 
@@ -150,7 +150,7 @@ struct Round {
             return sum(distance, arc.weight);
         }
         frontier.skip[vertex] = (u32)(end - begin);
-        return NOTHING;
+        return LARGEST_DISTANCE;
     }
 
     // Relaxes the rows of vertices that have just been closed, one a lane. The thread that gives a vertex its first
@@ -163,34 +163,35 @@ struct Round {
             degree = (u32)(load_read_only(&share.offsets[vertex + 1]) - begin);
         }
         relaxed += degree;
-        expand<ARCS>(begin, degree, [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
-            Arc arc[ARCS];
-            Distance reach[ARCS], known[ARCS];
+        warp_expand<ARCS>(begin, degree,
+                          [&](bool (&active)[ARCS], const Offset(&index)[ARCS], const u32(&source)[ARCS]) {
+                              Arc arc[ARCS];
+                              Distance reach[ARCS], known[ARCS];
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                arc[k] = {};
-                if (active[k]) arc[k] = load(&share.arcs[index[k]]);
-            }
+                              for (int k = 0; k < ARCS; k++) {
+                                  arc[k] = {};
+                                  if (active[k]) arc[k] = load(&share.arcs[index[k]]);
+                              }
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                Distance base = __shfl_sync(~0u, distance, source[k]);
-                reach[k] = active[k] ? sum(base, arc[k].weight) : NOTHING;
-                known[k] = active[k] ? place.look(&distances[arc[k].head]) : NOTHING;
-                if (active[k] && cutoff == NOTHING && reach[k] == NOTHING) overflowed = true;
-            }
+                              for (int k = 0; k < ARCS; k++) {
+                                  Distance base = __shfl_sync(~0u, distance, source[k]);
+                                  reach[k] = active[k] ? sum(base, arc[k].weight) : UNREACHED;
+                                  known[k] = active[k] ? place.look(&distances[arc[k].head]) : UNREACHED;
+                                  if (active[k] && cutoff == NO_CUTOFF && reach[k] == UNREACHED) overflowed = true;
+                              }
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                bool nearer = reach[k] <= cutoff && reach[k] < known[k];
-                known[k] = nearer ? atomic_min(&distances[arc[k].head], reach[k]) : (Distance)0;
-            }
+                              for (int k = 0; k < ARCS; k++) {
+                                  bool nearer = reach[k] <= cutoff && reach[k] < known[k];
+                                  known[k] = nearer ? atomic_min(&distances[arc[k].head], reach[k]) : (Distance)0;
+                              }
 #pragma unroll
-            for (int k = 0; k < ARCS; k++) {
-                bool opened = known[k] == NOTHING;
-                if (!__any_sync(~0u, opened)) continue;
-                u32 where = slot(next_count, opened);
-                if (opened) place.list(round + 1, where, arc[k].head);
-            }
-        });
+                              for (int k = 0; k < ARCS; k++) {
+                                  bool opened = known[k] == UNREACHED;
+                                  if (!__any_sync(~0u, opened)) continue;
+                                  u32 where = warp_slot(next_count, opened);
+                                  if (opened) place.list(round + 1, where, arc[k].head);
+                              }
+                          });
     }
 };
 
@@ -262,13 +263,13 @@ extern "C" __global__ void begin_rounds(const __grid_constant__ Share share, con
     }
     if (thread) return;
     *rounds = Rounds{};
-    for (int i = 0; i < 3; i++) rounds->tally.least[i] = rounds->tally.bound[i] = NOTHING;
+    for (int i = 0; i < 3; i++) rounds->tally.least[i] = rounds->tally.bound[i] = LARGEST_DISTANCE;
     if (source == NO_VERTEX) return;
     rounds->tally.open_count[0] = 1;
     frontier.open[0][0] = source;
 }
 
-// The lightest incoming arc of each vertex; `lightest` is NOTHING before.
+// The lightest incoming arc of each vertex; `lightest` is NO_ARC before.
 extern "C" __global__ void weigh_incoming(const __grid_constant__ Share share, Distance* lightest) {
     const Offset arcs = share.offsets[share.own], stride = (Offset)gridDim.x * blockDim.x;
     for (Offset i = (Offset)blockIdx.x * blockDim.x + threadIdx.x; i < arcs; i += stride) {

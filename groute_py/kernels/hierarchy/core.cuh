@@ -15,7 +15,7 @@ __device__ __forceinline__ void cross_core(const Hierarchy& h, const u32* entrie
     const u64 items = (u64)h.core_count * ((count + ENTRIES - 1) / ENTRIES);
     for (u64 item = thread; item < items; item += threads) {
         const u32 vertex = (u32)(item % h.core_count), first = (u32)(item / h.core_count) * ENTRIES;
-        Distance best = NOTHING;
+        Distance best = UNREACHED;
 #pragma unroll
         for (u32 k = 0; k < ENTRIES; k++) {
             if (first + k >= count) break;

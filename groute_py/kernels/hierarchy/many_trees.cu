@@ -27,7 +27,7 @@ __device__ __forceinline__ Distance* distance_at(const Hierarchy& h, Distance* d
 extern "C" __global__ void begin_many(Lanes* distances, u64 count) {
     Lanes none;
 #pragma unroll
-    for (u32 k = 0; k < EACH; k++) none.distance[k] = NOTHING;
+    for (u32 k = 0; k < EACH; k++) none.distance[k] = UNREACHED;
     for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) distances[i] = none;
 }
 

@@ -12,13 +12,13 @@ extern "C" __global__ void find_rising(const __grid_constant__ Share share, cons
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += gridDim.x * blockDim.x) {
         const Distance distance = distances[v];
         i64 parent = -1;
-        const Offset end = distance == NOTHING || v == source ? 0 : share.offsets[v + 1];
+        const Offset end = distance == UNREACHED || v == source ? 0 : share.offsets[v + 1];
         for (Offset i = share.offsets[v]; i < end && parent < 0; i++) {
             const Arc arc = share.arcs[i];
             const Distance before = load_read_only(&distances[arc.head]);
             if (before < distance && plus(before, arc.weight) == distance) parent = arc.head;
         }
         parents[v] = parent;
-        if (parent < 0 && distance != NOTHING && v != source) *missing = 1;
+        if (parent < 0 && distance != UNREACHED && v != source) *missing = 1;
     }
 }

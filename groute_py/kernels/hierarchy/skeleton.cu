@@ -41,19 +41,19 @@ extern "C" __global__ void begin_rows(const u64* keys, u32 arcs, u32 count, u32*
 // Either way both are lighter than the arc, so that an arc may stand in that is dropped itself.
 __device__ __forceinline__ bool stands_in(Distance first, Distance second, Distance weight) {
     const Distance sum = path_sum(first, second);
-    return sum < weight || (sum == weight && sum != NOTHING && first > 0 && second > 0);
+    return sum < weight || (sum == weight && sum != UNREACHED && first > 0 && second > 0);
 }
 
-// The weights of arcs, NOTHING where a path of two arcs stands in.
+// The weights of arcs, UNREACHED where a path of two arcs stands in.
 extern "C" __global__ void prune(const __grid_constant__ Skeleton s, const u32* tails, u32 arcs, Distance* out,
                                  Distance* in) {
     for (u32 e = thread_number(); e < arcs; e += thread_count()) {
         const u32 a = tails[e], b = s.heads[e], end = s.offsets[a + 1], stop = s.offsets[b + 1];
-        Distance forward = s.out[e], backward = s.symmetric ? NOTHING : s.in[e];
+        Distance forward = s.out[e], backward = s.symmetric ? UNREACHED : s.in[e];
         for (u32 i = s.offsets[a], j = s.offsets[b]; i < end && j < stop;) {
             if (s.heads[i] == s.heads[j]) {
-                if (forward != NOTHING && stands_in(s.out[i], s.in[j], forward)) forward = NOTHING;
-                if (backward != NOTHING && stands_in(s.out[j], s.in[i], backward)) backward = NOTHING;
+                if (forward != UNREACHED && stands_in(s.out[i], s.in[j], forward)) forward = UNREACHED;
+                if (backward != UNREACHED && stands_in(s.out[j], s.in[i], backward)) backward = UNREACHED;
                 i++, j++;
             } else if (s.heads[i] < s.heads[j]) {
                 i++;

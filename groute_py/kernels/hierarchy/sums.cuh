@@ -1,15 +1,15 @@
-// Sums of weights of which either may be NOTHING.
+// Sums of weights of which either may be UNREACHED.
 #pragma once
 
 #include "primitives/arithmetic.cuh"
 
-// a + b, or NOTHING if there is no path; sets `overflowed` where the sum of a path does not fit.
+// a + b, or UNREACHED if there is no path; sets `overflowed` where the sum of a path does not fit.
 __device__ __forceinline__ Distance path_sum(Distance a, Distance b, u32& overflowed) {
-    if (a == NOTHING || b == NOTHING) return NOTHING;
+    if (a == UNREACHED || b == UNREACHED) return UNREACHED;
     Distance sum = plus(a, b);
-    if (wraps(a, b, sum) || sum == NOTHING) {
+    if (wraps(a, b, sum) || sum == UNREACHED) {
         overflowed = 1;
-        return NOTHING;
+        return UNREACHED;
     }
     return sum;
 }

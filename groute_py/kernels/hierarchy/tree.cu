@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
     if (threadIdx.x == 0) phase = current_phase(control);
     __syncthreads();
     u32 overflowed = 0;
-    for (u32 place = grid_thread(); place < h.vertices; place += grid_threads()) by_place[place] = NOTHING;
+    for (u32 place = grid_thread(); place < h.vertices; place += grid_threads()) by_place[place] = UNREACHED;
     if (grid_thread() == 0) *report = TreeReport{};
     grid_sync(control, phase);
 
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
     // 4. in the graph's order
     for (u32 vertex = grid_thread(); vertex < h.vertices; vertex += grid_threads()) {
         const Distance distance = load_l2(&by_place[h.places[vertex]]);
-        by_vertex[vertex] = distance <= cutoff ? distance : NOTHING;
+        by_vertex[vertex] = distance <= cutoff ? distance : UNREACHED;
     }
     if (overflowed) report->overflowed = 1;
 }

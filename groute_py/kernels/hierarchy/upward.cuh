@@ -45,12 +45,12 @@ __device__ __forceinline__ void relax_upward(const Hierarchy& h, Found& found, u
     for (u32 i = h.offsets[place] + lane(); i < h.offsets[place + 1]; i += 32) {
         const Arc arc = h.up[i];
         const Distance sum = path_sum(distance, arc.weight, overflowed);
-        if (sum == NOTHING) continue;
-        if (atomic_min(at(arc.head), sum) == NOTHING) note(found, arc.head, arc.head < h.core_count);
+        if (sum == UNREACHED) continue;
+        if (atomic_min(at(arc.head), sum) == UNREACHED) note(found, arc.head, arc.head < h.core_count);
     }
 }
 
-// All threads of a block call it, with `found` in shared memory. Distances are NOTHING before, but for those of
+// All threads of a block call it, with `found` in shared memory. Distances are UNREACHED before, but for those of
 // vertices that were found.
 template <class At>
 __device__ __forceinline__ void search_upward(const Hierarchy& h, Found& found, u32 place, At at, u32& overflowed) {

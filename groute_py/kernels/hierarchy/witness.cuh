@@ -10,9 +10,9 @@
 // A pair of neighbours of a vertex, and the path through it in both directions.
 struct Pair {
     u32 a, b;
-    Distance forward, backward;  // from a to b, from b to a; NOTHING where no shortcut is needed
+    Distance forward, backward;  // from a to b, from b to a; UNREACHED where no shortcut is needed
 
-    __device__ __forceinline__ bool needed() const { return forward != NOTHING || backward != NOTHING; }
+    __device__ __forceinline__ bool needed() const { return forward != UNREACHED || backward != UNREACHED; }
 };
 
 // Drops the directions of a pair for which there is a witness that runs neither through `via` nor through a vertex that
@@ -23,14 +23,14 @@ __device__ __forceinline__ void spare(const Skeleton& s, const u8* leaving, u32 
     for (; i < end && pair.needed(); i++) {
         const u32 middle = s.heads[i];
         if (middle == pair.b) {
-            if (pair.forward != NOTHING && s.out[i] <= pair.forward) pair.forward = NOTHING;
-            if (pair.backward != NOTHING && s.in[i] <= pair.backward) pair.backward = NOTHING;
+            if (pair.forward != UNREACHED && s.out[i] <= pair.forward) pair.forward = UNREACHED;
+            if (pair.backward != UNREACHED && s.in[i] <= pair.backward) pair.backward = UNREACHED;
             continue;
         }
         while (j < stop && s.heads[j] < middle) j++;
         if (j == stop || s.heads[j] != middle || middle == via || (leaving && leaving[middle])) continue;
-        if (pair.forward != NOTHING && path_sum(s.out[i], s.in[j]) <= pair.forward) pair.forward = NOTHING;
-        if (pair.backward != NOTHING && path_sum(s.out[j], s.in[i]) <= pair.backward) pair.backward = NOTHING;
+        if (pair.forward != UNREACHED && path_sum(s.out[i], s.in[j]) <= pair.forward) pair.forward = UNREACHED;
+        if (pair.backward != UNREACHED && path_sum(s.out[j], s.in[i]) <= pair.backward) pair.backward = UNREACHED;
     }
 }
 
@@ -43,12 +43,12 @@ __device__ __forceinline__ void for_each_shortcut(const Skeleton& s, const u8* l
     const u32 pairs = degree > 1 ? degree * (degree - 1) / 2 : 0;
     u32 first = 0, place = lane() % GROUP;  // of the pair, in the row of its first neighbour
     for (u32 base = 0; base < pairs; base += GROUP, place += GROUP) {
-        Pair pair = {0, 0, NOTHING, NOTHING};
+        Pair pair = {0, 0, UNREACHED, UNREACHED};
         if (base + lane() % GROUP < pairs) {
             for (; place >= degree - 1 - first; first++) place -= degree - 1 - first;
             const u32 i = begin + first, j = i + 1 + place;
             pair = {s.heads[i], s.heads[j], path_sum(s.in[i], s.out[j], overflowed),
-                    s.symmetric ? NOTHING : path_sum(s.in[j], s.out[i], overflowed)};
+                    s.symmetric ? UNREACHED : path_sum(s.in[j], s.out[i], overflowed)};
             spare(s, leaving, vertex, pair);
         }
         visit(pair, pair.needed());

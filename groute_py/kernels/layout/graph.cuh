@@ -28,5 +28,5 @@ struct Share {
     u32 halo;
     u32 before;  // mirrors whose global numbers are below `first`
     u32 peers;   // number of all ranks, including other hosts
-    float unit;  // unit of weight classes (grades), a power of two, or 0 for none; see sssp/min_out_weight.cuh
+    float unit;  // unit of weight classes, a power of two, or 0 for none; see sssp/min_out_weight.cuh
 };

@@ -7,8 +7,8 @@
 struct Skeleton {
     const u32* offsets;  // count + 1
     const u32* heads;
-    const Distance* out;  // weight from the tail to the head, or NOTHING
-    const Distance* in;   // weight from the head to the tail, or NOTHING; the same array as `out` if symmetric
+    const Distance* out;  // weight from the tail to the head, or UNREACHED
+    const Distance* in;   // weight from the head to the tail, or UNREACHED; the same array as `out` if symmetric
     u32 count;
     u32 symmetric;
 };

@@ -13,17 +13,23 @@ typedef long long i64;
 
 #if DISTANCE == 0
 typedef int Distance;
-#define NOTHING 2147483647
+#define LARGEST_DISTANCE 2147483647
 #elif DISTANCE == 1
 typedef i64 Distance;
-#define NOTHING 9223372036854775807ll
+#define LARGEST_DISTANCE 9223372036854775807ll
 #elif DISTANCE == 2
 typedef float Distance;
-#define NOTHING __int_as_float(0x7f800000)
+#define LARGEST_DISTANCE __int_as_float(0x7f800000)
 #else
 typedef double Distance;
-#define NOTHING __longlong_as_double(0x7ff0000000000000ll)
+#define LARGEST_DISTANCE __longlong_as_double(0x7ff0000000000000ll)
 #endif
+
+// Meanings of the largest distance, which is also the minimum of no distances.
+#define UNREACHED LARGEST_DISTANCE  // the distance of a vertex that has not been reached
+#define NO_BOUND LARGEST_DISTANCE   // as a pull bound: no arcs are deferred
+#define NO_CUTOFF LARGEST_DISTANCE  // all distances are kept
+#define NO_ARC LARGEST_DISTANCE     // the weight of an arc that does not exist
 
 #define RECORDS (DISTANCE == 0 || DISTANCE == 2)  // whether predecessors can be recorded
 
@@ -35,4 +41,4 @@ typedef u64 Offset;
 typedef u32 Offset;
 #endif
 
-#define NO_VERTEX 0xffffffffu  // an item that is none, a tail that is not known
+#define NO_VERTEX 0xffffffffu  // no vertex: the rest of a row had no place; an unknown tail

@@ -10,11 +10,11 @@ struct alignas(2 * sizeof(Distance)) Entry {
     u32 vertex;
 };
 
-// A chunk of a long row: at most PART arcs, from arc number part * PART of the row.
-struct alignas(16) Item {
+// A chunk of a long row: at most ROW_CHUNK arcs, from arc `number` * ROW_CHUNK of the row.
+struct alignas(16) RowChunk {
     Distance distance;
     u32 vertex;
-    u32 part;
+    u32 number;
 };
 
 // Mirrored in device/cuda/runtime/structs.py.
@@ -25,13 +25,13 @@ struct Work {
                          // sssp/predecessor_record.cuh
     Entry* far[2];       // entries at or above the threshold
     u32* far_tail[2];
-    u32* spilled;            // overflow bitmap, a bit a row: near had no place for an entry of the vertex
+    u32* spilled;            // spill bitmap, a bit a row: near had no place for an entry of the vertex
     u32* dirty;              // halo vertices that improved since the last outbox, each once
     u32* dirty_bits;         // bit a halo vertex
-    Item* items[2];          // parts of long rows, like near
+    RowChunk* chunks[2];     // chunks of long rows, like near
     i64* parent;             // rows + halo; global number, or -1; for a mirror only whether it has a predecessor
     u64* record;             // own, or null; see sssp/predecessor_record.cuh
-    u8* hints;               // (own >> fold) + 1, or null; see sssp/distance_filter.cuh
+    u8* filter;              // (own >> fold) + 1, or null; see sssp/distance_filter.cuh
     u32* claimed;            // rows; vertices that may claim onward
     Distance* box_distance;  // halo; the outboxes, owner by owner
     i64* box_parent;
@@ -40,11 +40,11 @@ struct Work {
     u32 capacity;    // of near lists
     u32 far_capacity;
     u32 far_few;  // with more entries than this a split scans all vertices, not the list
-    u32 item_capacity;
-    float levels;  // of hints to a unit of distance
-    u32 fold;      // a byte has the hints of 1 << fold vertices
+    u32 chunk_capacity;
+    float levels;  // to a unit of distance
+    u32 fold;      // a byte has the levels of 1 << fold vertices
     u32 mean_degree;
-    float outer_below;  // windows of this width or more have few outer arcs
-    float outer_reach;  // a width; the pull bound lies half of it beyond the window
-    u64 outer_from;     // a step with this many arcs defers its outer arcs; 0: never
+    float pull_below_width;  // buckets of this width or more have few deferred arcs
+    float pull_reach;        // a width; the pull bound lies half of it beyond the bucket
+    u64 pull_from_arcs;      // a step with this many arcs defers those that lead far; 0: never
 };

@@ -15,13 +15,13 @@
 #include "primitives/grid_barrier.cuh"
 #include "primitives/warp.cuh"
 
-// base + weight; NOTHING, and `overflowed`, if that overflows.
+// base + weight; UNREACHED, and `overflowed`, if that overflows.
 __device__ __forceinline__ Distance step(Distance base, Distance weight, bool& overflowed) {
-    if (base == NOTHING || weight == NOTHING) return NOTHING;
+    if (base == UNREACHED || weight == NO_ARC) return UNREACHED;
     Distance value = plus(base, weight);
-    bool fits = weight < 0 ? value <= base : value >= base && value != NOTHING;
+    bool fits = weight < 0 ? value <= base : value >= base && value != UNREACHED;
     overflowed |= !fits;
-    return fits ? value : NOTHING;
+    return fits ? value : UNREACHED;
 }
 
 __device__ __forceinline__ Distance least_of(Distance value, u32 lanes) {
@@ -39,7 +39,7 @@ struct Take {
     bool changed;
 
     __device__ __forceinline__ void operator()(u32 vertex, Distance before, Distance found) {
-        if (found == NOTHING || found > cutoff || found >= before) return;
+        if (found == UNREACHED || found > cutoff || found >= before) return;
         distances[vertex] = found;
         changed = true;
     }
@@ -55,7 +55,7 @@ struct Csr {
         const u32 first = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
         for (u32 base = 0; base < own; base += rows) {
             const u32 vertex = base + first;
-            Distance best = NOTHING, before = NOTHING;
+            Distance best = UNREACHED, before = UNREACHED;
             if (vertex < own) {
                 before = load_l2(&take.distances[vertex]);
                 const Offset end = load_read_only(&in.offsets[vertex + 1]);
@@ -78,10 +78,10 @@ struct Ell {
     template <class Taking>
     __device__ __forceinline__ void round(Taking& take, u64& relaxed, bool& overflowed) {
         for (u32 vertex = blockIdx.x * blockDim.x + threadIdx.x; vertex < own; vertex += gridDim.x * blockDim.x) {
-            Distance before = load_l2(&take.distances[vertex]), best = NOTHING;
+            Distance before = load_l2(&take.distances[vertex]), best = UNREACHED;
             for (u32 k = 0; k < in.width; k++) {
                 Arc arc = load(&in.slots[(u64)k * own + vertex]);
-                if (arc.weight == NOTHING) break;
+                if (arc.weight == NO_ARC) break;
                 best = min(best, step(load_l2(&take.distances[arc.head]), arc.weight, overflowed));
                 relaxed++;
             }
@@ -112,7 +112,7 @@ struct Dense {
             const u64 vertex = blockIdx.x + (u64)k * gridDim.x;
             if (vertex >= own) break;
             const Distance* row = k < in.staged ? &shared[(u64)(k + 1) * own] : &in.matrix[vertex * own];
-            Distance best = NOTHING;
+            Distance best = UNREACHED;
             for (u32 i = lane(); i < own; i += 32) best = min(best, step(shared[i], row[i], overflowed));
             best = least_of(best, 32);
             if (lane() == 0) {
@@ -141,8 +141,8 @@ __device__ __forceinline__ void sweep_rounds(Storage& storage, Distance* distanc
         if (blockIdx.x == 0 && threadIdx.x == 0) sweep->changed[round % 3] = 0;
         round++;
     }
-    add_up(&sweep->relaxations, relaxed);
-    if (overflowed && cutoff == NOTHING) sweep->overflowed = 1;
+    warp_add_to(&sweep->relaxations, relaxed);
+    if (overflowed && cutoff == NO_CUTOFF) sweep->overflowed = 1;
     grid_sync(control, phase);  // all have read the words that change next
     if (blockIdx.x == 0 && threadIdx.x == 0) sweep->rounds = round;
 }
@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 1) pull_dense(PULL_PARA
     sweep_rounds(storage, distances, control, sweep, cutoff, max_rounds);
 }
 
-// Lowers the matrix, all NOTHING, to the lightest arc of each pair.
+// Lowers the matrix, all NO_ARC, to the lightest arc of each pair.
 extern "C" __global__ void fill_matrix(const __grid_constant__ Incoming in, Distance* matrix, u32 own) {
     const u32 warps = gridDim.x * blockDim.x / 32;
     for (u32 vertex = (blockIdx.x * blockDim.x + threadIdx.x) / 32; vertex < own; vertex += warps)
@@ -176,13 +176,13 @@ extern "C" __global__ void fill_matrix(const __grid_constant__ Incoming in, Dist
             atomic_min(&matrix[(u64)vertex * own + in.arcs[i].head], in.arcs[i].weight);
 }
 
-// Copies the rows to slots; all slots are NOTHING before.
+// Copies the rows to slots; all slots are NO_ARC before.
 extern "C" __global__ void fill_slots(const __grid_constant__ Incoming in, Arc* slots, u32 own) {
     for (u32 vertex = blockIdx.x * blockDim.x + threadIdx.x; vertex < own; vertex += gridDim.x * blockDim.x) {
         const Offset begin = in.offsets[vertex], end = in.offsets[vertex + 1];
         for (u32 k = 0; k < in.width; k++) {
             Arc arc = {};
-            arc.weight = NOTHING;
+            arc.weight = NO_ARC;
             if (begin + k < end) arc = in.arcs[begin + k];
             slots[(u64)k * own + vertex] = arc;
         }

@@ -47,30 +47,30 @@ struct Source {
     }
 };
 
-// Returns the distance if the vertex went to far, else NOTHING.
+// Returns the distance if the vertex went to far, else LARGEST_DISTANCE.
 template <class Marks>
 __device__ __forceinline__ Distance reach(const Source<Marks>& source, u32 vertex, Distance distance) {
-    if (distance >= atomic_min(source.distance + vertex, distance)) return NOTHING;
+    if (distance >= atomic_min(source.distance + vertex, distance)) return LARGEST_DISTANCE;
     if (distance < source.threshold) {
         if (source.mark_near(vertex)) source.next[atomicAdd(source.next_count, 1)] = vertex;
-        return NOTHING;
+        return LARGEST_DISTANCE;
     }
     source.mark_far(vertex);
     return distance;
 }
 
-__device__ __forceinline__ Distance least_of_block(Distance mine, Distance* shared) {
+__device__ __forceinline__ Distance block_minimum(Distance mine, Distance* shared) {
     __syncthreads();
-    if (threadIdx.x == 0) *shared = NOTHING;
+    if (threadIdx.x == 0) *shared = LARGEST_DISTANCE;
     __syncthreads();
-    if (mine < NOTHING) atomic_min(shared, mine);
+    if (mine < LARGEST_DISTANCE) atomic_min(shared, mine);
     __syncthreads();
     return *shared;
 }
 
 __device__ __forceinline__ Distance beyond(Distance distance, Distance delta) {
     Distance sum = plus(distance, delta);
-    return sum <= distance ? NOTHING : sum;  // overflow, or delta is lost in rounding
+    return sum <= distance ? LARGEST_DISTANCE : sum;  // overflow, or delta is lost in rounding
 }
 
 struct Row {
@@ -86,7 +86,7 @@ __device__ __forceinline__ Row row_of(const Offset* offsets, u32 vertex) {
 template <class Marks>
 __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Marks>& source, const Row& row, u32 step,
                                               u32* overflowed) {
-    Distance distance = load_l2(source.distance + row.vertex), least = NOTHING;
+    Distance distance = load_l2(source.distance + row.vertex), least = LARGEST_DISTANCE;
     for (Offset a = row.begin; a < row.end; a += AT_ONCE * step) {
         Arc arc[AT_ONCE];
         Distance known[AT_ONCE];
@@ -99,7 +99,7 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
         for (u32 k = 0; k < AT_ONCE; k++) {
             if (a + k * step >= row.end) continue;
             Distance sum = plus(distance, arc[k].weight);
-            if (sum < distance || sum >= NOTHING) {
+            if (sum < distance || sum >= LARGEST_DISTANCE) {
                 *overflowed = 1;
             } else if (sum < known[k]) {
                 least = min(least, reach(source, arc[k].head, sum));
@@ -111,7 +111,7 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
 
 // Moves all vertices from far to the list.
 template <class Marks>
-__device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pending, u32* pending_count) {
+__device__ __forceinline__ void block_list_far(const Source<Marks>& source, u32* pending, u32* pending_count) {
     for (u32 word = threadIdx.x; word < source.words; word += CREW) {
         volatile u32* place = source.marks.at(source.words + word);
         u32 bits = *place;
@@ -124,9 +124,9 @@ __device__ __forceinline__ void list_far(const Source<Marks>& source, u32* pendi
 
 // Moves listed vertices below the new threshold to near; returns the least distance that stays in far.
 template <class Marks>
-__device__ __forceinline__ Distance split_far(const Source<Marks>& source, const u32* pending, u32 count,
-                                              Distance before) {
-    Distance least = NOTHING;
+__device__ __forceinline__ Distance block_split_far(const Source<Marks>& source, const u32* pending, u32 count,
+                                                    Distance before) {
+    Distance least = LARGEST_DISTANCE;
     for (u32 i = threadIdx.x; i < count; i += CREW) {
         u32 vertex = pending[i];
         Distance distance = load_l2(source.distance + vertex);
@@ -142,81 +142,116 @@ __device__ __forceinline__ Distance split_far(const Source<Marks>& source, const
     return least;
 }
 
+// What the threads of a block share, in shared memory.
+struct BlockState {
+    u32 job;       // number of the source
+    u32 sizes[3];  // of near, rotating by level: this level's, the next one's, one that is cleared
+    u32 long_count, long_rows[LONG_ROWS];
+    Distance least;
+};
+
+// Only the source is reached, and it is the only near vertex.
+template <class Marks>
+__device__ __forceinline__ void block_begin(const Source<Marks>& source, BlockState& state, u32 vertices, u32 first,
+                                            u32* near) {
+    for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = UNREACHED;
+    for (u32 w = threadIdx.x; w < 2 * source.words; w += CREW) *source.marks.at(w) = 0;
+    if (threadIdx.x == 0) {
+        state.sizes[0] = 1;
+        state.sizes[1] = state.long_count = 0;
+        near[0] = first;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) __stcg(source.distance + first, (Distance)0);
+    __syncthreads();
+}
+
+// Splits far by the next threshold, when near is empty. Returns whether far had any vertex. `least` is the least
+// distance that this thread has put into far.
+template <class Marks>
+__device__ __forceinline__ bool block_open_bucket(Source<Marks>& source, BlockState& state, u32* near, u32* size,
+                                                  Distance delta, Distance& least) {
+    const Distance nearest = block_minimum(least, &state.least), before = source.threshold;
+    if (nearest == LARGEST_DISTANCE) return false;
+    source.threshold = beyond(nearest, delta);
+    block_list_far(source, near, size);  // both were empty
+    __syncthreads();
+    least = block_split_far(source, near, *size, before);
+    __syncthreads();
+    return true;
+}
+
+// Relaxes the rows of near, HANDS lanes each, and queues long ones while there is room.
+template <class Marks>
+__device__ __forceinline__ void block_relax_near(const Offset* offsets, const Arc* arcs, const Source<Marks>& source,
+                                                 BlockState& state, const u32* near, u32 size, Distance& least,
+                                                 u32* overflowed) {
+    const u32 hand = threadIdx.x % HANDS, first_hand = threadIdx.x % 32 - hand,
+              hands = ((1u << HANDS) - 1) << first_hand;
+    // clear the bits first, so that vertices that improve from here on are listed again
+    for (u32 i = threadIdx.x; i < size; i += CREW) source.unmark_near(near[i]);
+    __syncthreads();
+    for (u32 i = threadIdx.x / HANDS; i < size; i += CREW / HANDS) {
+        Row row = row_of(offsets, near[i]);
+        if (row.end - row.begin > LONG_ROW) {
+            u32 place = hand == 0 ? atomicAdd(&state.long_count, 1) : 0;
+            place = __shfl_sync(hands, place, first_hand);
+            if (place < LONG_ROWS) {
+                if (hand == 0) state.long_rows[place] = row.vertex;
+                continue;
+            }
+        }
+        row.begin += hand;
+        least = min(least, relax_row(arcs, source, row, HANDS, overflowed));
+    }
+    __syncthreads();
+}
+
+// Relaxes the queued rows, the whole block one after another.
+template <class Marks>
+__device__ __forceinline__ void block_relax_long_rows(const Offset* offsets, const Arc* arcs,
+                                                      const Source<Marks>& source, BlockState& state, Distance& least,
+                                                      u32* overflowed) {
+    const u32 queued = min(state.long_count, (u32)LONG_ROWS);
+    if (queued == 0) return;
+    for (u32 i = 0; i < queued; i++) {
+        Row row = row_of(offsets, state.long_rows[i]);
+        row.begin += threadIdx.x;
+        least = min(least, relax_row(arcs, source, row, CREW, overflowed));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) state.long_count = 0;
+}
+
 // Solves for one source after another. lists: 2 · vertices, of this block.
 template <class Marks>
-__device__ __forceinline__ void solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta,
-                                              const u32* sources, u32 count, Distance* rows, u32* lists, Marks marks,
-                                              u32* counter, u32* overflowed) {
-    __shared__ u32 job, sizes[3], long_count, long_rows[LONG_ROWS];
-    __shared__ Distance shared_least;
+__device__ __forceinline__ void block_solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices,
+                                                    Distance delta, const u32* sources, u32 count, Distance* rows,
+                                                    u32* lists, Marks marks, u32* counter, u32* overflowed) {
+    __shared__ BlockState state;
     Source<Marks> source;
     source.marks = marks;
     source.words = (vertices + 31) / 32;
-    u32 lane = threadIdx.x % 32, hand = threadIdx.x % HANDS;
-    u32 together = ((1u << HANDS) - 1) << (lane - hand);
-
     for (;;) {
-        if (threadIdx.x == 0) job = atomicAdd(counter, 1);
+        if (threadIdx.x == 0) state.job = atomicAdd(counter, 1);
         __syncthreads();
-        if (job >= count) return;
-        source.distance = rows + (u64)job * vertices;
-        for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = NOTHING;
-        for (u32 w = threadIdx.x; w < 2 * source.words; w += CREW) *marks.at(w) = 0;
-        if (threadIdx.x == 0) {
-            sizes[0] = 1;
-            sizes[1] = long_count = 0;
-            lists[0] = sources[job];
-        }
-        __syncthreads();
-        if (threadIdx.x == 0) __stcg(source.distance + sources[job], (Distance)0);
+        if (state.job >= count) return;
+        source.distance = rows + (u64)state.job * vertices;
         source.threshold = delta;
-        Distance least = NOTHING;  // least distance that this thread put into far
-        __syncthreads();
-        for (u32 level = 0;; level++) {  // sizes rotate: this level's, the next one's, one that is cleared
-            u32 size = sizes[level % 3];
+        block_begin(source, state, vertices, sources[state.job], lists);
+        Distance least = LARGEST_DISTANCE;  // least distance that this thread put into far
+        for (u32 level = 0;; level++) {
+            const u32 size = state.sizes[level % 3];
             u32* near = lists + (u64)(level % 2) * vertices;
             source.next = lists + (u64)((level + 1) % 2) * vertices;
-            source.next_count = &sizes[(level + 1) % 3];
-            if (threadIdx.x == 0) sizes[(level + 2) % 3] = 0;
+            source.next_count = &state.sizes[(level + 1) % 3];
+            if (threadIdx.x == 0) state.sizes[(level + 2) % 3] = 0;
             if (size == 0) {
-                Distance nearest = least_of_block(least, &shared_least);
-                if (nearest == NOTHING) break;
-                Distance before = source.threshold;
-                source.threshold = beyond(nearest, delta);
-                list_far(source, near, &sizes[level % 3]);  // both were empty
-                __syncthreads();
-                least = split_far(source, near, sizes[level % 3], before);
-                __syncthreads();
-                continue;
+                if (!block_open_bucket(source, state, near, &state.sizes[level % 3], delta, least)) break;
+            } else {
+                block_relax_near(offsets, arcs, source, state, near, size, least, overflowed);
+                block_relax_long_rows(offsets, arcs, source, state, least, overflowed);
             }
-            // clear the bits first, so that vertices that improve from here on are listed again
-            for (u32 i = threadIdx.x; i < size; i += CREW) {
-                source.unmark_near(near[i]);
-            }
-            __syncthreads();
-            for (u32 i = threadIdx.x / HANDS; i < size; i += CREW / HANDS) {
-                Row row = row_of(offsets, near[i]);
-                if (row.end - row.begin > LONG_ROW) {
-                    u32 place = hand == 0 ? atomicAdd(&long_count, 1) : 0;
-                    place = __shfl_sync(together, place, lane - hand);
-                    if (place < LONG_ROWS) {
-                        if (hand == 0) long_rows[place] = row.vertex;
-                        continue;
-                    }
-                }
-                row.begin += hand;
-                least = min(least, relax_row(arcs, source, row, HANDS, overflowed));
-            }
-            __syncthreads();
-            u32 put_off = min(long_count, (u32)LONG_ROWS);
-            if (put_off == 0) continue;
-            for (u32 i = 0; i < put_off; i++) {
-                Row row = row_of(offsets, long_rows[i]);
-                row.begin += threadIdx.x;
-                least = min(least, relax_row(arcs, source, row, CREW, overflowed));
-            }
-            __syncthreads();
-            if (threadIdx.x == 0) long_count = 0;
         }
         __syncthreads();
     }
@@ -230,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     u64 words = (vertices + 31) / 32;
     lists += 2ull * vertices * blockIdx.x;
     auto solve = [=](auto where) {
-        solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, where, counter, overflowed);
+        block_solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, where, counter, overflowed);
     };
     if (marks)
         solve(DistantMarks{marks + 2 * words * blockIdx.x});

@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(1024)
         const Distance* distance = distances + (u64)job * vertices;
         auto is_tight = [&](u32 tail, const Arc& arc) {
             Distance near = distance[tail], reach = plus(near, arc.weight);
-            return near < NOTHING && reach < NOTHING && reach >= near && reach == distance[arc.head];
+            return near < UNREACHED && reach < UNREACHED && reach >= near && reach == distance[arc.head];
         };
         auto nothing = [](u32, const Fixed&) {};
         for (u32 v = threadIdx.x; v < vertices; v += CREW) {
@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(1024)
             return Fixed{};
         };
         auto count_reached = [&](u32 vertex, const Fixed&) {
-            if (distance[vertex] < NOTHING) atomicAdd(&reached, 1);
+            if (distance[vertex] < UNREACHED) atomicAdd(&reached, 1);
         };
         block_rows<false>(every, 0, vertices, queue, count_arc, count_reached);
         if (threadIdx.x == 0) {

@@ -37,7 +37,7 @@ __device__ __forceinline__ void atomic_max(Distance* place, Distance value) {
 // One instruction for int32 on compute capability 9.0 and later (VIADDMNMX).
 __device__ __forceinline__ Distance by_way(Distance to, Distance on, Distance known) { return min(to + on, known); }
 
-// What a block has in shared memory: MIDDLES columns of to_middle, turned, and rows of onward.
+// What a block has in shared memory: MIDDLES columns of to_middle, transposed, and rows of onward.
 struct Stage {
     Distance to[MIDDLES][SLANTED];
     Distance on[MIDDLES][TILE];
@@ -238,13 +238,13 @@ extern "C" __global__ void floyd_begin(Distance* matrix, u64 pitch, const Offset
     if (threadIdx.x == 0) row[vertex] = 0;
 }
 
-// Some rows as they leave: without padding, unreached is NOTHING. A block a row.
+// Some rows as they leave: without padding, unreached is UNREACHED. A block a row.
 extern "C" __global__ void floyd_rows(const Distance* matrix, u64 pitch, const u32* which, Distance* rows,
                                       u32 vertices) {
     const Distance* from = matrix + which[blockIdx.x] * pitch;
     Distance* to = rows + (u64)blockIdx.x * vertices;
     for (u32 v = threadIdx.x; v < vertices; v += blockDim.x) {
-        to[v] = from[v] < BEYOND ? from[v] : NOTHING;
+        to[v] = from[v] < BEYOND ? from[v] : UNREACHED;
     }
 }
 

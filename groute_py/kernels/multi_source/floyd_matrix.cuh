@@ -9,7 +9,7 @@
 #elif DISTANCE == 1
 #define BEYOND 4611686018427387903ll
 #else
-#define BEYOND NOTHING
+#define BEYOND LARGEST_DISTANCE
 #endif
 
 #define TILE 128  // a block's results are TILE × TILE

@@ -83,10 +83,10 @@ __device__ __forceinline__ u32 inner_number(u32 i, u32 middle, u32 j, u32 stage,
     return max(k + 1, before) - 1;
 }
 
-// The middle vertex of each pair, as its number within the tile. turned: the columns from `first`
+// The middle vertex of each pair, as its number within the tile. transposed: the columns from `first`
 // on, one after the other. A block a row, HANDS_OF_PAIR lanes a pair.
 extern "C" __global__ void __launch_bounds__(SQUARE)
-    floyd_middles(const Distance* matrix, u64 pitch, const u16* stages, const u8* inner, const Distance* turned,
+    floyd_middles(const Distance* matrix, u64 pitch, const u16* stages, const u8* inner, const Distance* transposed,
                   u32 first, u32 columns, u8* middles) {
     u32 i = blockIdx.x, hand = threadIdx.x % HANDS_OF_PAIR;
     u32 together = ((1u << HANDS_OF_PAIR) - 1) << (threadIdx.x % 32 - hand);
@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(SQUARE)
             u32 middle = base + next + hand * WIDTH;
             Pack to, on;
             to.vector = *(const Vector*)(matrix + i * pitch + middle);
-            on.vector = *(const Vector*)(turned + c * pitch + middle);
+            on.vector = *(const Vector*)(transposed + c * pitch + middle);
 #pragma unroll
             for (int e = 0; e < WIDTH; e++) {
                 if (to.each[e] + on.each[e] != known) continue;
@@ -124,6 +124,6 @@ extern "C" __global__ void floyd_parents(const u16* stages, const u8* middles, u
         while (u32 stage = stages[tail * pitch + v]) {
             tail = (stage - 1) * TILE + middles[tail * pitch + v];
         }
-        parents[place] = v != source && rows[place] < NOTHING ? (int)tail : -1;
+        parents[place] = v != source && rows[place] < UNREACHED ? (int)tail : -1;
     }
 }

@@ -18,7 +18,7 @@
 
 // Distance and heap place of a vertex, read in one load.
 struct alignas(2 * sizeof(Distance)) Known {
-    Distance distance;  // NOTHING: not reached yet
+    Distance distance;  // UNREACHED: not reached yet
     u32 place;          // of its entry, which lies there or above until it leaves
 };
 
@@ -56,7 +56,7 @@ struct Heap {
     __device__ __forceinline__ void lower(const Entry& entry) {
         Known known = table[entry.vertex];
         if (entry.distance >= known.distance) return;
-        bool fresh = known.distance == NOTHING;
+        bool fresh = known.distance == UNREACHED;
         u32 number = fresh ? size : known.place, up = 0;
         for (; up < lane && number > 0; up++) number = (number - 1) / BRANCHES;
         Entry mine;
@@ -107,7 +107,7 @@ struct Sinking {
   private:
     __device__ __forceinline__ void look(const Heap& heap) {
         u64 number = (u64)hole * BRANCHES + 1 + heap.lane;
-        child.distance = NOTHING;
+        child.distance = UNREACHED;
         child.vertex = NO_VERTEX;
         if (number < heap.size) child = *heap.at(number);
     }
@@ -115,7 +115,7 @@ struct Sinking {
 
 __device__ __forceinline__ void begin_source(Heap& heap, u32 vertices, u32 source) {
     Known unknown;
-    unknown.distance = NOTHING;
+    unknown.distance = UNREACHED;
     unknown.place = 0;
     for (u32 v = heap.lane; v < vertices; v += 32) heap.table[v] = unknown;
     __syncwarp();
@@ -148,7 +148,7 @@ __device__ __forceinline__ void settle_one(Heap& heap, const Offset* offsets, co
         Entry reached;
         reached.distance = plus(top.distance, arc.weight);
         reached.vertex = arc.head;
-        bool fits = reached.distance >= top.distance && reached.distance < NOTHING;
+        bool fits = reached.distance >= top.distance && reached.distance < UNREACHED;
         if (arc_number < end && !fits) *overflowed = 1;
         u32 news = __ballot_sync(~0u, arc_number < end && fits && reached.distance < known);
         for (; news; news &= news - 1) {

@@ -23,7 +23,7 @@ extern "C" __global__ void find_parents(const Offset* offsets, const Arc* arcs, 
     for (u32 v = threadIdx.x; v < vertices; v += blockDim.x) {
         Distance known = distance[v];
         int found = NO_PARENT;
-        if (v != source && known < NOTHING) {
+        if (v != source && known < UNREACHED) {
             found = OPEN;
             for (Offset a = offsets[v]; a < offsets[v + 1]; a++) {
                 Arc arc = load(arcs + a);

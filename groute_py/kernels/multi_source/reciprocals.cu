@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(RECIPROCAL_BLOCK)
     double sum = 0;
     for (u32 v = begin + threadIdx.x; v < end; v += RECIPROCAL_BLOCK) {
         Distance distance = row[v];
-        if (distance != NOTHING && distance != 0) sum += 1.0 / (double)distance;
+        if (distance != UNREACHED && distance != 0) sum += 1.0 / (double)distance;
     }
     lanes[threadIdx.x] = sum;
     __syncthreads();

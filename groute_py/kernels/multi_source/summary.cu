@@ -10,12 +10,12 @@
 
 #if DISTANCE < 2
 typedef i64 Wide;
-#define WIDE_NOTHING 9223372036854775807ll
+#define WIDE_LARGEST 9223372036854775807ll
 #define EXPONENTS 64  // a distance d has the exponent e where 2^(e-1) <= |d| < 2^e
 #define EXPONENT_SHIFT 0
 #else
 typedef double Wide;
-#define WIDE_NOTHING INFINITE
+#define WIDE_LARGEST INFINITE
 #define EXPONENTS 2098
 #define EXPONENT_SHIFT 1074
 #endif
@@ -70,7 +70,7 @@ __device__ __forceinline__ u32 bin_of(Wide distance) {
 __device__ __forceinline__ Wide lifted(Wide distance, Wide at_vertex, Wide at_source, u32* unfit) {
     Wide sum = distance + at_vertex;
 #if DISTANCE < 2
-    if (sum >= WIDE_NOTHING + at_source) *unfit = 1;
+    if (sum >= WIDE_LARGEST + at_source) *unfit = 1;
     return (Wide)((u64)sum - (u64)at_source);
 #else
     return sum - at_source;
@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(SUMMARY_BLOCK)
     __syncthreads();
     Partial mine = {};
     for (u32 v = begin + threadIdx.x; v < end; v += SUMMARY_BLOCK) {
-        if (row[v] == NOTHING) continue;
+        if (row[v] == UNREACHED) continue;
         Wide distance = row[v];
         if (heights) distance = lifted(distance, heights[v], source_heights[blockIdx.y], unfit);
         take(mine, distance, v);

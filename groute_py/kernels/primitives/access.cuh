@@ -24,10 +24,10 @@ __device__ __forceinline__ void store(Entry* place, const Entry& entry) {
 #endif
 }
 
-__device__ __forceinline__ Item load(const Item* place) {
-    Item item;
-    *(ulonglong2*)&item = load_l2((const ulonglong2*)place);
-    return item;
+__device__ __forceinline__ RowChunk load(const RowChunk* place) {
+    RowChunk chunk;
+    *(ulonglong2*)&chunk = load_l2((const ulonglong2*)place);
+    return chunk;
 }
 
 // Loads an arc as streaming data (evict first), because arcs are read about once and distances often.

@@ -23,14 +23,14 @@ __device__ __forceinline__ bool wraps(Distance a, Distance b, Distance sum) {
 #endif
 }
 
-// The smallest distance greater than this one, at most NOTHING.
+// The smallest distance greater than this one, at most LARGEST_DISTANCE.
 __device__ __forceinline__ Distance just_above(Distance distance) {
 #if DISTANCE == 0 || DISTANCE == 1
-    return distance < NOTHING ? distance + 1 : NOTHING;
+    return distance < LARGEST_DISTANCE ? distance + 1 : LARGEST_DISTANCE;
 #elif DISTANCE == 2
-    return nextafterf(distance, NOTHING);
+    return nextafterf(distance, LARGEST_DISTANCE);
 #else
-    return nextafter(distance, NOTHING);
+    return nextafter(distance, LARGEST_DISTANCE);
 #endif
 }
 

@@ -19,7 +19,7 @@ __device__ __forceinline__ BarrierPhase current_phase(const Control* control) {
 
 __device__ __forceinline__ bool is_leader_block() { return blockIdx.x == gridDim.x - 1; }
 
-#define LOOKS_A_POLL 8  // reads of the arrival counter between two calls of `poll`
+#define LOADS_A_POLL 8  // reads of the arrival counter between two calls of `poll`
 
 template <class Poll, class Decide, class Publish>
 __device__ __forceinline__ void grid_sync(Control* control, BarrierPhase& phase, Poll poll, Decide decide,
@@ -32,7 +32,7 @@ __device__ __forceinline__ void grid_sync(Control* control, BarrierPhase& phase,
             poll();
             // all lanes leave the loop together, because `poll` needs all of them
             for (u32 looks = 1; !__all_sync(~0u, load_acquire_gpu(&barrier.arrived) == gridDim.x - 1); looks++)
-                if (looks % LOOKS_A_POLL == 0) poll();
+                if (looks % LOADS_A_POLL == 0) poll();
             if (lane() == 0) barrier.arrived = 0;
             decide();
             __syncwarp();

@@ -9,8 +9,8 @@
 // 32 lanes together, with arrays of COUNT arcs a lane: so many memory accesses are in flight at once.
 // `source` is the lane that brought the arc's row.
 template <int COUNT, class Visit>
-__device__ __forceinline__ void expand(Offset begin, u32 degree, Visit visit) {
-    u32 end = sum_upto(degree);
+__device__ __forceinline__ void warp_expand(Offset begin, u32 degree, Visit visit) {
+    u32 end = warp_inclusive_sum(degree);
     u32 total = __shfl_sync(~0u, end, 31), start = end - degree;
     for (u32 base = 0; base < total; base += 32 * COUNT) {
         bool active[COUNT];

@@ -22,7 +22,7 @@ __device__ __forceinline__ u32 grid_warp_from_behind() {
 __device__ __forceinline__ u32 rank_among(u32 mask) { return __popc(mask & ((1u << lane()) - 1)); }
 
 // Inclusive prefix sum over the lanes of a warp; all 32 lanes call it.
-__device__ __forceinline__ u32 sum_upto(u32 mine) {
+__device__ __forceinline__ u32 warp_inclusive_sum(u32 mine) {
 #pragma unroll
     for (int step = 1; step < 32; step <<= 1) {
         u32 before = __shfl_up_sync(~0u, mine, step);
@@ -32,7 +32,7 @@ __device__ __forceinline__ u32 sum_upto(u32 mine) {
 }
 
 // One slot for each lane with `wanted`, by one atomic a warp; all 32 lanes call it.
-__device__ __forceinline__ u32 slot(u32* count, bool wanted) {
+__device__ __forceinline__ u32 warp_slot(u32* count, bool wanted) {
     u32 mask = __ballot_sync(~0u, wanted);
     if (!mask) return 0;
     int leader = __ffs(mask) - 1;
@@ -44,15 +44,15 @@ __device__ __forceinline__ u32 slot(u32* count, bool wanted) {
 
 // Adds the values of all lanes to a sum, with one atomic a warp; all 32 lanes call it. With an atomic a thread a kernel
 // ends 70 us later.
-__device__ __forceinline__ void add_up(u64* sum, u64 mine) {
+__device__ __forceinline__ void warp_add_to(u64* sum, u64 mine) {
     for (u32 apart = 16; apart; apart /= 2) mine += __shfl_xor_sync(~0u, mine, apart);
     if (lane() == 0 && mine) atomicAdd(sum, mine);
 }
 
 // Lowers a distance to the minimum over the lanes, with one atomic a warp; all 32 lanes call it.
-__device__ __forceinline__ void lower(Distance* place, Distance mine) {
+__device__ __forceinline__ void warp_lower(Distance* place, Distance mine) {
     for (u32 apart = 16; apart; apart /= 2) mine = min(mine, __shfl_xor_sync(~0u, mine, apart));
-    if (lane() == 0 && mine != NOTHING) atomic_min(place, mine);
+    if (lane() == 0 && mine != LARGEST_DISTANCE) atomic_min(place, mine);
 }
 
 // Sets a vertex's bit; true if it was clear.

@@ -13,9 +13,9 @@
 #include "sssp/rows.cuh"
 #include "sssp/worklists.cuh"
 
-// Whether an arc from a tail at `base` is tight. The head must be reached, because a sum may equal NOTHING.
+// Whether an arc from a tail at `base` is tight. The head must be reached, because a sum may equal UNREACHED.
 __device__ __forceinline__ bool is_tight(Distance base, const Arc& arc, Distance head) {
-    return head != NOTHING && plus(base, arc.weight) == head;
+    return head != UNREACHED && plus(base, arc.weight) == head;
 }
 
 // The tail of a tight arc that rises, from the in-arcs of a vertex; or NO_VERTEX.
@@ -59,7 +59,7 @@ extern "C" __global__ void claim_recorded(const __grid_constant__ Share share, c
     u32 stride = gridDim.x * blockDim.x;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += stride) {
         u64 last = work.record[v];
-        bool wanted = v != source && work.distance[v] != NOTHING;
+        bool wanted = v != source && work.distance[v] != UNREACHED;
         u32 tail = wanted && is_record_of(last, work.distance[v]) ? (u32)last : NO_VERTEX;
         if (wanted && tail == NO_VERTEX)
             tail = PULLS && share.in_offsets ? rising_tail(share, work, v) : rising_tail_across(share, work, v);
@@ -89,13 +89,13 @@ __device__ __forceinline__ u32 tail_of(const Offset* offsets, Offset arc, u32 lo
     return low;
 }
 
-// One pass over all arcs, CHUNK_ARCS a block, evenly whatever the degrees.
+// One pass over all arcs, BLOCK_ARCS a block, evenly whatever the degrees.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     claim_rising(const __grid_constant__ Share share, const __grid_constant__ Work work, Control* control) {
     __shared__ u32 rows[2];
     Offset arcs = share.offsets[share.rows];
-    for (Offset begin = (Offset)blockIdx.x * CHUNK_ARCS; begin < arcs; begin += (Offset)gridDim.x * CHUNK_ARCS) {
-        Offset end = min(begin + CHUNK_ARCS, arcs);
+    for (Offset begin = (Offset)blockIdx.x * BLOCK_ARCS; begin < arcs; begin += (Offset)gridDim.x * BLOCK_ARCS) {
+        Offset end = min(begin + BLOCK_ARCS, arcs);
         __syncthreads();
         if (threadIdx.x < 2)
             rows[threadIdx.x] = tail_of(share.offsets, threadIdx.x ? end - 1 : begin, 0, share.rows - 1);
@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                 Distance at = work.distance[tail];
                 Arc arc = bare(load(&share.arcs[index]));
                 head = arc.head;
-                if (at != NOTHING && is_tight(at, arc, work.distance[head])) {
+                if (at != UNREACHED && is_tight(at, arc, work.distance[head])) {
                     if (at == work.distance[head]) {
                         if (head != tail) control->level = 1;
                     } else {
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     }
                 }
             }
-            if (__any_sync(~0u, remote)) mark_dirty(share, work, control, head, remote);
+            if (__any_sync(~0u, remote)) warp_mark_dirty(share, work, control, head, remote);
         }
     }
 }
@@ -130,7 +130,7 @@ extern "C" __global__ void list_claimed(const __grid_constant__ Share share, con
     u32 rows = share.rows, stride = gridDim.x * blockDim.x, rounded = (rows + 31) & ~31u;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < rounded; v += stride) {
         bool claimed = v < rows && (work.parent[v] >= 0 || v == source);
-        u32 place = slot(&control->claimed_count, claimed);
+        u32 place = warp_slot(&control->claimed_count, claimed);
         if (claimed) work.claimed[place] = v;
     }
 }
@@ -155,9 +155,9 @@ struct ClaimOnward {
                 won = atomicCAS((u64*)&work.parent[head], ~0ull, global_number(share, tail)) == ~0ull;
         }
         bool remote = won && head >= share.rows;
-        u32 place = slot(&control->claimed_count, won && !remote);
+        u32 place = warp_slot(&control->claimed_count, won && !remote);
         if (won && !remote) work.claimed[place] = head;
-        if (__any_sync(~0u, remote)) mark_dirty(share, work, control, head, remote);
+        if (__any_sync(~0u, remote)) warp_mark_dirty(share, work, control, head, remote);
     }
 };
 
@@ -177,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
             first = share.offsets[visit.vertex];
             degree = (u32)(share.offsets[visit.vertex + 1] - first);
         }
-        expand<1>(first, degree, [&](const bool (&active)[1], const Offset(&index)[1], const u32(&from)[1]) {
+        warp_expand<1>(first, degree, [&](const bool (&active)[1], const Offset(&index)[1], const u32(&from)[1]) {
             visit(active[0], index[0], from[0]);
         });
     }
@@ -196,6 +196,6 @@ extern "C" __global__ void merge_claims(const __grid_constant__ Work work, Contr
         if (vertex != source && distances[index] == work.distance[vertex])
             won = atomicCAS((u64*)&work.parent[vertex], ~0ull, (u64)parents[index]) == ~0ull;
     }
-    u32 place = slot(&control->claimed_count, won && onward);
+    u32 place = warp_slot(&control->claimed_count, won && onward);
     if (won && onward) work.claimed[place] = vertex;
 }

@@ -9,8 +9,8 @@ extern "C" __global__ void count_reached(const __grid_constant__ Share share, co
     u32 stride = gridDim.x * blockDim.x;
     u64 mine = 0;
     for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += stride) {
-        if (work.distance[v] == NOTHING) continue;
+        if (work.distance[v] == UNREACHED) continue;
         mine += share.degrees ? share.degrees[v] : share.offsets[v + 1] - share.offsets[v];
     }
-    add_up(arcs, mine);
+    warp_add_to(arcs, mine);
 }

@@ -1,11 +1,11 @@
-// Computes weight classes (grades); see sssp/min_out_weight.cuh. Rows ascend by weight, and in-rows and out-rows hold
+// Computes weight classes; see sssp/min_out_weight.cuh. Rows ascend by weight, and in-rows and out-rows hold
 // the same arcs.
 
 #include "primitives/access.cuh"
 #include "primitives/warp.cuh"
 #include "sssp/min_out_weight.cuh"
 
-// The lightest arc of a row: its head, its grade, and the grade of the lightest arc to another vertex.
+// The lightest arc of a row: its head, its weight class, and the weight class of the lightest arc to another vertex.
 struct Lightest {
     u32 head;
     u16 first, elsewhere;
@@ -20,22 +20,22 @@ extern "C" __global__ void find_lightest(const __grid_constant__ Share share, Li
             Arc first = load(&share.in_arcs[place]), other = first;
             while (other.head == first.head && ++place < end) other = load(&share.in_arcs[place]);
             found.head = first.head;
-            found.first = (u16)grade_of(share, first.weight);
-            if (place < end) found.elsewhere = (u16)grade_of(share, other.weight);
+            found.first = (u16)weight_class_of(share, first.weight);
+            if (place < end) found.elsewhere = (u16)weight_class_of(share, other.weight);
         }
         lightest[v] = found;
     }
 }
 
-// Stores the grade of each arc in the upper bits of its head.
-extern "C" __global__ void grade_arcs(const __grid_constant__ Share share, const Lightest* lightest) {
+// Stores the weight class of each arc in the upper bits of its head.
+extern "C" __global__ void store_weight_classes(const __grid_constant__ Share share, const Lightest* lightest) {
     for (u32 row = grid_warp(); row < share.rows; row += grid_warps()) {
         const Offset end = share.offsets[row + 1];
         for (Offset i = share.offsets[row] + lane(); i < end; i += 32) {
             Arc* arc = (Arc*)&share.arcs[i];
             u32 head = load(arc).head;
             Lightest on = lightest[head];
-            arc->head = graded(head, on.head == row ? on.elsewhere : on.first);
+            arc->head = with_weight_class(head, on.head == row ? on.elsewhere : on.first);
         }
     }
 }

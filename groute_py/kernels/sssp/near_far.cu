@@ -1,22 +1,26 @@
-// Near-far Δ-stepping on one share: a persistent cooperative kernel that takes many steps ("turns") a launch. Davidson,
+// Near-far Δ-stepping on one share: a persistent cooperative kernel that takes many steps a launch. Davidson,
 // Baxter, Garland and Owens, "Work-efficient parallel GPU methods for single-source shortest paths" (IPDPS 2014).
 //
-// A step relaxes the entries of near and writes the near list of the next step.
-// * Thin step (few entries a block, no row chunks): a block relaxes its part of near. It keeps the near entries that it
-//   produces in shared memory and relaxes them at once, level by level, until some block has reached `depth` levels and
-//   the grid meets again. On road networks the time of a level is latency, so this saves most barriers. Rows are
-//   looked up and prefetched before they are needed.
-// * Thick step: warps take groups of entries, keep several arcs a lane in flight, and buffer what they append.
-// Rows longer than PART are cut into chunks (items) for warps of the whole grid. A thin step leaves them to the next
-// step; a thick step relaxes them itself after a barrier. So peers that hold parts of one hub's row relax them in steps
-// that are taken in lockstep, if they are many.
+// The loop is a state machine: sssp/choose_action.cuh chooses what a step does, by facts that all blocks know
+// (sssp/step_state.cuh), and sssp/actions.cuh does it. A step that relaxes takes the entries of near and writes the
+// near list of the next step.
 //
-// A step with many arcs may defer arcs that lead far beyond its window, and pull them later; see
+// * Block-local step (few entries a block, no row chunks): a block relaxes its part of near. It keeps the near entries
+//   that it produces in shared memory and relaxes them at once, level by level, until some block has reached `depth`
+//   levels; then comes the barrier. On road networks the time of a level is latency, so this saves most barriers. Rows
+//   are looked up and prefetched before they are needed.
+// * Grid-wide step: warps take groups of entries, keep several arcs a lane in flight, and buffer what they append.
+//
+// Rows longer than ROW_CHUNK are cut into chunks for warps of the whole grid. A block-local step leaves them to the
+// next step; a grid-wide step relaxes them itself after a barrier. So peers that hold chunks of one hub's row relax
+// them in steps that are taken in lockstep, if they are many.
+//
+// A step with many arcs may defer arcs that lead far beyond its bucket, and pull them later; see
 // sssp/pull_deferred.cuh.
 //
-// When near is empty, or when the window that peers share has moved, far is split by a new threshold; windows may grow
+// When near is empty, or when the bucket that peers share has moved, far is split by a new threshold; buckets may grow
 // (groute_py/algorithms/delta_stepping.py). Invariant: a vertex whose distance is below the threshold has an entry for
-// that distance in near, or its bit in the overflow bitmap (`spilled`), or no arc to relax there
+// that distance in near, or its bit in the spill bitmap, or no arc to relax there
 // (sssp/min_out_weight.cuh), or has been relaxed from it; all other reached vertices are far. So entries can be
 // processed in any order, with the same final distances.
 //
@@ -25,235 +29,123 @@
 
 #include "exchange/leader.cuh"
 #include "exchange/shutdown.cuh"
+#include "sssp/actions.cuh"
 #include "sssp/initialize.cuh"
-#include "sssp/overflow.cuh"
-#include "sssp/split_far.cuh"
-#include "sssp/step_block_local.cuh"
-#include "sssp/step_grid.cuh"
 
-#define BUSY 4  // mean degree up to which the limit of thin steps counts entries; above it they may have fewer
+// Initialises a solve or a run, and loads the state of the launch before. Returns whether there are steps to take.
+__device__ __forceinline__ bool grid_begin_launch(const Rank& rank, u32 max_steps, u32 begins, u32 source,
+                                                  Distance first) {
+    if (threadIdx.x < MAX_PEERS) rank.leader.ll_taken[threadIdx.x] = 0;
+    if (threadIdx.x == 0) {
+        rank.leader.began = clock64();
+        rank.phase = current_phase(rank.control);
+    }
+    __syncthreads();
+    if (begins != GO_ON) {
+        grid_initialize(rank, begins, source, first);
+        grid_sync(rank.control, rank.phase);
+    }
+    if (max_steps == 0) return false;
+    if (exchanges(rank.peers) && blockIdx.x == 0) block_clear(rank.peers.next);
+    if (exchanges(rank.peers) && is_leader_block() && threadIdx.x < 32) leader_restore(rank.control, rank.leader);
+    return true;
+}
 
-// Whether the last step split far, and why: for a new window of this rank, or to join the window of peers.
-#define OPENED 1
-#define CAUGHT_UP 2
+// The barrier after a step, in which the leader plans the next one.
+__device__ __forceinline__ void grid_end_step(const Rank& rank, StepState& state) {
+    state.step++;
+    const bool exchanging = exchanges(rank.peers);
+    LocalStatus status;
+    auto poll = [&] {
+        if (exchanging) leader_poll(rank.peers, rank.leader);
+    };
+    auto decide = [&] {
+        if (!exchanging) return;
+        const StepCounts counts(rank.control->exchange);
+        status = leader_status(rank, state);
+        leader_plan_step(rank.peers, rank.control->exchange, rank.leader, counts, status);
+        Copy<StepPlan>(&rank.leader.plan).put(&rank.control->plan);
+    };
+    grid_sync(rank.control, rank.phase, poll, decide, [&] {
+        if (exchanging) leader_publish(rank.peers, rank.leader, status);
+    });
+}
 
-// The main kernel. Without peers it works until nothing up to `limit` is left or `max_turns` steps are done; with peers
-// until all are quiet up to `peers.bound` or a host sets the stop flag. With `max_turns` 0 it only initialises.
-// `begins`, `source` and `first` (the width of the first window): see sssp/initialize.cuh. State between launches: see
+// Leaves the state to the next launch, and agrees with the peers on how the run has ended.
+__device__ __forceinline__ void grid_end_launch(const Rank& rank, const StepState& state, u32 relaxed, double floor) {
+    Control* control = rank.control;
+    const bool exchanging = exchanges(rank.peers);
+    if (exchanging && is_leader_block() && threadIdx.x < 32) {
+        Copy<Exchange>(&rank.leader.own).put(&control->exchange);
+        leader_shut_down(rank.peers, control, rank.seen.plan.stopped, floor);
+    }
+    warp_add_to(&control->relaxations, relaxed);
+    if (blockIdx.x || threadIdx.x) return;
+    control->steps += state.steps;
+    control->step = state.step;
+    control->far_side = state.far_side;
+    control->threshold = state.threshold;
+    control->bucket_begin = state.bucket_begin;
+    if (PULLS) {
+        control->bound = state.bound;
+        control->base = state.base;
+    }
+    if (!exchanging) control->exchange.width = state.width;
+    control->floor = floor;
+}
+
+// The main kernel. Without peers it works until nothing up to `limit` is left or `max_steps` steps are done; with peers
+// until all are quiet up to `peers.bound` or a host sets the stop flag. With `max_steps` 0 it only initialises.
+// `begins`, `source` and `first` (the width of the first bucket): see sssp/initialize.cuh. State between launches: see
 // Control.
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     relax(const __grid_constant__ Share share, const __grid_constant__ Work work, const __grid_constant__ Peers peers,
-          Control* control, Distance delta, Distance cutoff, double limit, u32 max_turns, u32 depth, u32 begins,
+          Control* control, Distance delta, Distance cutoff, double limit, u32 max_steps, u32 depth, u32 begins,
           u32 source, Distance first) {
     __shared__ Staging staged;
     __shared__ Seen seen;
     __shared__ LeaderState leader;
     __shared__ BarrierPhase phase;
-    Exchange& exchange = control->exchange;
     const Rank rank{share, work, peers, control, seen, phase, leader};
-    const bool exchanging = exchanges(peers);
-    if (threadIdx.x < MAX_PEERS) leader.express_at[threadIdx.x] = 0;
-    if (threadIdx.x == 0) {
-        leader.began = clock64();
-        phase = current_phase(control);
-    }
-    __syncthreads();
-    if (begins != GO_ON) {
-        begin(rank, begins, source, first);
-        grid_sync(control, phase);
-    }
-    if (max_turns == 0) return;
-    if (exchanging && blockIdx.x == 0) clear(peers.next);
-    if (exchanging && is_leader_block() && threadIdx.x < 32) leader_restore(control, leader);
-    look_at(control, seen, peers);
-
-    u32 turn = seen.turn, far_side = seen.far_side;
-    const u32 last_turn = turn + max_turns;
-    Distance threshold = control->threshold, window = control->window;
-    double width = exchange.width;
-    double floor = 0;
-    u32 relaxed = 0, steps = 0;  // of this launch; relaxed by this thread
-    u32 after_split = 0;
-    // Arcs to distances of `bound` or more are deferred, for tails at `base` or more. NOTHING: no arcs are deferred.
-    Distance bound = PULLS ? control->bound : NOTHING, base = control->base;
-    bool owes = true;  // arcs may have been deferred since the bound was set
-    auto pulls = [&](u32 far) { return PULLS && bound != NOTHING && (owes || far > 0); };
-    bool served = false;  // the last step had arrivals only
-    // Sets the pull bound if this step has many arcs, or if a peer has set one.
-    auto foresee = [&](u64 arcs) {
-        if (!PULLS || bound != NOTHING || !is_narrow(work, window, threshold)) return;
-        const double peers_bound = exchanging ? seen.plan.bound : 0;
-        const bool joins = peers_bound > 0 && peers_bound >= (double)threshold;
-        if (!joins && arcs < work.outer_from) return;
-        base = window;
-        bound = max(joins ? (Distance)peers_bound : end_of(threshold, work.outer_reach / 2), threshold);
-        width = max(width, work.outer_reach / 4.0);
-    };
-    auto up_to = [&] { return seen.plan.limit; };  // the shared limit
-    auto open = [&](Distance from, bool much) {    // opens the window that begins at `from`
-        window = from;
-        if (exchanging) {
-            threshold = end_of(from, (double)delta);
-            if (up_to() < (double)threshold) threshold = (Distance)up_to();
-        } else {
-            if (bound == NOTHING) width = wider(width, (double)delta, much);
-            threshold = end_of(from, width);
-        }
-        threshold = min(threshold, bound);
-        // a window always contains the distance at which it begins
-        threshold = max(threshold, just_above(from));
-    };
-
+    if (!grid_begin_launch(rank, max_steps, begins, source, first)) return;
+    block_load_seen(control, seen, peers);
+    u32 relaxed = 0;
+    const Solve solve{rank, staged, delta, cutoff, limit, depth, relaxed};
+    StepState state(rank);
+    const u32 last_step = state.step + max_steps;
+    double floor;
     while (true) {
-        const u32 near_count = min(exchanging ? seen.plan.near : seen.near_count[turn % 3], work.capacity);
-        const u32 items_count = min(seen.item_count[turn % 3], work.item_capacity);
-        auto begun = [&] { return begin_turn(work, control, turn, far_side, near_count, items_count); };
-        u32 far_count = seen.far_count[far_side];
-        Distance least_far = seen.least_far[far_side];
-        const u32 arrived = exchanging ? seen.plan.arrived + seen.plan.express : 0;
-        bool last = turn == last_turn && !exchanging;
-        if (exchanging) {
-            if (seen.plan.quiet || seen.plan.stopped) {
-                Distance beyond = after_split ? least_far : threshold;
-                floor = far_count ? (double)beyond : (double)INFINITE;
-                if (pulls(far_count)) floor = min(floor, (double)bound);
-                if (seen.plan.stopped) floor = (double)window;
-                break;
-            }
+        const StepWork found(rank, state);
+        const Action action = choose_action(facts_of(solve, state, found));
+        grid_clear_ahead(control, state.step, state.far_side);
+        if (action == Action::Finish || (state.step == last_step && !exchanges(peers))) {
+            floor = floor_at_end(rank, state, found, action);
+            break;
         }
-        clear_ahead(control, turn, far_side);
-        bool listed = near_count + items_count > 0;
-        auto end = [&] { return up_to() < (double)bound ? (Distance)up_to() : bound; };
-        // the shared window has moved, and this rank has work in it
-        const bool behind = exchanging && peers.ahead == 0 && (listed || arrived) && end() > threshold;
-        if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
-            floor = (double)window;
-            if (last) break;
-            foresee(arcs_due(work, (u64)near_count + arrived, items_count));
-            owes = true;
-            if (items_count == 0 && ((u64)near_count + arrived) * max(work.mean_degree / BUSY, 1u) <= gridDim.x * THIN)
-                take_thin_turn(rank, begun, staged, depth, window, threshold, cutoff, bound, relaxed);
-            else
-                take_thick_turn(rank, begun(), staged, arrived > 0, window, threshold, cutoff, bound, relaxed,
-                                after_split == CAUGHT_UP, foresee);
-            steps++;
-            after_split = 0;
-            served = !listed;
+        if (action == Action::RelaxLocally || action == Action::RelaxWide) {
+            grid_relax(solve, state, found, action);
         } else {
-            Turn now = begun();
-            grid_sync(control, phase);  // all blocks have read the counters that decide about the window
-            served = false;
-            if (!behind && seen.any_spilled) {
-                floor = (double)window;
-                if (last) break;
-                if (blockIdx.x == 0 && threadIdx.x == 0) control->any_spilled = 0;
-                grid_sync(control, phase);  // cleared before vertices that find no place set it again
-                recover_spilled(share, work, control, now);
-            } else if (!behind && pulls(far_count) &&
-                       (far_count == 0 || (after_split ? least_far : threshold) >= bound)) {
-                floor = (double)bound;
-                bool idle = exchanging ? waits(peers, floor, up_to()) : floor > limit;
-                if (last || (idle && !exchanging)) break;
-                if (!idle) {
-                    if (blockIdx.x == 0 && threadIdx.x == 0) control->least_far[far_side] = NOTHING;
-                    far_side ^= 1;
-                    now.far = far_list(work, control, far_side);
-                    const Distance beyond = bound;
-                    bound = NOTHING;
-                    width = max(width, (double)work.outer_reach);
-                    open(beyond, true);
-                    // with grades most near vertices have no arc to relax if long arcs are deferred again
-                    if (share.unit > 0 && is_narrow(work, window, threshold)) bound = threshold;
-                    pull(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
-                    base = window;
-                    owes = false;
-                    after_split = OPENED;
-                }
-            } else {
-                const Distance before = threshold, from = after_split ? least_far : threshold;
-                floor = far_count ? (double)from : (double)INFINITE;
-                bool idle = far_count == 0 || (!behind && (exchanging ? waits(peers, floor, up_to()) : floor > limit));
-                if (last || (idle && !exchanging)) break;
-                if (behind) {
-                    window = max(window, min((Distance)seen.plan.from, end()));  // either word may arrive first
-                    threshold = end();
-                } else if (!idle) {
-                    open(from, far_count > share.own / MUCH && !is_narrow(work, window, threshold));
-                }
-                if (!idle) {
-                    if (blockIdx.x == 0 && threadIdx.x == 0) {
-                        control->least_far[far_side] = NOTHING;
-                        control->unlisted = 0;
-                    }
-                    const List far = now.far;
-                    far_side ^= 1;
-                    now.far = far_list(work, control, far_side);
-                    if (behind) now.near_out = now.near_in;
-                    Distance* least = &control->least_far[far_side];
-                    split_far(rank, far, far_count, now, staged, before, threshold, bound, least);
-                    after_split = behind ? CAUGHT_UP : OPENED;
-                }
-                if (behind) {  // relax the entries of near and of the split in the step that follows
-                    auto count = [&] {
-                        if (lane() == 0) control->plan.near = load_volatile(now.near_in.count);
-                    };
-                    grid_sync(control, phase, [] {}, count, [] {});
-                    look_at(control, seen, peers);
-                    continue;
-                }
+            StepLists now = begin_step(rank, state, found);
+            grid_sync(control, phase);  // all blocks have read the counters that decide about the bucket
+            state.only_arrivals = false;
+            if (action == Action::RecoverSpilled)
+                grid_recover(rank, now);
+            else if (action == Action::PullDeferred)
+                grid_pull(solve, state, now);
+            else if (action != Action::AwaitPeers)
+                grid_change_bucket(solve, state, found, now, action);
+            if (action == Action::JoinBucket) {
+                grid_recount_near(rank, now);
+                block_load_seen(control, seen, peers);
+                continue;
             }
-            if (arrived) {
-                merge_inbox(rank, now, staged, window, bound);
-                owes = true;
+            if (found.arrived) {
+                grid_merge_arrivals(solve, state, now);
+                state.has_deferred = true;
             }
         }
-        turn++;
-        LocalStatus status;
-        auto poll = [&] {
-            if (exchanging) leader_poll(peers, leader);
-        };
-        auto decide = [&] {
-            if (!exchanging) return;
-            const StepCounts counts(exchange);
-            status.near = load_volatile(&control->near_count[turn % 3]);
-            status.listed = weight_of(status.near, load_volatile(&control->item_count[turn % 3]));
-            status.pending = load_volatile(&control->any_spilled);
-            Distance next = after_split ? load_l2(&control->least_far[far_side]) : threshold;
-            u32 far = load_volatile(&control->far_count[far_side]);
-            double left = far ? (double)next : (double)INFINITE;
-            status.bound = pulls(far) ? (double)bound : (double)INFINITE;
-            status.reach = work.outer_reach;
-            left = min(left, status.bound);
-            status.far = pulls(far) ? share.own : far;
-            status.much = pulls(far) || (far > share.own / MUCH && !is_narrow(work, window, threshold));
-            status.threshold = (double)threshold;
-            // entries of near are relaxed even if their window begins beyond the bound
-            double listed = min((double)window, peers.bound);
-            status.floor = status.listed || status.pending ? listed : left;
-            leader_plan_step(peers, exchange, leader, counts, status);
-            Copy<StepPlan>(&leader.plan).put(&control->plan);
-        };
-        grid_sync(control, phase, poll, decide, [&] {
-            if (exchanging) leader_publish(peers, leader, status);
-        });
-        look_at(control, seen, peers);
+        grid_end_step(rank, state);
+        block_load_seen(control, seen, peers);
     }
-    if (exchanging && is_leader_block() && threadIdx.x < 32) {
-        Copy<Exchange>(&leader.own).put(&exchange);
-        leader_shut_down(peers, control, seen.plan.stopped, floor);
-    }
-    add_up(&control->relaxations, relaxed);
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        control->steps += steps;
-        control->turn = turn;
-        control->far_side = far_side;
-        control->threshold = threshold;
-        control->window = window;
-        if (PULLS) {
-            control->bound = bound;
-            control->base = base;
-        }
-        if (!exchanging) control->exchange.width = width;
-        control->floor = floor;
-    }
+    grid_end_launch(rank, state, relaxed, floor);
 }

@@ -27,7 +27,7 @@
 
 #if RECORDS
 __device__ __forceinline__ void record(const Work& work, u32 vertex, Distance distance, u32 tail) {
-    // no tail: recorded earlier (far, pull), or a mirror, or listed from the overflow bitmap
+    // no tail: recorded earlier (far, pull), or a mirror, or listed from the spill bitmap
     if (tail == NO_VERTEX) return;
     if (work.record) store_streaming(&work.record[vertex], as_word(distance, tail));
 }

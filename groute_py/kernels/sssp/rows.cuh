@@ -20,11 +20,13 @@ __device__ __forceinline__ Entry entry_of(const Ready& ready) {
 }
 
 // An entry whose row has not been looked up ...
-__device__ __forceinline__ Ready of_entry(const Entry& entry, u32 tail) { return {entry.distance, entry.vertex, tail}; }
+__device__ __forceinline__ Ready without_row(const Entry& entry, u32 tail) {
+    return {entry.distance, entry.vertex, tail};
+}
 
 // ... of a global list.
-__device__ __forceinline__ Ready listed_at(const List& list, u32 place) {
-    return of_entry(load(&list.entries[place]), tail_in(list, place));
+__device__ __forceinline__ Ready entry_in(const List& list, u32 place) {
+    return without_row(load(&list.entries[place]), tail_in(list, place));
 }
 
 struct Row {  // of a vertex, in the arcs
@@ -40,18 +42,18 @@ __device__ __forceinline__ void set_row(Ready& ready, const Row& row) {
     ready.degree = (u32)(row.end - row.begin);
 }
 
-__device__ __forceinline__ Ready looked_up(const Share& share, Ready ready) {
+__device__ __forceinline__ Ready with_row(const Share& share, Ready ready) {
     set_row(ready, row_of(share, ready.vertex));
     return ready;
 }
 
-#define PROBES 4  // probed arcs of a sorted row: numbers 4, 16, 64 and PART
+#define PROBES 4  // probed arcs of a sorted row: numbers 4, 16, 64 and ROW_CHUNK
 
 // Shortens a row, whose arcs ascend by weight, at the first probed arc that is too heavy. At most four times as many
 // arcs are left as are light enough, or four.
 template <class TooHeavy>
 __device__ __forceinline__ void shorten(const Arc* arcs, Ready& ready, TooHeavy is_too_heavy) {
-    const u32 probes[PROBES] = {4, 16, 64, PART};
+    const u32 probes[PROBES] = {4, 16, 64, ROW_CHUNK};
     Arc probed[PROBES];
 #pragma unroll
     for (int k = 0; k < PROBES; k++)

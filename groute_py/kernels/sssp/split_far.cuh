@@ -1,16 +1,17 @@
 // Splitting far by a new threshold: entries below it become near.
 #pragma once
 
+#include "sssp/buckets.cuh"
 #include "sssp/warp_lists.cuh"
-#include "sssp/windows.cuh"
 
 // Splits `count` entries by the threshold: those below it go to near, the others to the far list of `to`. `fetch(i)`
 // returns entry i; entries without `wanted(entry)` are dropped. `least_far` becomes the smallest far distance.
 template <class Fetch, class Wanted>
-__device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& to, Staging& staged, Distance threshold,
-                                      Distance bound, Distance* least_far, Fetch fetch, Wanted wanted) {
+__device__ __forceinline__ void grid_split(const Rank& rank, u32 count, const StepLists& to, Staging& staged,
+                                           Distance threshold, Distance bound, Distance* least_far, Fetch fetch,
+                                           Wanted wanted) {
     WarpLists lists{rank, to, staged, bound};
-    Distance least = NOTHING;
+    Distance least = LARGEST_DISTANCE;
     const u32 stretch = 32 * grid_warps();
     for (u32 base = 32 * grid_warp(); base < count; base += ARCS * stretch) {
         Ready ready[ARCS];
@@ -24,24 +25,24 @@ __device__ __forceinline__ void split(const Rank& rank, u32 count, const Turn& t
         }
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
-            live[k] = live[k] && wanted(ready[k]) && (exchanges(rank.peers) || !lists.idle(ready[k]));
-        Finds finds = {};
+            live[k] = live[k] && wanted(ready[k]) && (exchanges(rank.peers) || !lists.can_skip(ready[k]));
+        Candidates candidates = {};
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
-            finds.ready[k] = ready[k];
-            finds.near[k] = live[k] && ready[k].distance < threshold;
-            finds.far[k] = live[k] && !finds.near[k];
-            if (finds.far[k] && ready[k].distance < least) least = ready[k].distance;
+            candidates.ready[k] = ready[k];
+            candidates.near[k] = live[k] && ready[k].distance < threshold;
+            candidates.far[k] = live[k] && !candidates.near[k];
+            if (candidates.far[k] && ready[k].distance < least) least = ready[k].distance;
         }
-        lists.add(finds);
+        lists.warp_add(candidates);
     }
-    lists.flush();
-    lower(least_far, least);
+    lists.warp_flush();
+    warp_lower(least_far, least);
 }
 
 // Writes the predecessor records of the valid entries of far's list, before a scan of all vertices replaces the list:
 // entries that a scan makes have no tail.
-__device__ __forceinline__ void record_far(const Rank& rank, const List& far, u32 count) {
+__device__ __forceinline__ void grid_record_far(const Rank& rank, const List& far, u32 count) {
     const u32 stretch = 32 * grid_warps();
     for (u32 base = 32 * grid_warp(); base < count; base += ARCS * stretch) {
         Ready ready[ARCS];
@@ -49,11 +50,11 @@ __device__ __forceinline__ void record_far(const Rank& rank, const List& far, u3
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
             const u32 index = base + k * stretch + lane();
-            ready[k] = index < count ? listed_at(far, index) : of_entry({}, NO_VERTEX);
+            ready[k] = index < count ? entry_in(far, index) : without_row({}, NO_VERTEX);
         }
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
-            known[k] = ready[k].tail == NO_VERTEX ? NOTHING : load_l2(&rank.work.distance[ready[k].vertex]);
+            known[k] = ready[k].tail == NO_VERTEX ? LARGEST_DISTANCE : load_l2(&rank.work.distance[ready[k].vertex]);
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
             if (ready[k].distance == known[k]) record(rank.work, ready[k].vertex, ready[k].distance, ready[k].tail);
@@ -62,17 +63,17 @@ __device__ __forceinline__ void record_far(const Rank& rank, const List& far, u3
 
 // Splits far by its list if that is short and complete, otherwise by a scan of all vertices. The scan takes the
 // vertices at or above the threshold `before`: they have not been relaxed from their distances yet.
-__device__ void split_far(const Rank& rank, const List& far, u32 count, const Turn& to, Staging& staged,
-                          Distance before, Distance threshold, Distance bound, Distance* least_far) {
+__device__ void grid_split_far(const Rank& rank, const List& far, u32 count, const StepLists& to, Staging& staged,
+                               Distance before, Distance threshold, Distance bound, Distance* least_far) {
     const Distance* distance = rank.work.distance;
     if (count <= rank.work.far_few && !(PULLS && rank.seen.unlisted)) {
-        auto listed = [&](u32 i) { return listed_at(far, i); };
+        auto listed = [&](u32 i) { return entry_in(far, i); };
         auto fresh = [&](const Ready& ready) { return ready.distance == load_l2(&distance[vertex_in(ready.vertex)]); };
-        split(rank, count, to, staged, threshold, bound, least_far, listed, fresh);
+        grid_split(rank, count, to, staged, threshold, bound, least_far, listed, fresh);
     } else {
-        if (!PULLS && RECORDS && far.tails) record_far(rank, far, min(count, far.capacity));
+        if (!PULLS && RECORDS && far.tails) grid_record_far(rank, far, min(count, far.capacity));
         auto vertex = [&](u32 i) { return Ready{load_l2(&distance[i]), i, NO_VERTEX}; };
-        auto unrelaxed = [&](const Ready& ready) { return ready.distance >= before && ready.distance != NOTHING; };
-        split(rank, rank.share.own, to, staged, threshold, bound, least_far, vertex, unrelaxed);
+        auto unrelaxed = [&](const Ready& ready) { return ready.distance >= before && ready.distance != UNREACHED; };
+        grid_split(rank, rank.share.own, to, staged, threshold, bound, least_far, vertex, unrelaxed);
     }
 }

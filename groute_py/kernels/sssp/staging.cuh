@@ -1,5 +1,6 @@
-// Buffers in shared memory for entries on their way to the global lists: BlockLists for a block (thin steps, whose next
-// level the block relaxes itself), WarpLists for a warp (thick steps, in which warps do not wait for each other).
+// Buffers in shared memory for entries on their way to the global lists: BlockLists for a block (block-local steps,
+// whose next level the block relaxes itself), WarpLists for a warp (grid-wide steps, in which warps do not wait for
+// each other).
 #pragma once
 
 #include "sssp/rows.cuh"
@@ -12,7 +13,7 @@
 #define ROW (4 * LANES)   // LANES lanes leave rows with more arcs to their warp
 
 // Candidates that the lanes of a warp have found. near[k], far[k] and remote[k] say where ready[k] belongs.
-struct Finds {
+struct Candidates {
     Ready ready[ARCS];
     bool near[ARCS], far[ARCS], remote[ARCS];
 };
@@ -53,7 +54,7 @@ struct Staging {
     u32 count[LISTED + 1];  // of near, rotating by level: read, written, cleared, read before; and of far
     u32 has_long[4];        // rotating like near: whether some row is longer than ROW
     u32 near_base, far_base;
-    Turn now;            // of a thin step; see take_thin_turn
+    StepLists now;       // of a block-local step; see grid_take_local_step
     u32 another_has[2];  // some block has reached the depth limit in this step; alternates by level: read, written
-    u32 come, goes_on;   // see Thin::hears_more
+    u32 ll_arrived, continues;  // see LocalStep::block_poll_rings
 };

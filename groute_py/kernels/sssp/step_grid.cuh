@@ -1,84 +1,90 @@
-// Thick steps: each warp of the grid takes groups of entries of near and of the inbox, first statically, then by an
+// Grid-wide steps: each warp of the grid takes groups of entries of near and of the inbox, first statically, then by an
 // atomic ticket.
 #pragma once
 
 #include "sssp/pull_deferred.cuh"
 #include "sssp/relax.cuh"
+#include "sssp/step_state.cuh"
 #include "sssp/warp_lists.cuh"
 
 // Merges the arrivals into the worklists without relaxing them.
-__device__ __forceinline__ void merge_inbox(const Rank& rank, const Turn& to, Staging& staged, Distance window,
-                                            Distance bound) {
-    WarpLists lists{rank, to, staged, bound};
+__device__ __forceinline__ void grid_merge_arrivals(const Solve& solve, const StepState& state, const StepLists& to) {
+    const Rank& rank = solve.rank;
+    WarpLists lists{rank, to, solve.staged, state.bound};
     lists.only_arrivals = true;
     u32 none = 0;
-    Relax<WarpLists> relax{rank, to, lists, window, NOTHING, NOTHING, bound, none};
-    relax.inbox();
-    if (is_leader_block()) relax.express();
-    lists.flush();
+    Relax<WarpLists> relax{rank, to, lists, state.bucket_begin, LARGEST_DISTANCE, NO_CUTOFF, state.bound, none};
+    relax.grid_list_arrivals();
+    if (is_leader_block()) relax.block_list_ll_arrivals();
+    lists.warp_flush();
 }
 
 // Merges the arrivals into the near list of this step, before it is relaxed: if a vertex arrives several times, only
 // its last entry is relaxed.
-__device__ __forceinline__ void join_inbox(const Rank& rank, Turn& now, Staging& staged, Distance window,
-                                           Distance bound) {
-    Turn to = now;
+__device__ __forceinline__ void grid_join_arrivals(const Solve& solve, const StepState& state, StepLists& now) {
+    const Rank& rank = solve.rank;
+    StepLists to = now;
     to.near_out = now.near_in;
-    merge_inbox(rank, to, staged, window, bound);
+    grid_merge_arrivals(solve, state, to);
     grid_sync(rank.control, rank.phase);
     now.near_in_count = min(load_l2(now.near_in.count), rank.work.capacity);
 }
 
-#define FEW 4u     // largest group if the list is short
-#define IN_TURN 4  // all but 1 / IN_TURN of the groups are static: atomics on one word may take longer than short rows
+#define FEW 4u  // largest group if the list is short
+#define DYNAMIC_SHARE \
+    4  // all but 1 / DYNAMIC_SHARE of the groups are static: atomics on one word may take longer than short rows
 
 // Relaxes near and the first `sent` entries of the inbox.
-__device__ __forceinline__ void relax_groups(Relax<WarpLists>& relax, u32 sent) {
+__device__ __forceinline__ void grid_relax_entries(Relax<WarpLists>& relax, u32 sent) {
     const u32 listed = relax.now.near_in_count, count = listed + sent, warps = grid_warps();
-    const u32 each = places_at_once(count, SHARES_OF_NEAR, min(count / warps + 1, FEW), 32);
+    const u32 each = places_at_once(count, NEAR_GROUPS, min(count / warps + 1, FEW), 32);
     const u32 groups = count / (warps * each);
-    hand_out(relax.now.taken, count, each, max(groups - groups / IN_TURN, 1u), [&](u32 first) {
+    grid_for_dynamic(relax.now.taken, count, each, max(groups - groups / DYNAMIC_SHARE, 1u), [&](u32 first) {
         const u32 index = first + lane();
         const bool wanted = lane() < each && index < count;
         const bool is_sent = exchanges(relax.rank.peers) && index >= listed;
         Ready ready = {};
         if (wanted && is_sent)
-            ready = of_entry(relax.sent(index - listed), NO_VERTEX);
+            ready = without_row(relax.sent_entry(index - listed), NO_VERTEX);
         else if (wanted)
-            ready = listed_at(relax.now.near_in, index);
-        if (wanted) ready = looked_up(relax.rank.share, ready);
-        relax.rows(wanted, ready, is_sent);
+            ready = entry_in(relax.now.near_in, index);
+        if (wanted) ready = with_row(relax.rank.share, ready);
+        relax.warp_relax_rows(wanted, ready, is_sent);
     });
 }
 
-// A thick step: arrivals, near, then row chunks. Entries from rings are relaxed directly, because few vertices are sent
-// more than once. They are merged into near first if
-// (a) this rank has just joined a window that peers opened (`along`),
-// (b) long arcs may be deferred (PULLS), or
-// (c) the rank has arcs to other hosts: each launch begins with a dense pull there, which would relax once more what
-//     the mirrors do not have.
-// `foresee(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
-template <class Foresee>
-__device__ __forceinline__ void take_thick_turn(const Rank& rank, Turn now, Staging& staged, bool arrived,
-                                                Distance window, Distance threshold, Distance cutoff,
-                                                const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
+// A grid-wide step: arrivals, near, then row chunks. Entries from rings are relaxed directly, because few vertices are
+// sent more than once. They are merged into near first if
+//
+// * this rank has just joined a bucket that peers opened,
+// * long arcs may be deferred (PULLS), or
+// * the rank has arcs to other hosts: each launch begins with a dense pull there, and what the mirrors lack would be
+//   relaxed once more.
+//
+// The pull bound may be set again after long rows have been cut, when the arcs due are known.
+__device__ __forceinline__ void grid_relax_wide(const Solve& solve, StepState& state, const StepWork& found) {
+    const Rank& rank = solve.rank;
     const StepPlan& plan = rank.seen.plan;
-    const bool once =
-        !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.express;
-    if (arrived && !once) join_inbox(rank, now, staged, window, bound);
+    StepLists now = begin_step(rank, state, found);
+    const bool has_arrivals = found.arrived > 0;
+    const bool once = !PULLS && has_arrivals && state.change != BucketChange::Joined && !has_halo(rank.share) &&
+                      plan.sent == plan.arrived && !plan.ll_arrived;
+    if (has_arrivals && !once) grid_join_arrivals(solve, state, now);
     {
-        Turn to = now;
-        to.items_out_count = now.cut_count;
-        WarpLists lists{rank, to, staged, bound};
-        Relax<WarpLists> relax{rank, to, lists, window, threshold, cutoff, bound, relaxed};
-        relax_groups(relax, once ? plan.sent : 0);
-        lists.flush();
+        StepLists to = now;
+        to.chunks_out_count = now.cut_count;
+        WarpLists lists{rank, to, solve.staged, state.bound};
+        Relax<WarpLists> relax{rank,         to,          lists,        state.bucket_begin, state.threshold,
+                               solve.cutoff, state.bound, solve.relaxed};
+        grid_relax_entries(relax, once ? plan.sent : 0);
+        lists.warp_flush();
     }
     grid_sync(rank.control, rank.phase);
-    const u32 cut = min(load_l2(now.cut_count), rank.work.item_capacity);
-    foresee(arcs_due(rank.work, 0, now.items_in_count + cut));
-    WarpLists lists{rank, now, staged, bound};
-    Relax<WarpLists> relax{rank, now, lists, window, threshold, cutoff, bound, relaxed};
-    relax.items(cut);
-    lists.flush();
+    const u32 cut = min(load_l2(now.cut_count), rank.work.chunk_capacity);
+    defer_long_arcs(rank, state, arcs_due(rank.work, 0, now.chunks_in_count + cut));
+    WarpLists lists{rank, now, solve.staged, state.bound};
+    Relax<WarpLists> relax{rank,         now,         lists,        state.bucket_begin, state.threshold,
+                           solve.cutoff, state.bound, solve.relaxed};
+    relax.grid_relax_chunks(cut);
+    lists.warp_flush();
 }

@@ -34,25 +34,25 @@ __device__ __forceinline__ void visit_arcs(const Share& share, Visit visit) {
 
 // Adds the hashes of all arcs and subtracts those of the reversed arcs. Over all ranks the sum is 0 if the graph is
 // symmetric, and almost never otherwise.
-extern "C" __global__ void weigh_turned(const __grid_constant__ Share share, u64 seed, u64* sum) {
+extern "C" __global__ void sum_asymmetry(const __grid_constant__ Share share, u64 seed, u64* sum) {
     u64 mine = 0;
     visit_arcs(share, [&](u32 tail, const Arc& arc) {
         u64 weight = weight_bits(arc), from = global_number(share, tail), to = global_number(share, arc.head);
         mine += number_of(from, to, weight, seed) - number_of(to, from, weight, seed);
     });
-    add_up(sum, mine);
+    warp_add_to(sum, mine);
 }
 
 // Counts the arcs that lead to each vertex.
-extern "C" __global__ void count_turned(const __grid_constant__ Share share, u32* counts) {
+extern "C" __global__ void count_in_arcs(const __grid_constant__ Share share, u32* counts) {
     visit_arcs(share, [&](u32, const Arc& arc) { atomicAdd(&counts[arc.head], 1u); });
 }
 
 // Writes the arcs to each vertex from its cursor on, in no order.
-extern "C" __global__ void turn_round(const __grid_constant__ Share share, u64* cursors, Arc* turned) {
+extern "C" __global__ void transpose_arcs(const __grid_constant__ Share share, u64* cursors, Arc* in_arcs) {
     visit_arcs(share, [&](u32 tail, Arc arc) {
         u64 place = atomicAdd(&cursors[arc.head], 1ull);
         arc.head = tail;
-        turned[place] = arc;
+        in_arcs[place] = arc;
     });
 }

@@ -9,43 +9,43 @@
 // Lists of a warp. When new entries find no room, all that it holds are written with one atomic and coalesced stores.
 struct WarpLists {
     const Rank& rank;
-    const Turn& now;
+    const StepLists& now;
     Staging& staged;
-    Distance bound;                     // arcs that lead there or beyond are left to be pulled; NOTHING where none are
+    Distance bound;                     // arcs that lead there or beyond are left to be pulled; NO_BOUND where none are
     u32 near_count = 0, far_count = 0;  // the same in all lanes
     bool stops_pushing = false;         // this step requests a dense pull, so nothing more is pushed
     bool only_arrivals = false;         // all entries are arrivals, which are not pushed on
 
-    // Whether a vertex has no arc to relax before the bound, by its weight class (grade); then it need not be listed.
-    __device__ __forceinline__ bool idle(const Ready& ready) const {
-        return PULLS && ready.distance < bound && !leads_on(rank.share, ready.vertex, ready.distance, bound);
+    // Whether a vertex has no arc to relax before the bound, by its weight class; then it need not be listed.
+    __device__ __forceinline__ bool can_skip(const Ready& ready) const {
+        return PULLS && ready.distance < bound && !may_relax_before(rank.share, ready.vertex, ready.distance, bound);
     }
 
     // Buffers the candidates of all lanes, with one prefix sum for near and far; all lanes call it.
-    __device__ __forceinline__ void add(const Finds& finds) {
+    __device__ __forceinline__ void warp_add(const Candidates& candidates) {
         u32 mine = 0;  // near in the lower half, far in the upper
 #pragma unroll
-        for (int k = 0; k < ARCS; k++) mine += finds.near[k] + (finds.far[k] << 16);
-        u32 end = sum_upto(mine), all = __shfl_sync(~0u, end, 31), near = all & 0xffff, far = all >> 16;
-        if (near_count + near > HELD) flush_near();
-        if (far_count + far > HELD) flush_far();
+        for (int k = 0; k < ARCS; k++) mine += candidates.near[k] + (candidates.far[k] << 16);
+        u32 end = warp_inclusive_sum(mine), all = __shfl_sync(~0u, end, 31), near = all & 0xffff, far = all >> 16;
+        if (near_count + near > HELD) warp_flush_near();
+        if (far_count + far > HELD) warp_flush_far();
         u32 begin = end - mine, near_place = near_count + (begin & 0xffff), far_place = far_count + (begin >> 16);
 #pragma unroll
         for (int k = 0; k < ARCS; k++) {
-            if (finds.near[k]) hold(finds.ready[k], 0, near_place++);
-            if (finds.far[k]) hold(finds.ready[k], 1, far_place++);
+            if (candidates.near[k]) hold(candidates.ready[k], 0, near_place++);
+            if (candidates.far[k]) hold(candidates.ready[k], 1, far_place++);
         }
         near_count += near;
         far_count += far;
         if (!has_halo(rank.share)) return;
 #pragma unroll
         for (int k = 0; k < ARCS; k++)
-            mark_dirty(rank.share, rank.work, rank.control, finds.ready[k].vertex, finds.remote[k]);
+            warp_mark_dirty(rank.share, rank.work, rank.control, candidates.ready[k].vertex, candidates.remote[k]);
     }
 
-    __device__ __forceinline__ void flush() {
-        if (near_count) flush_near();
-        if (far_count) flush_far();
+    __device__ __forceinline__ void warp_flush() {
+        if (near_count) warp_flush_near();
+        if (far_count) warp_flush_far();
     }
 
   private:
@@ -58,17 +58,17 @@ struct WarpLists {
         if (RECORDS && rank.work.record) held_tail(list)[place] = ready.tail;
     }
 
-    __device__ __forceinline__ void flush_near() {
+    __device__ __forceinline__ void warp_flush_near() {
         if (exchanges(rank.peers) && !only_arrivals) {
-            push_near();
-            if (PULLS) drop_idle();
+            warp_push_near();
+            if (PULLS) warp_drop_skippable();
         }
-        write(0, near_count, now.near_out);
+        warp_write(0, near_count, now.near_out);
     }
 
-    __device__ __forceinline__ void flush_far() { write(1, far_count, now.far); }
+    __device__ __forceinline__ void warp_flush_far() { warp_write(1, far_count, now.far); }
 
-    __device__ __forceinline__ void write(u32 from, u32& count, const List& list) {
+    __device__ __forceinline__ void warp_write(u32 from, u32& count, const List& list) {
         __syncwarp();
         u32 base = 0;
         if (lane() == 0) base = atomicAdd(list.count, count);
@@ -84,7 +84,7 @@ struct WarpLists {
 
     // Pushes the buffered near entries to peers. A stale entry is skipped, because its vertex has a newer one. The
     // loads for all entries are in flight at once.
-    __device__ __forceinline__ void push_near() {
+    __device__ __forceinline__ void warp_push_near() {
         const int each = HELD / 32;
         u32 to[each];
         Distance known[each];
@@ -100,14 +100,15 @@ struct WarpLists {
         for (int k = 0; k < each; k++) {
             const u32 index = 32 * k + lane();
             const Entry entry = held(0)[index];
-            if (index >= near_count || entry.distance != known[k] || grade_in(entry.vertex) == DEAD_END) to[k] = 0;
+            if (index >= near_count || entry.distance != known[k] || weight_class_in(entry.vertex) == DEAD_END)
+                to[k] = 0;
         }
         const u32 pull_requested = load_volatile(&rank.control->exchange.pull_requested);
         for (u32 p = 0; p < rank.peers.count; p++) {
             u32 count = 0;
 #pragma unroll
             for (int k = 0; k < each; k++) count += __popc(__ballot_sync(~0u, to[k] >> p & 1));
-            u64 next = places_at(rank, p, count);
+            u64 next = warp_reserve(rank, p, count);
 #pragma unroll
             for (int k = 0; k < each; k++) {
                 u32 mask = __ballot_sync(~0u, to[k] >> p & 1);
@@ -119,7 +120,7 @@ struct WarpLists {
     }
 
     // Drops entries without an arc to relax here, after peers have got them.
-    __device__ __forceinline__ void drop_idle() {
+    __device__ __forceinline__ void warp_drop_skippable() {
         const int each = HELD / 32;
         Ready ready[each];
         bool kept[each];
@@ -132,7 +133,7 @@ struct WarpLists {
             if (!kept[k]) continue;
             Entry entry = held(0)[index];
             ready[k] = {entry.distance, entry.vertex, held_tail(0)[index]};
-            kept[k] = !idle(ready[k]);
+            kept[k] = !can_skip(ready[k]);
             if (!kept[k]) record(rank.work, vertex_in(entry.vertex), entry.distance, ready[k].tail);
         }
         __syncwarp();

@@ -14,8 +14,8 @@ struct List {
     bool far;
 };
 
-__device__ __forceinline__ List near_list(const Work& work, Control* control, u32 turn) {
-    return {work.near[turn % 2], work.near_tail[turn % 2], &control->near_count[turn % 3], work.capacity, false};
+__device__ __forceinline__ List near_list(const Work& work, Control* control, u32 step) {
+    return {work.near[step % 2], work.near_tail[step % 2], &control->near_count[step % 3], work.capacity, false};
 }
 
 __device__ __forceinline__ List far_list(const Work& work, Control* control, u32 side) {
@@ -26,8 +26,8 @@ __device__ __forceinline__ u32 tail_in(const List& list, u32 place) {
     return RECORDS && list.tails ? load_l2(&list.tails[place]) : NO_VERTEX;
 }
 
-// Writes an entry to its place in a list. If near is full, the vertex's overflow bit is set. If far is full, the entry
-// is dropped: the next split scans all vertices (split_far).
+// Writes an entry to its place in a list. If near is full, the vertex's spill bit is set. If far is full, the entry
+// is dropped: the next split scans all vertices (grid_split_far).
 __device__ __forceinline__ void put(const Work& work, Control* control, const List& list, u32 place, const Entry& entry,
                                     u32 tail) {
     if (place < list.capacity) {
@@ -40,21 +40,21 @@ __device__ __forceinline__ void put(const Work& work, Control* control, const Li
 }
 
 // Appends the entries of the lanes with `wanted` to a list; all 32 lanes call it.
-__device__ __forceinline__ void append(const Work& work, Control* control, const List& list, const Entry& entry,
-                                       u32 tail, bool wanted) {
-    u32 place = slot(list.count, wanted);
+__device__ __forceinline__ void warp_append(const Work& work, Control* control, const List& list, const Entry& entry,
+                                            u32 tail, bool wanted) {
+    u32 place = warp_slot(list.count, wanted);
     if (wanted) put(work, control, list, place, entry, tail);
 }
 
 // Lists a halo vertex for the outbox, once until the outbox is emptied; all 32 lanes call it.
-__device__ __forceinline__ void mark_dirty(const Share& share, const Work& work, Control* control, u32 vertex,
-                                           bool improved) {
+__device__ __forceinline__ void warp_mark_dirty(const Share& share, const Work& work, Control* control, u32 vertex,
+                                                bool improved) {
     bool first = improved && set_bit(work.dirty_bits, vertex - share.rows);
-    u32 place = slot(&control->dirty_count, first);
+    u32 place = warp_slot(&control->dirty_count, first);
     if (first) work.dirty[place] = vertex;
 }
 
-// mark_dirty for a single lane.
-__device__ __forceinline__ void mark_dirty_one(const Share& share, const Work& work, Control* control, u32 vertex) {
+// warp_mark_dirty for a single lane.
+__device__ __forceinline__ void mark_dirty(const Share& share, const Work& work, Control* control, u32 vertex) {
     if (set_bit(work.dirty_bits, vertex - share.rows)) work.dirty[atomicAdd(&control->dirty_count, 1u)] = vertex;
 }

@@ -116,7 +116,7 @@ class KeptRows:
             RunError: the disk is full, or fails.
         """
         distances, predecessors = block.distances, block.predecessors
-        with self._told():
+        with self._translating_errors():
             for row, position in enumerate(positions.tolist()):
                 before = None if predecessors is None else predecessors[row]
                 self._files.write(position, {"distances": distances[row], "predecessors": before})
@@ -133,7 +133,7 @@ class KeptRows:
                 f"{self._folder}: another run has begun on {self.path} meanwhile; this one's rows "
                 "are lost: give each run an output of its own"
             )
-        with self._told():
+        with self._translating_errors():
             self._files.close()  # some disks say only now that they are full; NFS keeps open files
             if self.path.suffix == ".npy":
                 put(self._files.path("distances"), self.path)
@@ -224,7 +224,7 @@ class KeptRows:
         return arrays | self._files.arrays()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translating_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as problem:

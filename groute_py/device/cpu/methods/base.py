@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.method import CpuMethod
 from groute_py.device.cpu.parts import SolveParts
@@ -29,13 +29,13 @@ class SerialMethod(CpuMethod, ABC):
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
         parts.begin(source, cutoff, record=False)
-        parts.near_far.start(None, windows)
+        parts.near_far.start(None, buckets)
         if source is not None:
             buffers = parts.buffers
             buffers.distances[source] = 0

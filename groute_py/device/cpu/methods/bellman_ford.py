@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod, least_left
 from groute_py.device.cpu.parts import SolveParts
@@ -49,12 +49,12 @@ class QueueBellmanFord(SerialMethod):
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
-        super().start(parts, source, windows, cutoff, record=False)
+        super().start(parts, source, buckets, cutoff, record=False)
         self._total = np.zeros(1)
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:

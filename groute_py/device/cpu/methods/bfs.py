@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
 from groute_py.device.cpu.parts import SolveParts
@@ -18,12 +18,12 @@ class BreadthFirst(SerialMethod):
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
-        super().start(parts, source, windows, cutoff, record=False)
+        super().start(parts, source, buckets, cutoff, record=False)
         parts.buffers.have_parents(parts.buffers.share.own_count)
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from groute_py.device.cpu.buffers import SolveBuffers
-from groute_py.device.cpu.contraction import contract, rehearse
+from groute_py.device.cpu.contraction import contract, warm_up
 from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, unsigned
 from groute_py.device.cpu.methods.base import SerialMethod
 from groute_py.device.cpu.parts import SolveParts
-from groute_py.device.cpu.rehearsal import REHEARSED
+from groute_py.device.cpu.warm_up import WARMED_UP
 from groute_py.errors import InputError
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
@@ -21,9 +21,9 @@ class Contraction(SerialMethod):
 
     def arrange(self, parts: SolveParts) -> None:
         buffers = parts.buffers
-        if ("contract", buffers.type) not in REHEARSED:
-            REHEARSED.add(("contract", buffers.type))
-            rehearse(buffers.type)
+        if ("contract", buffers.type) not in WARMED_UP:
+            WARMED_UP.add(("contract", buffers.type))
+            warm_up(buffers.type)
         hierarchy = buffers.share.hierarchy or _contracted(buffers)
         self._hierarchy = None
         if hierarchy is not None and hierarchy.type.itemsize <= buffers.type.itemsize:
@@ -34,7 +34,7 @@ class Contraction(SerialMethod):
         if buffers.at[near_far.NEAR_COUNT] == 0:
             return buffers.unreached
         buffers.at[near_far.NEAR_COUNT] = 0
-        buffers.at[near_far.WINDOWS] = 1
+        buffers.at[near_far.BUCKETS] = 1
         if self._hierarchy is None:
             buffers.at[near_far.OVERFLOWED] = 1
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
 from groute_py.device.cpu.parts import SolveParts
@@ -27,12 +27,12 @@ class HeapDijkstra(SerialMethod):
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
-        super().start(parts, source, windows, cutoff, record=False)
+        super().start(parts, source, buckets, cutoff, record=False)
         parts.buffers.far.fill(0)  # places in the heap
         if source is not None:
             parts.buffers.far[source] = 1

@@ -102,7 +102,7 @@ class MinPlus(SerialMethod):
         offsets = np.zeros(share.own_count + 1, np.uint64)
         tails = np.empty(len(share.heads), np.uint32)
         values = np.empty(len(share.heads), buffers.type)
-        pull.turn_around(*buffers.arcs, offsets, tails, values)
+        pull.transpose(*buffers.arcs, offsets, tails, values)
         self._take_rounds = self._store(Incoming(offsets, tails, values, buffers.unreached))
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:

@@ -21,7 +21,7 @@ SEEDS = 2
 """Sums of 64 bits that have to be 0 of a graph whose arcs all lead back."""
 
 LIGHTEST_BYTES = 8
-"""Bytes a vertex while grades are computed: struct Lightest of kernels/sssp/min_out_weight.cu."""
+"""Bytes a vertex while weight classes are computed: struct Lightest of min_out_weight.cu."""
 
 
 def add_in_edges(graph: DeviceGraph, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -60,9 +60,9 @@ def add_weight_classes(graph: DeviceGraph) -> None:
         return
     with graph.gpu.stream:
         lightest = cp.empty(LIGHTEST_BYTES * own, np.uint8)
-        graph.set_unit(graph.terms.grade_unit)
+        graph.set_unit(graph.terms.weight_class_unit)
         graph.kernels.run("find_lightest", own, graph.struct, lightest)
-        graph.visit_rows("grade_arcs", lightest)
+        graph.visit_rows("store_weight_classes", lightest)
     graph.gpu.stream.synchronize()
 
 
@@ -79,7 +79,7 @@ def _longest_row(graph: DeviceGraph) -> int:
 def _balance(graph: DeviceGraph, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
     sums = cp.zeros(SEEDS, np.uint64)
     for i, seed in enumerate(drawn):
-        graph.visit_rows("weigh_turned", seed, sums[i : i + 1])
+        graph.visit_rows("sum_asymmetry", seed, sums[i : i + 1])
     return np.asarray(sums.get())
 
 
@@ -90,11 +90,11 @@ def _transposing_bytes(graph: DeviceGraph) -> int:
 def _transposed(graph: DeviceGraph) -> dict[str, Any]:
     own, arcs = graph.share.own_count, graph.arrays["arcs"]
     counts = cp.zeros(own, np.uint32)
-    graph.visit_rows("count_turned", counts)
+    graph.visit_rows("count_in_arcs", counts)
     offsets = cp.zeros(own + 1, graph.offset_type)
     cp.cumsum(counts, dtype=graph.offset_type, out=offsets[1:])
     del counts  # before more is made
     in_arcs = cp.empty(len(arcs), arcs.dtype)
-    graph.visit_rows("turn_round", offsets[:-1].astype(np.uint64), in_arcs)
+    graph.visit_rows("transpose_arcs", offsets[:-1].astype(np.uint64), in_arcs)
     sort_rows(offsets, in_arcs, graph.type)
     return {"in_offsets": offsets, "in_arcs": in_arcs}

@@ -29,7 +29,7 @@ from groute_py.device.cuda.runtime.memory_plan import (
     offset_type,
 )
 from groute_py.device.cuda.runtime.short_memory import FULL, if_it_fits, pieces
-from groute_py.device.cuda.runtime.structs import DEAL
+from groute_py.device.cuda.runtime.structs import TEAM
 from groute_py.partition.share import MOST_LOCAL
 
 
@@ -114,8 +114,8 @@ class Redistribution:
         self.most_pushed = max(channel.gather(counted.pushed))
         graph.plan_arcs(most, inbox_bytes(self.most_pushed, channel.size, graph.type))
         if graph.terms.pulls:
-            dealt = graph_bytes(graph.rows, 0, most, channel.size, graph.type)
-            spare = graph.spare() - dealt
+            redistributed = graph_bytes(graph.rows, 0, most, channel.size, graph.type)
+            spare = graph.spare() - redistributed
             self.order = order_among_peers(channel, graph, ghosts.owned, spare)
         begun = if_it_fits(partial(self._row_starts, counted))
         del counted  # before more is made
@@ -156,8 +156,8 @@ class Redistribution:
         own, ranks = graph.share.own_count, team.channel.size
         with self.gpu.stream:
             counts, leads = cp.zeros((ranks, own), np.uint32), cp.zeros(own, np.uint8)
-            state = (graph.struct, _deal_struct(team), counts, leads)
-            graph.kernels.run("count_dealt", 32 * own, *state)
+            state = (graph.struct, _team_struct(team), counts, leads)
+            graph.kernels.run("count_redistributed", 32 * own, *state)
             sums = [cp.cumsum(row, dtype=np.uint64)[-1:].get() for row in counts]
             pushed = [0] * ranks
             for part in pieces(own):
@@ -216,14 +216,14 @@ class Redistribution:
                     stream.synchronize()
             numbers = np.uint64(0) if self.order is None else self.order.numbers
             ends = (starts, cp.asarray(boxes), np.uint32(ghosts.rows), numbers)
-            deal = (_deal_struct(self.team), *ends)
-            graph.kernels.run("deal_out", 32 * graph.share.own_count, graph.struct, *deal)
+            state = (_team_struct(self.team), *ends)
+            graph.kernels.run("redistribute_arcs", 32 * graph.share.own_count, graph.struct, *state)
         self.gpu.stream.synchronize()
         channel.gather(None)  # all arcs are there
         unmap(channel, arcs_at)
         unmap(channel, offsets_at)
 
 
-def _deal_struct(team: Team) -> Any:
-    """The struct ``Deal`` of kernels/layout/redistribute.cuh."""
-    return np.array([(team.channel.rank, team.first, team.channel.size)], DEAL)
+def _team_struct(team: Team) -> Any:
+    """The struct ``Team`` of kernels/layout/redistribute.cuh."""
+    return np.array([(team.channel.rank, team.first, team.channel.size)], TEAM)

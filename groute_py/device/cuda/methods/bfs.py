@@ -13,7 +13,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from groute_py.device.base import NO_PARENT, Windows
+from groute_py.device.base import NO_PARENT, Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
@@ -24,7 +24,7 @@ from groute_py.device.cuda.sssp.method import GpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.device.delta_control import threshold_after
-from groute_py.kernels.source import BLOCK, BREADTH_FIRST, PART
+from groute_py.kernels.source import BLOCK, BREADTH_FIRST, ROW_CHUNK
 
 SHALLOW = 32
 """Levels of the probe. Graphs in which they do not reach everything are deep."""
@@ -42,7 +42,7 @@ SEARCH = np.dtype(
         ("unreachable", POINTER),
         ("seen", POINTER),
         ("frontier", POINTER, 2),
-        ("parts", POINTER, 2),
+        ("chunks", POINTER, 2),
         ("parent", POINTER),
     ],
     align=True,
@@ -80,11 +80,11 @@ class BreadthFirst(GpuMethod):
         blocks = resident_blocks(kernel, BLOCK)
         self._grid = graph.gpu.processors * (1 if share.own_count < SMALL_GRAPH else blocks)
         self._searching = Call(kernel, self._grid, BLOCK, SEARCHING)
-        words, parts = share.own_count // 32 + 1, share.own_count + len(share.heads) // PART
+        words, chunks = share.own_count // 32 + 1, share.own_count + len(share.heads) // ROW_CHUNK
         self._arrays = _incoming(graph) | {
             "seen": cp.empty(words, np.uint32),
             "frontier": cp.empty((2, words), np.uint32),
-            "parts": cp.empty((2, parts + 1), np.uint64),
+            "chunks": cp.empty((2, chunks + 1), np.uint64),
             "parent": cp.empty(share.own_count, np.uint32),
         }
         self._struct = pointed(SEARCH, self._arrays, {})
@@ -94,12 +94,12 @@ class BreadthFirst(GpuMethod):
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
-        super().start(parts, source, windows, cutoff, record=False)
+        super().start(parts, source, buckets, cutoff, record=False)
         parts.kernel.begin()
         graph, number = parts.graph, np.uint32(NOBODY if source is None else source)
         with graph.gpu.stream:

@@ -8,7 +8,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph, unpacked_arcs
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
 from groute_py.device.cuda.hierarchy.rounds import contract
@@ -59,12 +59,12 @@ class Contraction(GpuMethod):
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
-        super().start(parts, source, windows, cutoff, record=False)
+        super().start(parts, source, buckets, cutoff, record=False)
         parts.kernel.begin()
         self._source = source
 

@@ -8,7 +8,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import refuse_too_many
 from groute_py.device.cuda.runtime.compile import kernels_of
@@ -116,12 +116,12 @@ class FrontierDijkstra(GpuMethod):
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
-        super().start(parts, source, windows, cutoff, record=False)
+        super().start(parts, source, buckets, cutoff, record=False)
         parts.kernel.begin()
         graph = parts.graph
         state = (graph.struct, self._struct, self._rounds)

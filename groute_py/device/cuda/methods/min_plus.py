@@ -8,7 +8,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
@@ -172,12 +172,12 @@ class MinPlus(GpuMethod):
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
-        super().start(parts, source, windows, cutoff, record=False)
+        super().start(parts, source, buckets, cutoff, record=False)
         parts.kernel.begin()
         begun = np.zeros(1, SWEEP)
         begun["changed"][0, 0] = source is not None

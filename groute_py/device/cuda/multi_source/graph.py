@@ -15,7 +15,7 @@ from groute_py.device.cuda.runtime.gpu import own_gpu
 from groute_py.device.cuda.runtime.memory_plan import offset_type
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.graph.csr import Graph
-from groute_py.graph.symmetrize import turned
+from groute_py.graph.symmetrize import transposed
 from groute_py.kernels.source import ALL_PAIRS
 
 BLOCK = 256
@@ -70,7 +70,7 @@ class CudaGraph:
     def incoming(self) -> tuple[Any, Any]:
         """Offsets and arcs of the transposed graph."""
         graph = self._graph
-        offsets, tails, weights = turned(graph.offsets, graph.heads, graph.weights)
+        offsets, tails, weights = transposed(graph.offsets, graph.heads, graph.weights)
         return (
             to_device(offsets, self._offset_type),
             packed_arcs(tails, weights, self.type),

@@ -128,7 +128,7 @@ class Link:
     def bytes_sent(self, exchange: Any) -> list[int]:
         """Bytes sent to each peer: entries, and the distances of each dense pull."""
         pulled = int(exchange["dense_pulls"]) * self._pull_bytes
-        entries = (exchange["sent"] + exchange["express_sent"]).tolist()[: self.size]
+        entries = (exchange["sent"] + exchange["ll_sent"]).tolist()[: self.size]
         return [
             count * self._entry_bytes + (pulled if peer != self._me else 0)
             for peer, count in enumerate(entries)

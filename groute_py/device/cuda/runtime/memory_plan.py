@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.source import PART
+from groute_py.kernels.source import ROW_CHUNK
 
 LEAST_CAPACITY = 1 << 16
 """Entries of a worklist, however small the share."""
@@ -71,7 +71,7 @@ def work_arrays(
         "spilled": (own // 32 + 1, np.uint32),
         "dirty": (halo, np.uint32),
         "dirty_bits": (halo // 32 + 1, np.uint32),
-        "items": ((2, item_capacity(arcs)), np.complex128),
+        "chunks": ((2, chunk_capacity(arcs)), np.complex128),
         "parent": (own + halo, np.int64),
         "claimed": (own, np.uint32),
         "box_distance": (halo, distance_type),
@@ -127,9 +127,9 @@ def entries_that_fit(
     return least + max(fitting - 1, 0)
 
 
-def item_capacity(arcs: int) -> int:
+def chunk_capacity(arcs: int) -> int:
     """The places for row chunks of a share with ``arcs`` arcs."""
-    return arcs // (PART // 2) + 1024
+    return arcs // (ROW_CHUNK // 2) + 1024
 
 
 def ring_entries(pushed: int) -> int:
@@ -184,7 +184,7 @@ def gpu_bytes(
     These optional arrays are allocated only if memory is left, and are not counted:
 
     * records of predecessors: 48 bytes a vertex, and 8 a row;
-    * hints: up to a byte a vertex;
+    * filter: up to a byte a vertex;
     * messages in device memory: `message_bytes`;
     * transposed arcs for the pull phase: as much as arcs and offsets; on a symmetric graph only 8
       bytes a vertex for a time;
@@ -222,13 +222,14 @@ def linked_bytes(
     """
     rows = own * peers
     leading = (1 + 4) * own  # whom a row leads to, and by how many arcs
-    dealt = graph_bytes(rows, halo, arcs, peers, distance_type) + leading
+    redistributed = graph_bytes(rows, halo, arcs, peers, distance_type) + leading
     counted = (8 if short else 4 + 8) * peers * (own + 1)
-    dealing = graph_bytes(own, halo, arcs, peers, distance_type) + dealt + counted
+    redistributing = graph_bytes(own, halo, arcs, peers, distance_type) + redistributed + counted
     outside = halo if hosts > 1 else 0
     entries = shortest(rows) if short else capacity(rows)
     work = work_bytes(rows, outside, arcs, peers, distance_type, entries)
-    return max(dealing, dealt + work + inbox_bytes(0 if short else own, peers, distance_type))
+    inboxes = inbox_bytes(0 if short else own, peers, distance_type)
+    return max(redistributing, redistributed + work + inboxes)
 
 
 def graph_bytes(rows: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:

@@ -44,10 +44,10 @@ WORK = np.dtype(
         ("spilled", POINTER),
         ("dirty", POINTER),
         ("dirty_bits", POINTER),
-        ("items", POINTER, 2),
+        ("chunks", POINTER, 2),
         ("parent", POINTER),
         ("record", POINTER),
-        ("hints", POINTER),
+        ("filter", POINTER),
         ("claimed", POINTER),
         ("box_distance", POINTER),
         ("box_parent", POINTER),
@@ -56,13 +56,13 @@ WORK = np.dtype(
         ("capacity", NUMBER),
         ("far_capacity", NUMBER),
         ("far_few", NUMBER),
-        ("item_capacity", NUMBER),
+        ("chunk_capacity", NUMBER),
         ("levels", np.float32),
         ("fold", NUMBER),
         ("mean_degree", NUMBER),
-        ("outer_below", np.float32),
-        ("outer_reach", np.float32),
-        ("outer_from", np.uint64),
+        ("pull_below_width", np.float32),
+        ("pull_reach", np.float32),
+        ("pull_from_arcs", np.uint64),
     ],
     align=True,
 )
@@ -95,12 +95,12 @@ ENDING = np.dtype(
         ("floor", np.float64),
         ("all_quiet", NUMBER),
         ("overflowed", NUMBER),
-        ("unheard", NUMBER),
+        ("unreported", NUMBER),
     ],
     align=True,
 )
 
-DEAL = np.dtype([("me", NUMBER), ("first", NUMBER), ("count", NUMBER)])
+TEAM = np.dtype([("me", NUMBER), ("first", NUMBER), ("count", NUMBER)])
 
 BALLOT = np.dtype([("floor", np.uint64), ("sent", np.uint64), ("received", np.uint64)])
 
@@ -118,7 +118,7 @@ MAILBOX = np.dtype(
         ("quiet", NUMBER),
         ("stop", NUMBER),
         ("ended", np.uint64, MAX_PEERS),
-        ("express", np.uint64, (MAX_PEERS, tuning("EXPRESS"))),
+        ("ll_ring", np.uint64, (MAX_PEERS, tuning("LL_WORDS"))),
     ],
     align=True,
 )
@@ -126,7 +126,7 @@ MAILBOX = np.dtype(
 PEER_CURSORS = np.dtype(
     [
         ("room", np.uint64),
-        ("express_room", np.uint64),
+        ("ll_room", np.uint64),
         ("begin", np.uint64),
         ("end", np.uint64),
         ("pulls_done", NUMBER),
@@ -145,7 +145,7 @@ STEP_PLAN = np.dtype(
         ("quiet", NUMBER),
         ("stopped", NUMBER),
         ("arrived", NUMBER),
-        ("express", NUMBER),
+        ("ll_arrived", NUMBER),
         ("sent", NUMBER),
         ("near", NUMBER),
         ("cursors", PEER_CURSORS, MAX_PEERS),
@@ -156,7 +156,7 @@ STEP_PLAN = np.dtype(
 EXCHANGE = np.dtype(
     [
         ("sent", np.uint64, MAX_PEERS),
-        ("express_sent", np.uint64, MAX_PEERS),
+        ("ll_sent", np.uint64, MAX_PEERS),
         ("published_sent", np.uint64, MAX_PEERS),
         ("published_taken", np.uint64, MAX_PEERS),
         ("published_pulls", np.uint64),
@@ -184,10 +184,10 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
     counters = [
         ("least_far", distance_type, 2),
         ("late", distance_type),
-        ("turn", NUMBER),
+        ("step", NUMBER),
         ("far_side", NUMBER),
         ("near_count", NUMBER, 3),
-        ("item_count", NUMBER, 3),
+        ("chunk_count", NUMBER, 3),
         ("far_count", NUMBER, 2),
         ("any_spilled", NUMBER),
         ("unlisted", NUMBER),
@@ -197,13 +197,13 @@ def control_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
         ("steps", np.uint64),
         ("floor", np.float64),
         ("threshold", distance_type),
-        ("window", distance_type),
+        ("bucket_begin", distance_type),
         ("bound", distance_type),
         ("base", distance_type),
         ("taken", NUMBER, 3),
-        ("items_taken", NUMBER, 3),
+        ("chunks_taken", NUMBER, 3),
         ("cut_count", NUMBER, 2),
-        ("bottomed", NUMBER),
+        ("depth_reached_in", NUMBER),
         ("dirty_count", NUMBER),
         ("overflowed", NUMBER),
         ("level", NUMBER),

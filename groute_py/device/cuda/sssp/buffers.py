@@ -19,9 +19,9 @@ from groute_py.device.cuda.runtime.memory_plan import (
     SPARE_BYTES,
     Shape,
     capacity,
+    chunk_capacity,
     entries_that_fit,
     far_few,
-    item_capacity,
     message_bytes,
     size_of,
     work_arrays,
@@ -56,9 +56,14 @@ class SolveBuffers:
             self.arrays["distance"] = exportable(*shapes.pop("distance"))
         self.arrays |= {name: cp.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}
         self.label = _shortened(entries, graph.rows)
-        far, items = self.arrays["far"].shape[1], item_capacity(arcs)
+        far, chunks = self.arrays["far"].shape[1], chunk_capacity(arcs)
         few = min(far_few(graph.share.own_count), far)
-        lengths = {"capacity": entries, "far_capacity": far, "far_few": few, "item_capacity": items}
+        lengths = {
+            "capacity": entries,
+            "far_capacity": far,
+            "far_few": few,
+            "chunk_capacity": chunks,
+        }
         self.work = pointed(WORK, self.arrays, lengths)
         self._control_type = control_type(graph.type)
         self.control = cp.zeros(self._control_type.itemsize, np.uint8)

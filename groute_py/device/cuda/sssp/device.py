@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
 from groute_py.comm.team import Team
-from groute_py.device.base import Counters, Linked, Terms, Windows
+from groute_py.device.base import Buckets, Counters, Linked, Terms
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.redistribute import Redistribution
 from groute_py.device.cuda.peer.access import why_not
@@ -22,7 +22,7 @@ from groute_py.device.cuda.sssp.counting import SolveCounters
 from groute_py.device.cuda.sssp.linked_kernels import LinkedKernels
 from groute_py.device.cuda.sssp.method import GpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
-from groute_py.device.cuda.sssp.rehearsal import REHEARSED, smallest
+from groute_py.device.cuda.sssp.warm_up import WARMED_UP, smallest
 from groute_py.partition.share import Share
 
 
@@ -74,18 +74,18 @@ class CudaDevice:
         assert self._parts is not None
         return self._parts
 
-    def rehearse(self, terms: Terms) -> None:
+    def warm_up(self, terms: Terms) -> None:
         # CuPy compiles what it loads with too, when it is first asked for it
         kind = terms.distance_type, offset_type(terms.arcs), terms.mode, terms.pulls
         which = self._method_type, self._method.variant, *kind
-        if which not in REHEARSED:
+        if which not in WARMED_UP:
             self.load(smallest(terms.distance_type), terms._replace(ranks=1))
-            self.let_go()
-            REHEARSED.add(which)
+            self.release()
+            WARMED_UP.add(which)
 
     def load(self, share: Share, terms: Terms) -> None:
         self.gpu.synchronize()  # whoever makes a graph on this GPU is done with it
-        self.let_go()
+        self.release()
         # kernels would not tell it apart
         assert terms.mode != "alone" or len(share.halo) == 0
         assert is_wide(terms.arcs) or not is_wide(len(share.heads))
@@ -97,7 +97,7 @@ class CudaDevice:
         self._describe(self._parts)
         self.gpu.stream.synchronize()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Drop the graph and all arrays: those of two shares do not have to fit."""
         self._parts = None
         self._method = self._method_type(**self._choices)
@@ -105,7 +105,7 @@ class CudaDevice:
     def room(self) -> int:
         return self.gpu.room()
 
-    def obstacle(self, team: Team) -> str | None:
+    def why_not_linked(self, team: Team) -> str | None:
         return why_not(team.channel, self.gpu.id, team.first)
 
     def link(self, team: Team) -> Linked | str:
@@ -134,14 +134,14 @@ class CudaDevice:
             self.linked.close()
         self.linked = None
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         parts = self.parts
         # arcs lie as the team needs them
         assert parts.redistribution is None or self.linked is not None
         self.gpu.use()
         if self.linked is not None:
             self.linked.start()
-        self._method.start(parts, source, windows, cutoff, record=record)
+        self._method.start(parts, source, buckets, cutoff, record=record)
 
     def memory(self, size: int) -> Buffer:
         return self.parts.outbox.memory(size)
@@ -152,8 +152,8 @@ class CudaDevice:
     def relax(self, limit: float) -> float:
         return self._method.relax(self.parts, limit)
 
-    def window(self) -> float:
-        return self.parts.near_far.window()
+    def bucket_width(self) -> float:
+        return self.parts.near_far.bucket_width()
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self.parts.outbox.emptied(with_parents=False)

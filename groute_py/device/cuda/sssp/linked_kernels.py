@@ -43,8 +43,8 @@ class LinkedKernels:
         """Before a solve: nothing has been sent."""
         self._sent = [0] * self._link.size
 
-    def window(self) -> float:
-        return self._parts.near_far.window()
+    def bucket_width(self) -> float:
+        return self._parts.near_far.bucket_width()
 
     def wake(self) -> None:
         self._gpu.use()
@@ -53,7 +53,7 @@ class LinkedKernels:
             self._parts.graph.kernels.run("wake", BLOCK * int(peers["count"][0]), peers)
 
     def prepare(self, lead: float, bound: float) -> None:
-        # windows that grow are shared to the end; among others one may be some ahead
+        # buckets that grow are shared to the end; among others one may be some ahead
         delta, first = float(self._kernel.delta), float(self._kernel.first)
         grow, widest = first < delta, min(delta, lead)
         ahead = 0.0 if grow or math.isinf(lead) else lead - widest
@@ -79,9 +79,9 @@ class LinkedKernels:
             with self._gpu.stream:
                 self._parts.outbox.fill(with_parents=False)
         self._gpu.stream.synchronize()
-        self.floor, all_quiet, overflowed, unheard = self._ending[0].item()
+        self.floor, all_quiet, overflowed, unreported = self._ending[0].item()
         self.all_quiet, self.overflowed = bool(all_quiet), bool(overflowed)
-        if unheard:
+        if unreported:
             raise RunError(
                 "another rank's kernel has not ended a second after this one was told to stop; "
                 "see whether something else keeps its GPU busy"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groute_py.device.base import Windows
+from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder, order_by_degree
 from groute_py.device.cuda.graph.in_edges import add_in_edges, add_weight_classes, seeds
@@ -39,13 +39,13 @@ class GpuMethod:
         self,
         parts: SolveParts,
         source: int | None,
-        windows: Windows,
+        buckets: Buckets,
         cutoff: float,
         *,
         record: bool,
     ) -> None:
         """As `groute_py.device.base.Device.start`."""
-        parts.near_far.start(source, windows, cutoff, record=record)
+        parts.near_far.start(source, buckets, cutoff, record=record)
 
     def relax(self, parts: SolveParts, limit: float) -> float:
         """As `groute_py.device.base.Device.relax`."""

@@ -11,31 +11,31 @@ from typing import Any
 import numpy as np
 
 from groute_py.comm.base import Buffer
-from groute_py.device.base import Windows, bound_within, within
+from groute_py.device.base import Buckets, bound_within, within
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
 from groute_py.device.cuda.sssp.counting import SolveCounters
-from groute_py.device.cuda.sssp.distance_filter import set_hints
+from groute_py.device.cuda.sssp.distance_filter import set_filter
 from groute_py.device.cuda.sssp.outbox import Outbox
 from groute_py.device.cuda.sssp.predecessors import NOBODY, Predecessors
 from groute_py.device.cuda.sssp.pull_phase import set_pull_phase
 from groute_py.device.cuda.sssp.relax_kernel import RelaxKernel
 from groute_py.device.delta_control import DeltaControl, threshold_after
 
-SLICE_TURNS = 16
-"""Turns a rank with peers takes before it looks at its messages; measured, see
+SLICE_STEPS = 16
+"""Steps a rank with peers takes before it looks at its messages; measured, see
 docs/what-we-learned.md#several-hosts."""
 
-SLICE_TURNS_ALONE = 1 << 10
+SLICE_STEPS_ALONE = 1 << 10
 """Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
 
 BUSHY = 4.0
 """Mean degree from which frontiers may grow too fast for the lists of a block."""
 
-PROBE_TURNS, PULLING_TURNS, PROBE_DEPTH = 32, 128, 1
+PROBE_STEPS, PULLING_STEPS, PROBE_DEPTH = 32, 128, 1
 """The first slice of such a graph, alone: many have all relaxed by then, the others are deep. Where
-arcs are pulled there are more windows."""
+arcs are pulled there are more buckets."""
 
 
 class NearFar:
@@ -46,7 +46,7 @@ class NearFar:
         counters: of its solves.
     """
 
-    _windows: Windows | None = None
+    _buckets: Buckets | None = None
     """Of the last solve, which the parameters in struct ``Work`` are for."""
 
     def __init__(
@@ -63,25 +63,25 @@ class NearFar:
         self._outbox, self._kernel, self._predecessors = outbox, kernel, predecessors
         self._counters, self._stream = counters, graph.gpu.stream
 
-    def start(self, source: int | None, windows: Windows, cutoff: float, *, record: bool) -> None:
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         """As `groute_py.device.base.Device.start`."""
         graph = self._graph
         self._counters.begin()
         self._predecessors.begin(record=record)
         alone, arcs = graph.terms.mode == "alone", len(graph.share.heads)
-        self._turns = SLICE_TURNS_ALONE if alone else SLICE_TURNS
+        self._steps = SLICE_STEPS_ALONE if alone else SLICE_STEPS
         self._probing = alone and arcs >= BUSHY * graph.share.own_count
-        delta = within(windows.widest, graph.type)
-        first = within(windows.first, graph.type) or delta  # 0 would not grow
+        delta = within(buckets.widest, graph.type)
+        first = within(buckets.first, graph.type) or delta  # 0 would not grow
         self._kernel.prepare(
             self._number_of(source), delta, bound_within(cutoff, graph.type), first
         )
         self._delta_control = DeltaControl(arcs, delta, graph.unreached)
-        if windows != self._windows:
+        if buckets != self._buckets:
             widest, grow = float(delta), bool(first < delta)
-            set_hints(graph, self._buffers, widest, grow=grow)
+            set_filter(graph, self._buffers, widest, grow=grow)
             set_pull_phase(graph, self._buffers, widest, grow=grow)
-            self._windows = windows
+            self._buckets = buckets
 
     def merge(self, message: Buffer) -> None:
         """As `groute_py.device.base.Device.merge`."""
@@ -102,12 +102,12 @@ class NearFar:
             seen = self._buffers.read_control()
             floor = float(seen["floor"])
             if math.isfinite(floor):
-                self._narrow_slow_window(seen)
+                self._narrow_slow_bucket(seen)
         self.count(seen)
         return floor
 
-    def window(self) -> float:
-        """As `groute_py.device.base.Device.window`."""
+    def bucket_width(self) -> float:
+        """As `groute_py.device.base.Device.bucket_width`."""
         delta = self._kernel.delta
         return float("inf") if delta == self._graph.unreached else float(delta)
 
@@ -134,22 +134,22 @@ class NearFar:
     def _launch_slice(self, limit: float) -> None:
         if self._probing:
             self._probing = False
-            turns = PULLING_TURNS if self._graph.has_in_edges else PROBE_TURNS
-            self._kernel.launch(limit, turns, PROBE_DEPTH)
+            steps = PULLING_STEPS if self._graph.has_in_edges else PROBE_STEPS
+            self._kernel.launch(limit, steps, PROBE_DEPTH)
         else:
-            self._kernel.launch(limit, self._turns)
+            self._kernel.launch(limit, self._steps)
 
-    def _narrow_slow_window(self, seen: Any) -> None:
-        """Narrow the window and Δ if the window has taken too many relaxations."""
+    def _narrow_slow_bucket(self, seen: Any) -> None:
+        """Narrow the bucket and Δ if the bucket has taken too many relaxations."""
         delta = self._delta_control.narrower(float(seen["threshold"]), int(seen["relaxations"]))
         if delta is None:
             return
         self._kernel.narrow(delta)
-        # the window that is open may be narrower than that
-        after = threshold_after(seen["window"], delta, self._graph.unreached)
+        # the bucket that is open may be narrower than that
+        after = threshold_after(seen["bucket_begin"], delta, self._graph.unreached)
         threshold = min(seen["threshold"], after)
         buffers = self._buffers
         state = (buffers.work, buffers.control, threshold)
         self._graph.kernels.run("narrow", int(max(seen["near_count"])), *state)
         buffers.write_control("threshold", threshold)
-        buffers.write_control("turn", np.uint32(seen["turn"] + 1))
+        buffers.write_control("step", np.uint32(seen["step"] + 1))

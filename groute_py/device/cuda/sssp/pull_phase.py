@@ -6,29 +6,29 @@ from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
 from groute_py.device.cuda.sssp.distance_filter import LARGEST_FLOAT
 
-OUTER_SHARE = 64
-"""A step with 1 / OUTER_SHARE of all arcs defers those that lead far; they are pulled later."""
+PULL_SHARE = 64
+"""A step with 1 / PULL_SHARE of all arcs defers those that lead far; they are pulled later."""
 
-OUTER_REACH = 32.0
-"""Δ over a width: half as far beyond their window arcs may lead and be relaxed all the same, a
-quarter as wide are windows until then, and as wide is the next. Measured, see
+PULL_REACH = 32.0
+"""Δ over a width: half as far beyond their bucket arcs may lead and be relaxed all the same, a
+quarter as wide are buckets until then, and as wide is the next. Measured, see
 docs/what-we-learned.md#push-and-pull."""
 
 
 def set_pull_phase(graph: DeviceGraph, buffers: SolveBuffers, widest: float, *, grow: bool) -> None:
-    """Set the parameters of the pull phase, which needs windows that grow.
+    """Set the parameters of the pull phase, which needs buckets that grow.
 
-    Windows are as wide as Δ once the densest part has been relaxed: then a pull, which looks at all
+    Buckets are as wide as Δ once the densest part has been relaxed: then a pull, which looks at all
     vertices, takes longer than what it saves, wherever arcs lead.
 
     Args:
         graph: of this rank.
         buffers: gets the parameters in its struct.
-        widest: window of the solve, Δ.
-        grow: whether windows grow up to it.
+        widest: bucket of the solve, Δ.
+        grow: whether buckets grow up to it.
     """
     arcs, work = graph.arc_count, buffers.work
-    work["outer_from"] = max(arcs // OUTER_SHARE, 1) if graph.has_in_edges and grow else 0
-    work["outer_below"] = min(graph.terms.outer_below, widest, LARGEST_FLOAT)
-    work["outer_reach"] = min(widest / OUTER_REACH, LARGEST_FLOAT)
+    work["pull_from_arcs"] = max(arcs // PULL_SHARE, 1) if graph.has_in_edges and grow else 0
+    work["pull_below_width"] = min(graph.terms.pull_below_width, widest, LARGEST_FLOAT)
+    work["pull_reach"] = min(widest / PULL_REACH, LARGEST_FLOAT)
     work["mean_degree"] = max(arcs // max(graph.rows, 1), 1)

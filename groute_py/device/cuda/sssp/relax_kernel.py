@@ -13,7 +13,7 @@ from groute_py.device.cuda.sssp.buffers import SolveBuffers
 from groute_py.kernels.source import BLOCK, GO_ON, NEW_RUN, NEW_SOLVE
 
 DEPTH = 32
-"""Levels a block goes down by itself in a turn, which then ends for all."""
+"""Levels a block goes down by itself in a step, which then ends for all."""
 
 
 class RelaxKernel:
@@ -25,7 +25,7 @@ class RelaxKernel:
     Attributes:
         source: the solve's, by its number in the kernels, or `NOBODY`.
         delta, cutoff, first: Δ, the greatest distance that is kept, and the width of the first
-            window, in the distance type.
+            bucket, in the distance type.
         peers: struct ``Peers`` of kernels/layout/exchange.cuh.
     """
 
@@ -55,12 +55,12 @@ class RelaxKernel:
         """The peers of the launches to come, each of which is a run of the whole team."""
         self.peers, self._in_runs = peers, True
 
-    def launch(self, limit: float, turns: int, depth: int | None = None) -> None:
+    def launch(self, limit: float, steps: int, depth: int | None = None) -> None:
         """Relax what is not farther than ``limit``, in the current stream.
 
         Args:
             limit: a distance.
-            turns: after which the kernel ends, unless a run of a team is to end by itself.
+            steps: after which the kernel ends, unless a run of a team is to end by itself.
             depth: levels that a block goes down by itself; `DEPTH` if not given.
         """
         self._call.launch(
@@ -72,7 +72,7 @@ class RelaxKernel:
             delta=self.delta,
             cutoff=self.cutoff,
             limit=limit,
-            max_turns=turns,
+            max_steps=steps,
             depth=DEPTH if depth is None else depth,
             begins=self._begins,
             source=self.source,
@@ -105,7 +105,7 @@ def relaxing(distance_type: np.dtype[Any]) -> dict[str, Any]:
         "delta": distance_type,
         "cutoff": distance_type,
         "limit": np.float64,
-        **dict.fromkeys(("max_turns", "depth", "begins", "source"), NUMBER),
+        **dict.fromkeys(("max_steps", "depth", "begins", "source"), NUMBER),
         "first": distance_type,
     }
 

@@ -44,8 +44,8 @@ class Stages:
         arrays = matrix, pitch, self.noted, inner
         steps.run("floyd_inner", (steps.tiles,), SQUARE, arrays)
         for first in range(0, steps.pitch, COLUMNS):
-            turned = cp.ascontiguousarray(matrix[:, first : first + COLUMNS].T)
-            columns = turned, np.uint32(first), np.uint32(len(turned))
+            transposed = cp.ascontiguousarray(matrix[:, first : first + COLUMNS].T)
+            columns = transposed, np.uint32(first), np.uint32(len(transposed))
             rows = (steps.graph.vertex_count,)
             steps.run("floyd_middles", rows, SQUARE, (*arrays, *columns, self._middles))
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from groute_py.partition.share import Share
 
-REHEARSED = set[tuple[Any, ...]]()
-"""What this process has compiled: for small graphs a rehearsal costs more than the solve."""
+WARMED_UP = set[tuple[Any, ...]]()
+"""What this process has compiled: for small graphs this costs more than the solve."""
 
 
 def two_ranks(distance_type: np.dtype[Any]) -> Share:

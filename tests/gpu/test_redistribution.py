@@ -1,4 +1,4 @@
-"""Arcs that are dealt out among linked ranks, which are threads on emulated GPUs of their own."""
+"""Arcs that are redistributed among linked ranks: threads on emulated GPUs of their own."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def test_each_arc_lies_where_its_head_is(
 
     monkeypatch.setattr(degree_order, "MIXED_AT_ONCE", 8)
     if prepared:
-        as_large.pull_outer_arcs(monkeypatch.setattr)
+        as_large.pull_deferred_arcs(monkeypatch.setattr)
     graph = GRAPHS[name]()
 
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
         with SourceSolver(whole, channel, OPTIONS) as solver:
-            return dealt_arcs(solver)
+            return redistributed_arcs(solver)
 
     parts = on_ranks(ranks, work)
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
@@ -79,7 +79,7 @@ def test_each_arc_lies_where_its_head_is(
             assert {p for p in range(ranks) if leads[vertex - first] >> p & 1} == takers
 
 
-def dealt_arcs(solver: SourceSolver) -> Any:
+def redistributed_arcs(solver: SourceSolver) -> Any:
     """Of a linked rank: its first vertex, how many it owns, its arcs by the graph's numbers, whom
     its vertices lead to."""
     device: Any = solver._graph.device
@@ -150,21 +150,21 @@ def test_without_room_ranks_go_on_in_rounds(
 
 
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
-def test_without_room_for_grades_others_have_them(
+def test_without_room_for_weight_classes_others_have_them(
     full: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from groute_py.device.cuda.graph.redistribute import Redistribution
 
-    as_large.pull_outer_arcs(monkeypatch.setattr)
-    as_large.take_thick_turns(monkeypatch)
-    taken, graded = Redistribution._add_weight_classes, list[int]()
+    as_large.pull_deferred_arcs(monkeypatch.setattr)
+    as_large.take_grid_steps(monkeypatch)
+    taken, classified = Redistribution._add_weight_classes, list[int]()
 
     def tried(self: Redistribution) -> None:
         if self.gpu.id in full:
             raise MemoryError("full")
         taken(self)
         assert self.graph.unit > 0
-        graded.append(self.gpu.id)
+        classified.append(self.gpu.id)
 
     monkeypatch.setattr(Redistribution, "_add_weight_classes", tried)
     graph = generate("rmat:8,12")
@@ -175,7 +175,7 @@ def test_without_room_for_grades_others_have_them(
             return solver.sssp(3), solver._graph.device.arcs_reached()
 
     results, arcs = zip(*on_ranks(3, work), strict=True)
-    assert set(graded) == {0, 1, 2} - set(full)
+    assert set(classified) == {0, 1, 2} - set(full)
     result = checked(graph, 3, results[0])
     assert sum(arcs) == np.diff(graph.offsets)[result.reached].sum()
 
@@ -201,8 +201,8 @@ def test_without_room_it_is_an_error_where_fused_is_asked_for(
 def test_offsets_are_equally_wide_on_all_ranks(
     mode: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of the rank with most arcs, by whom they lead from in rounds; dealt out, by whom they
-    lead to."""
+    """Those of the rank with most arcs: by their tails in rounds, by their heads when
+    redistributed."""
     from groute_py.device.cuda.runtime import compile as compiling
     from groute_py.device.cuda.runtime import memory_plan
     from groute_py.device.cuda.sssp import device
@@ -237,7 +237,7 @@ def test_more_vertices_than_a_rank_can_number(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those whose arcs have been dealt out already take their rows back."""
+    """Those whose arcs have been redistributed already take their rows back."""
     from groute_py.device.cuda.sssp.device import CudaDevice
 
     link = CudaDevice.link
@@ -252,7 +252,7 @@ def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("order", "expected"), [("even", 1.0), ("uneven", 4.0)])
-def test_the_imbalance_is_that_of_dealt_arcs(order: str, expected: float) -> None:
+def test_the_imbalance_is_that_of_redistributed_arcs(order: str, expected: float) -> None:
     """Parts are cut by tails: here all arcs lead to four vertices, in one part or in all."""
     hubs = np.arange(0, 40, 10) if order == "even" else np.arange(4)
     graph = Graph(np.arange(0, 161, 4), np.tile(hubs, 40).astype(np.int32), np.ones(160, np.int32))

@@ -1,4 +1,4 @@
-"""Windows that grow, as on large dense graphs: on one GPU; on several in exchange_on_gpus.py."""
+"""Buckets that grow, as on large dense graphs: on one GPU; on several in exchange_on_gpus.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.skips import needs_gpu
 
 from groute_py import Graph, generate, sssp, verify
 from groute_py.comm.solo import SoloChannel
-from groute_py.device.base import Windows, alike
+from groute_py.device.base import Buckets, alike
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
@@ -24,17 +24,17 @@ TYPES = ("int32", "int64", "float32", "float64")
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[Windows]:
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Buckets]:
     """What solves begin with."""
     from groute_py.device.cuda.sssp.device import CudaDevice
 
-    as_large.grow_windows(monkeypatch.setattr)
+    as_large.grow_buckets(monkeypatch.setattr)
     start, seen = CudaDevice.start, []
 
-    def note(self: Any, source: Any, windows: Windows, cutoff: float, **words: Any) -> None:
-        seen.append(windows)
-        start(self, source, windows, cutoff, **words)
-        assert bool(self.parts.buffers.work["hints"][0]) == (windows.first < windows.widest)
+    def note(self: Any, source: Any, buckets: Buckets, cutoff: float, **words: Any) -> None:
+        seen.append(buckets)
+        start(self, source, buckets, cutoff, **words)
+        assert bool(self.parts.buffers.work["filter"][0]) == (buckets.first < buckets.widest)
         assert self.parts.buffers.work["far_few"][0] == 1
 
     monkeypatch.setattr(CudaDevice, "start", note)
@@ -50,20 +50,20 @@ def graph_of(weights: str) -> Graph:
 
 @pytest.mark.parametrize("predecessors", [True, False])
 @pytest.mark.parametrize("weights", TYPES)
-def test_answers_are_right(begun: list[Windows], weights: str, predecessors: bool) -> None:
+def test_answers_are_right(begun: list[Buckets], weights: str, predecessors: bool) -> None:
     graph = graph_of(weights)
     source = int(np.argmax(np.diff(graph.offsets)))
     result = sssp(graph, source, device="cuda", predecessors=predecessors)
     np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
     verify(graph, result)
-    assert all(windows.first < windows.widest for windows in begun)
+    assert all(buckets.first < buckets.widest for buckets in begun)
     assert begun
 
 
 @pytest.mark.usefixtures("begun")
 @pytest.mark.parametrize("weights", TYPES)
 @pytest.mark.parametrize("fold", [1, 2, 3])
-def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device.cuda.sssp import distance_filter
 
     graph = graph_of(weights)
@@ -79,7 +79,7 @@ def test_hints_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("own", "fold"), [(0, 0), (16 << 20, 0), (17 << 20, 1), (64 << 20, 2), (1 << 31, 3)]
 )
-def test_hints_fit_in_a_third_of_l2(own: int, fold: int) -> None:
+def test_the_filter_fits_in_a_third_of_l2(own: int, fold: int) -> None:
     from groute_py.device.cuda.sssp.distance_filter import fold_of
 
     assert fold_of(own, 48 << 20) == fold
@@ -87,7 +87,7 @@ def test_hints_fit_in_a_third_of_l2(own: int, fold: int) -> None:
 
 @pytest.mark.usefixtures("begun")
 def test_with_and_without_predecessors_by_turns() -> None:
-    """Far is another list with them, and hints stay from one solve to the next."""
+    """Far is another list with them, and levels stay from one solve to the next."""
     graph = graph_of("int32")
     with SourceSolver(
         Whole(graph), SoloChannel(), Options(device="cuda", predecessors=False)
@@ -101,7 +101,7 @@ def test_with_and_without_predecessors_by_turns() -> None:
             verify(graph, result)
 
 
-def test_zero_weights_and_a_source_far_from_all(begun: list[Windows]) -> None:
+def test_zero_weights_and_a_source_far_from_all(begun: list[Buckets]) -> None:
     graph = graph_of("int32")
     count = graph.vertex_count
     heads = np.append(graph.heads, 0).astype(np.int32)
@@ -113,7 +113,7 @@ def test_zero_weights_and_a_source_far_from_all(begun: list[Windows]) -> None:
     assert begun[0].first < begun[0].widest
 
 
-def test_a_width_that_is_asked_for_stays(begun: list[Windows]) -> None:
+def test_a_width_that_is_asked_for_stays(begun: list[Buckets]) -> None:
     sssp(graph_of("int32"), 0, device="cuda", delta=50)
     assert begun == [alike(50)]
 
@@ -123,20 +123,20 @@ def test_a_width_that_is_asked_for_stays(begun: list[Windows]) -> None:
     ("weights", "delta"), [("float32", 1e-6), ("float32", 1e-50), ("float64", 1e-15)]
 )
 def test_a_width_that_sums_swallow(weights: str, delta: float) -> None:
-    """Each window holds where it begins, and nothing is looked for twice."""
+    """Each bucket holds where it begins, and nothing is looked for twice."""
     graph = graph_of(weights)
     tenths = Graph(graph.offsets, graph.heads, (graph.weights * 1.1).astype(weights))
     result = sssp(tenths, 0, device="cuda", delta=delta, predecessors=False)
     np.testing.assert_array_equal(result.distances, reference_distances(tenths, 0))
 
 
-def test_patience_widens_no_window(begun: list[Windows], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A smaller Δ can be wider than the window that is open; what lies between is far."""
+def test_patience_widens_no_bucket(begun: list[Buckets], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A smaller Δ can be wider than the bucket that is open; what lies between is far."""
     from groute_py.device import delta_control
     from groute_py.device.cuda.sssp import near_far
 
     monkeypatch.setattr(delta_control, "PASSES", 0.1)  # so that it ends once
-    monkeypatch.setattr(near_far, "SLICE_TURNS_ALONE", 1)
+    monkeypatch.setattr(near_far, "SLICE_STEPS_ALONE", 1)
     path, weight = 200, 1000  # and ten vertices farther out, each with one behind it
     out = np.arange(path + 1, path + 11)
     tails = np.concatenate([np.arange(path), np.zeros(10, np.int64), out])
@@ -150,7 +150,7 @@ def test_patience_widens_no_window(begun: list[Windows], monkeypatch: pytest.Mon
     np.testing.assert_array_equal(result.distances, reference_distances(graph, 0))
 
 
-def test_no_wider_than_a_step_towards_targets(begun: list[Windows]) -> None:
+def test_no_wider_than_a_step_towards_targets(begun: list[Buckets]) -> None:
     graph = graph_of("int32")
     sssp(graph, 0, device="cuda")
     result = sssp(graph, 0, device="cuda", targets=[graph.vertex_count // 2])

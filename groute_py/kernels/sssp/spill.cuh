@@ -3,8 +3,8 @@
 #include "primitives/arithmetic.cuh"
 #include "sssp/step.cuh"
 
-// Lists the vertices of the overflow bitmap in near, which is empty. Vertices that find no place set their bits again.
-__device__ void recover_spilled(const Share& share, const Work& work, Control* control, const Turn& now) {
+// Lists the vertices of the spill bitmap in near, which is empty. Vertices that find no place set their bits again.
+__device__ void grid_recover_spilled(const Share& share, const Work& work, Control* control, const StepLists& now) {
     u32 words = (share.rows + 31) / 32, stride = gridDim.x * blockDim.x;
     for (u32 word = blockIdx.x * blockDim.x + threadIdx.x; word < words; word += stride) {
         u32 bits = load_l2(&work.spilled[word]);

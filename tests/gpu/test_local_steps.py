@@ -1,4 +1,4 @@
-"""Thin turns, in which a block goes down by itself until some block has gone all its levels."""
+"""Block-local steps: a block goes down by itself until some block has gone all its levels."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def test_all_blocks_leave_their_levels(
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_levels_of_a_path(depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A turn takes what is near and so many levels more."""
+    """A step takes what is near and so many levels more."""
     path = graph_of(200, [(vertex, vertex + 1, 1) for vertex in range(199)])
     assert steps_of(path, depth, monkeypatch) == -(-100 // (depth + 1))
 
 
 @pytest.mark.skipif(not EMULATED, reason="a GPU's blocks may be as fast as each other")
-def test_the_first_block_ends_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of others, that have more to do in a level, which so need more turns."""
+def test_the_first_block_ends_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of others, that have more to do in a level, which so need more steps."""
     arms, length, leaves, depth = 16, 60, 20, 8
     arcs, count = [], 1
     for arm in range(arms):

@@ -1,4 +1,4 @@
-"""Outer arcs that are pulled, as on large dense graphs: on one GPU; on several in
+"""Deferred arcs that are pulled, as on large dense graphs: on one GPU; on several in
 exchange_on_gpus.py."""
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
-from groute_py.kernels.source import PART, VERTEX_BITS
+from groute_py.kernels.source import ROW_CHUNK, VERTEX_BITS
 from groute_py.verification import reference_distances
 
 pytestmark = needs_gpu
 
 DEAD_END = 15
-"""The grade of an arc from whose head none leads on."""
+"""The weight class of an arc from whose head none leads on."""
 
 TYPES = ("int32", "uint32", "int64", "float32", "float64")
 
 
 @pytest.fixture(autouse=True)
 def pulling(monkeypatch: pytest.MonkeyPatch) -> None:
-    as_large.pull_outer_arcs(monkeypatch.setattr)
+    as_large.pull_deferred_arcs(monkeypatch.setattr)
 
 
 def graph_of(weights: str) -> Graph:
@@ -55,19 +55,19 @@ def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words
             found = device.parts.predecessors
             assert not found.recording or found.unrecorded == 0
             if back is not None:
-                assert device.parts.buffers.work["outer_from"][0] == 1
+                assert device.parts.buffers.work["pull_from_arcs"][0] == 1
                 arrays = device.parts.graph.arrays
                 assert back == (arrays["in_arcs"] is arrays["arcs"])
 
 
-@pytest.fixture(params=["thin", "thick"])
-def turns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of any kind, which are thin on small graphs, or all thick: these go by grades."""
-    if request.param == "thick":
-        as_large.take_thick_turns(monkeypatch)
+@pytest.fixture(params=["local", "grid"])
+def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Block-local ones, as on small graphs, or grid-wide ones, which go by weight classes."""
+    if request.param == "grid":
+        as_large.take_grid_steps(monkeypatch)
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("predecessors", [True, False])
 @pytest.mark.parametrize("weights", TYPES)
 def test_answers_are_right(weights: str, predecessors: bool) -> None:
@@ -76,7 +76,7 @@ def test_answers_are_right(weights: str, predecessors: bool) -> None:
     check(graph, [hub, 7], back=True, predecessors=predecessors)
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("seed", range(12))
 def test_graphs_of_many_kinds(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -87,11 +87,11 @@ def test_graphs_of_many_kinds(seed: int) -> None:
     check(graph, [int(random.integers(count))])
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("below", [0.01, 0.1, 0.5])
-def test_windows_that_are_too_wide_follow(below: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buckets_that_are_too_wide_follow(below: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """So arcs are pulled once or twice, and then relaxed."""
-    monkeypatch.setattr(delta_stepping, "OUTER_BELOW", below)
+    monkeypatch.setattr(delta_stepping, "PULL_BELOW", below)
     graph = generate("rmat:11,12", seed=9)
     check(graph, [int(np.argmax(np.diff(graph.offsets))), 5], back=True)
 
@@ -124,7 +124,9 @@ def test_arcs_that_lead_one_way_are_turned_round() -> None:
 
 
 @pytest.mark.parametrize("weights", ["int32", "float32", "float64"])
-def test_grades_say_how_far_arcs_lead_on(weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weight_classes_bound_the_lightest_arc(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each against all arcs from its head but those back: true, and no lower than has to be."""
     from groute_py.device.cuda.graph import degree_order
 
@@ -143,24 +145,26 @@ def test_grades_say_how_far_arcs_lead_on(weights: str, monkeypatch: pytest.Monke
     parts = np.split(degrees, range(50, graph.vertex_count, 50))
     assert all(hubs.min() >= others.max() for hubs, others in pairwise(parts))
     assert (np.diff(parts[0]) > 0).any()  # and mixed
-    heads, grades = order[words & (1 << VERTEX_BITS) - 1], words >> VERTEX_BITS
+    heads, classes = order[words & (1 << VERTEX_BITS) - 1], words >> VERTEX_BITS
     seen = set()
-    for tail, head, grade in zip(tails, heads, grades, strict=True):
+    for tail, head, weight_class in zip(tails, heads, classes, strict=True):
         row = slice(graph.offsets[head], graph.offsets[head + 1])
         onward = graph.weights[row][graph.heads[row] != tail]
-        seen.add(grade)
-        if grade == DEAD_END:
+        seen.add(weight_class)
+        if weight_class == DEAD_END:
             assert not len(onward)
         else:
-            assert least_weight(grade) * unit <= onward.min()
-            assert grade == DEAD_END - 1 or onward.min() < least_weight(grade + 1) * unit
+            assert least_weight(weight_class) * unit <= onward.min()
+            assert (
+                weight_class == DEAD_END - 1 or onward.min() < least_weight(weight_class + 1) * unit
+            )
     assert {0, DEAD_END} <= seen
     assert len(seen) > 8
 
 
-def least_weight(grade: int) -> float:
-    """1, 2, 3, 4, 6, 8, 12 and so on; nothing is known of the lowest grade."""
-    return [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128][grade]
+def least_weight(weight_class: int) -> float:
+    """1, 2, 3, 4, 6, 8, 12 and so on; nothing is known of the lowest class."""
+    return [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128][weight_class]
 
 
 def test_rows_of_many_parts() -> None:
@@ -179,26 +183,26 @@ def test_rows_of_many_parts() -> None:
     check(graph, [0, 9, leaves + 20], back=True)
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("weights", TYPES)
 @pytest.mark.parametrize("share", [12, 24, 48])
 def test_much_is_due_once_long_rows_are_cut(
     weights: str, share: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then arcs are left from the middle of a turn on."""
+    """Then arcs are left from the middle of a step on."""
     from groute_py.device.cuda.sssp import pull_phase
 
     graph = graph_of(weights)
     degrees = np.diff(graph.offsets)
     hub, least = int(np.argmax(degrees)), graph.arc_count // share
-    assert degrees[hub] > 4 * PART  # in five parts
-    assert degrees.mean() < least < 5 * PART
-    monkeypatch.setattr(pull_phase, "OUTER_SHARE", share)
+    assert degrees[hub] > 4 * ROW_CHUNK  # in five chunks
+    assert degrees.mean() < least < 5 * ROW_CHUNK
+    monkeypatch.setattr(pull_phase, "PULL_SHARE", share)
     beside = graph.heads[graph.offsets[hub] : graph.offsets[hub + 1]]
     check(graph, [hub, int(beside[np.argmin(degrees[beside])]), 7], back=None)
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("weights", TYPES)
 def test_what_a_hub_brings_that_was_relaxed_in_part(
     weights: str, monkeypatch: pytest.MonkeyPatch
@@ -208,7 +212,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
     reached by a part of that row, and the other, far away, to be pulled."""
     from groute_py.device.cuda.sssp import pull_phase
 
-    hub, beside, close, far, leaves = 1, 2, 3, 4, 5 * PART
+    hub, beside, close, far, leaves = 1, 2, 3, 4, 5 * ROW_CHUNK
     arcs = [(0, hub, 1), (0, beside, 1), (hub, close, 1500), (beside, close, 1501)]
     arcs += [(hub, far, 900_000), (beside, far, 900_001)]
     arcs += [(hub, 5 + leaf, 1000 + leaf % 97) for leaf in range(leaves)]
@@ -216,7 +220,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
     order = np.argsort(tails, kind="stable")
     offsets = np.searchsorted(tails[order], np.arange(5 + leaves + 1))
     graph = Graph(offsets, heads[order].astype(np.int32), column[order].astype(weights))
-    monkeypatch.setattr(pull_phase, "OUTER_SHARE", graph.arc_count // 100)
+    monkeypatch.setattr(pull_phase, "PULL_SHARE", graph.arc_count // 100)
     check(graph, [0], back=None)
 
 
@@ -262,13 +266,13 @@ def solved(graph: Graph) -> Result:
 
 
 @pytest.mark.parametrize("first", [10**8, 10**9, 2 * 10**9])
-def test_an_outer_arc_whose_sum_does_not_fit(first: int) -> None:
+def test_a_deferred_arc_whose_sum_does_not_fit(first: int) -> None:
     result = solved(bushy([(0, 1, first), (1, 2, 2**31 - 1 - first)], "int32"))
     assert result.statistics["distance_type"] == "int64"
     assert result.distances[[1, 2]].tolist() == [first, 2**31 - 1]
 
 
-def test_an_outer_arc_whose_sum_float32_does_not_hold() -> None:
+def test_a_deferred_arc_whose_sum_float32_does_not_hold() -> None:
     result = solved(bushy([(0, 1, 3e38), (1, 2, 3e38)], "float32"))
     assert result.distances[2] == pytest.approx(6e38)
 
@@ -343,7 +347,7 @@ def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
     with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
         result = solver.sssp(7)
         device: Any = solver._graph.device
-        assert device.parts.buffers.work["outer_from"][0] == 0
+        assert device.parts.buffers.work["pull_from_arcs"][0] == 0
         assert device.label.endswith(", without room to prepare")
     assert result is not None
     verify(graph, result)
