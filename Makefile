@@ -52,6 +52,7 @@ test-slow: $(VENV)/$(MPI),test.stamp
 	$(PYTEST) -m "(mpi and slow) or slurm or hosts" $(MPI_FILES) tests/cluster $(ARGS)
 
 test-least: LEAST := $(VENV)-least/bin
+test-least: export NUMBA_CACHE_DIR := $(abspath $(VENV)-least/numba) # versions of Numba overwrite each other's
 test-least: | $(BIN)/python
 	$(BIN)/python -m venv $(VENV)-least
 	$(LEAST)/python -m pip install --quiet --disable-pip-version-check uv
