@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.graphs import random_graph, scipy_distances
+from support.skips import needs_gpu
 
 from groute_py import Graph, generate
 from groute_py.device.base import unreached
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
 
-pytestmark = pytest.mark.gpu
+pytestmark = needs_gpu
 
 GRAPHS = {
     "road": lambda: generate("road:24x20"),
