@@ -2,7 +2,8 @@
 // * While other blocks are still arriving it polls this rank's mailbox (`leader_poll`).
 // * When all have arrived it decides about the next step (`leader_plan_step`).
 // * After it has released them it publishes counters, a ballot, a verdict (`leader_publish`). So no block waits until
-//   peers can see these words.
+// peers can
+//   see these words.
 //
 // Each round trip to L2 or to a peer costs time here. So the state of the run stays in shared memory, all words are
 // requested at once, and words to peers are written in no particular order: reading one before another does no harm.

@@ -5,7 +5,6 @@
 #include "exchange/poll.cuh"
 #include "sssp/block_lists.cuh"
 #include "sssp/relax.cuh"
-#include "sssp/step_state.cuh"
 
 #define ROWS (32u / LANES)  // of a warp, LANES lanes each
 #define LEVELS_A_POLL 4     // levels between two polls of the leader block
@@ -147,20 +146,20 @@ struct LocalStep {
     }
 };
 
-// A block-local step: arrivals, near, and up to `depth` further levels. One thread stores the lists of the step in
+// A block-local step: arrivals, near, and up to `depth` further levels. One thread stores the result of `begun()` in
 // shared memory, so that rarely used fields take no registers.
-__device__ __forceinline__ void grid_relax_locally(const Solve& solve, const StepState& state, const StepWork& found) {
-    const Rank& rank = solve.rank;
-    Staging& staged = solve.staged;
+template <class Begun>
+__device__ __forceinline__ void grid_take_local_step(const Rank& rank, Begun begun, Staging& staged, u32 depth,
+                                                     Distance bucket_begin, Distance threshold, Distance cutoff,
+                                                     const Distance& bound, u32& relaxed) {
     const StepLists& now = staged.now;
     if (threadIdx.x <= LISTED) staged.count[threadIdx.x] = 0;
     if (threadIdx.x < 4) staged.has_long[threadIdx.x] = 0;
     if (threadIdx.x < 2) staged.another_has[threadIdx.x] = 0;
-    if (threadIdx.x == 0) staged.now = begin_step(rank, state, found);
+    if (threadIdx.x == 0) staged.now = begun();
     __syncthreads();
     BlockLists lists{rank, now, staged};
-    Relax<BlockLists> relax{rank,         now,         lists,        state.bucket_begin, state.threshold,
-                            solve.cutoff, state.bound, solve.relaxed};
+    Relax<BlockLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
     if (exchanges(rank.peers) && rank.seen.plan.arrived) relax.grid_list_arrivals();
     LocalStep local{relax};
     // with peers the leader block polls the low-latency rings, and leaves near to the other blocks, if there are any
@@ -168,7 +167,7 @@ __device__ __forceinline__ void grid_relax_locally(const Solve& solve, const Ste
     const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
     if (blockIdx.x < blocks) local.block_relax_near(blocks);
     bool all;
-    do all = local.block_relax_levels(polls_rings ? LEVELS_A_POLL : solve.depth);
+    do all = local.block_relax_levels(polls_rings ? LEVELS_A_POLL : depth);
     while (polls_rings && local.block_poll_rings());
     if (all && !polls_rings && threadIdx.x == 0) rank.control->depth_reached_in = now.number;
     lists.block_flush();

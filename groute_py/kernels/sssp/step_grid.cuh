@@ -4,16 +4,15 @@
 
 #include "sssp/pull_deferred.cuh"
 #include "sssp/relax.cuh"
-#include "sssp/step_state.cuh"
 #include "sssp/warp_lists.cuh"
 
 // Merges the arrivals into the worklists without relaxing them.
-__device__ __forceinline__ void grid_merge_arrivals(const Solve& solve, const StepState& state, const StepLists& to) {
-    const Rank& rank = solve.rank;
-    WarpLists lists{rank, to, solve.staged, state.bound};
+__device__ __forceinline__ void grid_merge_arrivals(const Rank& rank, const StepLists& to, Staging& staged,
+                                                    Distance bucket_begin, Distance bound) {
+    WarpLists lists{rank, to, staged, bound};
     lists.only_arrivals = true;
     u32 none = 0;
-    Relax<WarpLists> relax{rank, to, lists, state.bucket_begin, LARGEST_DISTANCE, NO_CUTOFF, state.bound, none};
+    Relax<WarpLists> relax{rank, to, lists, bucket_begin, LARGEST_DISTANCE, NO_CUTOFF, bound, none};
     relax.grid_list_arrivals();
     if (is_leader_block()) relax.block_list_ll_arrivals();
     lists.warp_flush();
@@ -21,11 +20,11 @@ __device__ __forceinline__ void grid_merge_arrivals(const Solve& solve, const St
 
 // Merges the arrivals into the near list of this step, before it is relaxed: if a vertex arrives several times, only
 // its last entry is relaxed.
-__device__ __forceinline__ void grid_join_arrivals(const Solve& solve, const StepState& state, StepLists& now) {
-    const Rank& rank = solve.rank;
+__device__ __forceinline__ void grid_join_arrivals(const Rank& rank, StepLists& now, Staging& staged,
+                                                   Distance bucket_begin, Distance bound) {
     StepLists to = now;
     to.near_out = now.near_in;
-    grid_merge_arrivals(solve, state, to);
+    grid_merge_arrivals(rank, to, staged, bucket_begin, bound);
     grid_sync(rank.control, rank.phase);
     now.near_in_count = min(load_l2(now.near_in.count), rank.work.capacity);
 }
@@ -54,37 +53,32 @@ __device__ __forceinline__ void grid_relax_entries(Relax<WarpLists>& relax, u32 
 }
 
 // A grid-wide step: arrivals, near, then row chunks. Entries from rings are relaxed directly, because few vertices are
-// sent more than once. They are merged into near first if
-//
-// * this rank has just joined a bucket that peers opened,
-// * long arcs may be deferred (PULLS), or
-// * the rank has arcs to other hosts: each launch begins with a dense pull there, and what the mirrors lack would be
-//   relaxed once more.
-//
-// The pull bound may be set again after long rows have been cut, when the arcs due are known.
-__device__ __forceinline__ void grid_relax_wide(const Solve& solve, StepState& state, const StepWork& found) {
-    const Rank& rank = solve.rank;
+// sent more than once. They are merged into near first if (a) this rank has just joined a bucket that peers opened
+// (`along`), (b) long arcs may be deferred (PULLS), or (c) the rank has arcs to other hosts: each launch begins with a
+// dense pull there, which would relax once more what
+//     the mirrors do not have.
+// `foresee(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
+template <class Foresee>
+__device__ __forceinline__ void grid_take_wide_step(const Rank& rank, StepLists now, Staging& staged, bool arrived,
+                                                    Distance bucket_begin, Distance threshold, Distance cutoff,
+                                                    const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
     const StepPlan& plan = rank.seen.plan;
-    StepLists now = begin_step(rank, state, found);
-    const bool has_arrivals = found.arrived > 0;
-    const bool once = !PULLS && has_arrivals && state.change != BucketChange::Joined && !has_halo(rank.share) &&
-                      plan.sent == plan.arrived && !plan.ll_arrived;
-    if (has_arrivals && !once) grid_join_arrivals(solve, state, now);
+    const bool once =
+        !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.ll_arrived;
+    if (arrived && !once) grid_join_arrivals(rank, now, staged, bucket_begin, bound);
     {
         StepLists to = now;
         to.chunks_out_count = now.cut_count;
-        WarpLists lists{rank, to, solve.staged, state.bound};
-        Relax<WarpLists> relax{rank,         to,          lists,        state.bucket_begin, state.threshold,
-                               solve.cutoff, state.bound, solve.relaxed};
+        WarpLists lists{rank, to, staged, bound};
+        Relax<WarpLists> relax{rank, to, lists, bucket_begin, threshold, cutoff, bound, relaxed};
         grid_relax_entries(relax, once ? plan.sent : 0);
         lists.warp_flush();
     }
     grid_sync(rank.control, rank.phase);
     const u32 cut = min(load_l2(now.cut_count), rank.work.chunk_capacity);
-    defer_long_arcs(rank, state, arcs_due(rank.work, 0, now.chunks_in_count + cut));
-    WarpLists lists{rank, now, solve.staged, state.bound};
-    Relax<WarpLists> relax{rank,         now,         lists,        state.bucket_begin, state.threshold,
-                           solve.cutoff, state.bound, solve.relaxed};
+    foresee(arcs_due(rank.work, 0, now.chunks_in_count + cut));
+    WarpLists lists{rank, now, staged, bound};
+    Relax<WarpLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
     relax.grid_relax_chunks(cut);
     lists.warp_flush();
 }
