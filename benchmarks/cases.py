@@ -51,6 +51,8 @@ def methods(device: str) -> list[str]:
     cases = {graph: [*PARALLEL, *SERIAL] for graph in (*ROADS, *SIMPLE, "dense:1500", "rmat:20")}
     for names in cases.values():
         names += ["plain-bellman-ford", "queue-bellman-ford", "queue-bellman-ford-slf"]
+    for graph in ROADS:
+        cases[graph] += ["contraction"]
     for graph in (*ROADS, *SIMPLE, "dense:1500"):  # not rmat:20: most vertices would be open
         cases[graph] += ["open-set-dijkstra"]
     for graph in SIMPLE:

@@ -112,7 +112,7 @@ TABLE = {
     "rows over the graph": Bad("apsp @none.npz -o @none.npz", 2, "is both GRAPH and --output"),
     "output that cannot be": Bad("sssp @good.gr -o /proc/out.npz", 2, "cannot be written"),
     # the other commands
-    "no command": Bad("route @good.gr", 2, "No such command 'route'"),
+    "no command": Bad("dance @good.gr", 2, "No such command 'dance'"),
     "no graph": Bad("sssp", 2, "Missing argument 'GRAPH'"),
     "info on nothing": Bad("info @absent.gr", 2, "absent.gr: no such file"),
     "info on a bad file": Bad("info @zero.gr", 2, "zero.gr:2: vertex 0"),

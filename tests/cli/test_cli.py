@@ -25,6 +25,7 @@ COMMANDS = [
     "algorithms",
     "apsp",
     "bfs",
+    "cache",
     "centrality",
     "convert",
     "doctor",
@@ -34,6 +35,7 @@ COMMANDS = [
     "matrix",
     "nearest",
     "plan",
+    "prepare",
     "query",
     "route",
     "sssp",
@@ -190,7 +192,9 @@ class TestAlgorithms:
 
         rows = json.loads(run("algorithms", "--json").stdout)
         assert [row["algorithm"] for row in rows] == list(registered())
-        assert {row["weights"] for row in rows} == {"any", "1", "0 or more"}
+        assert {row["weights"] for row in rows} == {
+            *("any", "1", "0 or more", "0 or more, integers")
+        }
         lines = run("algorithms").stdout.splitlines()
         assert len(lines) == len(rows) + 1
         assert lines[1].split()[:4] == ["delta-stepping", "cpu,", "cuda", "yes"]

@@ -113,9 +113,9 @@ def test_an_interrupt_between_rows_closes_the_solver(graph: Graph) -> None:
     closed = []
 
     class Watched(apsp.Solving):
-        def blocks(self, sources: Any) -> Any:
+        def blocks(self, *ends: Any) -> Any:
             try:
-                yield from super().blocks(sources)
+                yield from super().blocks(*ends)
             finally:
                 closed.append(True)
 
