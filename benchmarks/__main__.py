@@ -54,7 +54,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--delta", type=float, help="Δ in units of weight.  [automatic]")
 @click.option("--mode", type=click.Choice(["auto", "fused", "rounds"]), default="auto")
 @click.option("--order", type=click.Choice([o for o in ORDERS if o != "hilbert"]), default="auto")
-@click.option("--prepare", is_flag=True, help="On GPUs: load for longer, solve faster.")
+@click.option("--prepare", is_flag=True, help="Load for longer, solve faster.")
 @click.option("--scipy-up-to", type=int, default=Plan.scipy_up_to, help="In arcs.  [30000000]")
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
 @click.option("--commit", help="The commit, if git cannot tell it.")

@@ -211,8 +211,8 @@ def prepare(
         SetupError: the device cannot be used.
 
     >>> town = prepare("road:20x20", device="cpu")
-    >>> int(sssp(town, 0, device="cpu").reached.sum())
-    378
+    >>> int(sssp(town, 37, device="cpu").reached.sum())
+    353
     """
     channel = connect(comm)
     refuse_difference(channel, {"function": "prepare", "device": device, "undirected": undirected})
@@ -243,7 +243,8 @@ def apsp(
 
     The methods are ``floyd`` (blocked Floyd–Warshall: Floyd, 1962; Warshall, 1962), ``heap``
     (Dijkstra, 1959, with a heap: one source a warp or core), ``batch`` (near–far, one source a
-    thread block or core) and ``single`` (near–far with the whole GPU, one source after another).
+    thread block or core), ``sweep`` (a contraction hierarchy, several sources a sweep: Delling et
+    al., 2013) and ``single`` (near–far with the whole GPU, one source after another).
 
     Args:
         graph: as for `sssp`; every rank holds the whole graph.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
-from groute_py.graph.symmetrize import transposed
 from groute_py.many.request import Request
 
 Load = Callable[[], tuple[Graph, NDArray[np.int64] | None]]
@@ -44,7 +43,4 @@ class Choices:
     def applied(self, graph: Graph) -> Graph:
         """The graph, in host memory, whose out-distances are asked for."""
         whole = graph.to_host() if self.weighted else graph.with_unit_weights()
-        if not self.reverse:
-            return whole
-        offsets, heads, weights = transposed(whole.offsets, whole.heads, whole.weights)
-        return replace(whole, offsets=offsets, heads=heads, weights=weights)
+        return whole.reversed() if self.reverse else whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +64,7 @@ def simple_graph(graph: Graph) -> SimpleGraph:
     lightest = weights == least[group]
     places[ids[lightest]] = group[lightest]
     degrees = np.bincount(tails[starts], minlength=graph.vertex_count)
-    made = replace(
-        graph,
+    made = graph.changed(
         offsets=np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64),
         heads=heads[starts],
         weights=least,

@@ -152,6 +152,7 @@ def _check(
 ) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.centrality.files import form_of
+    from groute_py.io.optional_libraries import library
     from groute_py.system.atomic_file import check_apart, check_writable
 
     check_choice("measure", measure, MEASURES)
@@ -162,6 +163,8 @@ def _check(
     output = files["--output"]
     if output is not None:
         form_of(Path(output))
+        if Path(output).suffix == ".parquet":
+            library("pyarrow", "writing Parquet")
         check_writable(Path(output))
         check_apart(files)
 

@@ -12,6 +12,7 @@ from groute_py.algorithms import contraction
 from groute_py.algorithms.choose import Choice
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.registry import kind_of
+from groute_py.device.rows import surely_fits
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError, quoted
@@ -98,8 +99,17 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         if asked:
             raise refusal(facts.name, problem) from problem
         return Preparation(why_not=str(problem))
+    if kind == "cuda" and not asked and not _core_fits(prepared.hierarchy):
+        return Preparation(why_not="distances within its core may take more than 62 bits")
     supply.keep(prepared)
     return _with(prepared.hierarchy, "asked for" if asked else NOW)
+
+
+def _core_fits(hierarchy: Hierarchy) -> bool:
+    """Whether a GPU has numbers for all distances within the core."""
+    weights = hierarchy.core_weights
+    greatest = float(weights.max()) if len(weights) else 0.0
+    return surely_fits(hierarchy.core_count, greatest, np.dtype(np.int64))
 
 
 def _with(hierarchy: Hierarchy, reason: str) -> Preparation:
@@ -127,11 +137,11 @@ def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
         SetupError: the device cannot be used.
     """
     kind = kind_of(device, contraction.ALGORITHM.devices)
+    if graph.vertex_count == 0:
+        raise InputError(f"{quoted(graph.name)} has no vertices, so there is nothing to contract")
     if isinstance(graph, PreparedGraph):
         return graph
     facts = facts_of(graph)
-    if facts.vertex_count == 0:
-        raise InputError(f"{quoted(facts.name)} has no vertices, so there is nothing to contract")
     try:
         return prepare_graph(graph, facts, kind)
     except UnsuitableError as problem:

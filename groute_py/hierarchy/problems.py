@@ -9,12 +9,14 @@ class DenseError(Exception):
     Args:
         left: vertices that are left.
         degree: arcs that each of them has on the mean.
+        longest: arcs of the one that has too many, if that is the reason.
     """
 
-    def __init__(self, left: int, degree: float) -> None:
+    def __init__(self, left: int, degree: float, longest: int = 0) -> None:
+        most = f", one of them {longest:,}" if longest else " each"
         super().__init__(
-            f"contraction stops at {left:,} vertices with {degree:.0f} neighbours each; it pays on "
-            "roads, meshes and trees"
+            f"contraction stops at {left:,} vertices with {degree:.0f} neighbours{most}; it pays "
+            "on roads, meshes and trees"
         )
         self.left, self.degree = left, degree
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from groute_py.system.settings import settings
 
-COPY = re.compile(r".+-[0-9a-f]{20}\.(csr|prepared)")
+COPY = re.compile(r".*-[0-9a-f]{20}\.(csr|prepared)", re.DOTALL)
 """The names of copies; other files in the folder are not ours to remove."""
 
 
@@ -51,14 +51,15 @@ def note_use(copy: Path) -> None:
 
 
 def remove_beyond_limit(folder: Path) -> None:
-    """Remove the copies not used for longest until the others are within the limit."""
+    """Remove copies until the others are within the limit: large ones, and the least used."""
     if (limit := settings().cache_limit) is None:
         return
     total = 0
     for copy in copies_in(folder):
-        total += copy.nbytes
-        if total > limit:
+        if copy.nbytes > limit or total + copy.nbytes > limit:
             remove(copy)
+        else:
+            total += copy.nbytes
 
 
 def is_beyond_limit(nbytes: int) -> bool:

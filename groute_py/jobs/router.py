@@ -18,6 +18,7 @@ from groute_py.engine.agree import collective, on_root
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
+from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.by_rows import Rows
 from groute_py.jobs.by_search import Searches
 from groute_py.jobs.groups import Finder, Found, Group, grouped
@@ -94,7 +95,9 @@ class Router:
         """A GPU where there is one, but what the cores have done before it is ready stays there."""
         if self._can_use_gpu:
             request = replace(self._request, predecessors=paths)
-            choice = choose(request, self._facts, sources, self._channel.size, BY_ROWS)
+            known = hierarchy_of(self._graph) is not None
+            ranks = self._channel.size
+            choice = choose(request, self._facts, sources, ranks, BY_ROWS, prepared=known)
             if choice.device == "cuda":
                 return Rows(self._graph, request, choice, self._channel)
         if self._searches is None:

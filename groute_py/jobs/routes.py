@@ -69,7 +69,8 @@ class Routes:
                 "distance": of_distances(self.distances[some]),
             }
             if self.paths is not None:
-                part["path"] = Column(np.array([self._shown(path) for path in self.paths[some]]))
+                shown = [self._shown(path) for path in self.paths[some]]
+                part["path"] = Column(np.array(shown, object))  # not all as long as the longest
             yield part
 
     def _shown(self, path: NDArray[np.int64]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groute_py.device.registry import gpu_problem
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
+from groute_py.hierarchy.suits import cannot
 from groute_py.many.estimates import Gpu, estimates
 from groute_py.many.precision import row_types
 from groute_py.many.request import Request
@@ -66,11 +67,9 @@ def choose(
             raise InputError("single is a method for GPUs; on the CPU use batch or heap")
         if request.algorithm == "floyd" and problem is not None:
             raise InputError(f"Floyd-Warshall cannot do this: {problem}")
-        if request.algorithm == "sweep" and facts.weight_type.kind == "f":
-            raise InputError(
-                "sweep cannot do this: sums of float weights over shortcuts would be rounded in "
-                "another order"
-            )
+        unlike = cannot(replace(facts, least=max(facts.least, 0)))  # potentials lift negative ones
+        if request.algorithm == "sweep" and unlike is not None:
+            raise InputError(f"sweep cannot do this: {unlike}")
         return Choice(request.algorithm, device, "asked for")
     gpu = own_figures(request.memory_limit, facts) if device == "cuda" else None
     trees = request.predecessors

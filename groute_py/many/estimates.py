@@ -32,6 +32,10 @@ CPU_ARC_S = {"batch": 2.0e-8, "heap": 1.0e-8}
 CONTRACT_S, CPU_CONTRACT_S = 6e-9, 4e-6
 """Seconds to contract a graph for each vertex and arc, by a GPU and by one core."""
 
+PACK_BYTES, CONTRACT_BYTES = 80, 150
+"""Bytes of GPU memory: of the fewest sources at once for each vertex and byte of a distance, with
+their rows; and of contraction for each arc."""
+
 CORE_S = 0.15
 """Seconds that a GPU takes for the core, and for what does not depend on the graph."""
 
@@ -94,7 +98,7 @@ def estimates(
     share = math.ceil(count / ranks)
     device = "cpu" if gpu is None else "cuda"
     solving = _on_cpu(facts, share) if gpu is None else _on_gpu(facts, share, gpu)
-    if why_not(facts) is None:
+    if why_not(facts) is None and (gpu is None or _sweeps_fit(facts, gpu, prepared=prepared)):
         solving["sweep"] = _sweep(facts, share, device, prepared=prepared)
     solving["floyd"] = _floyd(facts, device) / ranks
     entry_bytes = (4 if facts.weight_type.name == "float32" else 8) + 4 * predecessors
@@ -107,6 +111,13 @@ def _floyd(facts: Facts, device: str) -> float:
     distance = row_types(facts, device)[0].name
     cores = 1 if device == "cuda" else len(os.sched_getaffinity(0))
     return float(padded**3 / FLOYD_RATE[device, distance] / cores)
+
+
+def _sweeps_fit(facts: Facts, gpu: Gpu, *, prepared: bool) -> bool:
+    """Whether 32 sources at once have room, and what contracts the graph before."""
+    width = row_types(facts, "cuda")[0].itemsize
+    contracting = 0 if prepared else CONTRACT_BYTES * facts.arc_count
+    return max(PACK_BYTES * width * facts.vertex_count, contracting) <= gpu.free_bytes
 
 
 def _sweep(facts: Facts, count: int, device: str, *, prepared: bool) -> float:

@@ -185,7 +185,7 @@ class Solving:
         """Go on behind the block if the graph does not contract and nobody asked for sweeps."""
         try:
             yield
-        except DenseError as problem:
+        except (DenseError, MemoryError) as problem:
             if self._request.algorithm != "auto":
                 raise InputError(f"{problem}; use another --algorithm") from problem
 

@@ -85,7 +85,7 @@ def _write_parquet(file: IO[bytes], parts: Iterable[Part]) -> None:
     for part in parts:
         arrays = [
             arrow.array(
-                values.tolist() if values.dtype.kind == "U" else values, mask=_absent(known)
+                values.tolist() if values.dtype.kind in "UO" else values, mask=_absent(known)
             )
             for values, known, _ in part.values()
         ]

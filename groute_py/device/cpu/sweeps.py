@@ -21,6 +21,10 @@ from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.hierarchy import problems
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu import sweep
+from groute_py.system.memory_limits import available_bytes
+
+LANE_BYTES = 12
+"""Of a sweep's search upward, for each vertex."""
 
 LINE_BYTES = 64
 """Distances of a vertex from the sources of a sweep, side by side: a line of the cache."""
@@ -66,9 +70,17 @@ class CpuSweeps:
             numbers = range(first, first + len(some))
             yield from self._pool.map(partial(summarize, wanted=wanted), numbers, rows, some)
 
+    def _fitting_threads(self, sources: int) -> int:
+        """Sweeps at once, as cores, sources and memory allow; half of it is for the rows."""
+        wanted = min(self._threads, -(-sources // self._lanes))
+        each = self._graph.vertex_count * 2 * (LINE_BYTES + LANE_BYTES)
+        free = available_bytes()
+        return max(wanted if free is None else min(wanted, free // max(each, 1)), 1)
+
     def _swept(self, sources: NDArray[np.int64]) -> Iterator[tuple[int, list[int], NDArray[Any]]]:
         """Position of the first of some sources, these, and their rows, which are lent."""
-        lanes = [_Lanes(self._graph, self._hierarchy, self._lanes) for _ in range(self._threads)]
+        threads = self._fitting_threads(len(sources))
+        lanes = [_Lanes(self._graph, self._hierarchy, self._lanes) for _ in range(threads)]
         free: SimpleQueue[_Lanes] = SimpleQueue()
         for room in lanes:
             free.put(room)
@@ -81,7 +93,7 @@ class CpuSweeps:
                 free.put(room)
 
         fitting = BLOCK_BYTES // (row_bytes(self._graph) * self._lanes)
-        step = self._lanes * max(fitting, self._threads)
+        step = self._lanes * max(fitting, threads)
         rows = np.empty((min(step, len(sources)), self._graph.vertex_count), self._graph.type)
         for first in range(0, len(sources), step):
             some = sources[first : first + step].tolist()

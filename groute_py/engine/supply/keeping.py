@@ -23,6 +23,7 @@ class Keeping:
 
     def __init__(self, supply: Supply, copy: PreparedCopy) -> None:
         self._supply, self._copy = supply, copy
+        self._prepared: PreparedGraph | None = None
 
     def facts(self, channel: Channel) -> Facts:
         return self._supply.facts(channel)
@@ -34,10 +35,11 @@ class Keeping:
         return self._supply.numbering()
 
     def graph(self) -> Graph:
-        return self._supply.graph()
+        return self._prepared or self._supply.graph()
 
     def hierarchy(self) -> Hierarchy | None:
-        return None
+        return None if self._prepared is None else self._prepared.hierarchy
 
     def keep(self, graph: PreparedGraph) -> None:
+        self._prepared = graph
         self._copy.write(graph)

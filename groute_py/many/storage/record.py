@@ -49,7 +49,9 @@ def check_run(folder: RunFolder, run: dict[str, Any]) -> None:
     except (OSError, ValueError) as problem:
         damaged = f"{folder.path}/{RUN} is damaged; leave out --resume"
         raise InputError(damaged) from problem
-    changed = [name for name in run if known.get(name) != run[name]]
+    changed = [
+        name for name in sorted(run.keys() | known.keys()) if known.get(name) != run.get(name)
+    ]
     if changed:
         raise InputError(
             f"{folder.path} belongs to a run in which {', '.join(changed)} differed; leave "

@@ -29,11 +29,17 @@ MOST_CORE = 1 << 14
 TOO_DENSE = 40.0
 """Neighbours of a vertex on the mean at which contraction stops."""
 
+MOST_THREADS = 1 << 28
+"""Of a launch; kernels stride over more items."""
+
 BY_WARPS = 5.0
 """Neighbours of a vertex on the mean from which a warp takes each vertex."""
 
 PRUNED_FROM = 4.0
 """Neighbours of a vertex on the mean from which arcs are pruned."""
+
+LONGEST_ROW = 1 << 16
+"""Neighbours that a vertex may have at most, except in a forest."""
 
 SLOW = 256
 """A round in which fewer than one in so many leave is the last, if the core is small enough."""
@@ -74,10 +80,24 @@ def contract(
         NarrowError: the weight of a shortcut does not fit in ``distance_type``.
     """
     offsets, heads, weights = (cp.asarray(array) for array in (offsets, heads, weights))
-    left = Contraction(skeleton_of(offsets, heads, weights, distance_type))
+    skeleton = skeleton_of(offsets, heads, weights, distance_type)
+    refuse_hubs(skeleton)
+    left = Contraction(skeleton)
     while left.count > core and left.take_round():
         pass
     return left.hierarchy()
+
+
+def refuse_hubs(skeleton: Skeleton) -> None:
+    """Raise `DenseError` for a hub whose neighbours have others beside it.
+
+    Witnesses and pruning walk along its row for each of them. In a forest there are none.
+    """
+    if not len(skeleton.heads) or len(skeleton.heads) < 2 * skeleton.count:
+        return
+    longest = int((skeleton.offsets[1:] - skeleton.offsets[:-1]).max())
+    if longest > LONGEST_ROW:
+        raise DenseError(skeleton.count, skeleton.mean_degree, longest)
 
 
 class Contraction:
@@ -150,6 +170,7 @@ class Contraction:
         """A kernel of which there is one for threads and one for warps."""
         wide = self._skeleton.mean_degree > BY_WARPS
         how, threads = ("warps", 32 * items) if wide else ("threads", items)
+        threads = min(threads, MOST_THREADS)  # which numbers of 32 bits count
         self._kernels.run(f"{what}_by_{how}", threads, self._skeleton.struct, *words)
 
     def _chosen(self) -> Any:

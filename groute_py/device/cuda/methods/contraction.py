@@ -74,16 +74,19 @@ class Contraction(GpuMethod):
             parts.counters.update(relaxations=0, steps=0, overflowed=True)
         elif source is not None:
             report = self._solve(parts, levels, source)
+            everything = parts.kernel.cutoff == parts.graph.unreached
             parts.counters.update(
                 relaxations=levels.arc_count,
                 steps=levels.level_count,
-                overflowed=bool(report["overflowed"]),
+                overflowed=bool(report["overflowed"]) and everything,
             )
         return np.inf
 
     def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
         symmetric = self._levels is not None and self._levels.is_symmetric
-        if symmetric and self._source is not None and self._found_rising(parts, self._source):
+        alone = parts.graph.terms.ranks == 1  # others would have to know what is found here
+        source = self._source if symmetric and alone else None
+        if source is not None and self._found_rising(parts, source):
             return True
         return super().start_claims(parts, monotone=monotone)
 
