@@ -100,6 +100,7 @@ def data_folder() -> Path:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Tests neither use nor fill the user's cache."""
     os.environ["GROUTE_PY_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    own_settings.cache_clear()  # collecting tests may have read them
 
 
 @pytest.fixture
