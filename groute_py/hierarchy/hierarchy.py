@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.graph.array_like import host_array, on_device
+from groute_py.graph.array_like import on_device
 
 ROWS = ("vertices", "offsets", "heads", "down", "up")
 CORE = ("core_offsets", "core_heads", "core_weights")
@@ -93,7 +93,7 @@ class Hierarchy:
         """The same with NumPy's arrays."""
         if not on_device(self.vertices):
             return self
-        arrays: dict[str, Any] = {name: host_array(getattr(self, name)) for name in ARRAYS}
+        arrays: dict[str, Any] = {name: getattr(self, name).get() for name in ARRAYS}
         if self.is_symmetric:
             arrays["up"] = arrays["down"]
         return replace(self, **arrays)

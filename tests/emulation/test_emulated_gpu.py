@@ -28,6 +28,7 @@ SELECTED = {
     "gpu/test_growing_buckets.py": ("not share_a_byte or int32", 24),
     "gpu/test_pull_phase.py": ("", 109),
     "gpu/test_busy_gpu.py": ("", 4),
+    "gpu/test_hierarchy.py": ("not dense", 30),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
     "gpu/test_launching.py": ("", 3),
     "gpu/test_many_memory.py": ("", 1),
@@ -43,6 +44,7 @@ LONG = {
         "gpu/test_full_gpu.py",
         "gpu/test_pull_phase.py",
         "gpu/test_recording.py",
+        "gpu/test_hierarchy.py",
     ),
     *("python/test_solvers.py", "gpu/test_together.py"),
 }
