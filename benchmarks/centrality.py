@@ -21,13 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
-from benchmarks.cases import KINDS, SkippedError
-from benchmarks.environment import environment
-from benchmarks.raw import RawNumbers
-from groute_py import Graph, GrouteError, InputError, VerificationError
+from benchmarks.attempts import measure_all, numbers
+from benchmarks.cases import KINDS
+from groute_py import Graph, InputError, VerificationError
 from groute_py.centrality.accumulation import accumulate, dependency_job
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.distances import Reduced
@@ -110,27 +108,14 @@ def measure_centralities(
         GrouteError: only this rank cannot go on.
     """
     channel = connect()
-    raw = RawNumbers(output, f"centrality-{device}-{channel.size}")
-    records: list[dict[str, Any]] = []
-    for case in [Case.parse(name) for name in names or SETS[device]]:
-        records.append(attempt(channel, case, device, repeat))
-        if channel.rank == 0:
-            click.echo(_shown(records[-1]))
-            raw.write(environment(device, commit) | {"repeat": repeat, "records": records})
-    return next((record["exit_code"] for record in records if "failed" in record), 0)
-
-
-def attempt(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
-    """The record of a case, or the reason of its failure; collective."""
-    record: dict[str, Any] = {"case": case.name, "ranks": channel.size}
-    try:
-        return record | _measure(channel, case, device, repeat)
-    except SkippedError as reason:
-        return record | {"skipped": str(reason)}
-    except GrouteError as error:
-        if channel.size > 1 and not error.on_all_ranks:
-            raise
-        return record | {"failed": str(error), "exit_code": error.exit_code}
+    return measure_all(
+        channel,
+        [Case.parse(name) for name in names or SETS[device]],
+        lambda case: _measure(channel, case, device, repeat),
+        _shown,
+        numbers(output, f"centrality-{device}", channel),
+        {"device": device, "commit": commit, "repeat": repeat},
+    )
 
 
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
@@ -239,12 +224,7 @@ def _networkit(graph: Graph, count: int, weighted: bool, repeat: int) -> dict[st
 
 
 def _shown(record: dict[str, Any]) -> str:
-    name = f"{record['case']}@{record['ranks']}"
-    if "failed" in record:
-        return f"{name}: FAILED: {record['failed']}"
-    if "skipped" in record:
-        return f"{name}: skipped: {record['skipped']}"
-    text = f"{name}: {record['median_s']:.3f} s, {record['sources_per_s']:,.0f} sources/s"
+    text = f"{record['median_s']:.3f} s, {record['sources_per_s']:,.0f} sources/s"
     if "median_s" in record.get("networkit", {}):
         ratio = record["networkit"]["median_s"] / record["median_s"]
         text += f", {ratio:.1f} times as fast as NetworKit"

@@ -28,13 +28,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
-from benchmarks.cases import KINDS, SkippedError, data_file
-from benchmarks.environment import environment
-from benchmarks.raw import RawNumbers
-from groute_py import Graph, GrouteError, InputError, Result, VerificationError, verify
+from benchmarks.attempts import measure_all, numbers
+from benchmarks.cases import KINDS, data_file
+from groute_py import Graph, InputError, Result, VerificationError, verify
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
@@ -139,28 +137,14 @@ def measure_many(
         GrouteError: only this rank cannot go on.
     """
     channel = connect()
-    raw = RawNumbers(output, f"many-{device}-{channel.size}")
-    records: list[dict[str, Any]] = []
-    for case in [Case.parse(name) for name in names or SETS[device]]:
-        records.append(attempt(channel, case, device, repeat))
-        if channel.rank > 0:
-            continue
-        click.echo(_shown(records[-1]))
-        raw.write(environment(device, commit) | {"repeat": repeat, "records": records})
-    return next((record["exit_code"] for record in records if "failed" in record), 0)
-
-
-def attempt(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
-    """The record of a case, or the reason of its failure; collective."""
-    record: dict[str, Any] = {"case": case.name, "ranks": channel.size}
-    try:
-        return record | measure(channel, case, device, repeat)
-    except SkippedError as reason:
-        return record | {"skipped": str(reason)}
-    except GrouteError as error:
-        if channel.size > 1 and not error.on_all_ranks:
-            raise
-        return record | {"failed": str(error), "exit_code": error.exit_code}
+    return measure_all(
+        channel,
+        [Case.parse(name) for name in names or SETS[device]],
+        lambda case: measure(channel, case, device, repeat),
+        _shown,
+        numbers(output, f"many-{device}", channel),
+        {"device": device, "commit": commit, "repeat": repeat},
+    )
 
 
 def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
@@ -250,13 +234,8 @@ def _check(graph: Graph, source: int, block: RowBlock, row: int, targets: Any) -
 
 
 def _shown(record: dict[str, Any]) -> str:
-    name = f"{record['case']}@{record['ranks']}"
-    if "failed" in record:
-        return f"{name}: FAILED: {record['failed']}"
-    if "skipped" in record:
-        return f"{name}: skipped: {record['skipped']}"
     return (
-        f"{name}: {1e3 * record['median_s']:.1f} ms, "
+        f"{1e3 * record['median_s']:.1f} ms, "
         f"{record['sources_per_s']:,.0f} sources/s, {record['rows_verified']} rows verified "
         f"({record['on']})"
     )
