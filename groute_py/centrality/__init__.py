@@ -1,6 +1,6 @@
 """Centralities of vertices and arcs, and measures of distance, exact or from sampled sources.
 
-Sources are dealt out over all ranks of the job, each of which has the whole graph. Rows of
+Sources are divided among all ranks of the job, each of which has the whole graph. Rows of
 distances are reduced where they are computed, on the GPU or on all cores. In a script under
 ``mpirun`` every rank calls a function, and rank 0 gets the answer.
 

@@ -47,7 +47,7 @@ def route(
 
     Pairs of one source are solved together. A CPU searches from each source by Dijkstra's algorithm
     (Dijkstra, 1959) until its targets are settled; a GPU solves for whole rows, as `groute_py.apsp`
-    does. Under ``mpirun`` every rank calls this function, and the sources are dealt out.
+    does. Under ``mpirun`` every rank calls this function, and the ranks share the sources.
 
     Args:
         graph: as for `groute_py.sssp`; every rank holds the whole graph.

@@ -1,4 +1,4 @@
-"""Routes between pairs of vertices, grouped by source; the sources are dealt out to the ranks."""
+"""Routes between pairs of vertices, grouped by source; the ranks share the sources."""
 
 from __future__ import annotations
 

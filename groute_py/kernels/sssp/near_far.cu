@@ -77,11 +77,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
     u32 after_split = 0;
     // Arcs to distances of `bound` or more are deferred, for tails at `base` or more. NO_BOUND: no arcs are deferred.
     Distance bound = PULLS ? control->bound : NO_BOUND, base = control->base;
-    bool owes = true;  // arcs may have been deferred since the bound was set
-    auto pulls = [&](u32 far) { return PULLS && bound != NO_BOUND && (owes || far > 0); };
+    bool may_defer = true;  // arcs may have been deferred since the bound was set
+    auto pulls = [&](u32 far) { return PULLS && bound != NO_BOUND && (may_defer || far > 0); };
     bool served = false;  // the last step had arrivals only
     // Sets the pull bound if this step has many arcs, or if a peer has set one.
-    auto foresee = [&](u64 arcs) {
+    auto set_pull_bound = [&](u64 arcs) {
         if (!PULLS || bound != NO_BOUND || !is_narrow(work, bucket_begin, threshold)) return;
         const double peers_bound = exchanging ? seen.plan.bound : 0;
         const bool joins = peers_bound > 0 && peers_bound >= (double)threshold;
@@ -130,14 +130,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
         if (!behind && (listed || (arrived && (!served || seen.any_spilled)))) {
             floor = (double)bucket_begin;
             if (last) break;
-            foresee(arcs_due(work, (u64)near_count + arrived, chunk_count));
-            owes = true;
+            set_pull_bound(arcs_due(work, (u64)near_count + arrived, chunk_count));
+            may_defer = true;
             if (chunk_count == 0 &&
                 ((u64)near_count + arrived) * max(work.mean_degree / BUSY, 1u) <= gridDim.x * LOCAL_ENTRIES)
                 grid_take_local_step(rank, begun, staged, depth, bucket_begin, threshold, cutoff, bound, relaxed);
             else
                 grid_take_wide_step(rank, begun(), staged, arrived > 0, bucket_begin, threshold, cutoff, bound, relaxed,
-                                    after_split == CAUGHT_UP, foresee);
+                                    after_split == CAUGHT_UP, set_pull_bound);
             steps++;
             after_split = 0;
             served = !listed;
@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
                     if (share.unit > 0 && is_narrow(work, bucket_begin, threshold)) bound = threshold;
                     grid_pull_deferred(rank, now, staged, base, beyond, threshold, bound, cutoff, far_side, relaxed);
                     base = bucket_begin;
-                    owes = false;
+                    may_defer = false;
                     after_split = OPENED;
                 }
             } else {
@@ -208,7 +208,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
             }
             if (arrived) {
                 grid_merge_arrivals(rank, now, staged, bucket_begin, bound);
-                owes = true;
+                may_defer = true;
             }
         }
         step++;

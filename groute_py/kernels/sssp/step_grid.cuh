@@ -57,11 +57,12 @@ __device__ __forceinline__ void grid_relax_entries(Relax<WarpLists>& relax, u32 
 // (`along`), (b) long arcs may be deferred (PULLS), or (c) the rank has arcs to other hosts: each launch begins with a
 // dense pull there, which would relax once more what
 //     the mirrors do not have.
-// `foresee(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
-template <class Foresee>
+// `set_pull_bound(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
+template <class SetPullBound>
 __device__ __forceinline__ void grid_take_wide_step(const Rank& rank, StepLists now, Staging& staged, bool arrived,
                                                     Distance bucket_begin, Distance threshold, Distance cutoff,
-                                                    const Distance& bound, u32& relaxed, bool along, Foresee foresee) {
+                                                    const Distance& bound, u32& relaxed, bool along,
+                                                    SetPullBound set_pull_bound) {
     const StepPlan& plan = rank.seen.plan;
     const bool once =
         !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.ll_arrived;
@@ -76,7 +77,7 @@ __device__ __forceinline__ void grid_take_wide_step(const Rank& rank, StepLists 
     }
     grid_sync(rank.control, rank.phase);
     const u32 cut = min(load_l2(now.cut_count), rank.work.chunk_capacity);
-    foresee(arcs_due(rank.work, 0, now.chunks_in_count + cut));
+    set_pull_bound(arcs_due(rank.work, 0, now.chunks_in_count + cut));
     WarpLists lists{rank, now, staged, bound};
     Relax<WarpLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
     relax.grid_relax_chunks(cut);

@@ -1,6 +1,6 @@
 """All pairs by Floyd–Warshall over the GPUs of several ranks, each with some strips of rows.
 
-Strips are dealt out in turn. In each pass one is closed by its owner, all ranks take it from there
+Strips are assigned in turn. In each pass one is closed by its owner, all ranks take it from there
 through CUDA IPC, and let their own strips go through its vertices
 (``kernels/multi_source/floyd.cu``). The owner of the next one lets that go first, closes it and
 offers it while all are still at work on the rest, so that between passes nobody waits. The ranks
