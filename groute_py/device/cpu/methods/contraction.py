@@ -37,6 +37,7 @@ class Contraction(SerialMethod):
         buffers.at[near_far.BUCKETS] = 1
         if self._hierarchy is None:
             buffers.at[near_far.OVERFLOWED] = 1
+            buffers.distances[buffers.source] = buffers.unreached  # nothing is solved, nor final
         else:
             self._solve(buffers, self._hierarchy)
         return buffers.unreached
