@@ -167,11 +167,13 @@ def _is_for_scipy(case: Case) -> bool:
 def _methods(case: Case) -> list[str]:
     """Those that take the graph on the device."""
     unit = all(weight == case.weights.scale for weight in case.weights.exact)
+    floats = case.dtype.startswith("float")
     names = [
         name
         for name, method in algorithms().items()
         if case.device in method.makers(case.ranks)
         and (method.negative_weights or not case.has_negative)
         and (unit or not method.unit_weights)
+        and (method.float_weights or not floats)
     ]
     return ["auto", "delta-stepping" if "delta-stepping" in names else "bellman-ford", *names]
