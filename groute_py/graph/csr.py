@@ -33,6 +33,8 @@ class Graph:
         ids: int64 or str, shape (n,): the file's ids of the vertices, if they do not count from
             `first_id`; else None.
         reading: which columns of a table were read, and how many comments were skipped.
+        coordinates: float64, shape (n, 2), finite: x and y of each vertex, or longitude and
+            latitude in degrees, if they are known; else None.
 
     Raises:
         GraphError: naming the first row or arc that breaks a rule.
@@ -49,6 +51,7 @@ class Graph:
     name: str = "graph"
     ids: NDArray[Any] | None = None
     reading: Reading | None = None
+    coordinates: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         check_types(self.offsets, self.heads, self.weights)
@@ -60,11 +63,14 @@ class Graph:
         if self.ids is not None:
             check_ids(self.ids, self.vertex_count)
             self.ids.flags.writeable = False
+        if self.coordinates is not None:
+            check_coordinates(self.coordinates, self.vertex_count)
+            self.coordinates.flags.writeable = False
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Arrays of copies can be written to until they are a graph's."""
         self.__dict__.update(state)
-        for array in (self.offsets, self.heads, self.weights, self.ids):
+        for array in (self.offsets, self.heads, self.weights, self.ids, self.coordinates):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
 
@@ -251,6 +257,18 @@ def check_ids(ids: NDArray[Any], count: int) -> None:
         raise GraphError(
             f"ids must be {count} int64 or strings, not {ids.dtype} of shape {ids.shape}"
         )
+
+
+def check_coordinates(coordinates: NDArray[Any], count: int) -> None:
+    """Raise `GraphError` for coordinates that are not those of `count` vertices."""
+    if coordinates.shape != (count, 2) or coordinates.dtype != np.float64:
+        raise GraphError(
+            f"coordinates must be float64 of shape ({count}, 2), "
+            f"not {coordinates.dtype} of shape {coordinates.shape}"
+        )
+    if not np.isfinite(coordinates).all():
+        vertex = int(np.argmin(np.isfinite(coordinates).all(axis=1)))
+        raise GraphError(f"vertex {vertex} has coordinates {coordinates[vertex].tolist()}")
 
 
 def check_types(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:

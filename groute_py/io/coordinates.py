@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
-from groute_py.errors import FormatError, quoted
+from groute_py.errors import FormatError, InputError, quoted
+from groute_py.graph.csr import Graph
 from groute_py.io.compression import SUFFIXES
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.paths import is_file_there
@@ -30,6 +31,32 @@ def coordinates_beside(graph: object) -> Path | None:
     stem = SUFFIX.sub("", str(graph))
     found = (Path(stem + suffix) for suffix in (".co", *(f".co{s}" for s in SUFFIXES)))
     return next((path for path in found if is_file_there(path)), None)
+
+
+def coordinates_for(
+    graph: Graph, path: str | os.PathLike[str] | None = None
+) -> NDArray[np.float64]:
+    """Where the vertices of a graph lie: from a file if one is named, else what the graph holds.
+
+    Args:
+        graph: any.
+        path: a coordinate file of it.
+
+    Returns:
+        float64, shape (n, 2): x and y.
+
+    Raises:
+        InputError: no file is named and the graph holds none; the message says how to give them.
+        FormatError: as `read_coordinates`.
+    """
+    if path is not None:
+        return read_coordinates(path, graph.vertex_count).astype(np.float64)
+    if graph.coordinates is None:
+        raise InputError(
+            f"{graph.name} has no coordinates; name a file of them (.co) by --coordinates, or "
+            "coordinates= in Python"
+        )
+    return graph.coordinates
 
 
 def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray[np.int64]:

@@ -148,3 +148,25 @@ def test_copies_are_read_only(protocol):
             array[0] = 5
     assert copied.heads.tolist() == [1]
     assert copied.ids.tolist() == [3, 9]
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "message"),
+    [
+        (np.zeros((2, 2)), r"float64 of shape \(3, 2\), not float64 of shape \(2, 2\)"),
+        (np.zeros((3, 2), np.float32), "not float32"),
+        (np.array([[0, 0], [1, np.nan], [2, 0]]), r"vertex 1 has coordinates \[1.0, nan\]"),
+    ],
+)
+def test_coordinates_that_are_none_of_the_vertices(coordinates, message):
+    graph = Graph.from_arrays([0, 1, 1, 1], [2], [5])
+    with pytest.raises(GraphError, match=message):
+        graph.changed(coordinates=coordinates)
+
+
+def test_coordinates_stay_with_the_graph():
+    places = np.array([[0.5, 1], [2, 3], [4, 5]])
+    graph = Graph.from_arrays([0, 1, 1, 1], [2], [5]).changed(coordinates=places)
+    turned = graph.reversed().with_weights([7])
+    assert np.array_equal(turned.coordinates, places)
+    assert not turned.coordinates.flags.writeable
