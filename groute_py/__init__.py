@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from groute_py.jobs.routes import Routes
     from groute_py.jobs.solver import Solver
     from groute_py.many.rows import SourceRows
+    from groute_py.pictures.plot import plot
     from groute_py.results.result import UNREACHED, Result
     from groute_py.verification import verify
 
@@ -73,6 +74,7 @@ _HOMES = {
     "nearest": "groute_py.jobs.nearest",
     "route": "groute_py.jobs.route",
     "SourceRows": "groute_py.many.rows",
+    "plot": "groute_py.pictures.plot",
     "UNREACHED": "groute_py.results.result",
     "Result": "groute_py.results.result",
     "verify": "groute_py.verification",
@@ -103,6 +105,7 @@ __all__ = [
     "generate",
     "matrix",
     "nearest",
+    "plot",
     "prepare",
     "read_graph",
     "route",

@@ -35,6 +35,7 @@ COMMANDS = [
     "matrix",
     "nearest",
     "plan",
+    "plot",
     "prepare",
     "query",
     "route",

@@ -44,6 +44,7 @@ FACE = [
     "generate",
     "matrix",
     "nearest",
+    "plot",
     "prepare",
     "read_graph",
     "route",
