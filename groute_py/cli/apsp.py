@@ -21,9 +21,11 @@ from groute_py.cli.options import (
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
+from groute_py.cli.trace import check_trace, trace_option, traced
 from groute_py.cli.watch import watched
 from groute_py.errors import InputError
 from groute_py.many.request import Request
+from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
 )
+@trace_option
 @column_options
 @undirected_option
 @cache_options
@@ -62,6 +65,7 @@ def apsp(
     what: str,
     output: str | None,
     resume: bool,
+    trace: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -83,7 +87,12 @@ def apsp(
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere" if output is None else "file")
-    files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
+    files = {
+        "GRAPH": graph,
+        "--sources": sources.removeprefix("@"),
+        "--output": output,
+        "--trace": trace,
+    }
     on_root(channel, lambda: _check(request, what, files, resume))
 
     def load() -> Any:
@@ -94,13 +103,15 @@ def apsp(
             return whole, None
         return whole, sources_of(sources, whole.numbering, whole.name)
 
-    job = prepare(channel, load, request)
-    read_s = time.monotonic() - start
-    with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
-        if output is not None and what == "none":
-            rows = save_rows(channel, job, Path(output), resume, progress)
-        else:
-            rows = _reduce(channel, job, what, progress)
+    with traced(channel, trace):
+        with span("read"):
+            job = prepare(channel, load, request)
+        read_s = time.monotonic() - start
+        with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
+            if output is not None and what == "none":
+                rows = save_rows(channel, job, Path(output), resume, progress)
+            else:
+                rows = _reduce(channel, job, what, progress)
     if channel.rank > 0:
         return
     solve_s = time.monotonic() - start - read_s
@@ -123,6 +134,8 @@ def _check(request: Request, what: str, files: dict[str, str | None], resume: bo
     if output is not None:
         check_output(Path(output), predecessors=request.predecessors)
         check_apart(files)
+    if files["--trace"] is not None:
+        check_trace(files)
 
 
 def _reduce(channel: Channel, job: Job, what: str, progress: Progress | None) -> dict[str, Any]:

@@ -13,8 +13,10 @@ from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
+from groute_py.cli.trace import check_trace, trace_option, traced
 from groute_py.cli.watch import watched
 from groute_py.many.request import Request
+from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 @click.option(
     "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
 )
+@trace_option
 @reading_options
 def matrix(
     graph: str,
@@ -49,6 +52,7 @@ def matrix(
     targets: str,
     output: str,
     resume: bool,
+    trace: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -71,7 +75,7 @@ def matrix(
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere")
     named = {"--from": sources.removeprefix("@"), "--to": targets.removeprefix("@")}
-    on_root(channel, lambda: _check(request, {"GRAPH": graph, **named}, output))
+    on_root(channel, lambda: _check(request, {"GRAPH": graph, **named}, output, trace))
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.many.sources import sources_of
@@ -84,29 +88,30 @@ def matrix(
 
         return sources_of(targets, whole.numbering, whole.name, "target")
 
-    job = prepare(channel, load, request, targets_in)
-    read_s = time.monotonic() - start
-    with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
-        rows = save_rows(channel, job, Path(output), resume, progress)
+    with traced(channel, trace):
+        with span("read"):
+            job = prepare(channel, load, request, targets_in)
+        read_s = time.monotonic() - start
+        with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
+            rows = save_rows(channel, job, Path(output), resume, progress)
     if channel.rank == 0:
         total_s = time.monotonic() - start
         seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
         _show(job, rows, seconds, as_json)
 
 
-def _check(request: Request, files: dict[str, str], output: str) -> None:
+def _check(request: Request, files: dict[str, str], output: str, trace: str | None) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.many.storage.forms import SUFFIXES
     from groute_py.many.storage.partial import check_output
     from groute_py.results import tables
-    from groute_py.system.atomic_file import check_apart
 
     request.check()
     suffixes = (*SUFFIXES, *tables.SUFFIXES)
     check_output(Path(output), predecessors=request.predecessors, suffixes=suffixes)
     inputs = [name for name in files if files[name] != files["GRAPH"] or name == "GRAPH"]
     for name in inputs:  # sources and targets may be those of one file
-        check_apart({name: files[name], "--output": output})
+        check_trace({name: files[name], "--output": output, "--trace": trace})
 
 
 def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:

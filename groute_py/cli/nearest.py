@@ -12,8 +12,10 @@ from groute_py.cli import show
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.solve import set_alarm
+from groute_py.cli.trace import check_trace, trace_option, traced
 from groute_py.cli.watch import watched
 from groute_py.engine.options import Options
+from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,12 +38,14 @@ if TYPE_CHECKING:
 )
 @options_from(Options, "nearest")
 @click.option("-o", "--output", required=True, help="Save the answer: .npz .csv .parquet.")
+@trace_option
 @reading_options
 def nearest(
     graph: str,
     facilities: str,
     to_facility: bool,
     output: str,
+    trace: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -62,35 +66,38 @@ def nearest(
     channel = connect()
     set_alarm(options.time_limit_s)
     click.get_current_context().with_resource(watched(channel))
-    on_root(channel, lambda: _check(options, graph, facilities, output))
+    on_root(channel, lambda: _check(options, graph, facilities, output, trace))
     read_s, count = 0.0, 0
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.many.sources import sources_of
 
         nonlocal read_s, count
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        with span("read"):
+            whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
         found = sources_of(facilities, whole.numbering, whole.name, "facility")
         read_s, count = time.monotonic() - start, len(found)
         return whole, found
 
-    found = solve_from_facilities(channel, load, options, to_facility=to_facility)
-    on_root(channel, lambda: _save(found, output))
+    with traced(channel, trace):
+        found = solve_from_facilities(channel, load, options, to_facility=to_facility)
+        with span("write"):
+            on_root(channel, lambda: _save(found, output))
     if found is not None:
         total_s = time.monotonic() - start
         seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
         show.timed_answer(_rows(graph, found, count, output), seconds, as_json=as_json)
 
 
-def _check(options: Options, graph: str, facilities: str, output: str) -> None:
+def _check(options: Options, graph: str, facilities: str, output: str, trace: str | None) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
-    from groute_py.system.atomic_file import check_apart
 
     options.check()
     check_table(Path(output), (".npz",))
-    check_apart({"GRAPH": graph, "--output": output})
-    check_apart({"--facilities": facilities.removeprefix("@"), "--output": output})
+    outputs = {"--output": output, "--trace": trace}
+    check_trace({"GRAPH": graph, **outputs})
+    check_trace({"--facilities": facilities.removeprefix("@"), **outputs})
 
 
 def _save(found: NearestFacilities | None, output: str) -> None:

@@ -12,8 +12,10 @@ from groute_py.cli import show
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import MEMORY, size_of
+from groute_py.cli.trace import check_trace, trace_option, traced
 from groute_py.cli.watch import watched
 from groute_py.many.request import Request
+from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,12 +36,14 @@ if TYPE_CHECKING:
 @click.option("--paths", is_flag=True, help="Find the paths too.")
 @options_from(Request, "route", memory_limit={"help": MEMORY})
 @click.option("-o", "--output", required=True, help="Save a line for each pair: .csv .parquet.")
+@trace_option
 @reading_options
 def route(
     graph: str,
     pairs: str,
     paths: bool,
     output: str,
+    trace: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -57,37 +61,39 @@ def route(
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices)
-    on_root(channel, lambda: _check(request, graph, pairs, output))
+    on_root(channel, lambda: _check(request, graph, pairs, output, trace))
     read_s = 0.0
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.io.pairs import read_pairs_in
 
         nonlocal read_s
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        with span("read"):
+            whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
         found = read_pairs_in(Path(pairs), whole.numbering, whole.name)
         read_s = time.monotonic() - start
         return whole, found
 
-    with show.row_progress("routes, by sources") as progress:
-        routes = solve_routes(channel, load, request, paths=paths, progress=progress)
-    on_root(channel, lambda: _save(routes, output))
+    with traced(channel, trace):
+        with show.row_progress("routes, by sources") as progress:
+            routes = solve_routes(channel, load, request, paths=paths, progress=progress)
+        with span("write"):
+            on_root(channel, lambda: _save(routes, output))
     if routes is not None:
         total_s = time.monotonic() - start
         seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
         show.timed_answer(_rows(graph, routes, output), seconds, as_json=as_json)
 
 
-def _check(request: Request, graph: str, pairs: str, output: str) -> None:
+def _check(request: Request, graph: str, pairs: str, output: str, trace: str | None) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.io.pairs import check_pairs_file
     from groute_py.jobs.forms import check_table
-    from groute_py.system.atomic_file import check_apart
 
     request.check()
     check_pairs_file(Path(pairs))
     check_table(Path(output))
-    check_apart({"GRAPH": graph, "--pairs": pairs, "--output": output})
+    check_trace({"GRAPH": graph, "--pairs": pairs, "--output": output, "--trace": trace})
 
 
 def _save(routes: Routes | None, output: str) -> None:

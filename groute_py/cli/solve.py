@@ -18,9 +18,11 @@ from groute_py.cli import telemetry as telemetering
 from groute_py.cli.options import cache_value
 from groute_py.cli.signals import on_signal
 from groute_py.cli.solve_answer import rows_of, show_rows
+from groute_py.cli.trace import traced
 from groute_py.cli.watch import watched
 from groute_py.engine.options import LONGEST_LIMIT_S, Options
 from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
+from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from groute_py.engine.solver import SourceSolver
@@ -42,6 +44,7 @@ def run(
     check: bool,
     trials: int,
     telemetry: str | None,
+    trace: str | None,
     as_json: bool,
     undirected: bool,
     columns: Columns,
@@ -56,6 +59,7 @@ def run(
         check: whether to verify it.
         trials: how often to solve.
         telemetry: the file that the use of the GPUs goes to, or None.
+        trace: the file of what each rank did when, or None.
         as_json: how to show it.
         undirected, columns, cache: how to read the graph.
         choices: of `Options`.
@@ -75,45 +79,48 @@ def run(
     set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
     click.get_current_context().with_resource(watched(channel))
 
-    files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry}
+    files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry, "--trace": trace}
     on_root(channel, lambda: _check_before_reading(options, files, output_format))
-    with show.progress(f"reading {graph}") as progress:
-        supply = supply_of(
-            graph,
-            channel,
-            whole=check or options.renumbers,
-            undirected=undirected,
-            reverse=options.reverse,
-            cache=cache_value(cache),
-            progress=progress,
-            columns=columns,
-            prepare=options.keeps_prepared,
-        )
-    read_s = time.monotonic() - start
-    with SourceSolver(supply, channel, options) as solver:
-        begin, ends = on_root(channel, lambda: _vertices(solver, source, targets))
-        wanted = [] if output else ends  # a saved answer is complete
+    with traced(channel, trace):
+        with span("read"), show.progress(f"reading {graph}") as progress:
+            supply = supply_of(
+                graph,
+                channel,
+                whole=check or options.renumbers,
+                undirected=undirected,
+                reverse=options.reverse,
+                cache=cache_value(cache),
+                progress=progress,
+                columns=columns,
+                prepare=options.keeps_prepared,
+            )
+        read_s = time.monotonic() - start
+        with SourceSolver(supply, channel, options) as solver:
+            begin, ends = on_root(channel, lambda: _vertices(solver, source, targets))
+            wanted = [] if output else ends  # a saved answer is complete
 
-        def solved() -> Result | None:
-            try:
-                result = solver.sssp(begin, wanted)
-            except NegativeCycleError:
-                on_root(channel, lambda: _mark_negative_cycle(output, output_format))
-                raise
-            if check:
-                on_root(channel, lambda: _verify(supply, result, options))
-            return result
+            def solved() -> Result | None:
+                try:
+                    result = solver.sssp(begin, wanted)
+                except NegativeCycleError:
+                    on_root(channel, lambda: _mark_negative_cycle(output, output_format))
+                    raise
+                if check:
+                    with span("verify"):
+                        on_root(channel, lambda: _verify(supply, result, options))
+                return result
 
-        times: list[float] = []
-        result: Result | None = None
-        with telemetering.record(telemetry, solver.gpu) as record:
-            for _ in range(trials):
-                result = solved()
-                times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
-        gpus = telemetering.report(channel, record, telemetry)
-        paths = on_root(
-            channel, lambda: _finish(solver.facts.name, result, targets, output, output_format)
-        )
+            times: list[float] = []
+            result: Result | None = None
+            with telemetering.record(telemetry, solver.gpu) as record:
+                for _ in range(trials):
+                    result = solved()
+                    known = result.statistics["seconds"] if result is not None else {"solve": 0.0}
+                    times.append(known["solve"])
+            gpus = telemetering.report(channel, record, telemetry)
+            paths = on_root(
+                channel, lambda: _finish(solver.facts.name, result, targets, output, output_format)
+            )
     if result is None:
         return
     seconds = {"read": read_s, **result.statistics["seconds"]}
@@ -122,7 +129,7 @@ def run(
     rows |= {"verified": check} if check else {}
     rows |= {"output": output} if output else {}
     rows |= {"telemetry": gpus} if telemetry else {}
-    show_rows(rows, paths, as_json=as_json, aside=_is_stdout(output) or _is_stdout(telemetry))
+    show_rows(rows, paths, as_json=as_json, aside=any(map(_is_stdout, (output, telemetry, trace))))
 
 
 def set_alarm(time_limit_s: float | None) -> None:
@@ -145,13 +152,14 @@ def _check_before_reading(options: Options, files: dict[str, str | None], form: 
     options.check()
     if options.coordinates is not None and not is_file_there(options.coordinates):
         raise InputError(f"{options.coordinates}: no such file of coordinates")
-    output, telemetry = files["--output"], files["--telemetry"]
+    output = files["--output"]
     if output is not None:
         check_output(output, form)
     elif form is not None:
         raise InputError(f"--output-format {form} needs --output FILE")
-    if telemetry is not None:
-        check_writable(Path(telemetry))
+    for name in ("--telemetry", "--trace"):
+        if (file := files[name]) is not None:
+            check_writable(Path(file))
     check_apart({**files, "--coordinates": options.coordinates})
 
 
@@ -195,7 +203,8 @@ def _finish(
     assert result is not None
     paths = [_path(graph, result, target) for target in targets]
     if output is not None:
-        result.save(output, output_format)
+        with span("write"):
+            result.save(output, output_format)
     return paths
 
 

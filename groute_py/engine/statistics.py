@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groute_py.device.base import Counters
+from groute_py.system.trace import recorder
 
 
 @dataclass(frozen=True)
@@ -118,4 +119,7 @@ class Stopwatch:
         try:
             yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+            end = time.perf_counter()
+            self.seconds[name] = self.seconds.get(name, 0.0) + end - start
+            if (record := recorder()) is not None:
+                record.span(name, start, end)

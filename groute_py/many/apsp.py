@@ -31,6 +31,7 @@ from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
+from groute_py.system.trace import span
 
 Progress = Callable[[int, int], None]
 """Takes how many rows are done, and of how many."""
@@ -132,13 +133,14 @@ def deliver(
     done = 0
     with closing(solving.blocks(job.sources[own], job.targets)) as blocks:
         while True:
-            with collective(channel):
+            with collective(channel), span("solve"):
                 block = next(blocks, None)
             spans = channel.gather(None if block is None else (block.first, len(block.distances)))
             if all(span is None for span in spans):
                 return solving.label
-            rows = _collected(channel, block, job)
-            with collective(channel):
+            with span("download"):
+                rows = _collected(channel, block, job)
+            with collective(channel), span("write"):
                 if sink is not None:
                     _take(sink, job, positions, spans, rows)
             done += sum(span[1] for span in spans if span is not None)
@@ -157,7 +159,7 @@ def reduce(
     """What is left of all rows, and what they were solved on, on rank 0. Collective."""
     positions = part_of(job, np.arange(len(job.sources)), channel.rank, channel.size)
     found = Reduction.of(len(job.sources), job.graph.weights.dtype)
-    with collective(channel):
+    with collective(channel), span("solve"):
         solving = _solving(job, channel)
         found_rows = solving.summaries(
             job.sources[positions], histogram=histogram, reciprocals=reciprocals
@@ -243,10 +245,10 @@ def _take(
     rows: list[RowBlock | None],
 ) -> None:
     """Give the sink a block of each rank that has one: ``spans`` has its first row and its rows."""
-    for rank, (span, block) in enumerate(zip(spans, rows, strict=True)):
-        if span is not None and block is not None:
+    for rank, (taken, block) in enumerate(zip(spans, rows, strict=True)):
+        if taken is not None and block is not None:
             theirs = part_of(job, positions, rank, len(spans))
-            sink.take(theirs[span[0] : sum(span)], block)
+            sink.take(theirs[taken[0] : sum(taken)], block)
 
 
 def _solving(job: Job, channel: Channel) -> Solving:
