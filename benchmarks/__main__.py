@@ -9,6 +9,7 @@
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
     python -m benchmarks --device cuda --many
     python -m benchmarks --device cuda --centrality
+    python -m benchmarks --documents --quick
 
 If a case fails, the others still run, and the command ends with the exit code of the first failure:
 3 for a wrong answer, otherwise the codes of groute-py's command line.
@@ -24,6 +25,7 @@ import click
 
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
 from benchmarks.centrality import measure_centralities
+from benchmarks.documents import measure_documents
 from benchmarks.many import measure_many
 from benchmarks.measure import measure
 from benchmarks.plan import Plan
@@ -45,6 +47,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--case", "names", multiple=True, help="See benchmarks/cases.py, or reading[:SPEC].")
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
+@click.option("--documents", is_flag=True, help="The source documents' tables.")
 @click.option("--quick", is_flag=True, help="A few small cases.")
 @click.option("--methods", "every", is_flag=True, help="Each method, on graphs that suit it.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
@@ -65,6 +68,7 @@ def main(
     names: tuple[str, ...],
     many: bool,
     centrality: bool,
+    documents: bool,
     quick: bool,
     every: bool,
     repeat: int,
@@ -86,6 +90,10 @@ def main(
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
+        if documents:
+            if many or centrality or any((every, ranks, series, prepare)):
+                raise InputError("--documents goes with --device, --case, --quick and --repeat")
+            context.exit(measure_documents(device, names, repeat, output, commit, quick=quick))
         if many or centrality:
             others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
             if any(others) or order != "auto" or (many and centrality):
