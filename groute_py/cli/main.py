@@ -41,6 +41,7 @@ from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
 from groute_py.system.atomic_file import FULL
+from groute_py.system.clock import Clock, process_age_s, running
 from groute_py.system.environment import place
 from groute_py.system.streams import STDOUT
 
@@ -86,7 +87,8 @@ def main() -> NoReturn:
     sys.unraisablehook = raise_dropped
     warnings.showwarning = warning
     try:
-        commands.main(standalone_mode=False)
+        with running(Clock("start", process_age_s())):
+            commands.main(standalone_mode=False)
         be_done()
     except click.ClickException as error:
         _end_in_order(printable(error.format_message()), 2, _usage(error))

@@ -37,13 +37,15 @@ def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool 
         click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}", err=aside)
 
 
-def timed_answer(rows: dict[str, Any], seconds: dict[str, float], *, as_json: bool) -> None:
+def timed_answer(
+    rows: dict[str, Any], seconds: dict[str, float], *, as_json: bool, aside: bool = False
+) -> None:
     """As `answer`, with seconds by phase: in a table as a line of milliseconds."""
     if as_json:
-        answer({**rows, "seconds": seconds}, as_json=True)
+        answer({**rows, "seconds": seconds}, as_json=True, aside=aside)
         return
     time = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
-    answer({**rows, "time": time}, as_json=False)
+    answer({**rows, "time": time}, as_json=False, aside=aside)
 
 
 def finite(number: float) -> float | None:
