@@ -13,10 +13,14 @@ from functools import cache, update_wrapper
 from threading import RLock
 from typing import Any, cast
 
+from groute_py.kernels.cpu.ahead import AheadCache
 from groute_py.system import clock
 
 BLAS = "scipy.linalg"
 """Numba looks for BLAS there. That takes 0.2 s, and no kernel multiplies matrices."""
+
+KERNELS: list[Kernel] = []
+"""All kernels of the modules that have been imported."""
 
 _lock = RLock()
 
@@ -33,6 +37,7 @@ class Kernel:
         update_wrapper(self, function)
         self._function, self._is_inlined = function, is_inlined
         self._dispatcher: Any = None
+        KERNELS.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the form of the arguments' types, which is compiled or taken from the cache."""
@@ -44,7 +49,9 @@ class Kernel:
         with _lock:
             if self._dispatcher is None:
                 options = {"forceinline": True} if self._is_inlined else {}
-                self._dispatcher = _njit()(cache=True, nogil=True, **options)(self._function)
+                made = _njit()(cache=True, nogil=True, **options)(self._function)
+                made._cache = AheadCache(self._function, made._cache)
+                self._dispatcher = made
             return self._dispatcher
 
     @property
