@@ -30,6 +30,7 @@ from groute_py.cli.info import info
 from groute_py.cli.launch import launch
 from groute_py.cli.matrix import matrix
 from groute_py.cli.nearest import nearest
+from groute_py.cli.phase_line import phase_line
 from groute_py.cli.plan import plan
 from groute_py.cli.prepare import prepare
 from groute_py.cli.query import query
@@ -87,7 +88,8 @@ def main() -> NoReturn:
     sys.unraisablehook = raise_dropped
     warnings.showwarning = warning
     try:
-        with running(Clock("start", process_age_s())):
+        clock = Clock("start", process_age_s())
+        with running(clock), phase_line(clock):
             commands.main(standalone_mode=False)
         be_done()
     except click.ClickException as error:

@@ -56,6 +56,10 @@ class Clock:
         finally:
             self.enter(before)
 
+    def now(self) -> tuple[str, float]:
+        """The phase that it is in, and the seconds since the last begin or end of one."""
+        return self._phase, time.monotonic() - self._since
+
     def seconds(self) -> dict[str, float]:
         """Seconds by phase in the order of their begin, and their sum as ``total``."""
         self.enter(self._phase)
