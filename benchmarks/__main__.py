@@ -9,6 +9,7 @@
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
     python -m benchmarks --device cuda --many
     python -m benchmarks --device cuda --centrality
+    python -m benchmarks --start
 
 If a case fails, the others still run, and the command ends with the exit code of the first failure:
 3 for a wrong answer, otherwise the codes of groute-py's command line.
@@ -30,6 +31,7 @@ from benchmarks.plan import Plan
 from benchmarks.ranks import measure_on_ranks
 from benchmarks.reading import measure_reading
 from benchmarks.report import Book, Record
+from benchmarks.start import measure_start
 from groute_py.comm.connect import abort_all, connect
 from groute_py.engine.agree import on_root
 from groute_py.engine.supply.whole import Whole
@@ -45,6 +47,8 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--case", "names", multiple=True, help="See benchmarks/cases.py, or reading[:SPEC].")
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
+@click.option("--start", is_flag=True, help="Whole processes; see benchmarks/start.py.")
+@click.option("--cold", is_flag=True, help="With --start: also without files in memory.")
 @click.option("--quick", is_flag=True, help="A few small cases.")
 @click.option("--methods", "every", is_flag=True, help="Each method, on graphs that suit it.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
@@ -65,6 +69,8 @@ def main(
     names: tuple[str, ...],
     many: bool,
     centrality: bool,
+    start: bool,
+    cold: bool,
     quick: bool,
     every: bool,
     repeat: int,
@@ -86,13 +92,16 @@ def main(
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
-        if many or centrality:
-            others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
-            if any(others) or order != "auto" or (many and centrality):
-                what = "--many" if many else "--centrality"
-                raise InputError(f"{what} goes with --device, --case, --repeat, --output, --commit")
-            run = measure_many if many else measure_centralities
-            context.exit(run(device, names, repeat, output, commit))
+        others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
+        if (own := _own_cases(many, centrality, start)) is not None:
+            if any(others) or order != "auto" or (cold and not start):
+                raise InputError(f"{own} goes with --device, --case, --repeat, --output, --commit")
+            given = (device, names, repeat, output, commit)
+            if start:
+                context.exit(measure_start(*given, cold=cold))
+            context.exit((measure_many if many else measure_centralities)(*given))
+        if cold:
+            raise InputError("--cold goes with --start")
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
         book = Book(output, cases, device, repeat, commit)
@@ -110,6 +119,19 @@ def main(
     if place().rank == 0:
         click.echo(book.shown())
     context.exit(book.exit_code)
+
+
+def _own_cases(many: bool, centrality: bool, start: bool) -> str | None:
+    """The option that measures other cases than solves, if one is given.
+
+    Raises:
+        InputError: two are given.
+    """
+    flags = {"--many": many, "--centrality": centrality, "--start": start}
+    given = [name for name, is_given in flags.items() if is_given]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} exclude each other; give one")
+    return given[0] if given else None
 
 
 def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.solve import set_alarm
@@ -53,32 +52,34 @@ def nearest(
     Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
     equally near, the one with the lowest id is taken.
     """
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.nearest import solve_from_facilities
 
-    start = time.monotonic()
+    timing.begin("mpi")
     options = Options(**choices)
     channel = connect()
     set_alarm(options.time_limit_s)
     click.get_current_context().with_resource(watched(channel))
+    timing.begin("solve")
     on_root(channel, lambda: _check(options, graph, facilities, output))
-    read_s, count = 0.0, 0
+    count = 0
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.many.sources import sources_of
 
-        nonlocal read_s, count
+        nonlocal count
         whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
         found = sources_of(facilities, whole.numbering, whole.name, "facility")
-        read_s, count = time.monotonic() - start, len(found)
+        count = len(found)
         return whole, found
 
     found = solve_from_facilities(channel, load, options, to_facility=to_facility)
+    timing.begin("write")
     on_root(channel, lambda: _save(found, output))
+    seconds = timing.seconds_of(channel)
     if found is not None:
-        total_s = time.monotonic() - start
-        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
         show.timed_answer(_rows(graph, found, count, output), seconds, as_json=as_json)
 
 
