@@ -10,6 +10,7 @@
     python -m benchmarks --device cuda --many
     python -m benchmarks --device cuda --centrality
     python -m benchmarks --documents --quick
+    python -m benchmarks --start
 
 If a case fails, the others still run, and the command ends with the exit code of the first failure:
 3 for a wrong answer, otherwise the codes of groute-py's command line.
@@ -32,6 +33,7 @@ from benchmarks.plan import Plan
 from benchmarks.ranks import measure_on_ranks
 from benchmarks.reading import measure_reading
 from benchmarks.report import Book, Record
+from benchmarks.start import measure_start
 from groute_py.comm.connect import abort_all, connect
 from groute_py.engine.agree import on_root
 from groute_py.engine.supply.whole import Whole
@@ -48,6 +50,8 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
 @click.option("--documents", is_flag=True, help="The source documents' tables.")
+@click.option("--start", is_flag=True, help="Whole processes; see benchmarks/start.py.")
+@click.option("--cold", is_flag=True, help="With --start: also without files in memory.")
 @click.option("--quick", is_flag=True, help="A few small cases.")
 @click.option("--methods", "every", is_flag=True, help="Each method, on graphs that suit it.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
@@ -69,6 +73,8 @@ def main(
     many: bool,
     centrality: bool,
     documents: bool,
+    start: bool,
+    cold: bool,
     quick: bool,
     every: bool,
     repeat: int,
@@ -91,16 +97,21 @@ def main(
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
         if documents:
-            if many or centrality or any((every, ranks, series, prepare)):
+            if (own_cases := _own_cases(many, centrality, start)) is not None:
+                raise InputError(f"--documents does not go with {own_cases}")
+            if any((every, ranks, series, prepare, cold)):
                 raise InputError("--documents goes with --device, --case, --quick and --repeat")
             context.exit(measure_documents(device, names, repeat, output, commit, quick=quick))
-        if many or centrality:
-            others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
-            if any(others) or order != "auto" or (many and centrality):
-                what = "--many" if many else "--centrality"
-                raise InputError(f"{what} goes with --device, --case, --repeat, --output, --commit")
-            run = measure_many if many else measure_centralities
-            context.exit(run(device, names, repeat, output, commit))
+        others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
+        if (own := _own_cases(many, centrality, start)) is not None:
+            if any(others) or order != "auto" or (cold and not start):
+                raise InputError(f"{own} goes with --device, --case, --repeat, --output, --commit")
+            given = (device, names, repeat, output, commit)
+            if start:
+                context.exit(measure_start(*given, cold=cold))
+            context.exit((measure_many if many else measure_centralities)(*given))
+        if cold:
+            raise InputError("--cold goes with --start")
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
         book = Book(output, cases, device, repeat, commit)
@@ -118,6 +129,19 @@ def main(
     if place().rank == 0:
         click.echo(book.shown())
     context.exit(book.exit_code)
+
+
+def _own_cases(many: bool, centrality: bool, start: bool) -> str | None:
+    """The option that measures other cases than solves, if one is given.
+
+    Raises:
+        InputError: two are given.
+    """
+    flags = {"--many": many, "--centrality": centrality, "--start": start}
+    given = [name for name, is_given in flags.items() if is_given]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} exclude each other; give one")
+    return given[0] if given else None
 
 
 def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:

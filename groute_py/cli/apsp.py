@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from groute_py.arguments import check_choice
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import (
     cache_options,
     column_options,
@@ -21,11 +20,10 @@ from groute_py.cli.options import (
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
-from groute_py.cli.trace import check_trace, trace_option, traced
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.errors import InputError
 from groute_py.many.request import Request
-from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -78,11 +76,12 @@ def apsp(
     Rows are saved as they are found (--output), reduced to a few numbers (--reduce), or only
     counted. What is finished when a run ends early stays in OUTPUT.partial, for --resume.
     """
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
 
-    start = time.monotonic()
+    timing.begin("mpi")
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
@@ -94,6 +93,7 @@ def apsp(
         "--trace": trace,
     }
     on_root(channel, lambda: _check(request, what, files, resume))
+    begin_trace(channel, trace)
 
     def load() -> Any:
         from groute_py.many.sources import sources_of
@@ -103,20 +103,18 @@ def apsp(
             return whole, None
         return whole, sources_of(sources, whole.numbering, whole.name)
 
-    with traced(channel, trace):
-        with span("read"):
-            job = prepare(channel, load, request)
-        read_s = time.monotonic() - start
-        with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
-            if output is not None and what == "none":
-                rows = save_rows(channel, job, Path(output), resume, progress)
-            else:
-                rows = _reduce(channel, job, what, progress)
-    if channel.rank > 0:
-        return
-    solve_s = time.monotonic() - start - read_s
-    seconds = {"read": read_s, "solve": solve_s, "total": time.monotonic() - start}
-    _show(job, rows, seconds, as_json)
+    timing.begin("plan")
+    job = prepare(channel, load, request)
+    timing.begin("solve")
+    with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
+        if output is not None and what == "none":
+            rows = save_rows(channel, job, Path(output), resume, progress)
+        else:
+            rows = _reduce(channel, job, what, progress)
+    write_trace(channel, trace)
+    seconds = timing.seconds_of(channel)
+    if channel.rank == 0:
+        _show(job, rows, seconds, as_json)
 
 
 def _check(request: Request, what: str, files: dict[str, str | None], resume: bool) -> None:
@@ -175,13 +173,8 @@ def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bo
         "algorithm": job.choice.algorithm,
         "reason": job.choice.reason,
         **rows,
-        "seconds": seconds,
     }
-    if not as_json:
-        answer["time"] = ", ".join(
-            f"{k} {1e3 * s:.1f} ms" for k, s in answer.pop("seconds").items()
-        )
-        if "histogram" in answer:
-            parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in answer["histogram"])
-            answer["histogram"] = "; ".join(parts)
-    show.answer(answer, as_json=as_json)
+    if not as_json and "histogram" in answer:
+        parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in answer["histogram"])
+        answer["histogram"] = "; ".join(parts)
+    show.timed_answer(answer, seconds, as_json=as_json)

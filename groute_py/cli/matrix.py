@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
-from groute_py.cli.trace import check_trace, trace_option, traced
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.many.request import Request
-from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,17 +63,19 @@ def matrix(
     Only the columns of the targets are kept, and leave a GPU. What is finished when a run ends
     early stays in OUTPUT.partial, for --resume.
     """
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
 
-    start = time.monotonic()
+    timing.begin("mpi")
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere")
     named = {"--from": sources.removeprefix("@"), "--to": targets.removeprefix("@")}
     on_root(channel, lambda: _check(request, {"GRAPH": graph, **named}, output, trace))
+    begin_trace(channel, trace)
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.many.sources import sources_of
@@ -88,15 +88,14 @@ def matrix(
 
         return sources_of(targets, whole.numbering, whole.name, "target")
 
-    with traced(channel, trace):
-        with span("read"):
-            job = prepare(channel, load, request, targets_in)
-        read_s = time.monotonic() - start
-        with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
-            rows = save_rows(channel, job, Path(output), resume, progress)
+    timing.begin("plan")
+    job = prepare(channel, load, request, targets_in)
+    timing.begin("solve")
+    with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
+        rows = save_rows(channel, job, Path(output), resume, progress)
+    write_trace(channel, trace)
+    seconds = timing.seconds_of(channel)
     if channel.rank == 0:
-        total_s = time.monotonic() - start
-        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
         _show(job, rows, seconds, as_json)
 
 

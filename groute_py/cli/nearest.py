@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.solve import set_alarm
-from groute_py.cli.trace import check_trace, trace_option, traced
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.engine.options import Options
-from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,35 +55,36 @@ def nearest(
     Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
     equally near, the one with the lowest id is taken.
     """
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.nearest import solve_from_facilities
 
-    start = time.monotonic()
+    timing.begin("mpi")
     options = Options(**choices)
     channel = connect()
     set_alarm(options.time_limit_s)
     click.get_current_context().with_resource(watched(channel))
+    timing.begin("solve")
     on_root(channel, lambda: _check(options, graph, facilities, output, trace))
-    read_s, count = 0.0, 0
+    begin_trace(channel, trace)
+    count = 0
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.many.sources import sources_of
 
-        nonlocal read_s, count
-        with span("read"):
-            whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        nonlocal count
+        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
         found = sources_of(facilities, whole.numbering, whole.name, "facility")
-        read_s, count = time.monotonic() - start, len(found)
+        count = len(found)
         return whole, found
 
-    with traced(channel, trace):
-        found = solve_from_facilities(channel, load, options, to_facility=to_facility)
-        with span("write"):
-            on_root(channel, lambda: _save(found, output))
+    found = solve_from_facilities(channel, load, options, to_facility=to_facility)
+    timing.begin("write")
+    on_root(channel, lambda: _save(found, output))
+    write_trace(channel, trace)
+    seconds = timing.seconds_of(channel)
     if found is not None:
-        total_s = time.monotonic() - start
-        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
         show.timed_answer(_rows(graph, found, count, output), seconds, as_json=as_json)
 
 

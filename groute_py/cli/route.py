@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import MEMORY, size_of
-from groute_py.cli.trace import check_trace, trace_option, traced
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.many.request import Request
-from groute_py.system.trace import span
+from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,36 +51,34 @@ def route(
     **choices: Any,
 ) -> None:
     """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request."""
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.route import solve_routes
 
-    start = time.monotonic()
+    timing.begin("mpi")
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices)
     on_root(channel, lambda: _check(request, graph, pairs, output, trace))
-    read_s = 0.0
+    begin_trace(channel, trace)
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.io.pairs import read_pairs_in
 
-        nonlocal read_s
-        with span("read"):
-            whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
-        found = read_pairs_in(Path(pairs), whole.numbering, whole.name)
-        read_s = time.monotonic() - start
-        return whole, found
+        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        with phase("read"):
+            return whole, read_pairs_in(Path(pairs), whole.numbering, whole.name)
 
-    with traced(channel, trace):
-        with show.row_progress("routes, by sources") as progress:
-            routes = solve_routes(channel, load, request, paths=paths, progress=progress)
-        with span("write"):
-            on_root(channel, lambda: _save(routes, output))
+    timing.begin("solve")
+    with show.row_progress("routes, by sources") as progress:
+        routes = solve_routes(channel, load, request, paths=paths, progress=progress)
+    timing.begin("write")
+    on_root(channel, lambda: _save(routes, output))
+    write_trace(channel, trace)
+    seconds = timing.seconds_of(channel)
     if routes is not None:
-        total_s = time.monotonic() - start
-        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
         show.timed_answer(_rows(graph, routes, output), seconds, as_json=as_json)
 
 

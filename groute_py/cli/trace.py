@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,23 +25,27 @@ def check_trace(files: dict[str, str | None]) -> None:
     check_apart(files)
 
 
-@contextmanager
-def traced(channel: Channel, file: str | None) -> Iterator[None]:
-    """Record the block on all ranks, and write the trace behind it. Collective.
+def begin_trace(channel: Channel, file: str | None) -> None:
+    """Record from now on what each rank does, if there is a file for it. Collective."""
+    from groute_py.engine.chrome_trace import clocks
+    from groute_py.system.clock import Record, current
 
-    Nothing is written if the block raises.
-    """
-    if file is None:
-        yield
-        return
+    if file is not None and (clock := current()) is not None:
+        clock.record = Record(clocks=clocks(channel))
+
+
+def write_trace(channel: Channel, file: str | None) -> None:
+    """Write what was recorded, on rank 0. Collective."""
     from groute_py.engine.agree import on_root
-    from groute_py.engine.chrome_trace import chrome_trace, clocks
-    from groute_py.system.trace import Recorder, recording
+    from groute_py.engine.chrome_trace import chrome_trace
+    from groute_py.system.clock import current
 
-    record, compared = Recorder(), clocks(channel)
-    with recording(record):
-        yield
-    records = channel.gather(record)
+    clock = current()
+    if file is None or clock is None or clock.record is None:
+        return
+    clock.seconds()  # ends the span of the phase that it is in
+    records, compared = channel.gather(clock.record), clock.record.clocks
+    clock.record = None
     names = [f"rank {rank}" for rank in range(channel.size)]
     on_root(channel, lambda: _write(chrome_trace(records, compared, names), Path(file)))
 

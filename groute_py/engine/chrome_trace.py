@@ -8,14 +8,27 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from groute_py.comm.base import Channel
-from groute_py.system.trace import Recorder
+from groute_py.system.clock import Record
 
 PHASES = (
-    *("read", "check", "contract", "partition", "compile", "upload", "solve", "rounds"),
-    *("predecessors", "download", "verify", "write"),
+    *(
+        "start",
+        "import",
+        "mpi",
+        "read",
+        "check",
+        "contract",
+        "plan",
+        "partition",
+        "device",
+        "compile",
+    ),
+    *("upload", "solve", "rounds"),
+    *("predecessors", "download", "verify", "write", "answer"),
 )
 """The rows, from above; others follow."""
 
@@ -48,11 +61,11 @@ def clocks(channel: Channel) -> list[Clock]:
     """
     lows, highs = [-math.inf] * channel.size, [math.inf] * channel.size
     for _ in range(ROUNDS):
-        before = time.perf_counter()
+        before = time.monotonic()
         channel.gather(None)
-        between = time.perf_counter()
+        between = time.monotonic()
         channel.gather(None)
-        after = time.perf_counter()
+        after = time.monotonic()
         stamps = channel.gather((before, between, after))
         first, _, last = stamps[0]
         for rank, (_, own, _) in enumerate(stamps):
@@ -63,7 +76,7 @@ def clocks(channel: Channel) -> list[Clock]:
     return [Clock(0.0, 0.0), *others[1:]]
 
 
-def chrome_trace(records: list[Recorder], clocks: list[Clock], names: list[str]) -> Event:
+def chrome_trace(records: list[Record], clocks: Sequence[Clock], names: list[str]) -> Event:
     """The trace of all ranks, to be written as JSON.
 
     Args:
@@ -93,7 +106,7 @@ def chrome_trace(records: list[Recorder], clocks: list[Clock], names: list[str])
     }
 
 
-def _rows(records: list[Recorder]) -> dict[str, int]:
+def _rows(records: list[Record]) -> dict[str, int]:
     """The number of each phase that occurs on some rank."""
     found = {NAMES.get(phase, phase) for record in records for phase, _, _ in record.spans}
     ordered = [phase for phase in PHASES if phase in found]
@@ -115,7 +128,7 @@ def _named(rank: int, name: str, rows: dict[str, int]) -> list[Event]:
     ]
 
 
-def _timed(rank: int, record: Recorder, start: float, rows: dict[str, int]) -> list[Event]:
+def _timed(rank: int, record: Record, start: float, rows: dict[str, int]) -> list[Event]:
     """Spans and counters, in microseconds since the first event of all ranks."""
     events: list[Event] = []
     for phase, begin, end in record.spans:

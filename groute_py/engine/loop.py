@@ -19,7 +19,8 @@ from groute_py.comm.base import Buffer, Channel
 from groute_py.comm.team import Team
 from groute_py.comm.termination import Ballot, Coordinator, Verdict
 from groute_py.errors import GrouteError, TimeLimitError, everywhere
-from groute_py.system.trace import Recorder, recorder
+from groute_py.system.clock import Record
+from groute_py.system.trace import recorder
 
 PATIENCE, NAP_S = 100, 5e-5
 """Polls of a rank without work before it pauses between polls, and the pause."""
@@ -104,7 +105,7 @@ def _work(
     limit, votes, open_vote, idle = pace.lead * task.bucket_width(), 0, False, 0
     record = recorder()
     while True:
-        begun = time.perf_counter() if record is not None else 0.0
+        begun = time.monotonic() if record is not None else 0.0
         arrived = channel.receive(task.memory)
         for message in arrived:
             task.merge(message)
@@ -139,9 +140,9 @@ def _work(
             time.sleep(NAP_S if idle > PATIENCE else 0)
 
 
-def _recorded(record: Recorder, begun: float, task: Task, channel: Channel) -> None:
+def _recorded(record: Record, begun: float, task: Task, channel: Channel) -> None:
     """Record a round that began then, and what the counters stand at behind it."""
-    end = time.perf_counter()
+    end = time.monotonic()
     record.span("rounds", begun, end)
     record.count("relaxations", end, task.relaxations())
     record.count("bytes sent", end, int(channel.bytes_sent.sum()))
