@@ -77,7 +77,7 @@ class Row:
 
 
 ALIKE = "random graph of the same size"
-HASHED = "the same roads, weights hashed from the ends of an arc"
+HASHED = "the same roads without parallel arcs, weights hashed from the ends of an arc"
 
 
 def _dijkstra(label: str, graph: str, note: str = "") -> Row:
@@ -151,4 +151,4 @@ ROWS = (
     _dense(4),
     _dense(1500),
 )
-"""Every row that can be measured here; the roads of BAY, COL and NW have no file with weights."""
+"""Every row that can be measured here; those of the roads BAY, COL and NW are left out."""

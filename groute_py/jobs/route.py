@@ -23,7 +23,6 @@ from groute_py.jobs.routes import Routes
 from groute_py.many.apsp import Progress
 from groute_py.many.request import Request
 from groute_py.many.sources import as_vertices, checked
-from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -106,8 +105,7 @@ def solve_routes(
         return (graph.reversed() if request.reverse else graph.to_host()), pairs
 
     graph, pairs = on_root(channel, begin)
-    with span("solve"):
-        return Router(channel, graph, request).solve(pairs, paths=paths, progress=progress)
+    return Router(channel, graph, request).solve(pairs, paths=paths, progress=progress)
 
 
 def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:

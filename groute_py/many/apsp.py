@@ -133,7 +133,7 @@ def deliver(
     done = 0
     with closing(solving.blocks(job.sources[own], job.targets)) as blocks:
         while True:
-            with collective(channel), span("solve"):
+            with collective(channel):
                 block = next(blocks, None)
             spans = channel.gather(None if block is None else (block.first, len(block.distances)))
             if all(span is None for span in spans):
@@ -159,7 +159,7 @@ def reduce(
     """What is left of all rows, and what they were solved on, on rank 0. Collective."""
     positions = part_of(job, np.arange(len(job.sources)), channel.rank, channel.size)
     found = Reduction.of(len(job.sources), job.graph.weights.dtype)
-    with collective(channel), span("solve"):
+    with collective(channel):
         solving = _solving(job, channel)
         found_rows = solving.summaries(
             job.sources[positions], histogram=histogram, reciprocals=reciprocals
