@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from groute_py.jobs.nearest import nearest
     from groute_py.jobs.route import route
     from groute_py.jobs.routes import Routes
+    from groute_py.jobs.snap import Snaps, snap
     from groute_py.jobs.solver import Solver
     from groute_py.many.rows import SourceRows
     from groute_py.results.result import UNREACHED, Result
@@ -69,9 +70,11 @@ _HOMES = {
     "Matrix": "groute_py.jobs.matrix",
     "NearestFacilities": "groute_py.jobs.facilities",
     "Routes": "groute_py.jobs.routes",
+    "Snaps": "groute_py.jobs.snap",
     "matrix": "groute_py.jobs.matrix",
     "nearest": "groute_py.jobs.nearest",
     "route": "groute_py.jobs.route",
+    "snap": "groute_py.jobs.snap",
     "SourceRows": "groute_py.many.rows",
     "UNREACHED": "groute_py.results.result",
     "Result": "groute_py.results.result",
@@ -94,6 +97,7 @@ __all__ = [
     "Routes",
     "RunError",
     "SetupError",
+    "Snaps",
     "Solver",
     "SourceRows",
     "TimeLimitError",
@@ -106,6 +110,7 @@ __all__ = [
     "prepare",
     "read_graph",
     "route",
+    "snap",
     "sssp",
     "verify",
     "write_graph",

@@ -9,6 +9,7 @@ import click
 
 from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.places import Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.watch import watched
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     "--pairs",
     required=True,
     metavar="FILE",
-    help="The pairs: .p2p, or .csv of sources and targets.",
+    help="The pairs: .p2p, or .csv of sources and targets, by their ids or as points.",
 )
+@place_options
 @click.option("--paths", is_flag=True, help="Find the paths too.")
 @options_from(Request, "route", memory_limit={"help": MEMORY})
 @click.option("-o", "--output", required=True, help="Save a line for each pair: .csv .parquet.")
@@ -43,6 +45,7 @@ def route(
     undirected: bool,
     columns: Columns,
     cache: Any,
+    where: Where,
     as_json: bool,
     memory_limit: str | None,
     **choices: Any,
@@ -57,14 +60,16 @@ def route(
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
-    request = Request(**choices)
-    on_root(channel, lambda: _check(request, graph, pairs, output))
+    request, ends = Request(**choices), Ends(graph, where)
+    on_root(channel, lambda: _check(request, ends, graph, pairs, output))
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.io.pairs import read_pairs_in
 
         whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
         with phase("read"):
+            if ends.has_point_pairs:
+                return whole, ends.pairs(whole)
             return whole, read_pairs_in(Path(pairs), whole.numbering, whole.name)
 
     timing.begin("solve")
@@ -74,10 +79,11 @@ def route(
     on_root(channel, lambda: _save(routes, output))
     seconds = timing.seconds_of(channel)
     if routes is not None:
-        show.timed_answer(_rows(graph, routes, output), seconds, as_json=as_json)
+        rows = _rows(graph, routes, output) | ends.rows(as_json=as_json)
+        show.timed_answer(rows, seconds, as_json=as_json)
 
 
-def _check(request: Request, graph: str, pairs: str, output: str) -> None:
+def _check(request: Request, ends: Ends, graph: str, pairs: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.io.pairs import check_pairs_file
     from groute_py.jobs.forms import check_table
@@ -87,6 +93,7 @@ def _check(request: Request, graph: str, pairs: str, output: str) -> None:
     check_pairs_file(Path(pairs))
     check_table(Path(output))
     check_apart({"GRAPH": graph, "--pairs": pairs, "--output": output})
+    ends.check({}, pairs, draws=False)
 
 
 def _save(routes: Routes | None, output: str) -> None:

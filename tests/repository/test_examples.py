@@ -154,6 +154,7 @@ TUTORIALS = [
     "docs/from-scipy.md",
     "docs/from-networkx.md",
     "docs/from-cugraph.md",
+    "docs/reach.md",
 ]
 
 
