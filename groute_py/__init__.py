@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from groute_py.hierarchy.prepared import PreparedGraph
     from groute_py.io.registry import read_graph, write_graph
     from groute_py.jobs.facilities import NearestFacilities
+    from groute_py.jobs.isochrone import isochrone
+    from groute_py.jobs.isochrones import Isochrones
     from groute_py.jobs.matrix import Matrix, matrix
     from groute_py.jobs.nearest import nearest
     from groute_py.jobs.route import route
@@ -67,10 +69,12 @@ _HOMES = {
     "read_graph": "groute_py.io.registry",
     "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
+    "Isochrones": "groute_py.jobs.isochrones",
     "Matrix": "groute_py.jobs.matrix",
     "NearestFacilities": "groute_py.jobs.facilities",
     "Routes": "groute_py.jobs.routes",
     "Snaps": "groute_py.jobs.snap",
+    "isochrone": "groute_py.jobs.isochrone",
     "matrix": "groute_py.jobs.matrix",
     "nearest": "groute_py.jobs.nearest",
     "route": "groute_py.jobs.route",
@@ -89,6 +93,7 @@ __all__ = [
     "GraphError",
     "GrouteError",
     "InputError",
+    "Isochrones",
     "Matrix",
     "NearestFacilities",
     "NegativeCycleError",
@@ -105,6 +110,7 @@ __all__ = [
     "apsp",
     "bfs",
     "generate",
+    "isochrone",
     "matrix",
     "nearest",
     "prepare",

@@ -141,6 +141,12 @@ class Ends:
             self._places = places_of(whole, path, planar=planar, beside=self._graph)
         return self._places
 
+    def has_places(self, whole: Graph) -> bool:
+        """Whether it is known where the vertices lie."""
+        from groute_py.jobs.places import has_places
+
+        return has_places(whole, self._where.coordinates, beside=self._graph)
+
     def rows(self, *, as_json: bool) -> dict[str, Any]:
         """What the answer says of the points: each with its vertex and distance, or a summary."""
         if as_json:

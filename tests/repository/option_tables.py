@@ -26,6 +26,7 @@ COMMAND = "python tests/repository/option_tables.py"
 
 OTHERS: dict[str, type] = {
     "nearest": Options,
+    "isochrone": Options,
     "apsp": Request,
     "matrix": Request,
     "route": Request,
