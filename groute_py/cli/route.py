@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from groute_py.graph.csr import Graph
     from groute_py.io.tables.columns import Columns
+    from groute_py.jobs.places import Places
     from groute_py.jobs.routes import Routes
 
 
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 @place_options
 @click.option("--paths", is_flag=True, help="Find the paths too.")
 @options_from(Request, "route", memory_limit={"help": MEMORY})
-@click.option("-o", "--output", required=True, help="Save a line for each pair: .csv .parquet.")
+@click.option(
+    "-o", "--output", required=True, help="Save a line for each pair: .csv .parquet .geojson."
+)
 @reading_options
 def route(
     graph: str,
@@ -62,21 +65,25 @@ def route(
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request, ends = Request(**choices), Ends(graph, where)
     on_root(channel, lambda: _check(request, ends, graph, pairs, output))
+    drawn = _is_drawn(output)
+    places: list[Places] = []
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.io.pairs import read_pairs_in
 
         whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
         with phase("read"):
+            if drawn:
+                places.append(ends.places(whole))
             if ends.has_point_pairs:
                 return whole, ends.pairs(whole)
             return whole, read_pairs_in(Path(pairs), whole.numbering, whole.name)
 
     timing.begin("solve")
     with show.row_progress("routes, by sources") as progress:
-        routes = solve_routes(channel, load, request, paths=paths, progress=progress)
+        routes = solve_routes(channel, load, request, paths=paths or drawn, progress=progress)
     timing.begin("write")
-    on_root(channel, lambda: _save(routes, output))
+    on_root(channel, lambda: _save(routes, output, places))
     seconds = timing.seconds_of(channel)
     if routes is not None:
         rows = _rows(graph, routes, output) | ends.rows(as_json=as_json)
@@ -91,14 +98,24 @@ def _check(request: Request, ends: Ends, graph: str, pairs: str, output: str) ->
 
     request.check()
     check_pairs_file(Path(pairs))
-    check_table(Path(output))
+    check_table(Path(output), (".geojson",))
     check_apart({"GRAPH": graph, "--pairs": pairs, "--output": output})
-    ends.check({}, pairs, draws=False)
+    ends.check({}, pairs, draws=_is_drawn(output))
 
 
-def _save(routes: Routes | None, output: str) -> None:
+def _is_drawn(output: str) -> bool:
+    """Whether the answer is lines on a map."""
+    return Path(output).suffix == ".geojson"
+
+
+def _save(routes: Routes | None, output: str, places: list[Places]) -> None:
+    from groute_py.jobs.maps.route_lines import write_lines
+
     assert routes is not None
-    routes.save(output)
+    if places:
+        write_lines(routes, Path(output), places[0])
+    else:
+        routes.save(output)
 
 
 def _rows(graph: str, routes: Routes, output: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from support.command import as_json, run_command
 from support.kept_rows import listing
 
+import groute_py
 from groute_py import InputError
 
 GRAPH = "p sp 4 4\na 1 2 5\na 2 3 2\na 3 1 1\na 4 1 4\n"
@@ -108,3 +109,54 @@ def test_points_are_read_before_the_graph() -> None:
 def test_json_has_no_summary() -> None:
     done = run_command("nearest", "it.gr", "--facilities", "points.csv", "-o", "o.csv", "--json")
     assert isinstance(json.loads(done.stdout)["facilities_points"], list)
+
+
+class TestLines:
+    """Routes as GeoJSON."""
+
+    PAIRS = "4,3\n3,4\n2,2\n"
+
+    def test_a_collection(self, place: Path) -> None:
+        (place / "pairs.csv").write_text(self.PAIRS)
+        found = run("route", "it.gr", "--pairs", "pairs.csv", "-o", "out.geojson")
+        assert found["reached_pairs"] == 2
+        there, nowhere, here = json.loads((place / "out.geojson").read_text())["features"]
+        assert there["properties"] == {"source": 4, "target": 3, "distance": 11}
+        assert there["geometry"] == {
+            "type": "LineString",
+            "coordinates": [[5, 0], [0, 0], [1, 0], [1, 1]],
+        }
+        assert nowhere["properties"] == {"source": 3, "target": 4, "distance": None}
+        assert nowhere["geometry"] is None
+        assert here["geometry"]["coordinates"] == [[1, 0], [1, 0]]
+
+    def test_in_python(self, place: Path) -> None:
+        routes = groute_py.route("it.gr", [(3, 2), (0, 1)], paths=True, device="cpu")
+        assert routes is not None
+        with pytest.raises(InputError, match="has no coordinates"):
+            routes.save("out.geojson")
+        object.__setattr__(routes.graph, "attribution", "© they")
+        routes.save("out.geojson", "it.co", planar=True)
+        found = json.loads((place / "out.geojson").read_text())
+        assert found["attribution"] == "© they"
+        assert found["features"][1]["geometry"]["coordinates"] == [[0, 0], [1e6, 0]]
+        alone = groute_py.route("it.gr", [(3, 2)], device="cpu")
+        assert alone is not None
+        with pytest.raises(InputError, match="lines need paths"):
+            alone.save("out.geojson", "it.co")
+
+    def test_beyond_the_date_line(self, place: Path) -> None:
+        (place / "it.co").write_text(
+            "p aux sp co 4\nv 1 179900000 0\nv 2 -179900000 0\nv 3 -179000000 0\nv 4 0 0\n"
+        )
+        (place / "pairs.csv").write_text("1,3\n")
+        run("route", "it.gr", "--pairs", "pairs.csv", "-o", "out.geojson")
+        (line,) = json.loads((place / "out.geojson").read_text())["features"]
+        assert line["geometry"]["coordinates"] == [[179.9, 0], [180.1, 0], [181, 0]]
+
+    def test_without_coordinates(self, place: Path) -> None:
+        (place / "it.co").unlink()
+        (place / "pairs.csv").write_text(self.PAIRS)
+        with pytest.raises(InputError, match="has no coordinates"):
+            run("route", "it.gr", "--pairs", "pairs.csv", "-o", "out.geojson")
+        assert not (place / "out.geojson").exists()
