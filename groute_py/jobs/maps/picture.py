@@ -49,8 +49,14 @@ def figure_of(sheet: Sheet) -> Any:
     axes.set(aspect="equal", xticks=[], yticks=[])
     axes.set_title(sheet.title.replace("$", r"\$"), fontsize=10, loc="left")
     _add_lines(axes, sheet.roads, ROADS, 0.3)
+    for band in reversed(range(len(sheet.labels))):  # the nearest on top
+        for layer in sheet.layers:
+            _add_area(axes, layer, band, sheet.colours[band])
+    for band in reversed(range(len(sheet.labels))):
+        for layer in sheet.layers:
+            _add_lines(axes, layer.lines[band], sheet.colours[band], 0.6)
     for layer in sheet.layers:
-        _add_layer(axes, sheet, layer)
+        axes.plot(*layer.sources.T, "o", color="white", markeredgecolor="black", markersize=5)
     handles = [
         library("matplotlib.patches", DRAWING, "maps").Patch(color=colour, label=f"within {label}")
         for label, colour in zip(sheet.labels, sheet.colours, strict=True)
@@ -68,18 +74,13 @@ def figure_of(sheet: Sheet) -> Any:
     return figure
 
 
-def _add_layer(axes: Any, sheet: Sheet, layer: Layer) -> None:
+def _add_area(axes: Any, layer: Layer, band: int, colour: str) -> None:
+    """Fill the area of a band, without that inside of it."""
     patches: Any = library("matplotlib.patches", DRAWING, "maps")
-    bands = list(zip(sheet.colours, layer.lines, layer.areas, strict=True))
-    inner: list[Polygon] = []
-    for colour, _, area in bands:
-        if area:
-            shape = _outline(area, inner)
-            axes.add_patch(patches.PathPatch(shape, facecolor=colour, alpha=0.35, linewidth=0))
-        inner = area
-    for colour, lines, _ in reversed(bands):  # the nearest on top
-        _add_lines(axes, lines, colour, 0.6)
-    axes.plot(*layer.sources.T, "o", color="white", markeredgecolor="black", markersize=5)
+    area, inner = layer.areas[band], layer.areas[band - 1] if band else []
+    if area:
+        shape = _outline(area, inner)
+        axes.add_patch(patches.PathPatch(shape, facecolor=colour, alpha=0.35, linewidth=0))
 
 
 def _add_lines(axes: Any, lines: Any, colour: str, width: float) -> None:

@@ -30,6 +30,11 @@ class Pieces:
     def __len__(self) -> int:
         return len(self.tails)
 
+    def some(self, which: NDArray[np.int64]) -> Pieces:
+        """The parts of some numbers."""
+        begins, ends = self.begins[which], self.ends[which]
+        return Pieces(self.tails[which], self.heads[which], begins, ends, self.bands[which])
+
     def turned_round(self) -> Pieces:
         """The same parts of the arcs that lead the other way."""
         return Pieces(self.heads, self.tails, 1 - self.ends, 1 - self.begins, self.bands)

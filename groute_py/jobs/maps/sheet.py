@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.jobs.maps.areas import Polygon
 from groute_py.jobs.maps.colours import colours
+from groute_py.jobs.maps.pieces import Pieces
 
 if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
@@ -69,11 +70,11 @@ def sheet_of(found: Isochrones, margin: float | None) -> Sheet:
     points = plane.project(found.places.coordinates)
     layers = []
     for reach in found.reaches:
-        pieces = found.pieces(reach)
-        lines, bands = pieces.lines(points), range(len(found.limits))
+        pieces = _once(found.pieces(reach), found.graph.vertex_count)
+        lines = pieces.lines(points)
+        parts = [lines[pieces.bands == band] for band in range(len(found.limits))]
         areas = found.projected_areas(reach, plane, margin)
         sources = found.sources if reach.source < 0 else np.array([reach.source])
-        parts = [lines[pieces.bands == band] for band in bands]
         layers.append(Layer(_name(found, reach), points[sources], parts, areas))
     low, high = _corners(layers)
     return Sheet(
@@ -92,6 +93,22 @@ def sheet_of(found: Isochrones, margin: float | None) -> Sheet:
 def _name(found: Isochrones, reach: Reach) -> str:
     name = found.name_of(reach)
     return "" if name is None else str(name)
+
+
+def _once(pieces: Pieces, vertex_count: int) -> Pieces:
+    """The parts, with one of two arcs back and forth that are whole and within one limit."""
+    whole = (pieces.begins == 0) & (pieces.ends == 1)
+    edges = _edges(pieces.tails, pieces.heads, vertex_count)
+    keys = np.stack([np.where(whole, edges, -1 - np.arange(len(pieces))), pieces.bands], axis=1)
+    _, kept = np.unique(keys, axis=0, return_index=True)
+    return pieces.some(np.sort(kept))
+
+
+def _edges(
+    tails: NDArray[np.int64], heads: NDArray[np.int64], vertex_count: int
+) -> NDArray[np.int64]:
+    """A number for each pair of vertices, the same for both directions."""
+    return np.minimum(tails, heads) * vertex_count + np.maximum(tails, heads)
 
 
 def _title(found: Isochrones) -> str:
@@ -119,7 +136,6 @@ def _roads(
     inside = np.all((points >= low) & (points <= high), axis=1)
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
     some = np.flatnonzero(inside[tails] & inside[graph.heads] & (tails != graph.heads))
-    ends = np.sort(np.stack([tails[some], graph.heads[some]], axis=1), axis=1)
-    keys = np.unique(ends[:, 0] * np.int64(graph.vertex_count) + ends[:, 1])
-    once = np.stack(np.divmod(keys, max(graph.vertex_count, 1)), axis=1)
-    return np.asarray(points[once])
+    heads = graph.heads[some].astype(np.int64)
+    edges = np.unique(_edges(tails[some], heads, graph.vertex_count))
+    return np.asarray(points[np.stack(np.divmod(edges, graph.vertex_count), axis=1)])
