@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.number import number
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
@@ -17,6 +16,7 @@ from groute_py.cli.solve import set_alarm
 from groute_py.cli.watch import watched
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote
+from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
@@ -71,17 +71,19 @@ def isochrone(
     Arcs are cut where a limit falls. Areas hold what is near a part of an arc within reach, and
     nothing else.
     """
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.isochrone import solve_isochrone
     from groute_py.jobs.maps.forms import needs_places
 
-    start = time.monotonic()
+    timing.begin("mpi")
     options, ends = Options(**choices), Ends(graph, where)
     channel = connect()
     set_alarm(options.time_limit_s)
     click.get_current_context().with_resource(watched(channel))
 
+    timing.begin("solve")
     files = {"GRAPH": graph, "--from": sources.removeprefix("@")}
 
     def check() -> tuple[tuple[float, ...], str]:
@@ -90,25 +92,21 @@ def isochrone(
         return _limits(limits), listed
 
     wanted, listed = on_root(channel, check)
-    read_s = 0.0
 
     def load() -> Given:
-        nonlocal read_s
         whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
-        found = ends.vertices("--from", sources, whole, "source")
-        needed = needs_places(Path(output)) or where.planar
-        places = ends.places(whole) if needed or ends.has_places(whole) else None
-        read_s = time.monotonic() - start
+        with phase("read"):
+            found = ends.vertices("--from", sources, whole, "source")
+            needed = needs_places(Path(output)) or where.planar
+            places = ends.places(whole) if needed or ends.has_places(whole) else None
         return whole, found, places
 
     with show.row_progress("isochrones, by sources") as progress:
         found = solve_isochrone(channel, load, wanted, options, each=each, progress=progress)
-    solve_s = time.monotonic() - start - read_s
+    timing.begin("write")
     on_root(channel, lambda: _save(found, output, listed, margin))
+    seconds = timing.seconds_of(channel)
     if found is not None:
-        total_s = time.monotonic() - start
-        save_s = total_s - read_s - solve_s
-        seconds = {"read": read_s, "solve": solve_s, "save": save_s, "total": total_s}
         rows = _rows(graph, found, each, output) | ends.rows(as_json=as_json)
         show.timed_answer(rows, seconds, as_json=as_json)
 
