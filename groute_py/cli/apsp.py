@@ -83,13 +83,15 @@ def apsp(
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere" if output is None else "file")
-    files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
+    named = {"--sources": sources.removeprefix("@"), "--turns": request.turns}
+    files = {"GRAPH": graph, **named, "--output": output}
     on_root(channel, lambda: _check(request, what, files, resume))
 
     def load() -> Any:
         from groute_py.many.sources import sources_of
 
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=request.turns)
         if sources == "all":
             return whole, None
         return whole, sources_of(sources, whole.numbering, whole.name)
@@ -117,6 +119,8 @@ def _check(request: Request, what: str, files: dict[str, str | None], resume: bo
     output = files["--output"]
     if output is not None and what != "none":
         raise InputError("--reduce keeps no rows to save; drop it, or --output")
+    if request.turns is not None and (output is None or what != "none"):
+        raise InputError("with --turns rows are saved, not reduced or counted; name an --output")
     if resume and output is None:
         raise InputError("--resume goes on with an --output; name it")
     if output is not None:

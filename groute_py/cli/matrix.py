@@ -71,12 +71,14 @@ def matrix(
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere")
     named = {"--from": sources.removeprefix("@"), "--to": targets.removeprefix("@")}
+    named |= {"--turns": request.turns} if request.turns is not None else {}
     on_root(channel, lambda: _check(request, {"GRAPH": graph, **named}, output))
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.many.sources import sources_of
 
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=request.turns)
         return whole, sources_of(sources, whole.numbering, whole.name)
 
     def targets_in(whole: Graph) -> NDArray[Any]:

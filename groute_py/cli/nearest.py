@@ -70,7 +70,8 @@ def nearest(
         from groute_py.many.sources import sources_of
 
         nonlocal count
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=options.turns)
         found = sources_of(facilities, whole.numbering, whole.name, "facility")
         count = len(found)
         return whole, found
@@ -90,7 +91,7 @@ def _check(options: Options, graph: str, facilities: str, output: str) -> None:
 
     options.check()
     check_table(Path(output), (".npz",))
-    check_apart({"GRAPH": graph, "--output": output})
+    check_apart({"GRAPH": graph, "--turns": options.turns, "--output": output})
     check_apart({"--facilities": facilities.removeprefix("@"), "--output": output})
 
 

@@ -63,7 +63,8 @@ def route(
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.io.pairs import read_pairs_in
 
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=request.turns)
         with phase("read"):
             return whole, read_pairs_in(Path(pairs), whole.numbering, whole.name)
 
@@ -86,7 +87,7 @@ def _check(request: Request, graph: str, pairs: str, output: str) -> None:
     request.check()
     check_pairs_file(Path(pairs))
     check_table(Path(output))
-    check_apart({"GRAPH": graph, "--pairs": pairs, "--output": output})
+    check_apart({"GRAPH": graph, "--pairs": pairs, "--turns": request.turns, "--output": output})
 
 
 def _save(routes: Routes | None, output: str) -> None:
