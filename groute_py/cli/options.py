@@ -93,7 +93,12 @@ def _refuse_turns(context: click.Context, parameter: click.Parameter, value: Any
 
 
 no_turns = click.option(
-    "--turns", hidden=True, expose_value=False, callback=_refuse_turns, metavar="FILE"
+    "--turns",
+    hidden=True,
+    expose_value=False,
+    callback=_refuse_turns,
+    metavar="FILE",
+    help="An error that says which commands take it.",
 )
 """Of commands on paths that do not take the option of others; says which do."""
 

@@ -36,17 +36,16 @@ the vertices of the graph has all shortest paths, and so answers have paths but 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
-from groute_py.kernels.cpu.build import index_type
 from groute_py.system.memory_limits import check_room
+from groute_py.turns.arrays import Copies, expanded_arrays
 from groute_py.turns.places import Places
-from groute_py.turns.rules import Rule, arcs_between, rules_of
+from groute_py.turns.rules import rules_of
 
 
 class ExpandedGraph(Graph):
@@ -111,99 +110,13 @@ def expanded(graph: Graph, turns: Any) -> ExpandedGraph:
     host = graph.to_host()
     check_room(host.nbytes, f"{host.name} with turns")
     rules = rules_of(turns, host)
-    vias = {(rule.via, rule.tail) for rule in rules}
-    copies = np.array(sorted(vias), np.int64).reshape(-1, 2)
-    split = np.unique(copies[:, 0])
-    places = Places(host.vertex_count, host.arc_count, split, copies[:, 0], is_expanded=True)
-    vertices = places.vertices(np.arange(host.vertex_count + len(split) + len(copies)))
-    return ExpandedGraph(
-        host.changed(
-            **_arrays(host, rules, copies, split)._asdict(),
-            ids=host.numbering.ids_of(vertices),
-            coordinates=None if host.coordinates is None else host.coordinates[vertices],
-        ),
-        places,
-        host.numbering,
+    copies = Copies.of(rules)
+    split = np.unique(copies.vias)
+    places = Places(host.vertex_count, host.arc_count, split, copies.vias, is_expanded=True)
+    vertices = places.vertices(np.arange(host.vertex_count + len(split) + len(copies.vias)))
+    made = host.changed(
+        **expanded_arrays(host, rules, copies, split)._asdict(),
+        ids=host.numbering.ids_of(vertices),
+        coordinates=None if host.coordinates is None else host.coordinates[vertices],
     )
-
-
-class Arrays(NamedTuple):
-    """Of a graph."""
-
-    offsets: NDArray[np.int64]
-    heads: NDArray[Any]
-    weights: NDArray[Any]
-
-
-def _arrays(
-    graph: Graph, rules: list[Rule], copies: NDArray[np.int64], split: NDArray[np.int64]
-) -> Arrays:
-    """Of the expansion: the rows of vertices, of arrivals (which have none), of copies.
-
-    Args:
-        graph: in host memory.
-        rules: the turns.
-        copies: vertex and tail of each copy, shape (c, 2).
-        split: vertices, shape (s,).
-    """
-    count = graph.vertex_count
-    first_copy = count + len(split)
-    heads = graph.heads.astype(index_type(first_copy + len(copies)))
-    for place, (via, tail) in enumerate(copies.tolist(), first_copy):
-        heads[arcs_between(graph, tail, via)] = place
-    turns: dict[tuple[int, int], list[Rule]] = {}
-    for rule in rules:
-        turns.setdefault((rule.via, rule.tail), []).append(rule)
-    rows = [_row(graph, heads, turns[via, tail]) for via, tail in copies.tolist()]
-    ends = np.arange(count, first_copy)
-    kind = _weight_type(graph.weights.dtype, [row.weights for row in rows])
-    degrees = np.diff(graph.offsets)
-    degrees[split] += 1
-    arrivals = count + np.searchsorted(split, copies[:, 0])
-    copy_heads = [np.append(row.heads, end) for row, end in zip(rows, arrivals, strict=True)]
-    copy_weights = [np.append(row.weights, 0) for row in rows]
-    added = [*([0] * len(split)), *map(len, copy_heads)]
-    return Arrays(
-        np.concatenate([[0], np.cumsum(np.concatenate([degrees, added]))]).astype(np.int64),
-        np.concatenate(
-            [np.insert(heads, graph.offsets[split + 1], ends), *copy_heads], dtype=heads.dtype
-        ),
-        np.concatenate(
-            [
-                np.insert(graph.weights, graph.offsets[split + 1], 0).astype(kind, copy=False),
-                *(weights.astype(kind) for weights in copy_weights),
-            ]
-        ),
-    )
-
-
-class _Row(NamedTuple):
-    """The arcs that leave a copy, without that to its arrival."""
-
-    heads: NDArray[Any]
-    weights: NDArray[Any]
-
-
-def _row(graph: Graph, heads: NDArray[Any], turns: list[Rule]) -> _Row:
-    """The arcs that leave a copy behind its turns; ``heads`` has the places they lead to."""
-    via = turns[0].via
-    first, stop = graph.offsets[via], graph.offsets[via + 1]
-    weights = graph.weights[first:stop]
-    weights = weights.copy() if weights.dtype.kind == "f" else weights.astype(np.int64)
-    is_allowed = np.ones(len(weights), np.bool_)
-    for rule in turns:
-        arcs = arcs_between(graph, via, rule.head) - first
-        if rule.weights is None:
-            is_allowed[arcs] = False
-        else:
-            weights[arcs] = rule.weights
-    return _Row(heads[first:stop][is_allowed], weights[is_allowed])
-
-
-def _weight_type(given: np.dtype[Any], rows: list[NDArray[Any]]) -> np.dtype[Any]:
-    """That of the graph, or int64 where a weight with its turn's cost does not fit in it."""
-    if given.kind == "f" or given == np.int64:
-        return given
-    limits = np.iinfo(given)
-    fit = all(not len(row) or limits.min <= row.min() <= row.max() <= limits.max for row in rows)
-    return given if fit else np.dtype(np.int64)
+    return ExpandedGraph(made, places, host.numbering)

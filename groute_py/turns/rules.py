@@ -1,4 +1,4 @@
-"""What is known of each turn that is listed: checked against the arcs of a graph."""
+"""The turns of a graph, each once, in the order of their copies; the file's rows are checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import quoted
+from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.turns.files import read_turns
 from groute_py.turns.table import TurnTable, table_of
@@ -16,111 +16,104 @@ from groute_py.turns.table import TurnTable, table_of
 INT64 = np.iinfo(np.int64)
 
 
-class Rule(NamedTuple):
-    """A turn: from every arc (tail, via) to every arc (via, head).
+class Rules(NamedTuple):
+    """r turns, in ascending order of via, tail and head.
 
     Attributes:
-        tail, via, head: vertices.
-        weights: of the arcs (via, head) behind this turn, in the order of their row: int64 or the
-            float type of the graph; None if the turn is forbidden.
+        tails, vias, heads: int64, shape (r,), vertices.
+        costs: int64 or float64, as the weights of the graph are, shape (r,); 0 where forbidden.
+        are_forbidden: bool, shape (r,).
+        rows: of the table, shape (r,), from 0.
+        table: where they are listed.
     """
 
-    tail: int
-    via: int
-    head: int
-    weights: NDArray[Any] | None
+    tails: NDArray[np.int64]
+    vias: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    costs: NDArray[Any]
+    are_forbidden: NDArray[np.bool_]
+    rows: NDArray[np.int64]
+    table: TurnTable
+
+    def problem_in(self, turns: NDArray[np.int64], problem: str) -> InputError:
+        """The error for the first in the table of some turns; ``problem`` may name their ends."""
+        turn = int(turns[self.rows[turns].argmin()])
+        ends = (self.tails[turn], self.vias[turn], self.heads[turn])
+        tail, via, head = (quoted(self.table.numbering.id_of(int(vertex))) for vertex in ends)
+        text = problem.format(tail=tail, via=via, head=head, cost=self.costs[turn].item())
+        return self.table.problem_in(int(self.rows[turn]), text)
 
 
-def rules_of(turns: Any, graph: Graph) -> list[Rule]:
-    """The turns of a graph, each once.
+def rules_of(turns: Any, graph: Graph) -> Rules:
+    """The turns that a user lists.
 
     Args:
         turns: the path of a file, or rows as for `groute_py.turns.table.table_of`.
         graph: in host memory.
 
     Raises:
-        InputError: a row has no vertices or arcs of the graph, no cost, one that does not fit, or
-            the turn of another row at another cost; with the line.
+        InputError: a row has no vertices of the graph, no cost, or the turn of another row at
+            another cost; with the line.
     """
     if isinstance(turns, str | Path):
         table = read_turns(Path(turns), graph.numbering)
     else:
         table = table_of(turns, graph.vertex_count)
-    known: dict[tuple[int, int, int], int | float | None] = {}
-    rules: list[Rule] = []
-    tails, vias, heads = (column.tolist() for column in table.indices(graph.name))
-    for row, turn in enumerate(zip(tails, vias, heads, strict=True)):
+    tails, vias, heads = table.indices(graph.name)
+    costs, are_forbidden = _costs(table, graph)
+    order = np.lexsort((heads, tails, vias))
+    begins = np.ones(len(order), np.bool_)
+    for column in (tails, vias, heads):
+        begins[1:] &= column[order[1:]] == column[order[:-1]]
+    begins[1:] = ~begins[1:]
+    _refuse_contradictions(table, order, begins, costs, are_forbidden)
+    rows = order[begins]
+    return Rules(
+        tails[rows], vias[rows], heads[rows], costs[rows], are_forbidden[rows], rows, table
+    )
+
+
+def _costs(table: TurnTable, graph: Graph) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The cost of each row, 0 where it is forbidden, and whether it is."""
+    kind = np.float64 if graph.weights.dtype.kind == "f" else np.int64
+    costs = np.zeros(len(table.costs), kind)
+    are_forbidden = np.zeros(len(costs), np.bool_)
+    for row in range(len(costs)):
         cost = table.cost(row)
-        if turn not in known:
-            known[turn] = cost
-            rules.append(Rule(*turn, _weights(graph, table, row, turn, cost)))
-        elif known[turn] != cost:
-            before, now = (_shown(value) for value in (known[turn], cost))
-            raise table.problem_in(
-                row, f"the same turn is {before} in a line above, and {now} here"
-            )
-    return rules
-
-
-def arcs_between(graph: Graph, tail: int, head: int) -> NDArray[np.int64]:
-    """The numbers of all arcs from the one vertex to the other."""
-    first, stop = graph.offsets[tail], graph.offsets[tail + 1]
-    found: NDArray[np.int64] = first + np.flatnonzero(graph.heads[first:stop] == head)
-    return found
-
-
-def _weights(
-    graph: Graph,
-    table: TurnTable,
-    row: int,
-    turn: tuple[int, int, int],
-    cost: int | float | None,
-) -> NDArray[Any] | None:
-    """The weights of the arcs behind a turn, and its cost."""
-    tail, via, head = turn
-    _arcs_there(graph, table, row, tail, via)
-    behind = _arcs_there(graph, table, row, via, head)
-    if cost is None:
-        return None
-    weights = graph.weights[behind]
-    if weights.dtype.kind == "f":
-        return _float_sums(table, row, weights, cost)
-    if not isinstance(cost, int):
-        if not cost.is_integer():
+        if cost is None:
+            are_forbidden[row] = True
+        elif kind is np.int64 and isinstance(cost, float) and not cost.is_integer():
             problem = f"cost {cost} is no integer, but the weights of {quoted(graph.name)} are"
             raise table.problem_in(row, problem)
-        cost = int(cost)
-    sums = [weight + cost for weight in weights.tolist()]  # of any size
-    if not all(INT64.min <= total <= INT64.max for total in sums):
-        raise table.problem_in(row, f"weight and cost {quoted(cost)} do not fit in int64")
-    return np.array(sums, np.int64)
+        elif kind is np.int64 and not INT64.min <= cost <= INT64.max:
+            raise table.problem_in(row, f"cost {quoted(cost)} does not fit in int64")
+        else:
+            costs[row] = _as_float(table, row, cost) if kind is np.float64 else int(cost)
+    return costs, are_forbidden
 
 
-def _arcs_there(
-    graph: Graph, table: TurnTable, row: int, tail: int, head: int
-) -> NDArray[np.int64]:
-    """As `arcs_between`; to have none is an error of the row."""
-    found = arcs_between(graph, tail, head)
-    if not len(found):
-        names = [quoted(graph.numbering.id_of(vertex)) for vertex in (tail, head)]
-        problem = f"no arc of {quoted(graph.name)} leads from {names[0]} to {names[1]}"
-        raise table.problem_in(row, problem)
-    return found
+def _as_float(table: TurnTable, row: int, cost: int | float) -> float:
+    try:
+        return float(cost)
+    except OverflowError:
+        raise table.problem_in(row, f"cost {quoted(cost)} does not fit in float64") from None
 
 
-def _float_sums(
-    table: TurnTable, row: int, weights: NDArray[Any], cost: int | float
-) -> NDArray[Any]:
-    """Rounded once to the type of the weights."""
-    with np.errstate(over="ignore"):
-        try:
-            sums = (weights.astype(np.float64) + float(cost)).astype(weights.dtype)
-        except OverflowError:
-            sums = np.full(1, np.inf)
-    if not np.isfinite(sums).all():
-        raise table.problem_in(row, f"weight and cost {quoted(cost)} do not fit in {weights.dtype}")
-    return sums
-
-
-def _shown(cost: int | float | None) -> str:
-    return "forbidden" if cost is None else f"at cost {cost}"
+def _refuse_contradictions(
+    table: TurnTable,
+    order: NDArray[np.int64],
+    begins: NDArray[np.bool_],
+    costs: NDArray[Any],
+    are_forbidden: NDArray[np.bool_],
+) -> None:
+    """Raise an error for the first row with the turn of one above it at another cost."""
+    if not len(order):
+        return
+    firsts = order[begins][np.cumsum(begins) - 1]
+    differs = (costs[order] != costs[firsts]) | (are_forbidden[order] != are_forbidden[firsts])
+    if differs.any():
+        row, first = min(zip(order[differs].tolist(), firsts[differs].tolist(), strict=True))
+        before, now = (
+            "forbidden" if are_forbidden[one] else f"at cost {costs[one]}" for one in (first, row)
+        )
+        raise table.problem_in(row, f"the same turn is {before} in a line above, and {now} here")
