@@ -23,6 +23,11 @@ SAYS = {
         "its least costs are those of the nearest depots: True",
         "from 20100 to 20105 over 16 vertices, 30,777",
     ],
+    "left_turns.py": [
+        "13,828 turns cost 9,000 or are forbidden",
+        "free turns: 47,741, 12 times to the left",
+        "costly left turns: 128,936, 4 times to the left",
+    ],
     "many_sources.py": ["the most central of 8 is vertex 20100"],
 }
 ARGUMENTS = {"road_path.py": ["100x100"]}
