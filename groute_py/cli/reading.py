@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_whole(
-    graph: str, *, undirected: bool, columns: Columns, cache: Any, turns: str | None
+    graph: str, *, undirected: bool, columns: Columns, cache: Any, turns: str | None = None
 ) -> Graph:
     """The graph that an argument names; the rest are the options of every graph, and turns."""
     from groute_py.interop.graph_like import as_graph

@@ -62,7 +62,7 @@ def check(
             check_walk(graph, turns, path, result.distances[vertex])
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     graph=st.sampled_from(["int32", "float64"]).flatmap(lambda kind: graphs(kind)), data=st.data()
 )
