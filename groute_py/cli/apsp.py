@@ -87,7 +87,8 @@ def apsp(
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere" if output is None else "file")
     ends = Ends(graph, where)
-    files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
+    named = {"--sources": sources.removeprefix("@"), "--turns": request.turns}
+    files = {"GRAPH": graph, **named, "--output": output}
 
     def check() -> None:
         _check(request, what, files, resume)
@@ -96,7 +97,8 @@ def apsp(
     on_root(channel, check)
 
     def load() -> Any:
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=request.turns)
         if sources == "all":
             return whole, None
         return whole, ends.vertices("--sources", sources, whole, "source")
@@ -124,6 +126,8 @@ def _check(request: Request, what: str, files: dict[str, str | None], resume: bo
     output = files["--output"]
     if output is not None and what != "none":
         raise InputError("--reduce keeps no rows to save; drop it, or --output")
+    if request.turns is not None and (output is None or what != "none"):
+        raise InputError("with --turns rows are saved, not reduced or counted; name an --output")
     if resume and output is None:
         raise InputError("--resume goes on with an --output; name it")
     if output is not None:

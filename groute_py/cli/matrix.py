@@ -77,7 +77,8 @@ def matrix(
     on_root(channel, lambda: _check(request, ends, graph, named, output))
 
     def load() -> tuple[Graph, NDArray[Any]]:
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=request.turns)
         return whole, ends.vertices("--from", sources, whole, "source")
 
     def targets_in(whole: Graph) -> NDArray[Any]:

@@ -71,7 +71,8 @@ def nearest(
 
     def load() -> tuple[Graph, NDArray[Any]]:
         nonlocal count
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=options.turns)
         found = ends.vertices("--facilities", facilities, whole, "facility")
         count = len(found)
         return whole, found
@@ -92,7 +93,7 @@ def _check(options: Options, ends: Ends, graph: str, facilities: str, output: st
 
     options.check()
     check_table(Path(output), (".npz",))
-    check_apart({"GRAPH": graph, "--output": output})
+    check_apart({"GRAPH": graph, "--turns": options.turns, "--output": output})
     check_apart({"--facilities": facilities.removeprefix("@"), "--output": output})
     ends.check({"--facilities": facilities}, draws=False)
 

@@ -71,7 +71,8 @@ def route(
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.io.pairs import read_pairs_in
 
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=request.turns)
         with phase("read"):
             if drawn:
                 places.append(ends.places(whole))
@@ -99,7 +100,7 @@ def _check(request: Request, ends: Ends, graph: str, pairs: str, output: str) ->
     request.check()
     check_pairs_file(Path(pairs))
     check_table(Path(output), (".geojson",))
-    check_apart({"GRAPH": graph, "--pairs": pairs, "--output": output})
+    check_apart({"GRAPH": graph, "--pairs": pairs, "--turns": request.turns, "--output": output})
     ends.check({}, pairs, draws=_is_drawn(output))
 
 

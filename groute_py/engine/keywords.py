@@ -7,7 +7,7 @@ python tests/repository/option_tables.py.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 
 class BfsKeywords(TypedDict, total=False):
@@ -30,6 +30,7 @@ class SsspKeywords(BfsKeywords, total=False):
 
     algorithm: str
     delta: float | None
+    turns: Any
     prepare: bool
 
 
@@ -44,6 +45,7 @@ class NearestKeywords(TypedDict, total=False):
 
     device: str
     partition: str
+    turns: Any
     cutoff: float | None
     time_limit_s: float | None
     mode: str
@@ -66,6 +68,7 @@ class ApspKeywords(TypedDict, total=False):
     device: str
     predecessors: bool
     reverse: bool
+    turns: Any
     memory_limit: int | None
 
 
@@ -76,6 +79,7 @@ class MatrixKeywords(TypedDict, total=False):
     device: str
     predecessors: bool
     reverse: bool
+    turns: Any
     memory_limit: int | None
 
 
@@ -84,4 +88,5 @@ class RouteKeywords(TypedDict, total=False):
 
     device: str
     reverse: bool
+    turns: Any
     memory_limit: int | None

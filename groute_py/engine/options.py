@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from groute_py.arguments import check_cutoff, check_number, file_path, plain
 from groute_py.engine.option import EVERYWHERE, check_option, option
 from groute_py.errors import InputError
+from groute_py.turns.suffix import check_turns
 
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts
@@ -112,6 +113,17 @@ class Options:
         in_python="See [below](#distances-to-a-vertex)",
         of=(*EVERYWHERE, "isochrone", "query"),
     )
+    turns: Any = option(
+        None,
+        "A table of turns with costs, or forbidden ones.",
+        details="See [turns](turns.md)",
+        in_python="The path of a file, or rows of (tail, via, head, cost). See [turns](turns.md)",
+        unset="every turn costs 0",
+        metavar="FILE",
+        per_rank=True,
+        check=check_turns,
+        of=("sssp", "open", "nearest", "query"),
+    )
     cutoff: float | None = option(
         None,
         "Leave vertices that are farther unreached.",
@@ -204,6 +216,19 @@ class Options:
         """Raise `InputError` for values that make no sense."""
         for entry in fields(self):
             check_option(entry, getattr(self, entry.name))
+        if self.turns is not None:
+            self._check_with_turns()
+
+    def _check_with_turns(self) -> None:
+        if self.hops:
+            raise InputError("turns have costs, and hops count arcs; leave one of them out")
+        if not self.download:
+            raise InputError("answers with turns are made on the host; leave out download=False")
+        if self.coordinates is not None:
+            raise InputError(
+                "a file of coordinates has no places for the expansion by turns; leave one of "
+                "coordinates and turns out"
+            )
 
     def check_against(self, facts: Facts) -> None:
         """Raise `InputError` for what the graph does not allow."""

@@ -41,13 +41,14 @@ class Solver(SourceSolver):
     collective, and the calls must come in the same order. With one rank several threads may share
     it; they solve one after another. As a context manager it is closed at the end of the block.
 
-    Vertices are counted from 0. The device, the direction (``reverse``), ``hops`` and
+    Vertices are counted from 0. The device, the direction (``reverse``), ``turns``, ``hops`` and
     ``time_limit_s`` hold for all methods. Other options are for `sssp`; ``cutoff`` is for `sssp`
     and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph to all
     ranks when one of them is first called.
 
     Args:
-        supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round.
+        supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
+            with ``options.turns`` it is expanded.
         channel: connects the ranks.
         options: the same on every rank.
 
@@ -202,8 +203,8 @@ class Solver(SourceSolver):
         return self._whole
 
     def _request(self, **choices: Any) -> Request:
-        """Of which the graph is turned round already where it is to be."""
-        return Request(device=self._options.device, **choices)
+        """Of which the graph is turned round and expanded by turns already where it is to be."""
+        return Request(device=self._options.device, turns=self._options.turns, **choices)
 
     def _deadline(self) -> float:
         limit_s = self._options.time_limit_s

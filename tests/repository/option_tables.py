@@ -45,7 +45,7 @@ Made from `groute_py.engine.options` and `groute_py.many.request` by
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 '''
 
 REGION = re.compile(r"(<!-- options of (\S+), made by .*? -->\n).*?(<!-- end of options -->)", re.S)
