@@ -50,7 +50,7 @@ def coordinates_for(
         FormatError: as `read_coordinates`.
     """
     if path is not None:
-        return read_coordinates(path, graph.vertex_count).astype(np.float64)
+        return read_coordinates(path, graph.numbering.count).astype(np.float64)
     if graph.coordinates is None:
         raise InputError(
             f"{graph.name} has no coordinates; name a file of them (.co) by --coordinates, or "
