@@ -59,6 +59,9 @@ def _directed(
         return graph_from_networkx(graph, weight_of(graph, columns.weight))
     if not hasattr(graph, "tocsr") and is_table(graph):
         return table_graph(graph, columns)
+    if isinstance(graph, Graph) and columns.weight is not None:
+        columns._replace(weight=None).refuse("a Graph")
+        return graph.with_column(columns.weight)
     columns.refuse(str(graph) if isinstance(graph, str) else f"a {type(graph).__name__}")
     if isinstance(graph, Graph):
         return graph

@@ -60,10 +60,23 @@ class Format(NamedTuple):
     """How to read a table whose columns may be named."""
     size: Callable[[Head], Size | None] | None = None
     """How large the graph is, where the beginning of a file tells."""
+    keeps_columns: bool = False
+    """Whether graphs may have several weights, of which one is chosen after reading."""
+
+    def kept(self, asked: Columns) -> Columns:
+        """What a copy of a file depends on."""
+        return asked._replace(weight=None) if self.keeps_columns else asked
 
 
 FORMATS = {
-    "native CSR": Format(native.sniff, native.read, native.write, (".csr",), compressible=False),
+    "native CSR": Format(
+        native.sniff,
+        native.read,
+        native.write,
+        (".csr",),
+        compressible=False,
+        keeps_columns=True,
+    ),
     "Matrix Market": Format(
         matrix_market.sniff,
         matrix_market.read,
@@ -90,6 +103,7 @@ FORMATS = {
         (prepared.SUFFIX,),
         compressible=False,
         size=prepared.size,
+        keeps_columns=True,
     ),
     "GAPBS binary": Format(
         gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg"), first_id=0, size=gapbs.size
@@ -182,13 +196,13 @@ def read_table(
     form = _format(path, head)
     compressed = head.compression is not None
     folder = cached.folder_for(path, cache, compressed) if form.compressible else None
+    kept = form.kept(asked)
 
     def read() -> Graph:
-        return _read_whole(form, path, asked, progress)
+        return _read_whole(form, path, kept, progress)
 
-    if folder is None:
-        return read()
-    return cached.read_through(path, folder, read, asked)
+    graph = read() if folder is None else cached.read_through(path, folder, read, kept)
+    return graph.with_column(asked.weight) if kept.weight != asked.weight else graph
 
 
 def native_file(
@@ -209,7 +223,17 @@ def native_file(
     folder = cached.folder_for(path, cache, head.compression is not None)
     if folder is None or not form.compressible:
         return None
-    return cached.fresh_copy(path, folder, asked)
+    return cached.fresh_copy(path, folder, form.kept(asked))
+
+
+def column_in_copy(path: str | os.PathLike[str], asked: Columns) -> str | None:
+    """Which column of `native_file` has the weights; None for the weights that it has.
+
+    Raises:
+        FormatError: as `read_graph`, where the file is looked at.
+    """
+    path = Path(path)
+    return asked.weight if _format(path, Head(path, asked)).keeps_columns else None
 
 
 def prepared_place(
@@ -364,6 +388,6 @@ def _format(path: Path, head: Head) -> Format:
                 problem = f"is {name} within {head.compression}; decompress it first"
                 raise FormatError(path, problem)
             if form.by_title is None:
-                head.asked.refuse(f"{path}: {name}")
+                form.kept(head.asked).refuse(f"{path}: {name}")
             return form
     raise FormatError(path, f"is not a graph file; the known formats are {', '.join(FORMATS)}")
