@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+OPENSTREETMAP = "© OpenStreetMap contributors, ODbL"
+"""Whom outputs name that show data of OpenStreetMap."""
+
 
 class Geography(NamedTuple):
     """What results take from a graph beside ids.
