@@ -11,6 +11,7 @@ from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import column_options, undirected_option
 from groute_py.errors import FormatError, InputError
+from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     "lon lat (.csv .tsv .parquet); kept in a .csr.  [the .co beside a .gr]",
 )
 @click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help="Who travels, of an extract of OpenStreetMap.  [car]",
+)
+@click.option(
     "--sort-rows", is_flag=True, help="Sort each row by weight, as frontier-dijkstra wants it."
 )
 def convert(
@@ -38,9 +44,12 @@ def convert(
     undirected: bool,
     columns: Columns,
     coordinates: str | None,
+    profile: str | None,
     sort_rows: bool,
 ) -> None:
     """Read FROM, whatever it holds, and write TO in the format of its suffix.
+
+    FROM may be an extract of OpenStreetMap, .osm.pbf or .osm; see --profile.
 
     TO is .csr (our binary form, read back in no time), .gr (DIMACS text), .mtx (Matrix Market),
     .csv .tsv .txt .el .wel .e (edge lists), .graph (METIS), .sg .wsg (GAPBS), .galois (Galois
@@ -62,7 +71,11 @@ def convert(
             raise InputError(f"{target} would hold no coordinates; write .csr")
         with show.progress(f"reading {source}") as progress:
             graph = as_graph(
-                source, undirected=undirected, cache=False, progress=progress, columns=columns
+                source,
+                undirected=undirected,
+                cache=False,
+                progress=progress,
+                columns=columns._replace(profile=profile),
             )
         if form.keeps_columns:
             graph = _with_places(graph, source, coordinates)
@@ -71,6 +84,10 @@ def convert(
         with phase("write"):
             write_graph(graph, target)
         show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
+        if graph.columns:
+            show.note(f"weights are {graph.column or 'none'} of {', '.join(graph.columns)}")
+        if graph.attribution:
+            show.note(graph.attribution)
         if graph.reading is not None and graph.reading.comments:
             show.note(f"{graph.reading.comments:,} lines of comments were skipped in {source}")
         if first is not None and (graph.ids is not None or graph.first_id != first):
