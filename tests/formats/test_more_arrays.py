@@ -223,3 +223,16 @@ class TestResults:
         assert lines[1:3] == [f"1,0,,8.5,47.25,{NAMED}", "2,1,1,8.6,47.5,"]
         table = pd.read_parquet(tmp_path / "r.parquet")
         assert table[["x", "y"]].to_numpy().tolist() == frame[["x", "y"]].to_numpy().tolist()
+
+
+@pytest.mark.parametrize("suffix", [".gr", ".mtx", ".graph", ".txt", ".csv", ".tsv", ".wel", ".e"])
+def test_texts_name_whom_to_name(town: Graph, tmp_path: Path, suffix: str) -> None:
+    """In a comment, behind which the graph is the same."""
+    both = mirrored(town.with_column("time")) if suffix == ".graph" else town
+    write_graph(both, tmp_path / f"g{suffix}")
+    assert NAMED in (tmp_path / f"g{suffix}").read_text().split("\n", 2)[suffix == ".mtx"]
+    back = read_graph(tmp_path / f"g{suffix}")
+    assert (back.heads.tolist(), back.weights.tolist()) == (
+        both.heads.tolist(),
+        both.weights.tolist(),
+    )
