@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chains(follower: Any) -> Any:
     """The half-edges of every chain, one chain after another, each in one of its two directions.
 

@@ -19,6 +19,9 @@ from groute_py.kernels.cpu.chains import chains
 EARTH_RADIUS_M = 6_371_008.8
 """The mean radius, for distances along great circles."""
 
+METRE_PARTS = 1024
+"""Lengths are whole multiples of this part of a metre, so that all their sums are exact."""
+
 MS_FOR_KM_H = 3600.0
 """Milliseconds for a metre at 1 km/h."""
 
@@ -125,7 +128,7 @@ def _graph(name: str, nodes: Nodes, arcs: list[NDArray[Any]], shapes: Any) -> Gr
     tails, heads = ends[: len(tails)], ends[len(tails) :]
     offsets, heads, numbers = csr_from_arcs(len(kept), tails, heads, np.arange(len(tails)))
     time = np.rint(times[numbers]).astype(np.int32)
-    length = np.round(lengths[numbers], 3)
+    length = np.rint(lengths[numbers] * METRE_PARTS) / METRE_PARTS
     graph = Graph.from_arrays(offsets, heads, time, name=name)
     return graph.changed(
         ids=nodes.ids[kept],
