@@ -127,6 +127,7 @@ CONSOLES = [
     "docs/centrality.md",
     "docs/command-line.md",
     "docs/files.md",
+    "docs/openstreetmap.md",
     "docs/prepared.md",
     "docs/tables.md",
     "docs/turns.md",
