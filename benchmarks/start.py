@@ -8,7 +8,8 @@ Each case is a command that a fresh process runs. ``wall`` is from its start to 
 processor time of it and its children; behind them stand the longest phases of the last answer.
 Bytecode of Python is compiled beforehand, as an installation has it, and all caches are folders of
 this run. A case whose name ends in ``-first`` has empty ones for each process, as after an
-installation; the others run once unmeasured.
+installation; the others run once unmeasured. Processes run elsewhere than here, so what the
+interpreter has installed is measured: a checkout, or a wheel with its compiled kernels.
 
 Files are in the page cache. With ``--cold``, which root alone can ask for, each case is measured
 again with nothing there. To drop the page cache slows down all that runs on the machine.
@@ -92,7 +93,7 @@ class StartCase:
 
 
 def _new_york(_: Path) -> Path:
-    return data_file(NY_FILE)
+    return data_file(NY_FILE).resolve()
 
 
 def _generated(suffix: str) -> Callable[[Path], Path]:
@@ -201,7 +202,8 @@ def _timed(command: list[str], caches: Path) -> Record:
     for name in CACHES:
         (caches / name).mkdir(parents=True, exist_ok=True)
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    streams = {"capture_output": True, "text": True}
+    done = subprocess.run(command, env=environ, cwd=caches, check=False, **streams)
     wall_s, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise RunError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-500:]}")

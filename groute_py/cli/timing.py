@@ -16,10 +16,14 @@ def begin(name: str) -> None:
         clock.enter(name)
 
 
+def own_seconds() -> dict[str, float]:
+    """Seconds by phase of this rank up to now, with ``total``."""
+    return {} if (clock := current()) is None else clock.seconds()
+
+
 def seconds_of(channel: Channel) -> dict[str, float]:
     """Seconds by phase up to now, each of the slowest rank, with ``total``. Collective."""
-    clock = current()
-    return slowest(channel.gather({} if clock is None else clock.seconds()))
+    return slowest(channel.gather(own_seconds()))
 
 
 def slowest(ranks: list[dict[str, float]]) -> dict[str, float]:

@@ -16,22 +16,22 @@ trace_option = click.option(
 )
 
 
-def check_trace(files: dict[str, str | None]) -> None:
-    """Raise `InputError` now if no trace could be written later, or would replace another file."""
-    from groute_py.system.atomic_file import check_apart, check_writable
+def begin_trace(channel: Channel, file: str | None, files: dict[str, str | None]) -> None:
+    """Record from now on what each rank does, if there is a file for it. Collective.
 
-    if (file := files["--trace"]) is not None:
-        check_writable(Path(file))
-    check_apart(files)
-
-
-def begin_trace(channel: Channel, file: str | None) -> None:
-    """Record from now on what each rank does, if there is a file for it. Collective."""
+    Raises:
+        InputError: no trace could be written there, or would replace one of ``files``.
+    """
+    from groute_py.engine.agree import on_root
     from groute_py.engine.chrome_trace import clocks
+    from groute_py.system.atomic_file import check_apart, check_writable
     from groute_py.system.clock import Record, current
 
-    if file is not None and (clock := current()) is not None:
-        clock.record = Record(clocks=clocks(channel))
+    if file is None or (clock := current()) is None:
+        return
+    on_root(channel, lambda: check_writable(Path(file)))
+    on_root(channel, lambda: check_apart({**files, "--trace": file}))
+    clock.record = Record(clocks=clocks(channel))
 
 
 def write_trace(channel: Channel, file: str | None) -> None:

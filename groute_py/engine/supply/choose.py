@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
@@ -16,7 +16,13 @@ from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.interop.graph_like import GraphLike, as_graph, file_of
 from groute_py.io.prepared_cache import PreparedCopy
-from groute_py.io.registry import copy_for, is_for_pieces, native_file, prepared_place
+from groute_py.io.registry import (
+    column_in_copy,
+    copy_for,
+    is_for_pieces,
+    native_file,
+    prepared_place,
+)
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
 
@@ -31,6 +37,7 @@ def supply_of(
     progress: Callable[[int, int], None] | None = None,
     columns: Columns = BY_TITLE,
     prepare: bool = False,
+    turns: Any = None,
 ) -> Supply:
     """The supply from which the ranks get their rows of ``graph``. Collective.
 
@@ -44,14 +51,20 @@ def supply_of(
         progress: as for `read_graph`.
         columns: the columns of a table that the caller names.
         prepare: whether what the cache has of the prepared file will do, and whether to keep it
-            there once it is made; it is not what there is if the arcs are turned round.
+            there once it is made; it is not what there is if the arcs are turned round or expanded.
+        turns: as for `as_graph`.
 
     Raises:
         InputError: ``graph`` is not a valid graph; the same error on every rank.
     """
 
     def kept() -> Whole | PreparedCopy | None:
-        if not prepare or reverse or (file := file_of(graph, progress)) is None:
+        if (
+            not prepare
+            or reverse
+            or turns is not None
+            or (file := file_of(graph, progress)) is None
+        ):
             return None
         copy = prepared_place(file, cache, columns._replace(undirected=undirected))
         found = None if copy is None else copy.read()
@@ -60,7 +73,7 @@ def supply_of(
     copy = on_root(channel, kept)
     if isinstance(copy, Whole):
         return copy
-    reading = Reading(undirected, reverse, cache, progress, columns)
+    reading = Reading(undirected, reverse, cache, progress, columns, turns)
     supply = _unprepared(graph, channel, reading, whole=whole or prepare)
     return supply if copy is None or channel.rank > 0 else Keeping(supply, copy)
 
@@ -73,31 +86,46 @@ class Reading(NamedTuple):
     cache: bool | Path | None
     progress: Callable[[int, int], None] | None
     columns: Columns
+    turns: Any
+
+    @property
+    def is_as_given(self) -> bool:
+        """The arcs are those that the file has, with their weights."""
+        return not (self.undirected or self.reverse) and self.turns is None
 
 
 def _unprepared(graph: GraphLike, channel: Channel, reading: Reading, *, whole: bool) -> Supply:
     """The supply of a graph as it is. Collective."""
-    undirected, reverse, cache, progress, columns = reading
+    undirected, reverse, cache, progress, columns, turns = reading
 
     def find() -> SharedFile | None:
-        if channel.size == 1 or undirected or reverse or (file := file_of(graph, progress)) is None:
+        if channel.size == 1 or not reading.is_as_given:
+            return None
+        if (file := file_of(graph, progress)) is None:
             return None
         if (native := native_file(file, cache, columns)) is not None:
-            return SharedFile(native, native=True, copied=native != Path(file))
+            column = column_in_copy(file, columns)
+            return SharedFile(native, native=True, copied=native != Path(file), column=column)
         pieces = not whole and not columns.named and is_for_pieces(file)
         return SharedFile(Path(file)) if pieces else None
 
     def read() -> Whole:
         read = as_graph(
-            graph, undirected=undirected, cache=cache, progress=progress, columns=columns
+            graph,
+            undirected=undirected,
+            cache=cache,
+            progress=progress,
+            columns=columns,
+            turns=turns,
         )
         return Whole(read.reversed() if reverse else read)
 
     file = on_root(channel, find)
     if file is not None and all(channel.gather(file.is_seen())):
         if file.native:
-            found = mapped_copy(file.path, channel) if file.copied else Mapped(file.path)
-            return found or on_root(channel, read)
+            if not file.copied:
+                return Mapped(file.path, file.column)
+            return mapped_copy(file.path, file.column, channel) or on_root(channel, read)
         copy = on_root(channel, lambda: copy_for(file.path, cache))
         if (pieces := read_pieces(file, channel, copy, progress)) is not None:
             return pieces

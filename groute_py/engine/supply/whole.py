@@ -13,6 +13,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
@@ -20,6 +21,7 @@ from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, arrange
 from groute_py.partition.share import Rows, rows_of
+from groute_py.turns.expanded import solved_form
 
 
 class Whole:
@@ -48,7 +50,10 @@ class Whole:
         return Spread(arranged.partition, rows, arranged.order)
 
     def numbering(self) -> Numbering:
-        return self.graph().numbering
+        return solved_form(self.graph()).numbering
+
+    def geography(self) -> Geography:
+        return self.graph().geography
 
     def graph(self) -> Graph:
         assert self._graph is not None
