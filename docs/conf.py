@@ -24,7 +24,6 @@ extensions = [
 ]
 exclude_patterns = ["figures/*", "gallery/*", "templates/*"]
 default_role = "code"
-smartquotes = False
 highlight_language = "none"
 
 # Anchors of headings are those of a forge, down to the fourth level.
@@ -36,6 +35,7 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
+napoleon_attr_annotations = False  # docstrings give shapes and types
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples", "gallery"],
@@ -46,7 +46,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "show_signature": False,
     "copyfile_regex": r".*\.rst",
-    "plot_gallery": True,
+    "within_subsection_order": "FileNameSortKey",
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -100,6 +100,15 @@ def _adapt(app: Any, name: str, source: list[str]) -> None:
         source[0] += RECORDS
 
 
+def _mark_options(app: Any, context: Any, lines: list[str]) -> None:
+    """Set options in texts of the command line as code; else their hyphens would be a dash."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith(".. "):
+            lines[number] = re.sub(r"(?<![\w`-])--[a-z][\w-]*", r"``\g<0>``", line)
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("source-read", _adapt)
+    for part in ("description", "options"):
+        app.connect(f"sphinx-click-process-{part}", _mark_options)
