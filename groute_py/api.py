@@ -283,7 +283,8 @@ def _rows(
     columns: Columns,
 ) -> SourceRows | None:
     def load() -> tuple[Graph, NDArray[np.int64] | None]:
-        return as_graph(graph, columns=columns), None if sources is None else as_vertices(sources)
+        whole = as_graph(graph, columns=columns, turns=request.turns)
+        return whole, None if sources is None else as_vertices(sources)
 
     return collect(channel, job_of(channel, load, request))
 
@@ -296,6 +297,7 @@ def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Colum
         reverse=options.reverse,
         columns=columns,
         prepare=options.keeps_prepared,
+        turns=options.turns,
     )
     return Solver(supply, channel, with_coordinates(options, graph))
 

@@ -17,6 +17,7 @@ from groute_py.cli.options import (
     options_from,
     undirected_option,
 )
+from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
     "--sources",
     default="all",
     show_default=True,
-    help="The sources: all, ID,ID,…, @FILE, FILE.ss or random:N.",
+    help=f"The sources: {NAMED}.",
 )
+@place_options
 @options_from(Request, "apsp", memory_limit={"help": MEMORY})
 @click.option(
     "--reduce",
@@ -64,6 +66,7 @@ def apsp(
     undirected: bool,
     columns: Columns,
     cache: Any,
+    where: Where,
     as_json: bool,
     memory_limit: str | None,
     **choices: Any,
@@ -83,16 +86,22 @@ def apsp(
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere" if output is None else "file")
-    files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
-    on_root(channel, lambda: _check(request, what, files, resume))
+    ends = Ends(graph, where)
+    named = {"--sources": sources.removeprefix("@"), "--turns": request.turns}
+    files = {"GRAPH": graph, **named, "--output": output}
+
+    def check() -> None:
+        _check(request, what, files, resume)
+        ends.check({"--sources": sources}, draws=False)
+
+    on_root(channel, check)
 
     def load() -> Any:
-        from groute_py.many.sources import sources_of
-
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=request.turns)
         if sources == "all":
             return whole, None
-        return whole, sources_of(sources, whole.numbering, whole.name)
+        return whole, ends.vertices("--sources", sources, whole, "source")
 
     timing.begin("plan")
     job = prepare(channel, load, request)
@@ -104,7 +113,7 @@ def apsp(
             rows = _reduce(channel, job, what, progress)
     seconds = timing.seconds_of(channel)
     if channel.rank == 0:
-        _show(job, rows, seconds, as_json)
+        _show(job, rows | ends.rows(as_json=as_json), seconds, as_json)
 
 
 def _check(request: Request, what: str, files: dict[str, str | None], resume: bool) -> None:
@@ -117,6 +126,8 @@ def _check(request: Request, what: str, files: dict[str, str | None], resume: bo
     output = files["--output"]
     if output is not None and what != "none":
         raise InputError("--reduce keeps no rows to save; drop it, or --output")
+    if request.turns is not None and (output is None or what != "none"):
+        raise InputError("with --turns rows are saved, not reduced or counted; name an --output")
     if resume and output is None:
         raise InputError("--resume goes on with an --output; name it")
     if output is not None:

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from groute_py.cli.options import graph_argument, solve_options
+from groute_py.cli.options import graph_argument, no_turns, solve_options
 from groute_py.cli.solve import run
 
 
 @click.command()
 @graph_argument
+@no_turns
 @solve_options("bfs", cutoff={"type": click.IntRange(0, 2**62), "metavar": "ARCS"})
 def bfs(graph: str, **given: Any) -> None:
     """Breadth-first search: the least number of arcs from one source to every vertex of GRAPH.

@@ -14,6 +14,7 @@ from groute_py.cli.options import (
     column_options,
     graph_argument,
     json_option,
+    no_turns,
     undirected_option,
 )
 from groute_py.cli.reading import read_whole
@@ -70,6 +71,7 @@ WITHOUT = {
     help="Take so much of the GPU's memory, such as 20G.  [all that is free]",
 )
 @click.option("-o", "--output", help="Save all values: .csv .npz .parquet.")
+@no_turns
 @column_options
 @undirected_option
 @cache_options

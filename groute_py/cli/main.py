@@ -27,6 +27,7 @@ from groute_py.cli.convert import convert
 from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
 from groute_py.cli.info import info
+from groute_py.cli.isochrone import isochrone
 from groute_py.cli.launch import launch
 from groute_py.cli.matrix import matrix
 from groute_py.cli.nearest import nearest
@@ -67,7 +68,7 @@ def commands() -> None:
 
 
 for command in (
-    *(matrix, nearest, route, query, centrality, prepare),
+    *(matrix, nearest, isochrone, route, query, centrality, prepare),
     *(sssp, bfs, apsp, info, generate, convert, verify),
     *(algorithms, cache, doctor, plan, launch),
 ):

@@ -9,6 +9,7 @@ import click
 
 from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
     *("--from", "sources"),
     required=True,
     metavar="WHICH",
-    help="The sources: all, ID,ID,…, @FILE, FILE.ss or random:N.",
+    help=f"The sources: {NAMED}.",
 )
 @click.option(
     "--to", "targets", required=True, metavar="WHICH", help="The targets, named as the sources."
 )
+@place_options
 @options_from(Request, "matrix", memory_limit={"help": MEMORY})
 @click.option(
     "-o", "--output", required=True, help="Save the matrix: .npy .npz .zarr .parquet .csv."
@@ -51,6 +53,7 @@ def matrix(
     undirected: bool,
     columns: Columns,
     cache: Any,
+    where: Where,
     as_json: bool,
     memory_limit: str | None,
     **choices: Any,
@@ -70,19 +73,16 @@ def matrix(
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere")
-    named = {"--from": sources.removeprefix("@"), "--to": targets.removeprefix("@")}
-    on_root(channel, lambda: _check(request, {"GRAPH": graph, **named}, output))
+    named, ends = {"--from": sources, "--to": targets}, Ends(graph, where)
+    on_root(channel, lambda: _check(request, ends, graph, named, output))
 
     def load() -> tuple[Graph, NDArray[Any]]:
-        from groute_py.many.sources import sources_of
-
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
-        return whole, sources_of(sources, whole.numbering, whole.name)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=request.turns)
+        return whole, ends.vertices("--from", sources, whole, "source")
 
     def targets_in(whole: Graph) -> NDArray[Any]:
-        from groute_py.many.sources import sources_of
-
-        return sources_of(targets, whole.numbering, whole.name, "target")
+        return ends.vertices("--to", targets, whole, "target")
 
     timing.begin("plan")
     job = prepare(channel, load, request, targets_in)
@@ -91,10 +91,10 @@ def matrix(
         rows = save_rows(channel, job, Path(output), resume, progress)
     seconds = timing.seconds_of(channel)
     if channel.rank == 0:
-        _show(job, rows, seconds, as_json)
+        _show(job, rows | ends.rows(as_json=as_json), seconds, as_json)
 
 
-def _check(request: Request, files: dict[str, str], output: str) -> None:
+def _check(request: Request, ends: Ends, graph: str, named: dict[str, str], output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.many.storage.forms import SUFFIXES
     from groute_py.many.storage.partial import check_output
@@ -104,9 +104,11 @@ def _check(request: Request, files: dict[str, str], output: str) -> None:
     request.check()
     suffixes = (*SUFFIXES, *tables.SUFFIXES)
     check_output(Path(output), predecessors=request.predecessors, suffixes=suffixes)
-    inputs = [name for name in files if files[name] != files["GRAPH"] or name == "GRAPH"]
+    files = {"GRAPH": graph} | {flag: text.removeprefix("@") for flag, text in named.items()}
+    inputs = [name for name in files if files[name] != graph or name == "GRAPH"]
     for name in inputs:  # sources and targets may be those of one file
         check_apart({name: files[name], "--output": output})
+    ends.check(named, draws=False)
 
 
 def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:

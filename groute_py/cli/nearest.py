@@ -9,6 +9,7 @@ import click
 
 from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.solve import set_alarm
 from groute_py.cli.watch import watched
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     "--facilities",
     required=True,
     metavar="WHICH",
-    help="The facilities: ID,ID,…, @FILE, FILE.ss, random:N or all.",
+    help=f"The facilities: {NAMED}.",
 )
+@place_options
 @click.option(
     "--to-facility", is_flag=True, help="Paths lead to the facilities, instead of from them."
 )
@@ -44,6 +46,7 @@ def nearest(
     undirected: bool,
     columns: Columns,
     cache: Any,
+    where: Where,
     as_json: bool,
     **choices: Any,
 ) -> None:
@@ -58,20 +61,19 @@ def nearest(
     from groute_py.jobs.nearest import solve_from_facilities
 
     timing.begin("mpi")
-    options = Options(**choices)
+    options, ends = Options(**choices), Ends(graph, where)
     channel = connect()
     set_alarm(options.time_limit_s)
     click.get_current_context().with_resource(watched(channel))
     timing.begin("solve")
-    on_root(channel, lambda: _check(options, graph, facilities, output))
+    on_root(channel, lambda: _check(options, ends, graph, facilities, output))
     count = 0
 
     def load() -> tuple[Graph, NDArray[Any]]:
-        from groute_py.many.sources import sources_of
-
         nonlocal count
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
-        found = sources_of(facilities, whole.numbering, whole.name, "facility")
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=options.turns)
+        found = ends.vertices("--facilities", facilities, whole, "facility")
         count = len(found)
         return whole, found
 
@@ -80,18 +82,20 @@ def nearest(
     on_root(channel, lambda: _save(found, output))
     seconds = timing.seconds_of(channel)
     if found is not None:
-        show.timed_answer(_rows(graph, found, count, output), seconds, as_json=as_json)
+        rows = _rows(graph, found, count, output) | ends.rows(as_json=as_json)
+        show.timed_answer(rows, seconds, as_json=as_json)
 
 
-def _check(options: Options, graph: str, facilities: str, output: str) -> None:
+def _check(options: Options, ends: Ends, graph: str, facilities: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
     from groute_py.system.atomic_file import check_apart
 
     options.check()
     check_table(Path(output), (".npz",))
-    check_apart({"GRAPH": graph, "--output": output})
+    check_apart({"GRAPH": graph, "--turns": options.turns, "--output": output})
     check_apart({"--facilities": facilities.removeprefix("@"), "--output": output})
+    ends.check({"--facilities": facilities}, draws=False)
 
 
 def _save(found: NearestFacilities | None, output: str) -> None:

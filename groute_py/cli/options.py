@@ -82,6 +82,27 @@ def column_options(command: F) -> F:
     return command
 
 
+def _refuse_turns(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value is not None:
+        raise click.BadParameter(
+            f"{context.command.name} knows no turns; sssp, apsp, matrix, nearest, route and query "
+            "take them",
+            context,
+            parameter,
+        )
+
+
+no_turns = click.option(
+    "--turns",
+    hidden=True,
+    expose_value=False,
+    callback=_refuse_turns,
+    metavar="FILE",
+    help="An error that says which commands take it.",
+)
+"""Of commands on paths that do not take the option of others; says which do."""
+
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
 )

@@ -71,6 +71,7 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
             cache=cache_value(cache),
             progress=progress,
             columns=columns,
+            turns=options.turns,
         )
     with Solver(supply, channel, options) as solver, Ending() as ending:
         show.note(f"{solver.facts.name} is ready")

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
 
 
-def read_whole(graph: str, *, undirected: bool, columns: Columns, cache: Any) -> Graph:
-    """The graph that an argument names; the rest are the options of every graph."""
+def read_whole(
+    graph: str, *, undirected: bool, columns: Columns, cache: Any, turns: str | None = None
+) -> Graph:
+    """The graph that an argument names; the rest are the options of every graph, and turns."""
     from groute_py.interop.graph_like import as_graph
 
     with phase("read"), show.progress(f"reading {graph}") as progress:
@@ -24,4 +26,5 @@ def read_whole(graph: str, *, undirected: bool, columns: Columns, cache: Any) ->
             cache=cache_value(cache),
             progress=progress,
             columns=columns,
+            turns=turns,
         )

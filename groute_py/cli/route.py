@@ -9,6 +9,7 @@ import click
 
 from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.places import Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.watch import watched
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from groute_py.graph.csr import Graph
     from groute_py.io.tables.columns import Columns
+    from groute_py.jobs.places import Places
     from groute_py.jobs.routes import Routes
 
 
@@ -29,11 +31,14 @@ if TYPE_CHECKING:
     "--pairs",
     required=True,
     metavar="FILE",
-    help="The pairs: .p2p, or .csv of sources and targets.",
+    help="The pairs: .p2p, or .csv of sources and targets, by their ids or as points.",
 )
+@place_options
 @click.option("--paths", is_flag=True, help="Find the paths too.")
 @options_from(Request, "route", memory_limit={"help": MEMORY})
-@click.option("-o", "--output", required=True, help="Save a line for each pair: .csv .parquet.")
+@click.option(
+    "-o", "--output", required=True, help="Save a line for each pair: .csv .parquet .geojson."
+)
 @reading_options
 def route(
     graph: str,
@@ -43,6 +48,7 @@ def route(
     undirected: bool,
     columns: Columns,
     cache: Any,
+    where: Where,
     as_json: bool,
     memory_limit: str | None,
     **choices: Any,
@@ -57,27 +63,35 @@ def route(
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
-    request = Request(**choices)
-    on_root(channel, lambda: _check(request, graph, pairs, output))
+    request, ends = Request(**choices), Ends(graph, where)
+    on_root(channel, lambda: _check(request, ends, graph, pairs, output))
+    drawn = _is_drawn(output)
+    places: list[Places] = []
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.io.pairs import read_pairs_in
 
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=request.turns)
         with phase("read"):
+            if drawn:
+                places.append(ends.places(whole))
+            if ends.has_point_pairs:
+                return whole, ends.pairs(whole)
             return whole, read_pairs_in(Path(pairs), whole.numbering, whole.name)
 
     timing.begin("solve")
     with show.row_progress("routes, by sources") as progress:
-        routes = solve_routes(channel, load, request, paths=paths, progress=progress)
+        routes = solve_routes(channel, load, request, paths=paths or drawn, progress=progress)
     timing.begin("write")
-    on_root(channel, lambda: _save(routes, output))
+    on_root(channel, lambda: _save(routes, output, places))
     seconds = timing.seconds_of(channel)
     if routes is not None:
-        show.timed_answer(_rows(graph, routes, output), seconds, as_json=as_json)
+        rows = _rows(graph, routes, output) | ends.rows(as_json=as_json)
+        show.timed_answer(rows, seconds, as_json=as_json)
 
 
-def _check(request: Request, graph: str, pairs: str, output: str) -> None:
+def _check(request: Request, ends: Ends, graph: str, pairs: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.io.pairs import check_pairs_file
     from groute_py.jobs.forms import check_table
@@ -85,13 +99,24 @@ def _check(request: Request, graph: str, pairs: str, output: str) -> None:
 
     request.check()
     check_pairs_file(Path(pairs))
-    check_table(Path(output))
-    check_apart({"GRAPH": graph, "--pairs": pairs, "--output": output})
+    check_table(Path(output), (".geojson",))
+    check_apart({"GRAPH": graph, "--pairs": pairs, "--turns": request.turns, "--output": output})
+    ends.check({}, pairs, draws=_is_drawn(output))
 
 
-def _save(routes: Routes | None, output: str) -> None:
+def _is_drawn(output: str) -> bool:
+    """Whether the answer is lines on a map."""
+    return Path(output).suffix == ".geojson"
+
+
+def _save(routes: Routes | None, output: str, places: list[Places]) -> None:
+    from groute_py.jobs.maps.route_lines import write_lines
+
     assert routes is not None
-    routes.save(output)
+    if places:
+        write_lines(routes, Path(output), places[0])
+    else:
+        routes.save(output)
 
 
 def _rows(graph: str, routes: Routes, output: str) -> dict[str, Any]:

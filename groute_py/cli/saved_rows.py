@@ -35,7 +35,8 @@ def save_rows(
         kept.append(
             KeptRows(
                 path,
-                job.graph,
+                job.numbering,
+                job.graph.weights.dtype,
                 job.sources,
                 run,
                 predecessors=job.request.predecessors,

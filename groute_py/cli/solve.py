@@ -90,6 +90,7 @@ def run(
             progress=progress,
             columns=columns,
             prepare=options.keeps_prepared,
+            turns=options.turns,
         )
     timing.begin("device")
     with SourceSolver(supply, channel, options) as solver:
@@ -158,7 +159,7 @@ def _check_before_reading(options: Options, files: dict[str, str | None], form: 
         raise InputError(f"--output-format {form} needs --output FILE")
     if telemetry is not None:
         check_writable(Path(telemetry))
-    check_apart({**files, "--coordinates": options.coordinates})
+    check_apart({**files, "--coordinates": options.coordinates, "--turns": options.turns})
 
 
 def _vertices(
@@ -182,12 +183,15 @@ def _mark_negative_cycle(output: str | None, form: str | None) -> None:
 
 
 def _verify(supply: Supply, result: Result | None, options: Options) -> None:
+    from groute_py.results import with_turns
+    from groute_py.turns import expanded
     from groute_py.verification import verify
 
     assert result is not None
     bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
-    turned = replace(result, reverse=False)  # as the supply's graph is
-    verify(supply.graph(), turned, cutoff=min(bounds, default=None), hops=options.hops)
+    solved = replace(with_turns.solved_form(result), reverse=False)  # as the supply's graph is
+    graph = expanded.solved_form(supply.graph())
+    verify(graph, solved, cutoff=min(bounds, default=None), hops=options.hops)
 
 
 def _finish(

@@ -11,4 +11,6 @@ from groute_py.io.coordinates import coordinates_beside
 
 def with_coordinates(options: Options, graph: GraphLike) -> Options:
     """The options, with the coordinate file beside the graph file if none is named."""
+    if options.turns is not None:  # an expansion has more vertices than the file
+        return options
     return replace(options, coordinates=options.coordinates or coordinates_beside(graph))

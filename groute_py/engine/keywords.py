@@ -7,7 +7,7 @@ python tests/repository/option_tables.py.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 
 class BfsKeywords(TypedDict, total=False):
@@ -30,6 +30,7 @@ class SsspKeywords(BfsKeywords, total=False):
 
     algorithm: str
     delta: float | None
+    turns: Any
     prepare: bool
 
 
@@ -44,7 +45,18 @@ class NearestKeywords(TypedDict, total=False):
 
     device: str
     partition: str
+    turns: Any
     cutoff: float | None
+    time_limit_s: float | None
+    mode: str
+
+
+class IsochroneKeywords(TypedDict, total=False):
+    """Of `groute_py.isochrone`."""
+
+    device: str
+    partition: str
+    reverse: bool
     time_limit_s: float | None
     mode: str
 
@@ -56,6 +68,7 @@ class ApspKeywords(TypedDict, total=False):
     device: str
     predecessors: bool
     reverse: bool
+    turns: Any
     memory_limit: int | None
 
 
@@ -66,6 +79,7 @@ class MatrixKeywords(TypedDict, total=False):
     device: str
     predecessors: bool
     reverse: bool
+    turns: Any
     memory_limit: int | None
 
 
@@ -74,4 +88,5 @@ class RouteKeywords(TypedDict, total=False):
 
     device: str
     reverse: bool
+    turns: Any
     memory_limit: int | None

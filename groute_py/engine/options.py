@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from groute_py.arguments import check_cutoff, check_number, file_path, plain
 from groute_py.engine.option import EVERYWHERE, check_option, option
 from groute_py.errors import InputError
+from groute_py.turns.suffix import check_turns
 
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts
@@ -25,6 +26,9 @@ ONE_SOURCE = ("sssp", "open")
 
 NEAREST_TOO = (*EVERYWHERE, "nearest")
 """The functions that take what `groute_py.nearest` takes."""
+
+REACH_TOO = (*NEAREST_TOO, "isochrone")
+"""The functions that take what `groute_py.isochrone` takes."""
 
 
 def _check_algorithm(name: Any) -> None:
@@ -86,14 +90,14 @@ class Options:
         details="A GPU that is full or reserved by another process is an error",
         choices=("auto", "cpu", "cuda"),
         per_rank=True,
-        of=(*NEAREST_TOO, "query"),
+        of=(*REACH_TOO, "query"),
     )
     partition: str = option(
         "arcs",
         "What the parts of all ranks have equally many of; first gives everything to rank 0.",
         details="Methods that are not distributed have everything on rank 0",
         choices=("arcs", "vertices", "first"),
-        of=NEAREST_TOO,
+        of=REACH_TOO,
     )
     predecessors: bool = option(
         True,
@@ -107,7 +111,18 @@ class Options:
         details="Every path, and every `predecessor`, then is of the way to the source: the vertex "
         "that comes next",
         in_python="See [below](#distances-to-a-vertex)",
-        of=(*EVERYWHERE, "query"),
+        of=(*EVERYWHERE, "isochrone", "query"),
+    )
+    turns: Any = option(
+        None,
+        "A table of turns with costs, or forbidden ones.",
+        details="See [turns](turns.md)",
+        in_python="The path of a file, or rows of (tail, via, head, cost). See [turns](turns.md)",
+        unset="every turn costs 0",
+        metavar="FILE",
+        per_rank=True,
+        check=check_turns,
+        of=("sssp", "open", "nearest", "query"),
     )
     cutoff: float | None = option(
         None,
@@ -131,7 +146,7 @@ class Options:
         metavar="SECONDS",
         per_rank=True,
         check=_check_time_limit,
-        of=NEAREST_TOO,
+        of=REACH_TOO,
     )
     mode: str = option(
         "auto",
@@ -142,7 +157,7 @@ class Options:
         "[modes](architecture.md#exchange-four-modes)",
         in_python="See [modes](architecture.md#exchange-four-modes)",
         choices=("auto", "fused", "rounds"),
-        of=NEAREST_TOO,
+        of=REACH_TOO,
     )
     order: str = option(
         "auto",
@@ -201,6 +216,19 @@ class Options:
         """Raise `InputError` for values that make no sense."""
         for entry in fields(self):
             check_option(entry, getattr(self, entry.name))
+        if self.turns is not None:
+            self._check_with_turns()
+
+    def _check_with_turns(self) -> None:
+        if self.hops:
+            raise InputError("turns have costs, and hops count arcs; leave one of them out")
+        if not self.download:
+            raise InputError("answers with turns are made on the host; leave out download=False")
+        if self.coordinates is not None:
+            raise InputError(
+                "a file of coordinates has no places for the expansion by turns; leave one of "
+                "coordinates and turns out"
+            )
 
     def check_against(self, facts: Facts) -> None:
         """Raise `InputError` for what the graph does not allow."""

@@ -13,8 +13,8 @@ from typing import Self
 import numpy as np
 
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import refuse_difference
-from groute_py.engine.loading import load_graph
+from groute_py.engine.agree import on_root, refuse_difference
+from groute_py.engine.loading import LoadedGraph, load_graph
 from groute_py.engine.options import Options
 from groute_py.engine.reporting import report
 from groute_py.engine.solving import Query, Solving
@@ -32,6 +32,9 @@ from groute_py.errors import (
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.results.result import Result
+from groute_py.results.with_turns import in_vertices
+from groute_py.turns.expanded import places_of
+from groute_py.turns.places import Places
 
 
 class SourceSolver:
@@ -42,7 +45,8 @@ class SourceSolver:
     it; they solve one after another. As a context manager it is closed at the end of the block.
 
     Args:
-        supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round.
+        supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
+            with ``options.turns`` it is expanded.
         channel: connects the ranks.
         options: the same on every rank.
 
@@ -55,6 +59,7 @@ class SourceSolver:
         self._lock, self._thread, self._closed = threading.Lock(), 0, False
         self._graph = load_graph(supply, channel, options)
         self._solving = Solving(self._graph)
+        self._places, self._numbering = _vertices_in(supply, self._graph)
 
     def sssp(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """Shortest paths from ``source``.
@@ -101,19 +106,18 @@ class SourceSolver:
         try:
             yield
         except NegativeCycleError as error:
-            if self._graph.plan.options.reverse:
-                raise error.reversed() from None
-            raise
+            found = self._places.cycle(error)
+            raise (found.reversed() if self._graph.plan.options.reverse else found) from None
 
     @property
     def facts(self) -> Facts:
         """Counts and weights of the graph."""
-        return self._graph.plan.facts
+        return self._places.facts(self._graph.plan.facts)
 
     @property
     def numbering(self) -> Numbering | None:
         """The ids of the vertices on rank 0, None elsewhere."""
-        return self._graph.numbering
+        return self._numbering
 
     @property
     def gpu(self) -> str | None:
@@ -140,13 +144,19 @@ class SourceSolver:
         if graph.mode.linked is not None:
             graph.mode.linked.wake()
         source, targets = self._checked(source, targets)
-        own_source, *own = graph.own_of([source, *targets])
+        begin = self._places.begins(np.array([source], np.int64))
+        ends = self._places.ends(np.array(targets, np.int64))
+        own_source, *own = graph.own_of([*begin.tolist(), *ends.tolist()])
         wanted = np.array([v for v in own if v is not None], np.int64) if targets else None
         query = Query(own_source, wanted, time.monotonic() + graph.plan.time_limit_s)
         before = channel.bytes_sent.copy()
         channel.gather(None)  # so that no rank's time holds another's last download
         outcome = self._solving.solve(query, watch)
-        return report(graph, source, outcome, watch, channel.bytes_sent - before)
+        sent = channel.bytes_sent - before
+        result = report(graph, begin.item(), outcome, watch, sent)
+        if result is None or self._numbering is None:
+            return None
+        return in_vertices(result, self._places, source, self._numbering)
 
     def _checked(self, source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
         """The ends of a solve, the same on every rank."""
@@ -170,6 +180,18 @@ class SourceSolver:
                         f"vertices are {first}..{count - 1 + first}"
                     )
                 )
+
+
+def _vertices_in(supply: Supply, graph: LoadedGraph) -> tuple[Places, Numbering | None]:
+    """Where the vertices lie, and their ids on rank 0. Collective."""
+    facts, turns = graph.plan.facts, graph.plan.options.turns
+
+    def found() -> Places | None:
+        return None if turns is None else places_of(supply.graph())
+
+    if (places := on_root(graph.channel, found)) is None:
+        return Places(facts.vertex_count, facts.arc_count), graph.numbering
+    return places, supply.graph().numbering if graph.channel.rank == 0 else None
 
 
 def ends_of(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:

@@ -16,6 +16,7 @@ from groute_py.interop.tables import is_table, table_graph
 from groute_py.io import datasets
 from groute_py.io.registry import read_table
 from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.turns.expanded import expanded
 
 GraphLike = Any
 """A `Graph`, a path, a spec or name, a SciPy sparse array, a NetworkX graph, an edge table, or
@@ -29,6 +30,7 @@ def as_graph(
     cache: bool | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     columns: Columns = BY_TITLE,
+    turns: Any = None,
 ) -> Graph:
     """Convert ``graph`` to a `Graph`; see `groute_py.sssp` for the kinds it may be.
 
@@ -38,12 +40,15 @@ def as_graph(
         cache: as for `read_graph`.
         progress: as for `read_graph`.
         columns: the columns of a table that the caller names, or the attribute of a NetworkX graph.
+        turns: the costs of turns, by which the graph is expanded (`groute_py.turns.expanded`).
 
     Raises:
-        InputError: it is of another kind, is not valid, or has no columns by name.
+        InputError: it is of another kind, is not valid, or has no columns by name; or a turn is
+            none of the graph.
     """
     whole = _directed(graph, cache, progress, columns._replace(undirected=undirected))
-    return mirrored(whole) if undirected else whole
+    whole = mirrored(whole) if undirected else whole
+    return whole if turns is None else expanded(whole, turns)
 
 
 def _directed(

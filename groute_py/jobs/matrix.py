@@ -92,7 +92,8 @@ def matrix(
     refuse_difference(channel, {"function": "matrix"})
 
     def load() -> tuple[Graph, NDArray[np.int64]]:
-        return as_graph(graph, columns=Columns(tail, head, weight)), as_vertices(sources)
+        whole = as_graph(graph, columns=Columns(tail, head, weight), turns=request.turns)
+        return whole, as_vertices(sources)
 
     return solve_matrix(channel, load, targets, request)
 

@@ -27,11 +27,13 @@ from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import NearestFacilities
+from groute_py.jobs.facilities_with_turns import of_vertices
 from groute_py.many.nearest import origins_of
 from groute_py.many.place import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import as_vertices, checked
 from groute_py.results.result import Result
+from groute_py.turns.expanded import places_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -81,7 +83,7 @@ def nearest(
     refuse_difference(channel, {"function": "nearest", "to_facility": to_facility})
 
     def load() -> tuple[Graph, NDArray[np.int64]]:
-        whole = as_graph(graph, columns=Columns(tail, head, weight))
+        whole = as_graph(graph, columns=Columns(tail, head, weight), turns=choices.turns)
         return whole, as_vertices(facilities, "facility")
 
     return solve_from_facilities(channel, load, choices, to_facility=to_facility)
@@ -109,12 +111,13 @@ def solve_from_facilities(
     def begin() -> tuple[Whole, bool]:
         graph, facilities = load()
         graph = graph.reversed() if to_facility != is_reversed else graph.to_host()
-        facilities = checked(facilities, graph.vertex_count, graph.name, "facility")
+        places = places_of(graph)
+        facilities = checked(facilities, places.vertex_count, graph.name, "facility")
         kept.append((graph, facilities))
-        return Whole(rooted(graph, facilities)), _may_sink(graph)
+        return Whole(rooted(graph, places.begins(facilities))), _may_sink(graph)
 
     supply, trees = on_root(channel, begin)
-    options = replace(options, predecessors=trees, reverse=False)
+    options = replace(options, predecessors=trees, reverse=False, turns=None)
     if channel.size == 1:
         options = placed(kept[0][0], options)
     try:
@@ -133,7 +136,7 @@ def on_facilities(
     """The answer from that of the root.
 
     Args:
-        graph: that was solved, without the root.
+        graph: that was solved, without the root, perhaps expanded by turns.
         facilities: vertices, shape (k,).
         result: of the solve from the root; its tree, if it has one, says the owners.
         to_facility: as for `nearest`.
@@ -145,9 +148,10 @@ def on_facilities(
         before = np.where(tree == root, -1, tree)
         owners = origins_of(before, tree == root)
     else:
-        _assign(graph, _by_id(graph, facilities), distances, owners, before)
+        roots = places_of(graph).begins(_by_id(graph, facilities))
+        _assign(graph, roots, distances, owners, before)
     found = owners, distances, before, to_facility, result.statistics, graph.numbering
-    return NearestFacilities(*found)
+    return of_vertices(NearestFacilities(*found), places_of(graph))
 
 
 def _assign(
@@ -184,6 +188,7 @@ def _as_given(
     """With the ids of the graph, which the one with the root does not have, and its direction."""
     ids = None
     if kept:
+        error = places_of(kept[0][0]).cycle(error)
         ids = kept[0][0].numbering.ids_of(np.array(error.cycle)).tolist()
     again = NegativeCycleError(error.cycle, error.weight, ids=ids)
     again.on_all_ranks = error.on_all_ranks

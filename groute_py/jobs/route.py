@@ -76,7 +76,7 @@ def route(
     refuse_difference(channel, {"function": "route", "paths": paths})
 
     def load() -> tuple[Graph, NDArray[np.int64]]:
-        whole = as_graph(graph, columns=Columns(tail, head, weight))
+        whole = as_graph(graph, columns=Columns(tail, head, weight), turns=request.turns)
         return whole, as_pairs(pairs, whole)
 
     return solve_routes(channel, load, request, paths=paths)
@@ -120,5 +120,5 @@ def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
             f"pairs must be a source and a target each, shape (k, 2), not {found.shape}"
         )
     for role, column in zip(("source", "target"), found.T, strict=True):
-        checked(column, graph.vertex_count, graph.name, role)
+        checked(column, graph.numbering.count, graph.name, role)
     return found

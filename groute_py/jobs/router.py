@@ -28,6 +28,7 @@ from groute_py.many.choose import choose
 from groute_py.many.precision import one_precision
 from groute_py.many.request import Request
 from groute_py.many.solve import heights
+from groute_py.turns.expanded import places_of, solved_form
 
 BY_ROWS = "routes are found row by row"
 """Why no matrix of all pairs is made for them."""
@@ -44,7 +45,9 @@ class Router:
 
     def __init__(self, channel: Channel, graph: Graph, request: Request) -> None:
         self._channel, self._request = channel, request
-        self._given, self._graph = graph.weights.dtype, one_precision(graph.to_host())
+        self._whole, self._places = graph, places_of(graph)
+        self._given = graph.weights.dtype
+        self._graph = one_precision(solved_form(graph).to_host())
         self._facts = facts_of(self._graph)
         self._can_use_gpu = request.device != "cpu" and gpu_problem() is None
         self._searches: Searches | None = None
@@ -70,7 +73,7 @@ class Router:
             RunError: a distance does not fit in 64 bits.
             TimeLimitError: the deadline has passed.
         """
-        begun, groups = time.monotonic(), grouped(pairs)
+        begun, groups = time.monotonic(), grouped(self._in_places(pairs))
         height = self._height(groups)
         found: list[Found] = []
         with collective(self._channel):
@@ -114,9 +117,14 @@ class Router:
             try:
                 return heights(self._graph, self._given, self._request, sources)
             except NegativeCycleError as error:
-                raise (error.reversed() if self._request.reverse else error) from None
+                found = self._places.cycle(error)
+                raise (found.reversed() if self._request.reverse else found) from None
 
         return on_root(self._channel, found)
+
+    def _in_places(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        places = self._places
+        return np.stack([places.begins(pairs[:, 0]), places.ends(pairs[:, 1])], axis=1)
 
     def _joined(
         self, pairs: NDArray[np.int64], every: Iterable[Found], statistics: dict[str, Any]
@@ -128,6 +136,7 @@ class Router:
         for part in every:
             distances[part.places] = part.distances
             for place, path in zip(part.places.tolist(), part.paths or (), strict=False):
+                path = self._places.path(path)
                 paths[place] = path[::-1] if self._request.reverse else path
-        asked = paths if paths[0] is not None else None
-        return Routes(pairs, distances, asked, statistics, self._graph.numbering)
+        asked, graph = paths if paths[0] is not None else None, self._whole
+        return Routes(pairs, distances, asked, statistics, graph.numbering, graph)

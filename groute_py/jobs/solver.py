@@ -20,8 +20,11 @@ from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError, TimeLimitError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.jobs.facilities import NearestFacilities
+from groute_py.jobs.isochrone import Given, as_limits, solve_isochrone
+from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.matrix import Matrix, solve_matrix
 from groute_py.jobs.nearest import solve_from_facilities
+from groute_py.jobs.places import has_places, places_of
 from groute_py.jobs.route import Pairs, as_pairs
 from groute_py.jobs.router import Router
 from groute_py.jobs.routes import Routes
@@ -38,13 +41,14 @@ class Solver(SourceSolver):
     collective, and the calls must come in the same order. With one rank several threads may share
     it; they solve one after another. As a context manager it is closed at the end of the block.
 
-    Vertices are counted from 0. The device, the direction (``reverse``), ``hops`` and
+    Vertices are counted from 0. The device, the direction (``reverse``), ``turns``, ``hops`` and
     ``time_limit_s`` hold for all methods. Other options are for `sssp`; ``cutoff`` is for `sssp`
     and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph to all
     ranks when one of them is first called.
 
     Args:
-        supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round.
+        supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
+            with ``options.turns`` it is expanded.
         channel: connects the ranks.
         options: the same on every rank.
 
@@ -146,7 +150,45 @@ class Solver(SourceSolver):
                 self._router = Router(self._channel, graph, request)
             return self._router.solve(found, paths=paths, deadline=self._deadline())
 
-    def _begin(self, method: str, **asked: bool) -> None:
+    def isochrone(
+        self,
+        sources: Sequence[int] | NDArray[Any],
+        limits: Sequence[float] | float,
+        *,
+        each: bool = False,
+        planar: bool = False,
+    ) -> Isochrones | None:
+        """What lies within limits of some sources; see `groute_py.isochrone`.
+
+        Coordinates are those of the file that the solver was opened with, or the graph's own.
+
+        Raises:
+            InputError: a source is not a vertex, or a weight is negative.
+            TimeLimitError, RunError: as for `apsp`.
+        """
+
+        def load() -> Given:
+            graph, path, places = self._own_graph(), self._options.coordinates, None
+            if planar or has_places(graph, path):
+                places = places_of(graph, path, planar=planar)
+            return graph, as_vertices(sources), places
+
+        taken = [entry.name for entry, _ in options_of(Options, "isochrone")]
+        options = Options(**{name: getattr(self._options, name) for name in taken})
+        with self.alone():
+            with collective(self._channel):
+                wanted = as_limits(limits)
+            self._begin("isochrone", each=each, limits=wanted)
+            return solve_isochrone(
+                self._channel,
+                load,
+                wanted,
+                options,
+                each=each,
+                is_reversed=self._options.reverse,
+            )
+
+    def _begin(self, method: str, **asked: Any) -> None:
         refuse_difference(self._channel, {"method": method, **asked})
         if self._options.cutoff is not None:
             raise everywhere(
@@ -161,8 +203,8 @@ class Solver(SourceSolver):
         return self._whole
 
     def _request(self, **choices: Any) -> Request:
-        """Of which the graph is turned round already where it is to be."""
-        return Request(device=self._options.device, **choices)
+        """Of which the graph is turned round and expanded by turns already where it is to be."""
+        return Request(device=self._options.device, turns=self._options.turns, **choices)
 
     def _deadline(self) -> float:
         limit_s = self._options.time_limit_s

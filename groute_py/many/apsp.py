@@ -21,6 +21,7 @@ from groute_py.engine.option import alike
 from groute_py.errors import InputError, NegativeCycleError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.choose import Choice, choose
 from groute_py.many.precision import one_precision
@@ -31,6 +32,8 @@ from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
+from groute_py.turns.expanded import places_of, solved_form
+from groute_py.turns.places import Places
 
 Progress = Callable[[int, int], None]
 """Takes how many rows are done, and of how many."""
@@ -48,12 +51,14 @@ class Job:
     """Many sources of one graph, on every rank.
 
     Attributes:
-        graph: the whole graph.
+        graph: the whole graph, as it is solved.
         height: Johnson's potentials where weights may be negative.
         sources: int64, shape (k,).
         request: what is asked for.
         choice: the method.
         targets: int64, shape (t,), whose columns of the rows are wanted; None for all vertices.
+        places: of the vertices in ``graph``, which turns may have expanded.
+        numbering: of the vertices.
     """
 
     graph: Graph
@@ -61,17 +66,31 @@ class Job:
     sources: NDArray[np.int64]
     request: Request
     choice: Choice
-    targets: NDArray[np.int64] | None = None
+    targets: NDArray[np.int64] | None
+    places: Places
+    numbering: Numbering
 
     @property
     def facts(self) -> Facts:
-        """Of the graph."""
-        return facts_of(self.graph)
+        """Of the graph without the expansion by turns."""
+        return self.places.facts(facts_of(self.graph))
+
+    @property
+    def begins(self) -> NDArray[np.int64]:
+        """Where the rows begin, in the graph that is solved."""
+        return self.places.begins(self.sources)
+
+    @property
+    def columns(self) -> NDArray[np.int64] | None:
+        """Which columns of the rows are wanted there, shape (width,); None for all."""
+        if self.targets is not None:
+            return self.places.ends(self.targets)
+        return self.places.all_ends() if self.places.is_expanded else None
 
     @property
     def width(self) -> int:
         """Entries of a row."""
-        return self.graph.vertex_count if self.targets is None else len(self.targets)
+        return self.places.vertex_count if self.targets is None else len(self.targets)
 
 
 def prepare(
@@ -130,7 +149,7 @@ def deliver(
     with collective(channel):
         solving = _solving(job, channel)
     done = 0
-    with closing(solving.blocks(job.sources[own], job.targets)) as blocks:
+    with closing(solving.blocks(job.begins[own], job.columns)) as blocks:
         while True:
             with collective(channel):
                 block = next(blocks, None)
@@ -160,7 +179,7 @@ def reduce(
     with collective(channel):
         solving = _solving(job, channel)
         found_rows = solving.summaries(
-            job.sources[positions], histogram=histogram, reciprocals=reciprocals
+            job.begins[positions], histogram=histogram, reciprocals=reciprocals
         )
         with closing(found_rows) as summaries:
             for summary in summaries:
@@ -215,24 +234,24 @@ def _job(
     targets = None if targets_in is None else targets_in(graph)
     if request.reverse:
         graph = graph.reversed()
+    places, numbering = places_of(graph), graph.numbering
     given = graph.weights.dtype
-    whole = one_precision(graph.to_host())
-    facts = facts_of(whole)
-    if facts.vertex_count == 0:
+    whole = one_precision(solved_form(graph).to_host())
+    facts, count = facts_of(whole), places.vertex_count
+    if count == 0:
         raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
-    every = np.arange(facts.vertex_count) if sources is None else sources
-    every = checked(every.astype(np.int64, copy=False), facts.vertex_count, facts.name)
+    every = np.arange(count) if sources is None else sources
+    every = checked(every.astype(np.int64, copy=False), count, facts.name)
     if targets is not None:
-        targets = checked(targets, facts.vertex_count, facts.name, "target")
+        targets = checked(targets, count, facts.name, "target")
     prepared = hierarchy_of(whole) is not None
     choice = choose(request, facts, len(every), ranks, apart, prepared=prepared)
     try:
-        height = heights(whole, given, request, every)
+        height = heights(whole, given, request, places.begins(every))
     except NegativeCycleError as error:
-        if request.reverse:
-            raise error.reversed() from None
-        raise
-    return Job(whole, height, every, request, choice, targets)
+        found = places.cycle(error)
+        raise (found.reversed() if request.reverse else found) from None
+    return Job(whole, height, every, request, choice, targets, places, numbering)
 
 
 def _take(
@@ -258,7 +277,7 @@ def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> ND
     if job.choice.algorithm == "floyd" and ranks > 1:
         from groute_py.device.cuda.multi_source.floyd.ranks import owner_of
 
-        owners = owner_of(job.sources[positions], job.graph.vertex_count, ranks)
+        owners = owner_of(job.begins[positions], job.graph.vertex_count, ranks)
         part: NDArray[np.int64] = positions[owners == rank]
         return part
     return positions[rank::ranks]

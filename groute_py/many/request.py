@@ -12,6 +12,7 @@ from typing import Any
 from groute_py.arguments import check_whole_number, plain
 from groute_py.engine.option import check_option, option
 from groute_py.errors import InputError, SetupError
+from groute_py.turns.suffix import check_turns
 
 METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",
@@ -71,6 +72,17 @@ class Request:
         in_python="See [below](#distances-to-a-vertex)",
         of=ROUTES_TOO,
     )
+    turns: Any = option(
+        None,
+        "A table of turns with costs, or forbidden ones.",
+        details="See [turns](turns.md)",
+        in_python="The path of a file, or rows of (tail, via, head, cost). See [turns](turns.md)",
+        unset="every turn costs 0",
+        metavar="FILE",
+        per_rank=True,
+        check=check_turns,
+        of=ROUTES_TOO,
+    )
     memory_limit: int | None = option(
         None,
         "How much of the GPU's memory may be used, in bytes; on a CPU, by the matrix of floyd.",
@@ -96,5 +108,10 @@ class Request:
 
         for entry in fields(self):
             check_option(entry, getattr(self, entry.name))
+        if self.turns is not None and self.predecessors:
+            raise InputError(
+                "with turns there are no predecessors, as the shortest paths are no tree; leave "
+                "them out (--paths, predecessors=False), and find paths by route"
+            )
         if self.device == "cuda" and (problem := gpu_problem()) is not None:
             raise SetupError(f"no GPU can be used: {problem}")

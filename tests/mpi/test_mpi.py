@@ -68,6 +68,8 @@ LINES = {
     "for people": f"sssp {SPEC} -s SOURCE --device cpu --verify",
     "trials": f"sssp {SPEC} -s SOURCE --trials 3 --device cpu --json",
     "star": "sssp @star.gr.gz -s 8 -o @star.npz -t 50 --device cpu --verify --json",
+    "turns": "sssp @town.csv -s 0 -t 2 --turns @turns.csv -o @turns.npz --device cpu --json",
+    "route": "route @town.csv --pairs @pairs.csv --turns @turns.csv --paths -o @out.csv",
     "negative": "sssp @negative.gr -t 4 --device cpu --verify --json",
     "arcs": "sssp @two.csr -s 1 -o @arcs.npz --partition arcs --device cpu --verify",
     "vertices": "sssp @two.csr -s 1 -o @vertices.npz --partition vertices --device cpu --verify",
@@ -82,6 +84,9 @@ def on_three_ranks(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, 
     write_graph(STAR, folder / "star.gr.gz")
     write_graph(NEGATIVE, folder / "negative.gr")
     write_graph(graph_of(2, [(0, 1, 5), (1, 0, 7)]), folder / "two.csr")
+    (folder / "town.csv").write_text("0,1,3\n1,0,3\n1,2,1\n1,3,2\n3,2,4\n")
+    (folder / "turns.csv").write_text("0,1,2,forbidden\n0,1,3,1\n")
+    (folder / "pairs.csv").write_text("0,2\n1,2\n")
     start = str(int(np.argmax(np.diff(generate(SPEC).offsets))))
     lines = [line.replace("@", f"{folder}/").replace("SOURCE", start) for line in LINES.values()]
     ended = run_on_ranks([line.split() for line in lines], 3, tmp_path_factory.mktemp("ranks"))
@@ -128,6 +133,19 @@ def test_negative_weights(on_three_ranks: tuple[dict[str, Ended], Path]) -> None
     found = json.loads(on_three_ranks[0]["negative"].out)
     assert found["paths"] == [{"target": 4, "distance": -1, "path": [1, 3, 2, 4]}]
     assert found["statistics"]["algorithm"] == "bellman-ford"
+
+
+def test_turns(on_three_ranks: tuple[dict[str, Ended], Path]) -> None:
+    """`tests/python/test_turns.py` has more of them, on ranks that are threads."""
+    ended, folder = on_three_ranks
+    assert ended["turns"].code == ended["route"].code == 0, ended["turns"].err
+    paths = json.loads(ended["turns"].out)["paths"]
+    assert paths == [{"target": 2, "distance": 10, "path": [0, 1, 3, 2]}]
+    assert load(folder / "turns.npz").distances.tolist() == [0, 3, 10, 6]
+    assert (folder / "out.csv").read_text().splitlines()[1:] == [
+        '0,2,10,"[0, 1, 3, 2]"',
+        '1,2,1,"[1, 2]"',
+    ]
 
 
 @pytest.mark.parametrize("words", [["info", SPEC], ["--version"]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
@@ -31,6 +31,7 @@ def supply_of(
     progress: Callable[[int, int], None] | None = None,
     columns: Columns = BY_TITLE,
     prepare: bool = False,
+    turns: Any = None,
 ) -> Supply:
     """The supply from which the ranks get their rows of ``graph``. Collective.
 
@@ -44,14 +45,20 @@ def supply_of(
         progress: as for `read_graph`.
         columns: the columns of a table that the caller names.
         prepare: whether what the cache has of the prepared file will do, and whether to keep it
-            there once it is made; it is not what there is if the arcs are turned round.
+            there once it is made; it is not what there is if the arcs are turned round or expanded.
+        turns: as for `as_graph`.
 
     Raises:
         InputError: ``graph`` is not a valid graph; the same error on every rank.
     """
 
     def kept() -> Whole | PreparedCopy | None:
-        if not prepare or reverse or (file := file_of(graph, progress)) is None:
+        if (
+            not prepare
+            or reverse
+            or turns is not None
+            or (file := file_of(graph, progress)) is None
+        ):
             return None
         copy = prepared_place(file, cache, columns._replace(undirected=undirected))
         found = None if copy is None else copy.read()
@@ -60,7 +67,7 @@ def supply_of(
     copy = on_root(channel, kept)
     if isinstance(copy, Whole):
         return copy
-    reading = Reading(undirected, reverse, cache, progress, columns)
+    reading = Reading(undirected, reverse, cache, progress, columns, turns)
     supply = _unprepared(graph, channel, reading, whole=whole or prepare)
     return supply if copy is None or channel.rank > 0 else Keeping(supply, copy)
 
@@ -73,14 +80,22 @@ class Reading(NamedTuple):
     cache: bool | Path | None
     progress: Callable[[int, int], None] | None
     columns: Columns
+    turns: Any
+
+    @property
+    def is_as_given(self) -> bool:
+        """The arcs are those that the file has, with their weights."""
+        return not (self.undirected or self.reverse) and self.turns is None
 
 
 def _unprepared(graph: GraphLike, channel: Channel, reading: Reading, *, whole: bool) -> Supply:
     """The supply of a graph as it is. Collective."""
-    undirected, reverse, cache, progress, columns = reading
+    undirected, reverse, cache, progress, columns, turns = reading
 
     def find() -> SharedFile | None:
-        if channel.size == 1 or undirected or reverse or (file := file_of(graph, progress)) is None:
+        if channel.size == 1 or not reading.is_as_given:
+            return None
+        if (file := file_of(graph, progress)) is None:
             return None
         if (native := native_file(file, cache, columns)) is not None:
             return SharedFile(native, native=True, copied=native != Path(file))
@@ -89,7 +104,12 @@ def _unprepared(graph: GraphLike, channel: Channel, reading: Reading, *, whole: 
 
     def read() -> Whole:
         read = as_graph(
-            graph, undirected=undirected, cache=cache, progress=progress, columns=columns
+            graph,
+            undirected=undirected,
+            cache=cache,
+            progress=progress,
+            columns=columns,
+            turns=turns,
         )
         return Whole(read.reversed() if reverse else read)
 

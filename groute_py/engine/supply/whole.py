@@ -20,6 +20,7 @@ from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, arrange
 from groute_py.partition.share import Rows, rows_of
+from groute_py.turns.expanded import solved_form
 
 
 class Whole:
@@ -48,7 +49,7 @@ class Whole:
         return Spread(arranged.partition, rows, arranged.order)
 
     def numbering(self) -> Numbering:
-        return self.graph().numbering
+        return solved_form(self.graph()).numbering
 
     def graph(self) -> Graph:
         assert self._graph is not None

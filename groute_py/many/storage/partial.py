@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError
-from groute_py.graph.csr import Graph
+from groute_py.graph.ids import Numbering
 from groute_py.many.storage.folder import DRAFT, RunFolder, check_folder, unusable
 from groute_py.many.storage.forms import SUFFIXES, check_form, write_npz, write_zarr
 from groute_py.many.storage.pairs import pairs
@@ -59,7 +59,8 @@ class KeptRows:
 
     Args:
         path: OUT.
-        graph: for its ids and its type.
+        numbering: of the vertices.
+        weight_type: of the graph.
         sources: int64, shape (k,).
         run: see `groute_py.many.storage.record.run_of`.
         predecessors: whether they are kept too.
@@ -75,7 +76,8 @@ class KeptRows:
     def __init__(
         self,
         path: Path,
-        graph: Graph,
+        numbering: Numbering,
+        weight_type: np.dtype[Any],
         sources: NDArray[np.int64],
         run: dict[str, Any],
         *,
@@ -83,15 +85,15 @@ class KeptRows:
         resume: bool,
         targets: NDArray[np.int64] | None = None,
     ) -> None:
-        self.path, self._graph, self._sources, self._targets = path, graph, sources, targets
+        self.path, self._numbering = path, numbering
+        self._sources, self._targets = sources, targets
         self._folder = _folder_of(path)
-        weights = graph.weights.dtype
         types: dict[str, np.dtype[Any]] = {
-            "distances": weights if weights.kind == "f" else np.dtype(np.int64)
+            "distances": weight_type if weight_type.kind == "f" else np.dtype(np.int64)
         }
         if predecessors:
             types["predecessors"] = np.dtype(np.int32)
-        self._shape = len(sources), graph.vertex_count if targets is None else len(targets)
+        self._shape = len(sources), numbering.count if targets is None else len(targets)
         self._finished = False
         with ExitStack() as claim:
             self._inside = claim.enter_context(closing(self._claimed(resume=resume)))
@@ -142,7 +144,7 @@ class KeptRows:
             elif self.path.suffix != ".zarr":
                 assert self._targets is not None
                 ends = self._sources, self._targets
-                lines = pairs(self._graph.numbering, *ends, self._files.arrays())
+                lines = pairs(self._numbering, *ends, self._files.arrays())
                 write_table(self.path, lines)
             else:
                 write_zarr(self.path, self._inside.file(DRAFT), self._arrays())
@@ -218,9 +220,9 @@ class KeptRows:
         arrays: dict[str, Any] = {"sources": self._sources}
         if self._targets is not None:
             arrays["targets"] = self._targets
-        arrays["first_id"] = np.int64(self._graph.first_id)
-        if self._graph.ids is not None:
-            arrays["ids"] = self._graph.ids
+        arrays["first_id"] = np.int64(self._numbering.first)
+        if self._numbering.ids is not None:
+            arrays["ids"] = self._numbering.ids
         return arrays | self._files.arrays()
 
     @contextmanager

@@ -1,0 +1,180 @@
+"""The rows of an expansion; see `groute_py.turns.expanded` for what they are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import quoted
+from groute_py.graph.csr import Graph
+from groute_py.kernels.cpu.build import index_type
+from groute_py.turns.rules import Rules
+
+
+class Copies(NamedTuple):
+    """The c copies of vertices, in ascending order of the vertex and the tail.
+
+    Attributes:
+        vias, tails: int64, shape (c,): the vertex, and where the arcs to its copy come from.
+        of_turns: int64, shape (r,): the copy that each turn is one of.
+    """
+
+    vias: NDArray[np.int64]
+    tails: NDArray[np.int64]
+    of_turns: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rules: Rules) -> Copies:
+        """The copies that turns need."""
+        vias, tails = rules.vias, rules.tails
+        begins = np.ones(len(vias), np.bool_)
+        begins[1:] = (vias[1:] != vias[:-1]) | (tails[1:] != tails[:-1])
+        return cls(vias[begins], tails[begins], np.cumsum(begins) - 1)
+
+
+class Arrays(NamedTuple):
+    """Of a graph in compressed sparse rows."""
+
+    offsets: NDArray[np.int64]
+    heads: NDArray[Any]
+    weights: NDArray[Any]
+
+
+class _Slots(NamedTuple):
+    """The arcs that leave copies, but for those to their arrivals: s of them, copy by copy.
+
+    Attributes:
+        copies: int64, shape (s,): which copy each leaves.
+        heads: shape (s,), places.
+        weights: int64 or the float type of the graph, shape (s,), with the costs of turns.
+    """
+
+    copies: NDArray[np.int64]
+    heads: NDArray[Any]
+    weights: NDArray[Any]
+
+
+def expanded_arrays(graph: Graph, rules: Rules, copies: Copies, split: NDArray[np.int64]) -> Arrays:
+    """The rows of the vertices, of the arrivals (which have none) and of the copies.
+
+    Args:
+        graph: in host memory.
+        rules: the turns.
+        copies: of these.
+        split: int64, shape (s,), ascending: the vertices that have an arrival.
+
+    Raises:
+        InputError: the arcs of a turn are not there, or a weight and a cost do not fit.
+    """
+    count = graph.vertex_count
+    heads = _redirected(graph, rules, copies, count + len(split))
+    slots = _slots(graph, rules, copies, heads)
+    kind = _weight_type(graph.weights.dtype, slots.weights)
+    degrees, of_copies = (
+        np.diff(graph.offsets),
+        np.bincount(slots.copies, minlength=len(copies.vias)),
+    )
+    degrees[split] += 1
+    no_arcs = np.zeros(len(split), np.int64)
+    every = np.concatenate([[0], degrees, no_arcs, of_copies + 1]).astype(np.int64)
+    row_ends, slot_ends = graph.offsets[split + 1], np.cumsum(of_copies)
+    arrivals = count + np.arange(len(split), dtype=heads.dtype)
+    own = arrivals[np.searchsorted(split, copies.vias)]
+    return Arrays(
+        np.cumsum(every),
+        np.concatenate(
+            [np.insert(heads, row_ends, arrivals), np.insert(slots.heads, slot_ends, own)]
+        ),
+        np.concatenate(
+            [
+                np.insert(graph.weights, row_ends, 0).astype(kind, copy=False),
+                np.insert(slots.weights, slot_ends, 0).astype(kind, copy=False),
+            ]
+        ),
+    )
+
+
+def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArray[Any]:
+    """The heads of all arcs; those with turns lead to copies, the places from ``first`` on."""
+    count = graph.vertex_count
+    heads = graph.heads.astype(index_type(first + len(copies.vias)))
+    tails = np.unique(copies.tails)
+    which, arcs = _arcs_of(graph, tails)
+    keys = copies.tails * count + copies.vias
+    order = np.argsort(keys)
+    found = _where(keys[order], tails[which] * count + graph.heads[arcs])
+    hit = order[found[found >= 0]]
+    heads[arcs[found >= 0]] = first + hit
+    missed = np.setdiff1d(np.arange(len(keys)), hit)
+    if len(missed):
+        turns = np.flatnonzero(np.isin(copies.of_turns, missed))
+        raise rules.problem_in(turns, _no_arc(graph, "{tail}", "{via}"))
+    return heads
+
+
+def _slots(graph: Graph, rules: Rules, copies: Copies, heads: NDArray[Any]) -> _Slots:
+    """The arcs that leave copies; ``heads`` has the places that the graph's arcs lead to."""
+    which, arcs = _arcs_of(graph, copies.vias)
+    count = graph.vertex_count
+    turns = _where(copies.of_turns * count + rules.heads, which * count + graph.heads[arcs])
+    listed = np.flatnonzero(turns >= 0)
+    missed = np.setdiff1d(np.arange(len(rules.heads)), turns[listed])
+    if len(missed):
+        raise rules.problem_in(missed, _no_arc(graph, "{via}", "{head}"))
+    weights = graph.weights[arcs]
+    weights = weights if weights.dtype.kind == "f" else weights.astype(np.int64)
+    weights[listed] = _sums(rules, weights[listed], turns[listed])
+    is_allowed = np.ones(len(arcs), np.bool_)
+    is_allowed[listed] = ~rules.are_forbidden[turns[listed]]
+    return _Slots(which[is_allowed], heads[arcs][is_allowed], weights[is_allowed])
+
+
+def _sums(rules: Rules, weights: NDArray[Any], turns: NDArray[np.int64]) -> NDArray[Any]:
+    """Weights with the costs of turns, int64, or rounded once to the float type."""
+    costs = rules.costs[turns]
+    with np.errstate(over="ignore"):
+        if weights.dtype.kind == "f":
+            sums: NDArray[Any] = (weights.astype(np.float64) + costs).astype(weights.dtype)
+            is_wrong = ~np.isfinite(sums)
+        else:
+            sums = weights + costs
+            is_wrong = (sums < weights) != (costs < 0)
+    if is_wrong.any():
+        problem = f"a weight and the cost {{cost}} do not fit in {weights.dtype}"
+        raise rules.problem_in(turns[is_wrong], problem)
+    return sums
+
+
+def _arcs_of(
+    graph: Graph, vertices: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All arcs that leave some vertices: the place of the vertex, and the number of the arc."""
+    firsts = graph.offsets[vertices]
+    degrees = graph.offsets[vertices + 1] - firsts
+    which = np.repeat(np.arange(len(vertices)), degrees)
+    before = np.cumsum(degrees) - degrees
+    return which, np.arange(len(which)) + (firsts - before)[which]
+
+
+def _where(ascending: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where keys stand among ascending ones; −1 for others."""
+    if not len(ascending):
+        return np.full(len(keys), -1)
+    places = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+    return np.where(ascending[places] == keys, places, -1)
+
+
+def _no_arc(graph: Graph, tail: str, head: str) -> str:
+    name = quoted(graph.name).replace("{", "{{").replace("}", "}}")
+    return f"no arc of {name} leads from {tail} to {head}"
+
+
+def _weight_type(given: np.dtype[Any], weights: NDArray[Any]) -> np.dtype[Any]:
+    """That of the graph, or int64 where a weight with its turn's cost does not fit in it."""
+    if given.kind == "f" or not len(weights):
+        return given
+    limits = np.iinfo(given)
+    fit = limits.min <= weights.min() and weights.max() <= limits.max
+    return given if fit else np.dtype(np.int64)

@@ -1,0 +1,122 @@
+"""A graph whose turns have costs: shortest paths of its expansion are those of the graph.
+
+A *walk* is a sequence of arcs a₁ a₂ … aₖ, each of which begins where the one before it ends. It
+costs the weights of its arcs and the costs of its turns (a₁, a₂), …, (aₖ₋₁, aₖ); it may take none
+that is forbidden. Turns that are not listed cost 0, U-turns too. So to leave the source and to
+arrive at the target is no turn, and the distance to a vertex is the least cost of all walks there.
+
+**The expansion** keeps the n vertices, and adds places for those *split* vertices v that have
+turns listed: a *copy* v_t for each tail t of listed turns (t, v, ·), and one *arrival* v*.
+
+* All arcs (t, v) lead to v_t instead of v. Other arcs to v still lead to v.
+* The arcs that leave v leave v_t too, but for those behind a forbidden turn (t, v, h); those behind
+  one with a cost weigh so much more. All copies of an arc (v, h) lead to the same place, h or h_v,
+  and so do all parallel arcs.
+* Arcs of weight 0 lead from v and from each copy to v*, which no arc leaves.
+
+It grows by the in-arcs and out-arcs of split vertices alone, not to a line graph.
+
+**Distances.** Walks from s to v are the paths of the expansion from s itself to v*, or to v if that
+is not split, at the same cost. By induction on k: the walk a₁ … aₖ with its last arc (t, v) is a
+path to v_t if that is there, else to v, and to no other place of v; for k = 0 the place is s. The
+arcs that leave this place are those that the walk may go on with, at their weights and the costs of
+the turns: from v_t by the second rule; from v itself all at their weights, as no turn (t, v, ·) is
+listed. So the least distance of v and its copies, which is that of v*, is the distance of v.
+Weights may be negative: a closed walk whose cost with all its turns is negative, that into its
+first arc included, is a negative cycle of the expansion, and the other way round. A weight and the
+cost of the turn before it are one number, so float sums are those of the walk from its begin on.
+
+**Reversed.** The arcs of the expansion turned round solve for distances to a vertex: there a path
+begins at v* and ends at the vertex itself.
+
+**Trees.** Each place has a predecessor; a vertex has none in general. The shortest walk to h by way
+of v may come to v by a copy that is not the nearest one, as that may not turn to h. Then no tree in
+the vertices of the graph has all shortest paths, and so answers have paths but no predecessors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.graph.csr import Graph
+from groute_py.graph.ids import Numbering
+from groute_py.system.memory_limits import check_room
+from groute_py.turns.arrays import Copies, expanded_arrays
+from groute_py.turns.places import Places
+from groute_py.turns.rules import rules_of
+
+
+class ExpandedGraph(Graph):
+    """The expansion of a graph. Its arrays are of places, its `numbering` is of vertices.
+
+    Args:
+        solved: the expansion as a graph; the id of a place is that of its vertex.
+        places: of the graph's vertices.
+        numbering: of the graph's vertices.
+
+    Attributes:
+        solved, places: as given.
+    """
+
+    solved: Graph
+    places: Places
+
+    def __init__(self, solved: Graph, places: Places, numbering: Numbering) -> None:
+        vars(self).update(vars(solved), solved=solved, places=places, _given=numbering)
+
+    @property
+    def numbering(self) -> Numbering:
+        """Between the graph's vertices and the file's ids."""
+        found: Numbering = vars(self)["_given"]
+        return found
+
+    def reversed(self) -> ExpandedGraph:
+        """The expansion with each arc turned round; see this module's docstring."""
+        return ExpandedGraph(self.solved.reversed(), self.places.reversed(), self.numbering)
+
+
+def places_of(graph: Graph) -> Places:
+    """Where the vertices of a user lie in a graph."""
+    if isinstance(graph, ExpandedGraph):
+        return graph.places
+    return Places(graph.vertex_count, graph.arc_count)
+
+
+def solved_form(graph: Graph) -> Graph:
+    """The graph whose vertices are places."""
+    return graph.solved if isinstance(graph, ExpandedGraph) else graph
+
+
+def expanded(graph: Graph, turns: Any) -> ExpandedGraph:
+    """The expansion of a graph by turns.
+
+    Args:
+        graph: any.
+        turns: the path of a file (`groute_py.turns.files`), or rows of vertices
+            (`groute_py.turns.table.table_of`).
+
+    Raises:
+        InputError: a turn is none of the graph; with the line.
+
+    >>> crossing = Graph.from_arrays([0, 1, 3, 3, 3], [1, 2, 3], [5, 1, 1])
+    >>> solved = expanded(crossing, [(0, 1, 2, 9), (0, 1, 3, None)]).solved
+    >>> solved.offsets.tolist()
+    [0, 1, 4, 4, 4, 4, 6]
+    >>> list(zip(solved.heads.tolist(), solved.weights.tolist()))
+    [(5, 5), (2, 1), (3, 1), (4, 0), (2, 10), (4, 0)]
+    """
+    host = graph.to_host()
+    check_room(host.nbytes, f"{host.name} with turns")
+    rules = rules_of(turns, host)
+    copies = Copies.of(rules)
+    split = np.unique(copies.vias)
+    places = Places(host.vertex_count, host.arc_count, split, copies.vias, is_expanded=True)
+    vertices = places.vertices(np.arange(host.vertex_count + len(split) + len(copies.vias)))
+    made = host.changed(
+        **expanded_arrays(host, rules, copies, split)._asdict(),
+        ids=host.numbering.ids_of(vertices),
+        coordinates=None if host.coordinates is None else host.coordinates[vertices],
+    )
+    return ExpandedGraph(made, places, host.numbering)

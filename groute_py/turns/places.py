@@ -1,0 +1,113 @@
+"""Where the vertices of a graph lie in its expansion by turns, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import NegativeCycleError
+from groute_py.graph.facts import Facts
+
+
+def _none() -> NDArray[np.int64]:
+    return np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The vertices of a graph in the graph that is solved, where they are called places.
+
+    The first n places are the vertices. Those that have turns are *split*: place n + i is the
+    *arrival* of the i-th of them, and the last places are its *copies*. Of a graph without turns
+    each vertex is its own place.
+
+    Attributes:
+        vertex_count, arc_count: n and m, of the graph.
+        split: int64, shape (s,), ascending: the vertices that have an arrival.
+        copied: int64, shape (c,): the vertices that the copies are of.
+        is_expanded: the graph has turns.
+        is_reversed: the arcs of the expansion are turned round.
+    """
+
+    vertex_count: int
+    arc_count: int
+    split: NDArray[np.int64] = field(default_factory=_none)
+    copied: NDArray[np.int64] = field(default_factory=_none)
+    is_expanded: bool = False
+    is_reversed: bool = False
+
+    def begins(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where paths from vertices begin."""
+        return self._arrivals(vertices) if self.is_reversed else vertices
+
+    def ends(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where paths to vertices end."""
+        return vertices if self.is_reversed else self._arrivals(vertices)
+
+    def all_ends(self) -> NDArray[np.int64]:
+        """Where paths to each vertex end, shape (n,)."""
+        return self.at_ends(np.arange(self.vertex_count + len(self.split)))
+
+    def at_ends(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of all places, shape (places, …), where paths to each vertex end, (n, …)."""
+        found = values[: self.vertex_count]
+        if self.is_reversed or not len(self.split):
+            return found
+        found = found.copy()
+        found[self.split] = values[self.vertex_count :][: len(self.split)]
+        return found
+
+    def is_split(self) -> NDArray[np.bool_]:
+        """Which vertices have an arrival, shape (n,)."""
+        found = np.zeros(self.vertex_count, np.bool_)
+        found[self.split] = True
+        return found
+
+    def vertices(self, places: NDArray[Any]) -> NDArray[np.int64]:
+        """The vertices that places are of; −1 stays.
+
+        >>> Places(3, 4, np.array([1]), np.array([1, 1])).vertices(np.array([2, 3, 5, -1])).tolist()
+        [2, 1, 1, -1]
+        """
+        added, beyond = np.concatenate([self.split, self.copied]), places - self.vertex_count
+        if not len(added):
+            return places.astype(np.int64, copy=False)
+        return np.where(beyond < 0, places, added[np.maximum(beyond, 0)])
+
+    def are_arrivals(self, places: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which places are the arrivals of vertices, where nothing but the end of a path is."""
+        beyond = places - self.vertex_count
+        return np.asarray((beyond >= 0) & (beyond < len(self.split)))
+
+    def path(self, places: NDArray[Any]) -> NDArray[np.int64]:
+        """The vertices of a path."""
+        return self.vertices(places[~self.are_arrivals(places)])
+
+    def cycle(self, error: NegativeCycleError) -> NegativeCycleError:
+        """A cycle of places as one of vertices."""
+        if not self.is_expanded:
+            return error
+        cycle = self.vertices(np.array(error.cycle, np.int64)).tolist()
+        found = NegativeCycleError(cycle, error.weight, ids=error.ids)
+        found.on_all_ranks = error.on_all_ranks
+        return found
+
+    def facts(self, facts: Facts) -> Facts:
+        """Of the graph, made of those of the expansion; the weights stay."""
+        if not self.is_expanded:
+            return facts
+        start = int(self.vertices(np.array([facts.start]))[0])
+        return replace(facts, vertex_count=self.vertex_count, arc_count=self.arc_count, start=start)
+
+    def reversed(self) -> Places:
+        """Of the expansion whose arcs are turned round."""
+        return replace(self, is_reversed=not self.is_reversed)
+
+    def _arrivals(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not len(self.split):
+            return vertices
+        found = np.minimum(np.searchsorted(self.split, vertices), len(self.split) - 1)
+        return np.where(self.split[found] == vertices, self.vertex_count + found, vertices)

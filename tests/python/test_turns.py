@@ -1,0 +1,284 @@
+"""Turn costs and forbidden turns in every job, against labels of arcs in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import graph_of, graphs, random_graph
+from support.line_graph import Turns, check_walk, distances_over_arcs, turns_of
+from support.local_ranks import on_ranks
+
+import groute_py
+from groute_py import Graph, InputError, NegativeCycleError, Result
+from groute_py.engine.options import Options
+from groute_py.engine.supply.choose import supply_of
+from groute_py.jobs.solver import Solver
+from groute_py.turns.expanded import expanded
+
+COSTS = (None, None, 0, 1, 7, 30)
+
+
+def rows_of(turns: Turns) -> list[tuple[Any, ...]]:
+    return [(*turn, cost) for turn, cost in turns.items()]
+
+
+def some_turns(graph: Graph, seed: int, count: int = 60) -> dict[tuple[int, int, int], Any]:
+    random = np.random.default_rng(seed)
+    every = turns_of(graph)
+    drawn = random.choice(len(every), min(count, len(every)), replace=False)
+    return {every[turn]: COSTS[random.integers(len(COSTS))] for turn in drawn.tolist()}
+
+
+GRAPH = random_graph(50, 170, seed=5, greatest=9)
+"""With parallel arcs, loops, weights of 0, and vertices that nothing reaches."""
+
+TURNS = some_turns(GRAPH, seed=1, count=150)
+
+ROWS = np.array([distances_over_arcs(GRAPH, TURNS, source) for source in range(50)])
+
+
+def check(
+    graph: Graph, turns: Turns, source: int, result: Result | None, *, reverse: bool = False
+) -> None:
+    assert result is not None
+    assert result.predecessors is None
+    wanted = distances_over_arcs(graph, turns, source, reverse=reverse)
+    if wanted.dtype.kind == "f":
+        np.testing.assert_allclose(result.distances, wanted, rtol=1e-5, atol=1e-6)
+    else:
+        np.testing.assert_array_equal(result.distances, wanted)
+    for vertex in range(0, graph.vertex_count, 3):
+        path = result.path_to(vertex)
+        assert bool(path) == result.reached[vertex]
+        if path:
+            assert (path[0], path[-1]) == ((vertex, source) if reverse else (source, vertex))
+            check_walk(graph, turns, path, result.distances[vertex])
+
+
+@settings(max_examples=15)
+@given(
+    graph=st.sampled_from(["int32", "float64"]).flatmap(lambda kind: graphs(kind)), data=st.data()
+)
+def test_one_source(device: str, graph: Graph, data: st.DataObject) -> None:
+    source = data.draw(st.integers(0, graph.vertex_count - 1))
+    every, turns = turns_of(graph), {}
+    if every:
+        listed = st.dictionaries(st.sampled_from(every), st.sampled_from(COSTS), max_size=20)
+        turns = data.draw(listed)
+    for reverse in (False, True):
+        result = groute_py.sssp(graph, source, turns=rows_of(turns), reverse=reverse, device=device)
+        check(graph, turns, source, result, reverse=reverse)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
+    rows = rows_of(TURNS)
+
+    def work(channel: Any) -> Result | None:
+        options = Options(device=device, reverse=reverse, turns=rows)
+        supply = supply_of(GRAPH, channel, reverse=reverse, turns=rows)
+        with Solver(supply, channel, options) as solver:
+            assert (solver.facts.vertex_count, solver.facts.arc_count) == (50, 170)
+            return solver.sssp(7)
+
+    check(GRAPH, TURNS, 7, on_ranks(ranks, work)[0], reverse=reverse)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_every_job(device: str, reverse: bool) -> None:
+    wanted = ROWS.T if reverse else ROWS
+    how: Any = {"turns": rows_of(TURNS), "reverse": reverse, "device": device}
+    pairs = [(3, 40), (3, 8), (17, 17), (0, 49), (22, 5)]
+
+    def check_routes(routes: Any) -> None:
+        for (source, target), length, path in zip(
+            pairs, routes.distances, routes.paths, strict=True
+        ):
+            assert length == wanted[source, target]
+            if len(path):
+                ends = (target, source) if reverse else (source, target)
+                assert (path[0], path[-1]) == ends
+                check_walk(GRAPH, TURNS, path.tolist(), length)
+
+    rows = groute_py.apsp(GRAPH, sources=[3, 17, 3], **how)
+    matrix = groute_py.matrix(GRAPH, [3, 9], [40, 3, 9, 0], **how)
+    some = groute_py.sssp(GRAPH, sources=[4, 9], predecessors=False, **how)
+    assert rows is not None
+    assert matrix is not None
+    assert isinstance(some, groute_py.SourceRows)
+    np.testing.assert_array_equal(rows.distances, wanted[[3, 17, 3]])
+    np.testing.assert_array_equal(matrix.distances, wanted[[3, 9]][:, [40, 3, 9, 0]])
+    assert (matrix.sources.tolist(), matrix.targets.tolist()) == ([3, 9], [40, 3, 9, 0])
+    np.testing.assert_array_equal(some.distances, wanted[[4, 9]])
+    check_routes(groute_py.route(GRAPH, pairs, paths=True, **how))
+    with groute_py.open(GRAPH, **how) as solver:
+        check(GRAPH, TURNS, 4, solver.sssp(4, targets=range(50)), reverse=reverse)
+        early = solver.sssp(4, targets=[11])
+        every, block = solver.apsp(), solver.matrix([3, 9], [40, 3])
+        assert early is not None
+        assert every is not None
+        assert block is not None
+        assert early.distances[11] == wanted[4, 11]
+        np.testing.assert_array_equal(every.distances, wanted)
+        np.testing.assert_array_equal(block.distances, wanted[[3, 9]][:, [40, 3]])
+        check_routes(solver.route(pairs, paths=True))
+        check_nearest(solver.nearest([3, 9, 30]), to_facility=False)
+
+
+def check_nearest(found: Any, *, to_facility: bool) -> None:
+    rows = (ROWS.T if to_facility else ROWS)[[3, 9, 30]]
+    np.testing.assert_array_equal(found.distances, rows.min(axis=0))
+    owners = np.array([3, 9, 30])[rows.argmin(axis=0)]
+    np.testing.assert_array_equal(found.facilities[found.reached], owners[found.reached])
+    tails = np.repeat(np.arange(50), np.diff(GRAPH.offsets)).tolist()
+    arcs = set(zip(tails, GRAPH.heads.tolist(), strict=True))
+    for vertex in np.flatnonzero(found.reached).tolist():
+        beside = int(found.next[vertex])
+        assert (beside < 0) == (vertex == found.facilities[vertex])
+        assert beside < 0 or ((vertex, beside) if to_facility else (beside, vertex)) in arcs
+
+
+@pytest.mark.parametrize("to_facility", [False, True])
+def test_nearest(device: str, to_facility: bool) -> None:
+    how: Any = {"turns": rows_of(TURNS), "to_facility": to_facility, "device": device}
+    check_nearest(groute_py.nearest(GRAPH, [30, 3, 9], **how), to_facility=to_facility)
+
+
+def test_contracted() -> None:
+    graph = groute_py.generate("road:12x12")
+    turns = some_turns(graph, seed=3)
+    prepared = groute_py.sssp(graph, 40, turns=rows_of(turns), prepare=True, device="cpu")
+    assert prepared is not None
+    assert prepared.statistics["algorithm"] == "contraction"
+    check(graph, turns, 40, prepared)
+    town = groute_py.prepare(graph, device="cpu")
+    check(graph, turns, 40, groute_py.sssp(town, 40, turns=rows_of(turns), device="cpu"))
+
+
+def test_it_grows_by_what_is_listed() -> None:
+    """A crossing of two roads: a copy for the street that comes from the west, and an arrival."""
+    cross = groute_py.generate("road:50x50")
+    (turn, *_) = turns_of(cross)
+    one = expanded(cross, [(*turn, None)])
+    assert one.vertex_count == cross.vertex_count + 2
+    assert one.arc_count <= cross.arc_count + 5
+
+
+WAY_BACK = graph_of(3, [(0, 1, 4), (1, 0, 4), (1, 2, 2), (2, 1, 2)])
+
+
+def test_sources_targets_and_u_turns() -> None:
+    """Only by a U-turn at 2; to begin at 1, and to end there, is no turn."""
+    turns = {(0, 1, 2): None, (2, 1, 2): 5, (1, 2, 1): 3, (0, 1, 0): None}
+    for source in range(3):
+        check(WAY_BACK, turns, source, groute_py.sssp(WAY_BACK, source, turns=rows_of(turns)))
+    blocked = groute_py.sssp(WAY_BACK, 0, turns=rows_of(turns), device="cpu")
+    free = groute_py.sssp(WAY_BACK, 1, turns=rows_of(turns), device="cpu")
+    assert blocked is not None
+    assert free is not None
+    assert blocked.reached.tolist() == [True, True, False]
+    assert free.distances.tolist() == [4, 0, 2]
+
+
+def test_negative_costs() -> None:
+    turns = {(0, 1, 2): -5}
+    result = groute_py.sssp(WAY_BACK, 0, turns=rows_of(turns), device="cpu")
+    check(WAY_BACK, turns, 0, result)
+    assert result is not None
+    assert result.distances.tolist() == [0, 3, 1]  # by the U-turn at 2
+
+
+CYCLE = rows_of({(0, 1, 0): -9})
+"""0 → 1 → 0 weighs 8; with the turn at 1 it costs −1."""
+
+CALLS: dict[str, Callable[[bool], Any]] = {
+    "sssp": lambda back: groute_py.sssp(WAY_BACK, 0, turns=CYCLE, reverse=back),
+    "apsp": lambda back: groute_py.apsp(WAY_BACK, sources=[0], turns=CYCLE, reverse=back),
+    "route": lambda back: groute_py.route(WAY_BACK, [(0, 1)], turns=CYCLE, reverse=back),
+    "nearest": lambda back: groute_py.nearest(WAY_BACK, [0], turns=CYCLE, to_facility=back),
+}
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_negative_cycle_is_one_of_vertices(name: str, reverse: bool) -> None:
+    with pytest.raises(NegativeCycleError) as caught:
+        CALLS[name](reverse)
+    assert set(pairwise(caught.value.cycle)) == {(0, 1), (1, 0)}
+    assert caught.value.weight == -1
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "int32"])
+def test_sums_beyond_the_type_of_the_weights(dtype: str) -> None:
+    most = np.iinfo(dtype).max
+    graph = graph_of(3, [(0, 1, 1), (1, 2, most)], dtype)
+    result = groute_py.sssp(graph, 0, turns=[(0, 1, 2, 5)], device="cpu")
+    assert result is not None
+    assert result.distances.tolist() == [0, 1, most + 6]
+
+
+FLOATS = graph_of(3, [(0, 1, 1), (1, 2, 1)], "float32")
+
+
+@pytest.mark.parametrize(
+    ("graph", "turns", "problem"),
+    [
+        (WAY_BACK, [(0, 1, 2, 1), (0, 2, 1, 1)], "turn 2: no arc of graph leads from 0 to 2"),
+        (WAY_BACK, [(0, 1, 3, 1)], "turn 1: head 3 is not a vertex"),
+        (WAY_BACK, [(0, 1, 2, 1), (0, 1, 2, 1), (0, 1, 2, None)], "turn 3: the same turn is at"),
+        (WAY_BACK, [(0, 1, 2, np.nan)], "turn 1: a cost must be a number"),
+        (WAY_BACK, [(0, 1, 2, -np.inf)], "turn 1: a cost must be a number"),
+        (WAY_BACK, [(0, 1, 2, "much")], "turn 1: a cost must be a number"),
+        (WAY_BACK, [(0, 1, 2, 1.5)], "turn 1: cost 1.5 is no integer"),
+        (WAY_BACK, [(0, 1, 2, 2**63 - 2)], "do not fit in int64"),
+        (FLOATS, [(0, 1, 2, 4e38)], "do not fit in float32"),
+        (FLOATS, [(0, 1, 2, 10**400)], "does not fit in float64"),
+        (WAY_BACK, [(0, 1, 2, 2**63)], "does not fit in int64"),
+        (WAY_BACK, [(0, 1, 2)], "turn 1 is"),
+        (WAY_BACK, 5, "rows of a tail"),
+        (WAY_BACK, "turns.txt", "turns are read from .csv .parquet"),
+    ],
+)
+def test_what_is_wrong(graph: Graph, turns: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        groute_py.sssp(graph, 0, turns=turns, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda turns: groute_py.open(WAY_BACK, turns=turns, hops=True), "hops count arcs"),
+        (lambda turns: groute_py.sssp(WAY_BACK, 0, turns=turns, download=False), "on the host"),
+        (lambda turns: groute_py.sssp(WAY_BACK, 0, turns=turns, coordinates="a.co"), "coordinates"),
+        (lambda turns: groute_py.apsp(WAY_BACK, turns=turns, predecessors=True), "are no tree"),
+        (lambda turns: groute_py.sssp(WAY_BACK, 9, turns=turns), "vertices are 0..2"),
+        (lambda turns: groute_py.route(WAY_BACK, [(0, 4)], turns=turns), "vertices are 0..2"),
+        (lambda turns: groute_py.nearest(WAY_BACK, [3], turns=turns), "vertices are 0..2"),
+    ],
+)
+def test_what_turns_do_not_go_with(call: Callable[[Any], Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        call([(0, 1, 2, None)])
+
+
+def test_arrays_and_parquet(tmp_path: Path) -> None:
+    wanted = groute_py.sssp(WAY_BACK, 0, turns=[(0, 1, 2, 5), (2, 1, 0, None)], device="cpu")
+    array = np.array([[0, 1, 2, 5], [2, 1, 0, np.inf]])
+    found = groute_py.sssp(WAY_BACK, 0, turns=array, device="cpu")
+    assert wanted is not None
+    assert found is not None
+    assert wanted.distances.tolist() == found.distances.tolist() == [0, 4, 11]
+    arrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"tail": [0, 2], "via": [1, 1], "head": [2, 0], "cost": [5, None]}
+    pq.write_table(arrow.table(columns), tmp_path / "turns.parquet")
+    again = groute_py.sssp(WAY_BACK, 0, turns=tmp_path / "turns.parquet", device="cpu")
+    assert again is not None
+    assert again.distances.tolist() == [0, 4, 11]
