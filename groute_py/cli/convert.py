@@ -10,9 +10,12 @@ import click
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import column_options, undirected_option
+from groute_py.errors import FormatError, InputError
+from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
+    from groute_py.graph.csr import Graph
     from groute_py.io.tables.columns import Columns
 
 
@@ -22,10 +25,31 @@ if TYPE_CHECKING:
 @column_options
 @undirected_option
 @click.option(
+    "--coordinates",
+    metavar="FILE",
+    help="Where the vertices lie: DIMACS .co, or a table of vertices with columns id and x y or "
+    "lon lat (.csv .tsv .parquet); kept in a .csr.  [the .co beside a .gr]",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help="Who travels, of an extract of OpenStreetMap.  [car]",
+)
+@click.option(
     "--sort-rows", is_flag=True, help="Sort each row by weight, as frontier-dijkstra wants it."
 )
-def convert(source: str, target: str, undirected: bool, columns: Columns, sort_rows: bool) -> None:
+def convert(
+    source: str,
+    target: str,
+    undirected: bool,
+    columns: Columns,
+    coordinates: str | None,
+    profile: str | None,
+    sort_rows: bool,
+) -> None:
     """Read FROM, whatever it holds, and write TO in the format of its suffix.
+
+    FROM may be an extract of OpenStreetMap, .osm.pbf or .osm; see --profile.
 
     TO is .csr (our binary form, read back in no time), .gr (DIMACS text), .mtx (Matrix Market),
     .csv .tsv .txt .el .wel .e (edge lists), .graph (METIS), .sg .wsg (GAPBS), .galois (Galois
@@ -40,17 +64,30 @@ def convert(source: str, target: str, undirected: bool, columns: Columns, sort_r
         from groute_py.io.registry import write_graph, written_form
         from groute_py.system.atomic_file import check_writable
 
-        first = written_form(Path(target)).first_id
+        form = written_form(Path(target))
+        first = form.first_id
         check_writable(Path(target))
+        if coordinates is not None and not form.keeps_columns:
+            raise InputError(f"{target} would hold no coordinates; write .csr")
         with show.progress(f"reading {source}") as progress:
             graph = as_graph(
-                source, undirected=undirected, cache=False, progress=progress, columns=columns
+                source,
+                undirected=undirected,
+                cache=False,
+                progress=progress,
+                columns=columns._replace(profile=profile),
             )
+        if form.keeps_columns:
+            graph = _with_places(graph, source, coordinates)
         if sort_rows:
             graph = with_ascending_rows(graph)
         with phase("write"):
             write_graph(graph, target)
         show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
+        if graph.columns:
+            show.note(f"weights are {graph.column or 'none'} of {', '.join(graph.columns)}")
+        if graph.attribution:
+            show.note(graph.attribution)
         if graph.reading is not None and graph.reading.comments:
             show.note(f"{graph.reading.comments:,} lines of comments were skipped in {source}")
         if first is not None and (graph.ids is not None or graph.first_id != first):
@@ -58,3 +95,19 @@ def convert(source: str, target: str, undirected: bool, columns: Columns, sort_r
             show.note(f"vertices {graph.numbering} are {now} in {target}")
 
     on_rank_0(work)
+
+
+def _with_places(graph: Graph, source: str, named: str | None) -> Graph:
+    """The graph with the coordinates in a file that is named, or lies beside its own."""
+    from groute_py.io.coordinates import coordinates_beside, coordinates_for
+
+    path = named or coordinates_beside(source)
+    if path is None:
+        return graph
+    try:
+        return graph.changed(coordinates=coordinates_for(graph, path))
+    except FormatError as problem:
+        if named is not None:
+            raise
+        show.note(f"coordinates are left out: {problem}")
+        return graph

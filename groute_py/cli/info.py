@@ -75,7 +75,7 @@ def info(
             "vertices_without_arcs_out": int((degrees == 0).sum()),
             "bytes": whole.nbytes,
         }
-        rows |= _hierarchy(whole) | _reading(whole, as_json)
+        rows |= _hierarchy(whole) | _more(whole, as_json) | _reading(whole, as_json)
         if parts is not None:
             from groute_py.partition.choose import partition, partitioners
             from groute_py.partition.quality import quality
@@ -101,6 +101,25 @@ def _hierarchy(graph: Graph) -> dict[str, Any]:
         "core_arcs": len(found.core_heads),
         "arcs_upward": found.arc_count,
     }
+
+
+def _more(graph: Graph, as_json: bool) -> dict[str, Any]:
+    """Coordinates, weights by name, shapes, and whom to name."""
+    rows: dict[str, Any] = {}
+    if graph.coordinates is not None and len(graph.coordinates):
+        low, high = (
+            found.tolist() for found in (graph.coordinates.min(0), graph.coordinates.max(0))
+        )
+        rows["coordinates"] = [low, high] if as_json else f"x y from {low} to {high}"
+    if graph.columns:
+        names = list(graph.columns)
+        rows["weights"] = names if as_json else ", ".join(names)
+        rows["weights_in_use"] = graph.column
+    if graph.shapes is not None:
+        rows["points_between_ends"] = len(graph.shapes.points)
+    if graph.attribution:
+        rows["attribution"] = graph.attribution
+    return rows
 
 
 def _reading(graph: Graph, as_json: bool) -> dict[str, Any]:

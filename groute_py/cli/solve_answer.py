@@ -38,6 +38,8 @@ def rows_of(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
     }
     if result.reverse:
         rows["reverse"] = True
+    if result.attribution:
+        rows["attribution"] = result.attribution
     if len(times) > 1:
         rows["trials"] = {"solve_seconds": times, "median": statistics.median(times)}
     return rows

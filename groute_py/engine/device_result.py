@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.results.result import Result
@@ -14,7 +15,7 @@ class DeviceResult(Result):
     """As `Result`; host arrays are made of the GPU's when they are first asked for.
 
     Args:
-        source, statistics, first_id, ids, reverse: as in `Result`.
+        source, statistics, first_id, ids, reverse, coordinates, attribution: as in `Result`.
         distances, predecessors: CuPy arrays, types and conventions of `Result`.
     """
 
@@ -27,9 +28,11 @@ class DeviceResult(Result):
         first_id: int,
         ids: NDArray[Any] | None,
         reverse: bool = False,
+        coordinates: NDArray[np.float64] | None = None,
+        attribution: str = "",
     ) -> None:
         vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
-        vars(self).update(reverse=reverse)
+        vars(self).update(reverse=reverse, coordinates=coordinates, attribution=attribution)
         vars(self).update(_on_device=(distances, predecessors))
 
     @property

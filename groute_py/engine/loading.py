@@ -24,6 +24,7 @@ from groute_py.engine.statistics import Stopwatch
 from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts, counting_hops
+from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
@@ -62,10 +63,11 @@ class LoadedGraph:
         mode: in which ranks are to exchange.
         cut: of the graph.
         numbering: the ids of the vertices on rank 0, None elsewhere.
+        geography: where they lie, on rank 0.
         watch: has the times of all phases before.
 
     Attributes:
-        channel, device, plan, cut, numbering, watch: as given.
+        channel, device, plan, cut, numbering, geography, watch: as given.
         types: the distance types from the one that is loaded to the widest that may be needed.
         mode: in which the ranks exchange.
         imbalance: the most arcs that a rank holds over the mean.
@@ -79,10 +81,11 @@ class LoadedGraph:
         mode: PlannedMode,
         cut: Cut,
         numbering: Numbering | None,
+        geography: Geography,
         watch: Stopwatch,
     ) -> None:
         self.channel, self.device, self.plan = channel, device, plan
-        self.cut, self.numbering, self.watch = cut, numbering, watch
+        self.cut, self.numbering, self.geography, self.watch = cut, numbering, geography, watch
         self._planned = mode
         self.load(plan.types)
 
@@ -163,6 +166,7 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
     with watch.phase("check"):
         facts = supply.facts(channel)
     numbering = supply.numbering() if channel.rank == 0 else None
+    geography = supply.geography() if channel.rank == 0 else Geography()
     if options.hops:
         facts = counting_hops(facts)
     with clock.phase("device"):
@@ -172,7 +176,7 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
         _refuse_what_cannot_fit(plan, mode, device, channel)
     with watch.phase("spread"):
         cut = _receive(supply, channel, plan, preparation.hierarchy)
-    return LoadedGraph(channel, device, plan, mode, cut, numbering, watch)
+    return LoadedGraph(channel, device, plan, mode, cut, numbering, geography, watch)
 
 
 def agree_on(options: Options, channel: Channel) -> None:

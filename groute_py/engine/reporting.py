@@ -56,7 +56,8 @@ def report(
     figures = _statistics(graph, outcome, reports)
     kind = Result if options.download else DeviceResult
     first_id, ids = graph.plan.facts.first_id, graph.numbering.ids
-    return kind(source, answer[0], answer[1], figures, first_id, ids, options.reverse)
+    about = (first_id, ids, options.reverse, *graph.geography)
+    return kind(source, answer[0], answer[1], figures, *about)
 
 
 def collect(

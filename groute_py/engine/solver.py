@@ -33,8 +33,8 @@ from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.results.result import Result
 from groute_py.results.with_turns import in_vertices
-from groute_py.turns.expanded import places_of
-from groute_py.turns.places import Places
+from groute_py.turns.expanded import layout_of
+from groute_py.turns.layout import Layout
 
 
 class SourceSolver:
@@ -182,16 +182,16 @@ class SourceSolver:
                 )
 
 
-def _vertices_in(supply: Supply, graph: LoadedGraph) -> tuple[Places, Numbering | None]:
+def _vertices_in(supply: Supply, graph: LoadedGraph) -> tuple[Layout, Numbering | None]:
     """Where the vertices lie, and their ids on rank 0. Collective."""
     facts, turns = graph.plan.facts, graph.plan.options.turns
 
-    def found() -> Places | None:
-        return None if turns is None else places_of(supply.graph())
+    def found() -> Layout | None:
+        return None if turns is None else layout_of(supply.graph())
 
-    if (places := on_root(graph.channel, found)) is None:
-        return Places(facts.vertex_count, facts.arc_count), graph.numbering
-    return places, supply.graph().numbering if graph.channel.rank == 0 else None
+    if (layout := on_root(graph.channel, found)) is None:
+        return Layout(facts.vertex_count, facts.arc_count), graph.numbering
+    return layout, supply.graph().numbering if graph.channel.rank == 0 else None
 
 
 def ends_of(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError, InputError, quoted
+from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.graph.array_like import array_of, on_device
+from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
+from groute_py.graph.shapes import Shapes, check_shapes
 
 WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
 """The weight types a graph may have."""
+
+LONGEST_TEXT = 255
+"""Characters of a column's name, or of an attribution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +41,11 @@ class Graph:
         reading: which columns of a table were read, and how many comments were skipped.
         coordinates: float64, shape (n, 2), finite: x and y of each vertex, or longitude and
             latitude in degrees, if they are known; else None.
+        columns: weights by name, each like ``weights``, which may be one of them;
+            `with_column` chooses another.
+        shapes: the points between the ends of the arcs, if they are known; else None.
+        attribution: whom outputs that show the graph have to name, such as "© OpenStreetMap
+            contributors, ODbL".
 
     Raises:
         GraphError: naming the first row or arc that breaks a rule.
@@ -52,25 +63,34 @@ class Graph:
     ids: NDArray[Any] | None = None
     reading: Reading | None = None
     coordinates: NDArray[np.float64] | None = None
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    shapes: Shapes | None = None
+    attribution: str = ""
 
     def __post_init__(self) -> None:
         check_types(self.offsets, self.heads, self.weights)
         check_offsets(self.offsets)
         check_arcs(self.heads, self.weights, self.vertex_count)
-        for array in (self.offsets, self.heads, self.weights):
-            if not self.on_device:
-                array.flags.writeable = False
         if self.ids is not None:
             check_ids(self.ids, self.vertex_count)
-            self.ids.flags.writeable = False
         if self.coordinates is not None:
             check_coordinates(self.coordinates, self.vertex_count)
-            self.coordinates.flags.writeable = False
+        for name, column in self.columns.items():
+            check_column(name, column, self)
+        if len(self.attribution) > LONGEST_TEXT:
+            raise GraphError(f"an attribution has at most {LONGEST_TEXT} characters")
+        if self.shapes is not None:
+            check_shapes(self.shapes, self.arc_count)
+        self._protect()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Arrays of copies can be written to until they are a graph's."""
         self.__dict__.update(state)
-        for array in (self.offsets, self.heads, self.weights, self.ids, self.coordinates):
+        self._protect()
+
+    def _protect(self) -> None:
+        arrays = (self.offsets, self.heads, self.weights, self.ids, self.coordinates)
+        for array in (*arrays, *self.columns.values(), *(self.shapes or ())):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
 
@@ -118,7 +138,8 @@ class Graph:
             return self
         arrays: Any = (self.offsets, self.heads, self.weights)
         offsets, heads, weights = (array.get() for array in arrays)
-        return self.changed(offsets=offsets, heads=heads, weights=weights)
+        same_arcs: Any = {"columns": self.columns, "shapes": self.shapes}
+        return self.changed(offsets=offsets, heads=heads, weights=weights, **same_arcs)
 
     def with_unit_weights(self) -> Graph:
         """The graph with int32 weights of 1, in host memory."""
@@ -129,8 +150,14 @@ class Graph:
         """A graph that is like this one but for some arguments of the class.
 
         It never is of a subclass: what that has beside the arrays may not belong to the new ones.
+        Nor do columns and shapes belong to other arcs, and coordinates to another number of
+        vertices; where those change, they are to be given as well or are left out.
         """
         kept = {entry.name: getattr(self, entry.name) for entry in fields(Graph)}
+        if {"offsets", "heads"} & changes.keys():
+            kept |= {"columns": {}, "shapes": None}
+        if len(changes.get("offsets", self.offsets)) != len(self.offsets):
+            kept["coordinates"] = None
         return Graph(**kept | changes)
 
     def with_weights(self, weights: Any) -> Graph:
@@ -151,6 +178,26 @@ class Graph:
             raise GraphError("weights and arcs lie partly on a GPU; move them together")
         return self.changed(weights=given.view())
 
+    @property
+    def column(self) -> str | None:
+        """The name of the column that ``weights`` is, None where it is none of them."""
+        return next((name for name, of in self.columns.items() if of is self.weights), None)
+
+    def with_column(self, name: str) -> Graph:
+        """The graph with the weights of this name; all arrays are shared.
+
+        Raises:
+            InputError: there are none of this name; the message says which there are.
+
+        >>> graph = Graph.from_arrays([0, 1, 1], [1], [4]).changed(columns={"toll": np.array([7])})
+        >>> graph.with_column("toll").weights.tolist()
+        [7]
+        """
+        if name not in self.columns:
+            raise no_column(name, self.columns, self.name)
+        chosen = self.columns[name]
+        return self if chosen is self.weights else self.changed(weights=chosen)
+
     def reversed(self) -> Graph:
         """The graph with each arc turned round, in host memory; ids stay.
 
@@ -160,11 +207,9 @@ class Graph:
         >>> graph.offsets.tolist(), graph.heads.tolist(), graph.weights.tolist()
         ([0, 0, 1, 3], [0, 0, 1], [4, 9, 3])
         """
-        from groute_py.graph.symmetrize import transposed  # which compiles
+        from groute_py.graph.symmetrize import turned_round  # which compiles
 
-        host = self.to_host()
-        offsets, heads, weights = transposed(host.offsets, host.heads, host.weights)
-        return host.changed(offsets=offsets, heads=heads, weights=weights)
+        return turned_round(self.to_host())
 
     def arc(self, tail: int | str, head: int | str) -> int:
         """The number of the arc between two vertices, in ``heads`` and ``weights``.
@@ -203,6 +248,11 @@ class Graph:
     def numbering(self) -> Numbering:
         """Between indices and the file's ids."""
         return Numbering(self.vertex_count, self.first_id, self.ids)
+
+    @property
+    def geography(self) -> Geography:
+        """Where the vertices lie, and whom to name for it."""
+        return Geography(self.coordinates, self.attribution)
 
     @property
     def nbytes(self) -> int:
@@ -269,6 +319,26 @@ def check_coordinates(coordinates: NDArray[Any], count: int) -> None:
     if not np.isfinite(coordinates).all():
         vertex = int(np.argmin(np.isfinite(coordinates).all(axis=1)))
         raise GraphError(f"vertex {vertex} has coordinates {coordinates[vertex].tolist()}")
+
+
+def no_column(name: object, there: Mapping[str, Any], graph: str) -> InputError:
+    """The error for weights that a graph does not have by name."""
+    if not there:
+        return InputError(f"{quoted(graph)} has no columns by name; leave out weight {quote(name)}")
+    known = quoted(", ".join(there))
+    return InputError(f"{quoted(graph)} has no column {quote(name)}; its weights are {known}")
+
+
+def check_column(name: object, column: NDArray[Any], graph: Graph) -> None:
+    """Raise `GraphError` for a column that cannot be the weights of a graph."""
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_TEXT:
+        raise GraphError(f"a column needs a name of 1 to {LONGEST_TEXT} characters")
+    if column.dtype not in WEIGHT_TYPES or column.shape != (graph.arc_count,):
+        raise GraphError(
+            f"column {quote(name)} must be {graph.arc_count} weights, not {column.dtype} of shape "
+            f"{column.shape}"
+        )
+    check_arcs(graph.heads[:0], column, graph.vertex_count)
 
 
 def check_types(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:

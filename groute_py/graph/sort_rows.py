@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from groute_py.graph.csr import Graph
+from groute_py.graph.more_of_arcs import has_more, of_arcs
 from groute_py.kernels.cpu.rows import ascend, sort_rows
 
 
@@ -17,6 +20,10 @@ def with_ascending_rows(graph: Graph) -> Graph:
     """
     if ascend(graph.offsets, graph.weights):
         return graph
+    if has_more(graph):
+        tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+        order = np.lexsort((graph.weights, tails))
+        return graph.changed(heads=graph.heads[order], **of_arcs(graph, order))
     heads, weights = graph.heads.copy(), graph.weights.copy()
     sort_rows(graph.offsets, heads, weights)
     return graph.changed(heads=heads, weights=weights)

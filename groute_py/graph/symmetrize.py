@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
+from groute_py.graph.more_of_arcs import has_more, of_arcs
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 
@@ -23,6 +24,8 @@ def mirrored(graph: Graph, sign: int = 1) -> Graph:
     """
     tails = _tails(graph.offsets, graph.heads)
     other = tails != graph.heads
+    if sign > 0 and has_more(graph):
+        return _mirrored_with_more(graph, tails, other)
     back = graph.weights[other]
     if sign < 0:
         back = -(back.astype(np.int64) if back.dtype.kind in "iu" else back)
@@ -33,6 +36,33 @@ def mirrored(graph: Graph, sign: int = 1) -> Graph:
         np.concatenate([graph.weights, back]),
     )
     return graph.changed(offsets=offsets, heads=heads, weights=weights)
+
+
+def _mirrored_with_more(graph: Graph, tails: NDArray[Any], other: NDArray[np.bool_]) -> Graph:
+    """The same with columns and shapes of the arcs, which both directions share."""
+    numbers = np.concatenate([np.arange(graph.arc_count), np.flatnonzero(other)])
+    offsets, heads, places = csr_from_arcs(
+        graph.vertex_count,
+        np.concatenate([tails, graph.heads[other]]),
+        np.concatenate([graph.heads, tails[other]]),
+        np.arange(len(numbers)),
+    )
+    more = of_arcs(graph, numbers[places])
+    if (shapes := more["shapes"]) is not None:
+        back = places >= graph.arc_count
+        more["shapes"] = shapes._replace(lines=np.where(back, ~shapes.lines, shapes.lines))
+    return graph.changed(offsets=offsets, heads=heads, **more)
+
+
+def turned_round(graph: Graph) -> Graph:
+    """The graph, which is on the host, with each arc turned round; see `Graph.reversed`."""
+    if not has_more(graph):
+        offsets, heads, weights = transposed(graph.offsets, graph.heads, graph.weights)
+        return graph.changed(offsets=offsets, heads=heads, weights=weights)
+    numbers = np.arange(graph.arc_count)
+    offsets, heads, numbers = transposed(graph.offsets, graph.heads, numbers)
+    more = of_arcs(graph, numbers, turned=True)
+    return graph.changed(offsets=offsets, heads=heads, **more)
 
 
 def is_symmetric(graph: Graph) -> bool:

@@ -47,12 +47,10 @@ class PreparedGraph(Graph):
             InputError: there are not as many weights as arcs, or the graph does not suit with them.
             SetupError: the device cannot be used.
         """
-        graph = Graph.from_arrays(
-            self.offsets, self.heads, weights, first_id=self.first_id, name=self.name
-        )
+        graph = Graph.with_weights(self, weights)
         # found by name, as the devices are: what contracts lies above
         contract = import_module("groute_py.engine.preparing").prepare_whole
-        return cast("PreparedGraph", contract(graph.changed(ids=self.ids), device))
+        return cast("PreparedGraph", contract(graph, device))
 
     def to_host(self) -> PreparedGraph:
         """The same with all arrays in host memory."""

@@ -59,11 +59,15 @@ def _directed(
 ) -> Graph:
     if (file := file_of(graph, progress)) is not None:
         return read_table(file, columns, cache, progress)
+    columns.refuse_profile(str(graph) if isinstance(graph, str) else f"a {type(graph).__name__}")
     if is_networkx(graph):
         columns._replace(weight=None).refuse("a NetworkX graph")
         return graph_from_networkx(graph, weight_of(graph, columns.weight))
     if not hasattr(graph, "tocsr") and is_table(graph):
         return table_graph(graph, columns)
+    if isinstance(graph, Graph) and columns.weight is not None:
+        columns._replace(weight=None).refuse("a Graph")
+        return graph.with_column(columns.weight)
     columns.refuse(str(graph) if isinstance(graph, str) else f"a {type(graph).__name__}")
     if isinstance(graph, Graph):
         return graph

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from groute_py.errors import GraphError, quote, quoted
 from groute_py.graph.array_like import array_of
 from groute_py.graph.csr import Graph
+from groute_py.graph.geography import OPENSTREETMAP
 
 NAME = "NetworkX graph"
 ATTRIBUTES = ("length", "distance", "cost", "travel_time")
@@ -53,7 +55,8 @@ def weight_of(network: Any, named: Any = None) -> Any:
 def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) -> Graph:
     """A graph whose vertex k is the k-th node, ``list(network)[k]``.
 
-    An edge of an undirected graph is two arcs, one of a multigraph as many as it has keys.
+    An edge of an undirected graph is two arcs, one of a multigraph as many as it has keys. Where
+    every node has numbers ``x`` and ``y``, as of OSMnx, they are its coordinates.
 
     Args:
         network: of any of NetworkX's four classes.
@@ -77,12 +80,45 @@ def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) 
         edges = [data for row in rows for data in row.values()]
     weights = _weights([data.get(weight, default) for data in edges])
     offsets = np.cumsum([0, *degrees])
-    return Graph.from_arrays(offsets, np.array(heads, np.int32), weights, name=NAME)
+    graph = Graph.from_arrays(offsets, np.array(heads, np.int32), weights, name=NAME)
+    return graph.changed(coordinates=_places(network), attribution=_attribution(network))
+
+
+def _places(network: Any) -> NDArray[np.float64] | None:
+    """Where the nodes lie, if that is known of each."""
+    found = [(data.get("x"), data.get("y")) for _, data in network.nodes(data=True)]
+    if not found or None in chain(*found):
+        return None
+    try:
+        places = np.array(found, np.float64)
+    except (TypeError, ValueError):
+        return None
+    return places if places.ndim == 2 and np.isfinite(places).all() else None
+
+
+def _attribution(network: Any) -> str:
+    """Whom to name: graphs that OSMnx has made say so."""
+    made_by = getattr(network, "graph", {}).get("created_with", "")
+    return OPENSTREETMAP if str(made_by).startswith("OSMnx") else ""
 
 
 def _weights(values: list[Any]) -> NDArray[Any]:
-    weights: NDArray[Any] = array_of(values) if values else np.zeros(0, np.int32)
+    weights: NDArray[Any] = array_of(_numbers(values)) if values else np.zeros(0, np.int32)
     if weights.ndim != 1 or weights.dtype.kind not in "iufb" or weights.dtype == np.uint64:
         raise GraphError("an edge's weight is None, text or beyond 64 bits; it must be a number")
     # float64 also for float16 and the like, as Python would add them up
     return weights.astype(np.float64, copy=False) if weights.dtype.kind == "f" else weights
+
+
+def _numbers(values: list[Any]) -> list[Any]:
+    """Words that are all numbers as such, as in GraphML that OSMnx has written; else as given."""
+    if not all(isinstance(value, str | int | float) for value in values):
+        return values
+    if not any(isinstance(value, str) for value in values):
+        return values
+    for kind in (int, float):
+        try:
+            return [kind(value) for value in values]
+        except (ValueError, OverflowError):
+            continue
+    return values

@@ -1,6 +1,6 @@
 r"""Our own binary files: a magic line, a JSON header, and arrays that are read back memory-mapped.
 
-    groute-py csr 1\n                                     magic with the version
+    groute-py csr 2\n                                     magic with the version
     {"name": "NY", ...}                             \n    JSON, blanks up to a multiple of 64 bytes
     one array after the other                             .npy, each zero-padded likewise
 
@@ -27,6 +27,8 @@ from groute_py.io.untrusted import INT64, integer, json_object
 
 ALIGNMENT = 64
 LONGEST_HEADER = 1 << 16
+LONGEST_VERSION = 12
+"""Bytes of a version in a magic line, and of its end."""
 LONGEST_NAME = 255
 """Characters; files have no longer names."""
 
@@ -44,7 +46,7 @@ class Kind(NamedTuple):
     Attributes:
         what: what a file holds, for messages.
         family: how the magic of every version starts.
-        version: of this program's files.
+        version: the latest that this program reads and writes; it reads all before.
         fields: that a header has to have.
     """
 
@@ -55,8 +57,12 @@ class Kind(NamedTuple):
 
     @property
     def magic(self) -> bytes:
-        """The first line."""
-        return self.family + b"%d\n" % self.version
+        """The first line of a file of the latest version."""
+        return self.magic_of(self.version)
+
+    def magic_of(self, version: int) -> bytes:
+        """The first line of a file of a version."""
+        return self.family + b"%d\n" % version
 
 
 class Source(NamedTuple):
@@ -89,17 +95,18 @@ class Outline(NamedTuple):
 
 
 def outline_of(
-    kind: Kind, fields: Mapping[str, Any], shapes: Shapes, *, digests: bool = False
+    kind: Kind, version: int, fields: Mapping[str, Any], shapes: Shapes, *, digests: bool = False
 ) -> Outline:
     """Lay out a file.
 
     Args:
         kind: its format.
+        version: of that.
         fields: of its header.
         shapes: of its arrays.
         digests: whether it has digests.
     """
-    header = kind.magic + json.dumps(dict(fields)).encode()
+    header = kind.magic_of(version) + json.dumps(dict(fields)).encode()
     texts = [(0, header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n")]
     starts: dict[str, int] = {}
     end = len(texts[0][1])
@@ -146,13 +153,11 @@ def header_of(kind: Kind, path: Path, file: BinaryIO) -> dict[str, Any]:
     Raises:
         FormatError: the file is foreign, of another version, or damaged.
     """
-    magic = file.read(len(kind.magic))
+    magic = file.readline(len(kind.family) + LONGEST_VERSION)
     if not magic.startswith(kind.family):
         raise FormatError(path, f"not a {kind.what}: it does not start with its magic line")
-    if magic != kind.magic:
-        raise FormatError(
-            path, f"a {kind.what} of another version: {quote(magic)}, not {quote(kind.magic)}"
-        )
+    if not any(magic == kind.magic_of(version) for version in range(1, kind.version + 1)):
+        raise FormatError(path, _of_another_version(kind, magic))
     try:
         header = json_object(file.readline(LONGEST_HEADER))
     except ValueError as error:
@@ -160,6 +165,15 @@ def header_of(kind: Kind, path: Path, file: BinaryIO) -> dict[str, Any]:
     if not kind.fields <= header.keys():
         raise FormatError(path, f"damaged {kind.what}: its header lacks fields", line=2)
     return header
+
+
+def _of_another_version(kind: Kind, magic: bytes) -> str:
+    """What to say of a magic line of this format that is none that is read."""
+    version = magic.removeprefix(kind.family).removesuffix(b"\n")
+    later = version.isdigit() and int(version) > kind.version
+    remedy = f"it takes a later groute-py that reads version {int(version)}; " if later else ""
+    known = "version 1" if kind.version == 1 else f"versions 1 to {kind.version}"
+    return f"a {kind.what} of another version: {quote(magic)}; {remedy}this one reads {known}"
 
 
 def map_arrays(

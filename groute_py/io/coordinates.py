@@ -18,6 +18,8 @@ from groute_py.arguments import file_path
 from groute_py.errors import FormatError, InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.io.compression import SUFFIXES
+from groute_py.io.tables.vertices import SUFFIX as TABLE
+from groute_py.io.tables.vertices import places_in_table
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.paths import is_file_there
 
@@ -40,17 +42,22 @@ def coordinates_for(
 
     Args:
         graph: any.
-        path: a coordinate file of it.
+        path: a coordinate file of it, or a table of vertices (`groute_py.io.tables.vertices`),
+            by its suffix.
 
     Returns:
         float64, shape (n, 2): x and y.
 
     Raises:
         InputError: no file is named and the graph holds none; the message says how to give them.
-        FormatError: as `read_coordinates`.
+        FormatError: as `read_coordinates` and `places_in_table`.
+        SetupError: as `places_in_table`.
     """
     if path is not None:
-        return read_coordinates(path, graph.vertex_count).astype(np.float64)
+        path = file_path("coordinates", path)
+        if TABLE.search(path.name):
+            return places_in_table(path, graph)
+        return read_coordinates(path, graph.numbering.count).astype(np.float64)
     if graph.coordinates is None:
         raise InputError(
             f"{graph.name} has no coordinates; name a file of them (.co) by --coordinates, or "

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from groute_py.io.file_head import Head
+from groute_py.io.formats.osm import osm
 
 # Repetitions are possessive (*+): a file that almost fits would else be tried in all ways.
 COMMENTS = rb"(?:\s|//[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/|#[^\n]*(?:\n|$))*+"
@@ -66,6 +67,6 @@ def problem_of(head: Head) -> str | None:
                 f"is {name}, which groute-py does not read; NetworkX does: in Python "
                 f"groute_py.sssp(networkx.{call}, source)"
             )
-    if OTHER_MARKUP.match(head.text):
+    if OTHER_MARKUP.match(head.text) and not osm.sniff(head):
         return "is XML or HTML, and neither GraphML nor GEXF; groute-py reads no such graphs"
     return None

@@ -35,6 +35,7 @@ from groute_py.io.formats import (
     scipy_npz,
 )
 from groute_py.io.formats.edge_list import edge_list
+from groute_py.io.formats.osm import osm
 from groute_py.io.prepared_cache import PreparedCopy, prepared_copy
 from groute_py.io.rank_piece import Piece
 from groute_py.io.tables.columns import BY_TITLE, Columns
@@ -60,10 +61,28 @@ class Format(NamedTuple):
     """How to read a table whose columns may be named."""
     size: Callable[[Head], Size | None] | None = None
     """How large the graph is, where the beginning of a file tells."""
+    keeps_columns: bool = False
+    """Whether graphs may have several weights, of which one is chosen after reading."""
+    has_profiles: bool = False
+    """Whether it is read for a kind of traveller."""
+
+    def kept(self, asked: Columns) -> Columns:
+        """What a copy of a file depends on."""
+        return asked._replace(weight=None) if self.keeps_columns else asked
 
 
 FORMATS = {
-    "native CSR": Format(native.sniff, native.read, native.write, (".csr",), compressible=False),
+    "native CSR": Format(
+        native.sniff,
+        native.read,
+        native.write,
+        (".csr",),
+        compressible=False,
+        keeps_columns=True,
+    ),
+    "OpenStreetMap": Format(
+        osm.sniff, osm.read, by_title=osm.read, keeps_columns=True, has_profiles=True
+    ),
     "Matrix Market": Format(
         matrix_market.sniff,
         matrix_market.read,
@@ -90,6 +109,7 @@ FORMATS = {
         (prepared.SUFFIX,),
         compressible=False,
         size=prepared.size,
+        keeps_columns=True,
     ),
     "GAPBS binary": Format(
         gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg"), first_id=0, size=gapbs.size
@@ -141,6 +161,7 @@ def read_graph(
     tail: str | None = None,
     head: str | None = None,
     weight: str | None = None,
+    profile: str | None = None,
 ) -> Graph:
     """Read a graph from a file of any known format.
 
@@ -153,7 +174,9 @@ def read_graph(
             existing copies. A folder: always, in that folder.
         progress: called repeatedly with the bytes read so far and the bytes of the file.
         tail, head, weight: titles of the columns of a table (text with titles, or Parquet);
-            ``docs/tables.md`` lists the defaults.
+            ``docs/tables.md`` lists the defaults. ``weight`` also of the weights by name in a
+            ``.csr`` or ``.prepared`` file or an extract of OpenStreetMap.
+        profile: who travels, of an extract of OpenStreetMap: ``car`` (default), ``bike``, ``foot``.
 
     Returns:
         A `Graph`: int64 offsets of shape (n + 1,), int32 or int64 heads and weights of shape (m,);
@@ -162,11 +185,12 @@ def read_graph(
     Raises:
         FormatError: the file is missing, cannot be opened, is not a graph, or changed while it was
             read; the message says why, with the line if there is one.
-        InputError: a column is named, but the format has no named columns.
+        InputError: a column is named, but the format has no named columns, or not this one; or
+            a profile, but the file is no extract of OpenStreetMap.
         SetupError: the format needs a library that is not installed.
     """
     path = file_path("path", path)
-    graph = read_table(path, Columns(tail, head, weight, undirected), cache, progress)
+    graph = read_table(path, Columns(tail, head, weight, undirected, profile), cache, progress)
     return mirrored(graph) if undirected else graph
 
 
@@ -182,13 +206,13 @@ def read_table(
     form = _format(path, head)
     compressed = head.compression is not None
     folder = cached.folder_for(path, cache, compressed) if form.compressible else None
+    kept = form.kept(asked)
 
     def read() -> Graph:
-        return _read_whole(form, path, asked, progress)
+        return _read_whole(form, path, kept, progress)
 
-    if folder is None:
-        return read()
-    return cached.read_through(path, folder, read, asked)
+    graph = read() if folder is None else cached.read_through(path, folder, read, kept)
+    return graph.with_column(asked.weight) if kept.weight != asked.weight else graph
 
 
 def native_file(
@@ -209,7 +233,17 @@ def native_file(
     folder = cached.folder_for(path, cache, head.compression is not None)
     if folder is None or not form.compressible:
         return None
-    return cached.fresh_copy(path, folder, asked)
+    return cached.fresh_copy(path, folder, form.kept(asked))
+
+
+def column_in_copy(path: str | os.PathLike[str], asked: Columns) -> str | None:
+    """Which column of `native_file` has the weights; None for the weights that it has.
+
+    Raises:
+        FormatError: as `read_graph`, where the file is looked at.
+    """
+    path = Path(path)
+    return asked.weight if _format(path, Head(path, asked)).keeps_columns else None
 
 
 def prepared_place(
@@ -363,7 +397,9 @@ def _format(path: Path, head: Head) -> Format:
             if head.compression is not None and not form.compressible:
                 problem = f"is {name} within {head.compression}; decompress it first"
                 raise FormatError(path, problem)
-            if form.by_title is None:
-                head.asked.refuse(f"{path}: {name}")
+            if form.by_title is None or form.keeps_columns:
+                form.kept(head.asked).refuse(f"{path}: {name}")
+            if not form.has_profiles:
+                head.asked.refuse_profile(f"{path}: {name}")
             return form
     raise FormatError(path, f"is not a graph file; the known formats are {', '.join(FORMATS)}")

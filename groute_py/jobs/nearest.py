@@ -33,7 +33,7 @@ from groute_py.many.place import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import as_vertices, checked
 from groute_py.results.result import Result
-from groute_py.turns.expanded import places_of
+from groute_py.turns.expanded import layout_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -111,10 +111,10 @@ def solve_from_facilities(
     def begin() -> tuple[Whole, bool]:
         graph, facilities = load()
         graph = graph.reversed() if to_facility != is_reversed else graph.to_host()
-        places = places_of(graph)
-        facilities = checked(facilities, places.vertex_count, graph.name, "facility")
+        layout = layout_of(graph)
+        facilities = checked(facilities, layout.vertex_count, graph.name, "facility")
         kept.append((graph, facilities))
-        return Whole(rooted(graph, places.begins(facilities))), _may_sink(graph)
+        return Whole(rooted(graph, layout.begins(facilities))), _may_sink(graph)
 
     supply, trees = on_root(channel, begin)
     options = replace(options, predecessors=trees, reverse=False, turns=None)
@@ -148,10 +148,10 @@ def on_facilities(
         before = np.where(tree == root, -1, tree)
         owners = origins_of(before, tree == root)
     else:
-        roots = places_of(graph).begins(_by_id(graph, facilities))
+        roots = layout_of(graph).begins(_by_id(graph, facilities))
         _assign(graph, roots, distances, owners, before)
     found = owners, distances, before, to_facility, result.statistics, graph.numbering
-    return of_vertices(NearestFacilities(*found), places_of(graph))
+    return of_vertices(NearestFacilities(*found), layout_of(graph))
 
 
 def _assign(
@@ -188,7 +188,7 @@ def _as_given(
     """With the ids of the graph, which the one with the root does not have, and its direction."""
     ids = None
     if kept:
-        error = places_of(kept[0][0]).cycle(error)
+        error = layout_of(kept[0][0]).cycle(error)
         ids = kept[0][0].numbering.ids_of(np.array(error.cycle)).tolist()
     again = NegativeCycleError(error.cycle, error.weight, ids=ids)
     again.on_all_ranks = error.on_all_ranks

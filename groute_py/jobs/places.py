@@ -95,9 +95,10 @@ def places_of(
             found = found * MICRODEGREE
     else:
         found = as_points(coordinates, "coordinates")
-        if len(found) != graph.vertex_count:
+        count = graph.numbering.count
+        if len(found) != count:
             raise InputError(
-                f"coordinates must be of each of {graph.vertex_count} vertices, not of {len(found)}"
+                f"coordinates must be of each of {count} vertices, not of {len(found)}"
             )
     places = Places(found, planar)
     check_degrees(places, "vertex", graph.numbering.id_of)

@@ -28,7 +28,7 @@ from groute_py.many.choose import choose
 from groute_py.many.precision import one_precision
 from groute_py.many.request import Request
 from groute_py.many.solve import heights
-from groute_py.turns.expanded import places_of, solved_form
+from groute_py.turns.expanded import layout_of, solved_form
 
 BY_ROWS = "routes are found row by row"
 """Why no matrix of all pairs is made for them."""
@@ -45,7 +45,7 @@ class Router:
 
     def __init__(self, channel: Channel, graph: Graph, request: Request) -> None:
         self._channel, self._request = channel, request
-        self._whole, self._places = graph, places_of(graph)
+        self._whole, self._layout = graph, layout_of(graph)
         self._given = graph.weights.dtype
         self._graph = one_precision(solved_form(graph).to_host())
         self._facts = facts_of(self._graph)
@@ -117,14 +117,14 @@ class Router:
             try:
                 return heights(self._graph, self._given, self._request, sources)
             except NegativeCycleError as error:
-                found = self._places.cycle(error)
+                found = self._layout.cycle(error)
                 raise (found.reversed() if self._request.reverse else found) from None
 
         return on_root(self._channel, found)
 
     def _in_places(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        places = self._places
-        return np.stack([places.begins(pairs[:, 0]), places.ends(pairs[:, 1])], axis=1)
+        layout = self._layout
+        return np.stack([layout.begins(pairs[:, 0]), layout.ends(pairs[:, 1])], axis=1)
 
     def _joined(
         self, pairs: NDArray[np.int64], every: Iterable[Found], statistics: dict[str, Any]
@@ -136,7 +136,7 @@ class Router:
         for part in every:
             distances[part.places] = part.distances
             for place, path in zip(part.places.tolist(), part.paths or (), strict=False):
-                path = self._places.path(path)
+                path = self._layout.path(path)
                 paths[place] = path[::-1] if self._request.reverse else path
         asked, graph = paths if paths[0] is not None else None, self._whole
         return Routes(pairs, distances, asked, statistics, graph.numbering, graph)

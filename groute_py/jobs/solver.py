@@ -163,7 +163,7 @@ class Solver(SourceSolver):
         Coordinates are those of the file that the solver was opened with, or the graph's own.
 
         Raises:
-            InputError: a source is not a vertex, or a weight is negative.
+            InputError: a source is not a vertex, a weight is negative, or there are turns.
             TimeLimitError, RunError: as for `apsp`.
         """
 
@@ -173,6 +173,8 @@ class Solver(SourceSolver):
                 places = places_of(graph, path, planar=planar)
             return graph, as_vertices(sources), places
 
+        if self._options.turns is not None:
+            raise everywhere(InputError("turns: not for isochrone; open without them"))
         taken = [entry.name for entry, _ in options_of(Options, "isochrone")]
         options = Options(**{name: getattr(self._options, name) for name in taken})
         with self.alone():

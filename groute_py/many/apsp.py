@@ -32,8 +32,8 @@ from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
-from groute_py.turns.expanded import places_of, solved_form
-from groute_py.turns.places import Places
+from groute_py.turns.expanded import layout_of, solved_form
+from groute_py.turns.layout import Layout
 
 Progress = Callable[[int, int], None]
 """Takes how many rows are done, and of how many."""
@@ -57,7 +57,7 @@ class Job:
         request: what is asked for.
         choice: the method.
         targets: int64, shape (t,), whose columns of the rows are wanted; None for all vertices.
-        places: of the vertices in ``graph``, which turns may have expanded.
+        layout: of the vertices in ``graph``, which turns may have expanded.
         numbering: of the vertices.
     """
 
@@ -67,30 +67,30 @@ class Job:
     request: Request
     choice: Choice
     targets: NDArray[np.int64] | None
-    places: Places
+    layout: Layout
     numbering: Numbering
 
     @property
     def facts(self) -> Facts:
         """Of the graph without the expansion by turns."""
-        return self.places.facts(facts_of(self.graph))
+        return self.layout.facts(facts_of(self.graph))
 
     @property
     def begins(self) -> NDArray[np.int64]:
         """Where the rows begin, in the graph that is solved."""
-        return self.places.begins(self.sources)
+        return self.layout.begins(self.sources)
 
     @property
     def columns(self) -> NDArray[np.int64] | None:
         """Which columns of the rows are wanted there, shape (width,); None for all."""
         if self.targets is not None:
-            return self.places.ends(self.targets)
-        return self.places.all_ends() if self.places.is_expanded else None
+            return self.layout.ends(self.targets)
+        return self.layout.all_ends() if self.layout.is_expanded else None
 
     @property
     def width(self) -> int:
         """Entries of a row."""
-        return self.places.vertex_count if self.targets is None else len(self.targets)
+        return self.layout.vertex_count if self.targets is None else len(self.targets)
 
 
 def prepare(
@@ -234,10 +234,10 @@ def _job(
     targets = None if targets_in is None else targets_in(graph)
     if request.reverse:
         graph = graph.reversed()
-    places, numbering = places_of(graph), graph.numbering
+    layout, numbering = layout_of(graph), graph.numbering
     given = graph.weights.dtype
     whole = one_precision(solved_form(graph).to_host())
-    facts, count = facts_of(whole), places.vertex_count
+    facts, count = facts_of(whole), layout.vertex_count
     if count == 0:
         raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
     every = np.arange(count) if sources is None else sources
@@ -247,11 +247,11 @@ def _job(
     prepared = hierarchy_of(whole) is not None
     choice = choose(request, facts, len(every), ranks, apart, prepared=prepared)
     try:
-        height = heights(whole, given, request, places.begins(every))
+        height = heights(whole, given, request, layout.begins(every))
     except NegativeCycleError as error:
-        found = places.cycle(error)
+        found = layout.cycle(error)
         raise (found.reversed() if request.reverse else found) from None
-    return Job(whole, height, every, request, choice, targets, places, numbering)
+    return Job(whole, height, every, request, choice, targets, layout, numbering)
 
 
 def _take(

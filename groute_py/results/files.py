@@ -1,7 +1,10 @@
 """Results as files: one function a form, and which suffix stands for which.
 
 Tables are in the ids of the graph's file. Where no path leads, ``csv`` and ``txt`` say ``inf``,
-``parquet`` leaves the place empty, and ``sol`` leaves the vertex out.
+``parquet`` leaves the place empty, and ``sol`` leaves the vertex out. ``npz``, ``csv`` and
+``parquet`` have the coordinates of a graph that has them. Whom to name stands in a member of
+``npz``, the metadata of ``parquet``, the first row of a column of ``csv`` (other rows leave it
+empty), and the first line of ``txt`` and ``sol``, a comment; the others have no place for it.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -35,6 +39,10 @@ def _write_npz(result: Answer, file: IO[bytes]) -> None:
         arrays["bound"] = np.array(result.statistics["bound"])
     if result.reverse:
         arrays["reverse"] = np.True_
+    if result.coordinates is not None:
+        arrays["coordinates"] = result.coordinates
+    if result.attribution:
+        arrays["attribution"] = np.array(result.attribution)
     np.savez(file, **arrays)
 
 
@@ -43,17 +51,31 @@ def _write_npy(result: Answer, file: IO[bytes]) -> None:
 
 
 def _write_csv(result: Answer, file: IO[bytes]) -> None:
+    rows: Iterator[tuple[Any, ...]]
     rows = ((v, "inf" if d is None else d, "" if p is None else p) for v, d, p in _rows(result))
-    _write_table(file, [("vertex", "distance", "predecessor")], ",")
+    titles: tuple[str, ...] = ("vertex", "distance", "predecessor")
+    if result.coordinates is not None:
+        places = result.coordinates.tolist()
+        rows = ((*row, *place) for row, place in zip(rows, places, strict=True))
+        titles = (*titles, "x", "y")
+    if result.attribution:
+        named = chain([result.attribution], repeat(""))
+        rows = ((*row, text) for row, text in zip(rows, named, strict=False))
+        titles = (*titles, "attribution")
+    _write_table(file, [titles], ",")
     _write_table(file, rows, ",")
 
 
 def _write_txt(result: Answer, file: IO[bytes]) -> None:
+    if result.attribution:
+        file.write(f"# {result.attribution}\n".encode())
     _write_table(file, ((v, "inf" if d is None else d) for v, d, _ in _rows(result)), " ")
 
 
 def _write_sol(result: Answer, file: IO[bytes]) -> None:
     """As DIMACS files are: ``p sol sp N``, ``s SOURCE``, ``d VERTEX DISTANCE [PREDECESSOR]``."""
+    if result.attribution:
+        file.write(f"c {result.attribution}\n".encode())
     source = result.numbering.id_of(result.source)
     head = [("p", "sol", "sp", len(result.distances)), ("s", source)]
     _write_table(file, head, " ")
@@ -79,7 +101,10 @@ def _write_parquet(result: Answer, file: IO[bytes]) -> None:
     if result.predecessors is not None:
         kind = columns["vertex"].type
         columns["predecessor"] = arrow.array([row[2] for row in _rows(result)], kind)
-    pq.write_table(arrow.table(columns), file)
+    if result.coordinates is not None:
+        columns |= {"x": result.coordinates[:, 0], "y": result.coordinates[:, 1]}
+    named = {"attribution": result.attribution} if result.attribution else None
+    pq.write_table(arrow.table(columns, metadata=named), file)
 
 
 def _rows(result: Answer) -> Iterator[Row]:

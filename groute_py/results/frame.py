@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.io.coordinates import read_coordinates
@@ -27,11 +28,16 @@ def frame_of(result: Answer, coordinates: str | Path | None = None) -> DataFrame
         columns["distance"] = pd.arrays.IntegerArray(result.distances, ~result.reached)
     if result.predecessors is not None:
         columns["predecessor"] = _ids_or_missing(result)
+    places: NDArray[Any] | None = result.coordinates
     if coordinates is not None:
         places = read_coordinates(coordinates, count)
+    if places is not None:
         columns |= {"x": places[:, 0], "y": places[:, 1]}
     ids = result.numbering.ids_of(np.arange(count))
-    return pd.DataFrame(columns, index=pd.Index(ids, name="vertex"))
+    frame = pd.DataFrame(columns, index=pd.Index(ids, name="vertex"))
+    if result.attribution:
+        frame.attrs["attribution"] = result.attribution
+    return frame
 
 
 def _ids_or_missing(result: Answer) -> Any:

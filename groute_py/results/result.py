@@ -81,6 +81,9 @@ class Result:
             `first_id`; else None.
         reverse: the distances are those to the source (``reverse=True``), and each predecessor is
             the vertex that comes next on the way there.
+        coordinates: float64, shape (n, 2): x and y of each vertex, or longitude and latitude, if
+            the graph has them; else None.
+        attribution: whom to name where the answer is shown, "" for nobody.
     """
 
     source: int
@@ -90,6 +93,8 @@ class Result:
     first_id: int = 0
     ids: NDArray[Any] | None = None
     reverse: bool = False
+    coordinates: NDArray[np.float64] | None = None
+    attribution: str = ""
 
     @property
     def numbering(self) -> Numbering:
@@ -154,10 +159,12 @@ class Result:
 
         Its index ``vertex`` has the graph file's ids. Its columns are ``distance`` (Int64, missing
         where no path leads, or a float, infinite there), ``predecessor`` (an id, or missing)
-        if there are predecessors, and ``x`` and ``y`` where coordinates are given.
+        if there are predecessors, and ``x`` and ``y`` where the graph has coordinates or they are
+        given. Whom to name stands in ``attrs["attribution"]``.
 
         Args:
-            coordinates: a DIMACS ``.co`` file of the same graph, plain or ``.gz``.
+            coordinates: a DIMACS ``.co`` file of the same graph, plain or ``.gz``; None for the
+                coordinates that the graph has.
 
         Raises:
             InputError: pandas is missing, or the coordinates are not this graph's.
@@ -231,11 +238,16 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
     tree = parents is None or (parents.shape == distances.shape and parents.dtype.kind in "iu")
     first, ids = found.get("first_id", np.int64(0)), found.get("ids")
     named = ids is None or (ids.shape == distances.shape and ids.dtype.kind in "iU")
+    places, attribution = found.get("coordinates"), found.get("attribution", np.array(""))
+    placed = places is None or (
+        places.shape == (*distances.shape, 2) and places.dtype == np.float64
+    )
+    placed = placed and attribution.ndim == 0 and attribution.dtype.kind == "U"
     bound = found.get("bound", np.float64(np.inf))
     bounded = bound.ndim == 0 and bound.dtype.kind in "iuf"
     reverse = found.get("reverse", np.False_)
     turned = reverse.ndim == 0 and reverse.dtype == np.bool_
-    if not (shapes and kinds and tree and named and bounded and turned):
+    if not (shapes and kinds and tree and named and placed and bounded and turned):
         raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
     count = len(distances)
     if not 0 <= source < count:
@@ -251,10 +263,14 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
     if not bound >= 0:
         raise InputError(f"{path}: damaged result: its bound {bound} is no distance")
     statistics = {"bound": bound.item()} if "bound" in found else {}
-    return Result(int(source), distances, parents, statistics, first_id, ids, reverse=bool(reverse))
+    about = (first_id, ids, bool(reverse), places, attribution.item())
+    return Result(int(source), distances, parents, statistics, *about)
 
 
-MEMBERS = ("distances", "source", "predecessors", "first_id", "ids", "bound", "reverse")
+MEMBERS = (
+    *("distances", "source", "predecessors", "first_id", "ids", "bound", "reverse"),
+    *("coordinates", "attribution"),
+)
 """The arrays that are read, of all that a file may have."""
 
 NPY, ZIP = b"\x93NUMPY", b"PK"

@@ -10,7 +10,7 @@ from groute_py.arguments import vertex_number
 from groute_py.errors import InputError
 from groute_py.graph.ids import Numbering
 from groute_py.results.result import Result
-from groute_py.turns.places import Places
+from groute_py.turns.layout import Layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,43 +22,43 @@ class TurnResult(Result):
 
     Attributes:
         solved: the answer in the expansion, with its predecessors if they were asked for.
-        places: of the vertices there.
+        layout: of the vertices there.
     """
 
     solved: Result = field(kw_only=True)
-    places: Places = field(kw_only=True)
+    layout: Layout = field(kw_only=True)
 
     def path_to(self, vertex: int) -> list[int]:
         """As `Result.path_to`; a path may pass a vertex more than once."""
         vertex = vertex_number("vertex", vertex)
         if not 0 <= vertex < len(self.distances):
             raise InputError(f"vertex {vertex} is out of range 0..{len(self.distances) - 1}")
-        (end,) = self.places.ends(np.array([vertex])).tolist()
-        found: list[int] = self.places.path(np.array(self.solved.path_to(end), np.int64)).tolist()
+        (end,) = self.layout.ends(np.array([vertex])).tolist()
+        found: list[int] = self.layout.path(np.array(self.solved.path_to(end), np.int64)).tolist()
         return found
 
 
-def in_vertices(result: Result, places: Places, source: int, numbering: Numbering) -> Result:
+def in_vertices(result: Result, layout: Layout, source: int, numbering: Numbering) -> Result:
     """The answer that a user gets.
 
     Args:
         result: in the graph that was solved.
-        places: of the vertices there.
+        layout: of the vertices there.
         source: the vertex.
         numbering: of the vertices.
     """
-    if not places.is_expanded:
+    if not layout.is_expanded:
         return result
     return TurnResult(
         source,
-        places.at_ends(result.distances),
+        layout.at_ends(result.distances),
         None,
         result.statistics,
         numbering.first,
         numbering.ids,
         result.reverse,
         solved=result,
-        places=places,
+        layout=layout,
     )
 
 

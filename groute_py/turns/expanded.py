@@ -44,27 +44,29 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.system.memory_limits import check_room
 from groute_py.turns.arrays import Copies, expanded_arrays
-from groute_py.turns.places import Places
+from groute_py.turns.layout import Layout
 from groute_py.turns.rules import rules_of
 
 
 class ExpandedGraph(Graph):
-    """The expansion of a graph. Its arrays are of places, its `numbering` is of vertices.
+    """The expansion of a graph. Its rows are of places; ids and coordinates are of vertices.
 
     Args:
         solved: the expansion as a graph; the id of a place is that of its vertex.
-        places: of the graph's vertices.
+        layout: of the graph's vertices.
         numbering: of the graph's vertices.
 
     Attributes:
-        solved, places: as given.
+        solved, layout: as given.
     """
 
     solved: Graph
-    places: Places
+    layout: Layout
 
-    def __init__(self, solved: Graph, places: Places, numbering: Numbering) -> None:
-        vars(self).update(vars(solved), solved=solved, places=places, _given=numbering)
+    def __init__(self, solved: Graph, layout: Layout, numbering: Numbering) -> None:
+        vars(self).update(vars(solved), solved=solved, layout=layout, _given=numbering)
+        if solved.coordinates is not None:
+            vars(self)["coordinates"] = solved.coordinates[: layout.vertex_count]
 
     @property
     def numbering(self) -> Numbering:
@@ -74,14 +76,14 @@ class ExpandedGraph(Graph):
 
     def reversed(self) -> ExpandedGraph:
         """The expansion with each arc turned round; see this module's docstring."""
-        return ExpandedGraph(self.solved.reversed(), self.places.reversed(), self.numbering)
+        return ExpandedGraph(self.solved.reversed(), self.layout.reversed(), self.numbering)
 
 
-def places_of(graph: Graph) -> Places:
+def layout_of(graph: Graph) -> Layout:
     """Where the vertices of a user lie in a graph."""
     if isinstance(graph, ExpandedGraph):
-        return graph.places
-    return Places(graph.vertex_count, graph.arc_count)
+        return graph.layout
+    return Layout(graph.vertex_count, graph.arc_count)
 
 
 def solved_form(graph: Graph) -> Graph:
@@ -112,11 +114,11 @@ def expanded(graph: Graph, turns: Any) -> ExpandedGraph:
     rules = rules_of(turns, host)
     copies = Copies.of(rules)
     split = np.unique(copies.vias)
-    places = Places(host.vertex_count, host.arc_count, split, copies.vias, is_expanded=True)
-    vertices = places.vertices(np.arange(host.vertex_count + len(split) + len(copies.vias)))
+    layout = Layout(host.vertex_count, host.arc_count, split, copies.vias, is_expanded=True)
+    vertices = layout.vertices(np.arange(host.vertex_count + len(split) + len(copies.vias)))
     made = host.changed(
         **expanded_arrays(host, rules, copies, split)._asdict(),
         ids=host.numbering.ids_of(vertices),
         coordinates=None if host.coordinates is None else host.coordinates[vertices],
     )
-    return ExpandedGraph(made, places, host.numbering)
+    return ExpandedGraph(made, layout, host.numbering)

@@ -37,6 +37,7 @@ def check_graph(graph: Graph) -> None:
     require(np.isfinite(weights).all(), "weights are finite")
     require(isinstance(graph.name, str), "the name is text")
     _check_ids(graph, count)
+    _check_more(graph, count)
     if isinstance(graph, PreparedGraph):
         _check_hierarchy(graph.hierarchy, count)
 
@@ -58,6 +59,26 @@ def require_same(graph: Graph, other: Graph, rule: str) -> None:
     if graph.ids is not None and other.ids is not None:
         require(graph.ids.tolist() == other.ids.tolist(), f"{rule}: ids")
     require(graph.first_id == other.first_id, f"{rule}: first_id")
+    require(graph.attribution == other.attribution, f"{rule}: attribution")
+    require(list(graph.columns) == list(other.columns), f"{rule}: columns")
+    pairs = [(graph.columns[name], other.columns[name]) for name in graph.columns]
+    pairs += zip(graph.shapes or (), other.shapes or (), strict=True)
+    if graph.coordinates is not None and other.coordinates is not None:
+        pairs.append((graph.coordinates, other.coordinates))
+    require(all(np.array_equal(one, two) for one, two in pairs), f"{rule}: coordinates or shapes")
+
+
+def _check_more(graph: Graph, count: int) -> None:
+    """What belongs to vertices and arcs beside the three arrays."""
+    places = graph.coordinates
+    require(places is None or places.shape == (count, 2), "a place for each vertex")
+    require(places is None or np.isfinite(places).all(), "places are finite")
+    for column in graph.columns.values():
+        require(column.shape == graph.heads.shape, "a weight for each arc in each column")
+        require(np.isfinite(column).all(), "weights of columns are finite")
+    for arc in range(graph.arc_count if graph.shapes is not None else 0):
+        assert graph.shapes is not None
+        require(np.isfinite(graph.shapes.of(arc)).all(), "points of shapes are finite")
 
 
 def _check_hierarchy(found: Hierarchy, count: int) -> None:

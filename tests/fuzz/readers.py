@@ -6,13 +6,16 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from fuzz.invariants import check_graph, check_round_trip, require, require_same
 from fuzz.seeds import WRITTEN_NS
-from groute_py import Result, read_graph, sssp, verify
+from groute_py import Graph, Result, read_graph, sssp, verify
 from groute_py.io.cache import copy_name
 from groute_py.io.coordinates import read_coordinates
 from groute_py.io.problems import read_pairs, read_sources
 from groute_py.io.registry import size_of_file
+from groute_py.io.tables.vertices import places_in_table
 from groute_py.results.result import load
 
 
@@ -63,6 +66,12 @@ def read_places(path: Path) -> None:
     require(read_coordinates(path, 3).shape == (3, 2), "a place for each vertex")
 
 
+def read_table_of_places(path: Path) -> None:
+    """Places of vertices 1 to 3."""
+    places = places_in_table(path, Graph.from_arrays([0, 0, 0, 0], [], [], first_id=1))
+    require(places.shape == (3, 2) and np.isfinite(places).all(), "a place for each vertex")
+
+
 def read_ss(path: Path) -> None:
     """Sources are ids of vertices."""
     require((read_sources(path) >= 0).all(), "sources are not negative")
@@ -81,5 +90,6 @@ READERS: dict[str, Callable[[Path], None]] = {
     "sources": read_ss,
     "pairs": read_p2p,
     "places": read_places,
+    "places in a table": read_table_of_places,
 }
 """Take the input's path; raise an error of groute-py, or anything else, which is a fault."""

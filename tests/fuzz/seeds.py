@@ -15,8 +15,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
+from support.extracts import grid
 
 from groute_py import Graph, PreparedGraph, Result, read_graph, sssp, write_graph
+from groute_py.graph.shapes import Shapes
 from groute_py.hierarchy.hierarchy import Hierarchy
 
 
@@ -102,6 +104,7 @@ def _text(folder: Path) -> dict[str, Format]:
         "METIS": Format("in.graph", _written(folder, ".graph", TWO_WAY) + metis),
         "PACE": Format("in", pace),
         "dense matrix": Format("in.mat", dense),
+        "OpenStreetMap XML": Format("in.osm", _extracts(folder, ".osm")),
         "edge list": Format("in.txt", _edge_lists() + _written(folder, ".txt", SPREAD)),
         "GAPBS text": Format("in.wel", (*_written(folder, ".wel", WHOLE), b"0 1\n1 2\n")),
         "CSV": Format("in.csv", _tables() + _written(folder, ".csv", NAMED, REAL)),
@@ -145,9 +148,10 @@ def _binary(folder: Path) -> dict[str, Format]:
     narrow = Graph.from_arrays(WHOLE.offsets, WHOLE.heads, WHOLE.weights.astype(np.int64))
     sizes = np.array([2, 3], "<i8").tobytes()
     unweighted = b"\0" + sizes + np.array([0, 1, 2, 2], "<i8").tobytes()
-    native = (WHOLE, REAL, NAMED, SPREAD, narrow)
+    native = (WHOLE, REAL, NAMED, SPREAD, narrow, _placed())
     found = {
         "native": Format("in.csr", _written(folder, ".csr", *native)),
+        "OpenStreetMap PBF": Format("in.osm.pbf", _extracts(folder, ".osm.pbf")),
         "prepared": Format("in.prepared", _written(folder, ".prepared", *_prepared())),
         "GAPBS binary": Format(
             "in.wsg",
@@ -164,6 +168,21 @@ def _binary(folder: Path) -> dict[str, Format]:
         packed += _written(folder, f".wsg{suffix}", WHOLE)
         found[f"packed {suffix}"] = Format(f"in{suffix}", packed)
     return found
+
+
+def _placed() -> Graph:
+    """With all that version 2 brought."""
+    lines = np.array([0, 1, 0, ~1, 0, 0, 0, 0])
+    return WHOLE.changed(
+        coordinates=np.arange(12.0).reshape(6, 2),
+        columns={"length": REAL.weights, "time": WHOLE.weights},
+        shapes=Shapes(lines, np.array([0, 0, 2]), np.array([[0.5, 1], [2, 3]])),
+        attribution="© some",
+    )
+
+
+def _extracts(folder: Path, suffix: str) -> tuple[bytes, ...]:
+    return tuple(grid(side).write(folder / f"in{suffix}").read_bytes() for side in (2, 3))
 
 
 def int32(*values: int) -> NDArray[np.int32]:
@@ -223,6 +242,11 @@ def _others(folder: Path) -> dict[str, Format]:
         "problem .p2p": Format("in.p2p", (b"p aux sp p2p 1\nq 1 4\n",), "pairs"),
         "coordinates": Format(
             "in.co", (b"c x\np aux sp co 3\nv 1 -73530767 41085396\nv 3 1 2\nv 2 0 0\n",), "places"
+        ),
+        "table of vertices": Format(
+            "in.csv",
+            (b"id,x,y\n3,1,2\n1,-7,4.5\n2,0,1e3\n", b"lon;lat;node\n1;2;1\n1;2;2\n3;4;3\n"),
+            "places in a table",
         ),
         "cached copy": Format("in.csr", (_copy(folder, text),), "cached", {"text.gr": text}),
     }

@@ -14,6 +14,7 @@ from support.graphs import graph_of
 import groute_py
 from groute_py import FormatError, Graph, InputError
 from groute_py.io.points import read_point_pairs, read_points
+from groute_py.turns.expanded import expanded
 
 EARTH_M = 6_371_008.8
 
@@ -184,3 +185,16 @@ class TestFiles:
         (tmp_path / "points.csv").write_text("lon,lat\n")
         with pytest.raises(InputError, match="has no points"):
             read_points(tmp_path / "points.csv")
+
+
+def test_beside_turns() -> None:
+    """Copies of a vertex lie where it lies, but are none that a point belongs to."""
+    crossing = graph_of(4, [(0, 1, 5), (1, 2, 1), (1, 3, 1)]).changed(coordinates=np.eye(4, 2))
+    solved = expanded(crossing, [(0, 1, 2, 9)])
+    found = groute_py.snap(solved, [[0.1, 1.0]], planar=True)
+    assert found.vertices.tolist() == [1]
+    with (
+        groute_py.open(crossing, turns=[(0, 1, 2, 9)], device="cpu") as solver,
+        pytest.raises(InputError, match="turns: not for isochrone"),
+    ):
+        solver.isochrone([0], [5])

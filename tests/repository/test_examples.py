@@ -27,6 +27,7 @@ SAYS = {
         "13,828 turns cost 9,000 or are forbidden",
         "free turns: 47,741, 12 times to the left",
         "costly left turns: 128,936, 4 times to the left",
+    ],
     "within_reach.py": [
         "vertex 1815 is 22.4 m from its depot",
         "748 vertices are within 30,000 of a depot",
@@ -126,6 +127,7 @@ CONSOLES = [
     "docs/centrality.md",
     "docs/command-line.md",
     "docs/files.md",
+    "docs/openstreetmap.md",
     "docs/prepared.md",
     "docs/tables.md",
     "docs/turns.md",

@@ -9,6 +9,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
+from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
@@ -53,6 +54,9 @@ class Supply(Protocol):
     # on rank 0
     def numbering(self) -> Numbering:
         """The ids of the vertices."""
+
+    def geography(self) -> Geography:
+        """Where the vertices lie, if that is known."""
 
     def graph(self) -> Graph:
         """The whole graph, for verification, for orders and to contract it."""

@@ -16,7 +16,13 @@ from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.interop.graph_like import GraphLike, as_graph, file_of
 from groute_py.io.prepared_cache import PreparedCopy
-from groute_py.io.registry import copy_for, is_for_pieces, native_file, prepared_place
+from groute_py.io.registry import (
+    column_in_copy,
+    copy_for,
+    is_for_pieces,
+    native_file,
+    prepared_place,
+)
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
 
@@ -98,7 +104,8 @@ def _unprepared(graph: GraphLike, channel: Channel, reading: Reading, *, whole: 
         if (file := file_of(graph, progress)) is None:
             return None
         if (native := native_file(file, cache, columns)) is not None:
-            return SharedFile(native, native=True, copied=native != Path(file))
+            column = column_in_copy(file, columns)
+            return SharedFile(native, native=True, copied=native != Path(file), column=column)
         pieces = not whole and not columns.named and is_for_pieces(file)
         return SharedFile(Path(file)) if pieces else None
 
@@ -116,8 +123,9 @@ def _unprepared(graph: GraphLike, channel: Channel, reading: Reading, *, whole: 
     file = on_root(channel, find)
     if file is not None and all(channel.gather(file.is_seen())):
         if file.native:
-            found = mapped_copy(file.path, channel) if file.copied else Mapped(file.path)
-            return found or on_root(channel, read)
+            if not file.copied:
+                return Mapped(file.path, file.column)
+            return mapped_copy(file.path, file.column, channel) or on_root(channel, read)
         copy = on_root(channel, lambda: copy_for(file.path, cache))
         if (pieces := read_pieces(file, channel, copy, progress)) is not None:
             return pieces

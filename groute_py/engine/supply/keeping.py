@@ -7,6 +7,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread, Supply
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
+from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
@@ -33,6 +34,9 @@ class Keeping:
 
     def numbering(self) -> Numbering:
         return self._supply.numbering()
+
+    def geography(self) -> Geography:
+        return self._supply.geography()
 
     def graph(self) -> Graph:
         return self._prepared or self._supply.graph()

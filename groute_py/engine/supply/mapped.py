@@ -15,8 +15,16 @@ from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import FormatError
-from groute_py.graph.csr import Graph, check_arcs, check_ids, check_offsets, check_types
+from groute_py.graph.csr import (
+    Graph,
+    check_arcs,
+    check_coordinates,
+    check_ids,
+    check_offsets,
+    check_types,
+)
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
+from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
@@ -33,11 +41,14 @@ class Mapped:
 
     Args:
         path: every rank sees the same file there.
+        column: the name of the weights, where they are not those that the file is read with.
         copy: its contents, if it is a copy that has been compared with its digests.
     """
 
-    def __init__(self, path: Path, copy: native.Contents | None = None) -> None:
-        self._path, self._copy = path, copy
+    def __init__(
+        self, path: Path, column: str | None = None, copy: native.Contents | None = None
+    ) -> None:
+        self._path, self._column, self._copy = path, column, copy
 
     def facts(self, channel: Channel) -> Facts:
         with collective(channel):
@@ -72,6 +83,9 @@ class Mapped:
     def numbering(self) -> Numbering:
         return Numbering(self._counts()[0], self._file.first_id, self._file.ids)
 
+    def geography(self) -> Geography:
+        return Geography(self._file.more.coordinates, self._file.more.attribution)
+
     def graph(self) -> Graph:
         return self._graph
 
@@ -91,7 +105,8 @@ class Mapped:
 
     @cached_property
     def _file(self) -> native.Contents:
-        return native.map_file(self._path) if self._copy is None else self._copy
+        file = native.map_file(self._path) if self._copy is None else self._copy
+        return file.with_column(self._column)
 
     def _counts(self) -> tuple[int, int]:
         return len(self._file.offsets) - 1, len(self._file.heads)
@@ -109,6 +124,8 @@ class Mapped:
             check_offsets(self._file.offsets)
             if self._file.ids is not None and self._file.digests is None:
                 check_given_ids(self._file.ids)
+            if (places := self._file.more.coordinates) is not None:
+                check_coordinates(places, len(self._file.offsets) - 1)
         return first_with_arcs(self._file.offsets)
 
     def _check_part(self, part: int, parts: int) -> tuple[int, Weighed]:
@@ -123,7 +140,7 @@ class Mapped:
         return len(weights), weighed(weights)
 
 
-def mapped_copy(path: Path, channel: Channel) -> Mapped | None:
+def mapped_copy(path: Path, column: str | None, channel: Channel) -> Mapped | None:
     """A cached copy, of which each rank compares a part with its digests. Collective.
 
     None where a rank finds it damaged or not to be believed; the text is there.
@@ -135,4 +152,4 @@ def mapped_copy(path: Path, channel: Channel) -> Mapped | None:
         contents = None
     if not all(channel.gather(contents is not None)):
         return None
-    return Mapped(path, contents)
+    return Mapped(path, column, contents)

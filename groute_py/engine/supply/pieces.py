@@ -25,6 +25,7 @@ from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, weighed, weighed_together
+from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
@@ -133,6 +134,9 @@ class Pieces:
 
     def numbering(self) -> Numbering:
         return self._numbering
+
+    def geography(self) -> Geography:
+        return Geography()
 
     def graph(self) -> Graph:
         return read_graph(self._file.path, cache=False)

@@ -14,16 +14,20 @@ class SharedFile:
         path: on rank 0.
         native: whether it is of the native format.
         copied: whether it is a copy in the cache.
+        column: of a native file, the name of the weights; None for those that it is read with.
 
     Attributes:
         path: absolute.
-        native, copied: as given.
+        native, copied, column: as given.
         size: bytes.
         source: what tells whether it is still the same.
     """
 
-    def __init__(self, path: Path, *, native: bool = False, copied: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, native: bool = False, copied: bool = False, column: str | None = None
+    ) -> None:
         self.path, self.native, self.copied = path.absolute(), native, copied
+        self.column = column
         self.source = Source.of(path)
         self.size = self.source.size
 

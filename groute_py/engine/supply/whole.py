@@ -13,6 +13,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
@@ -50,6 +51,9 @@ class Whole:
 
     def numbering(self) -> Numbering:
         return solved_form(self.graph()).numbering
+
+    def geography(self) -> Geography:
+        return self.graph().geography
 
     def graph(self) -> Graph:
         assert self._graph is not None

@@ -17,7 +17,7 @@ from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head
 from groute_py.io.rank_piece import Piece
 from groute_py.io.text.arc_reader import ArcLines
-from groute_py.io.text.arc_writer import write_arcs
+from groute_py.io.text.arc_writer import attributed, write_arcs
 from groute_py.io.text.lines import Progress, shown
 
 COUNT = re.compile(rb"\d{1,18}")
@@ -130,5 +130,5 @@ def write(graph: Graph, path: Path) -> None:
 
     Ids are written from 1. Floating-point weights are written so that reading gives them back.
     """
-    header = b"p sp %d %d\n" % (graph.vertex_count, graph.arc_count)
+    header = attributed(graph, b"c") + b"p sp %d %d\n" % (graph.vertex_count, graph.arc_count)
     write_arcs(graph, path, header, letter=b"a")

@@ -24,7 +24,7 @@ from groute_py.graph.symmetrize import mirrored
 from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head
 from groute_py.io.text.arc_reader import ArcLines
-from groute_py.io.text.arc_writer import write_arcs
+from groute_py.io.text.arc_writer import attributed, write_arcs
 from groute_py.io.text.lines import Progress, shown
 
 BANNER = b"%%MatrixMarket"
@@ -125,5 +125,5 @@ def write(graph: Graph, path: Path) -> None:
     """Write a general coordinate matrix atomically, compressed as the suffix says."""
     field = "real" if graph.weights.dtype.kind == "f" else "integer"
     size = f"{graph.vertex_count} {graph.vertex_count} {graph.arc_count}"
-    header = f"%%MatrixMarket matrix coordinate {field} general\n{size}\n"
-    write_arcs(graph, path, header.encode())
+    header = f"%%MatrixMarket matrix coordinate {field} general\n".encode()
+    write_arcs(graph, path, header + attributed(graph, b"%") + f"{size}\n".encode())

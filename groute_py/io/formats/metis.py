@@ -28,6 +28,7 @@ from groute_py.graph.symmetrize import is_symmetric
 from groute_py.io.compression import bare_name, packing
 from groute_py.io.file_head import Head
 from groute_py.io.text.arc_reader import INTEGER
+from groute_py.io.text.arc_writer import attributed
 from groute_py.io.text.lines import Progress
 from groute_py.io.text.number_rows import NumberRows, number_rows
 from groute_py.system.atomic_file import replacing
@@ -187,6 +188,7 @@ def write(graph: Graph, path: Path) -> None:
     if (tails == graph.heads).any():
         raise InputError(f"{path}: METIS files have no self-loops; write another format")
     with replacing(path) as file, packing(path, file) as packed:
+        packed.write(attributed(graph, b"%"))
         packed.write(b"%d %d 001\n" % (graph.vertex_count, graph.arc_count // 2))
         for first in range(0, graph.vertex_count, BLOCK):
             packed.write(_lines(graph, first, min(first + BLOCK, graph.vertex_count)).encode())

@@ -1,28 +1,31 @@
 r"""The native format, ``.csr``: the arrays of a `Graph`, read back memory-mapped.
 
-    groute-py csr 1\n                                     magic with the version
+    groute-py csr 2\n                                     magic with the version
     {"first_id": 1, "name": "NY", "source": null}   \n    JSON, blanks up to a multiple of 64 bytes
     offsets, heads, weights                               three .npy, each zero-padded likewise
     ids                                                   a fourth, where the header has "ids": true
+    what `groute_py.io.formats.more_arrays` describes     in version 2 only
     digests                                               in copies only: "digests": true
 
 `source` is the size in bytes and the modification time in nanoseconds of the text file that a
 cached graph was made from, else null. Such a copy of a table has ``reading`` as well, which says
-how it was read. `groute_py.io.array_file` describes the digests.
+how it was read. `groute_py.io.array_file` describes the digests. A file is of version 1 where
+nothing in it is newer, so that programs of that version read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, no_column
 from groute_py.graph.ids import check_given_ids
 from groute_py.graph.read_report import Reading
 from groute_py.io.array_file import (
@@ -43,14 +46,19 @@ from groute_py.io.array_file import (
     write_arrays,
 )
 from groute_py.io.file_head import Head
+from groute_py.io.formats.more_arrays import (
+    More,
+    more_arrays,
+    more_fields,
+    more_names,
+    more_of,
+)
 from groute_py.io.untrusted import INT64, first_id, integer
 from groute_py.system.atomic_file import replacing
 from groute_py.system.own_files import replacing_copy
 
-KIND = Kind("native graph", b"groute-py csr ", 1, frozenset({"first_id", "name", "source"}))
+KIND = Kind("native graph", b"groute-py csr ", 2, frozenset({"first_id", "name", "source"}))
 NAMES = ("offsets", "heads", "weights")
-MORE = ("ids", DIGESTS)
-"""Arrays that stand behind these where the header says so."""
 
 
 def sniff(head: Head) -> bool:
@@ -69,6 +77,7 @@ class Contents(NamedTuple):
         reading: how that was read, if it is a table.
         digests: uint32, of the blocks of `digested`, if it is a cached copy.
         digested: uint8, the bytes that the digests are of.
+        more: what a `Graph` has beside these arrays.
     """
 
     offsets: NDArray[Any]
@@ -81,6 +90,19 @@ class Contents(NamedTuple):
     reading: Reading | None
     digests: NDArray[np.uint32] | None
     digested: NDArray[np.uint8]
+    more: More
+
+    def with_column(self, name: str | None) -> Contents:
+        """The same with the weights of this name; None for those that are there.
+
+        Raises:
+            InputError: there are none of this name.
+        """
+        if name is None:
+            return self
+        if name not in self.more.columns:
+            raise no_column(name, self.more.columns, self.name)
+        return self._replace(weights=self.more.columns[name])
 
 
 def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Graph:
@@ -99,7 +121,12 @@ def graph_of(path: Path, contents: Contents) -> Graph:
         if contents.ids is not None and contents.digests is None:
             check_given_ids(contents.ids)
         return Graph(
-            *contents[:3], contents.first_id, contents.name, contents.ids, contents.reading
+            *contents[:3],
+            contents.first_id,
+            contents.name,
+            contents.ids,
+            contents.reading,
+            **contents.more._asdict(),
         )
 
 
@@ -129,8 +156,9 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
     """The same of a file that is open already."""
     header = header_of(KIND, path, file)
     with refusing_damage(path):
-        more = [name for name in MORE if header.get(name)]
-        arrays, digested = map_arrays(file, (*NAMES, *more))
+        names = ["ids"] if header.get("ids") else []
+        names += [*more_names(header), *([DIGESTS] if header.get(DIGESTS) else [])]
+        arrays, digested = map_arrays(file, (*NAMES, *names))
         offsets = arrays["offsets"]
         return Contents(
             offsets,
@@ -143,6 +171,7 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
             _reading(header.get("reading")),
             arrays.get(DIGESTS),
             digested,
+            more_of(header, arrays),
         )
 
 
@@ -154,7 +183,7 @@ def refusing_damage(path: Path) -> AbstractContextManager[None]:
 def write(graph: Graph, path: Path) -> None:
     """Write a native file atomically: readers see the old file or the new one, never a part."""
     arrays = _arrays_of(graph)
-    layout = outline(shapes_of(arrays), graph.first_id, graph.name)
+    layout = outline(shapes_of(arrays), graph.first_id, graph.name, more=more_fields(graph))
     with replacing(path) as file:
         write_arrays(file, layout, arrays)
 
@@ -169,7 +198,9 @@ def write_copy(graph: Graph, copy: Path, path: Path, source: Source) -> None:
         source: of the text, as it was when it was read.
     """
     arrays = _arrays_of(graph)
-    layout = outline(shapes_of(arrays), graph.first_id, graph.name, source, graph.reading)
+    layout = outline(
+        shapes_of(arrays), graph.first_id, graph.name, source, graph.reading, more_fields(graph)
+    )
     with replacing_copy(copy, path) as file:
         write_arrays(file, layout, arrays)
 
@@ -178,7 +209,7 @@ def _arrays_of(graph: Graph) -> dict[str, NDArray[Any]]:
     arrays = {"offsets": graph.offsets, "heads": graph.heads, "weights": graph.weights}
     if graph.ids is not None:
         arrays["ids"] = graph.ids
-    return contiguous(arrays)
+    return contiguous(arrays | more_arrays(graph))
 
 
 def outline(
@@ -187,22 +218,25 @@ def outline(
     name: str,
     source: Source | None = None,
     reading: Reading | None = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Outline:
     """Lay out the file that `write` would write.
 
     Args:
         shapes: length and type of ``offsets``, ``heads``, ``weights`` and, where there are any,
-            ``ids``, in this order.
+            ``ids``, in this order, and of what ``more`` says.
         first_id, name: as in a `Graph`.
         source: of the text file that it is made from; then it has digests.
         reading: how that was read, if it is a table.
+        more: fields of the header that version 2 brought.
     """
     fields: dict[str, Any] = {"first_id": first_id, "name": name}
     fields |= {"source": source._asdict() if source else None}
     fields |= {"ids": True} if "ids" in shapes else {}
     fields |= {DIGESTS: True} if source else {}
     fields |= {"reading": reading._asdict()} if reading is not None else {}
-    return outline_of(KIND, fields, shapes, digests=source is not None)
+    version = KIND.version if more else 1
+    return outline_of(KIND, version, {**fields, **more}, shapes, digests=source is not None)
 
 
 def _reading(field: Any) -> Reading | None:

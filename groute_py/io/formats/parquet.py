@@ -239,7 +239,10 @@ def write(graph: Graph, path: Path) -> None:
     kind = arrow.int64() if graph.ids is None or graph.ids.dtype == np.int64 else arrow.string()
     weight = arrow.from_numpy_dtype(graph.weights.dtype)
     fields = [("tail", kind), ("head", kind), ("weight", weight)]
-    schema = arrow.schema(fields, metadata={METADATA: json.dumps(_more(graph)).encode()})
+    metadata = {METADATA: json.dumps(_more(graph)).encode()}
+    if graph.attribution:
+        metadata[b"attribution"] = graph.attribution.encode()
+    schema = arrow.schema(fields, metadata=metadata)
     with replacing(path) as file, pq.ParquetWriter(file, schema) as table:
         for tails, heads, weights in arc_blocks(graph, BLOCK):
             ids = (graph.numbering.ids_of(ends) for ends in (tails, heads))

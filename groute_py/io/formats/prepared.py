@@ -1,15 +1,17 @@
 r"""Prepared graphs, ``.prepared``: a graph and its contraction hierarchy, memory-mapped.
 
-    groute-py prepared 1\n                            magic with the version
+    groute-py prepared 2\n                            magic with the version
     {"first_id": 1, "name": "NY", ...}           \n    JSON, blanks up to a multiple of 64 bytes
     offsets, heads, weights                           of the graph, as in a native file
     ids                                               where the header has "ids": true
     levels, vertices, hierarchy_offsets, hierarchy_heads, down
     up                                                unless the header has "symmetric": true
     core_offsets, core_heads, core_weights
+    what `groute_py.io.formats.more_arrays` describes in version 2 only
     digests                                           of all before
 
-The header has `source` as a native file has it, for a copy in the cache.
+The header has `source` as a native file has it, for a copy in the cache. A file is of version 1
+where nothing in it is newer.
 """
 
 from __future__ import annotations
@@ -45,6 +47,13 @@ from groute_py.io.array_file import (
     write_arrays,
 )
 from groute_py.io.file_head import Head
+from groute_py.io.formats.more_arrays import (
+    More,
+    more_arrays,
+    more_fields,
+    more_names,
+    more_of,
+)
 from groute_py.io.untrusted import first_id
 from groute_py.system.atomic_file import replacing
 from groute_py.system.own_files import replacing_copy
@@ -54,7 +63,7 @@ SUFFIX = ".prepared"
 KIND = Kind(
     "prepared graph",
     b"groute-py prepared ",
-    1,
+    2,
     frozenset({"first_id", "name", "source", "ids", "symmetric"}),
 )
 
@@ -72,6 +81,7 @@ class Contents(NamedTuple):
         digested: uint8, the bytes that the digests are of.
         first_id, name: as in a `Graph`.
         source: of the file it was made from, if it is a cached copy.
+        more: what a `Graph` has beside its arrays.
     """
 
     arrays: dict[str, NDArray[Any]]
@@ -79,6 +89,7 @@ class Contents(NamedTuple):
     first_id: int
     name: str
     source: Source | None
+    more: More
 
 
 def sniff(head: Head) -> bool:
@@ -109,13 +120,14 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
     with refusing(KIND, path):
         names = [*GRAPH, *(["ids"] if header["ids"] else []), "levels"]
         names += [STORED[name] for name in ARRAYS if name != "up" or not header["symmetric"]]
-        arrays, digested = map_arrays(file, (*names, DIGESTS))
+        arrays, digested = map_arrays(file, (*names, *more_names(header), DIGESTS))
         return Contents(
             arrays,
             digested,
             first_id(header["first_id"], len(arrays["offsets"]) - 1),
             name_of(header["name"]),
             source_of(header["source"]),
+            more_of(header, arrays),
         )
 
 
@@ -129,6 +141,7 @@ def graph_of(path: Path, contents: Contents) -> PreparedGraph:
         if ids is not None:
             check_given_ids(ids)
         rows: dict[str, Any] = {name: arrays[name] for name in GRAPH}
+        rows |= contents.more._asdict()
         graph = Graph(**rows, first_id=contents.first_id, name=contents.name, ids=ids)
         hierarchy = _hierarchy_of(arrays)
         check_hierarchy(hierarchy)
@@ -182,15 +195,17 @@ def _laid_out(
     for name in ARRAYS:
         if name != "up" or not hierarchy.is_symmetric:
             arrays[STORED[name]] = getattr(hierarchy, name)
-    fields = {
+    fields: dict[str, Any] = {
         "first_id": graph.first_id,
         "name": graph.name,
         "source": None if source is None else source._asdict(),
         "ids": graph.ids is not None,
         "symmetric": hierarchy.is_symmetric,
     }
-    arrays = contiguous(arrays)
-    return outline_of(KIND, fields, shapes_of(arrays), digests=True), arrays
+    arrays = contiguous(arrays | more_arrays(graph))
+    more = more_fields(graph)
+    version = KIND.version if more else 1
+    return outline_of(KIND, version, fields | more, shapes_of(arrays), digests=True), arrays
 
 
 def _hierarchy_of(arrays: dict[str, NDArray[Any]]) -> Hierarchy:

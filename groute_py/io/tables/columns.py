@@ -37,12 +37,14 @@ class Columns(NamedTuple):
     Attributes:
         tail, head, weight: titles; None for a column to be found.
         undirected: every row is an edge, whatever a column of directions says.
+        profile: who travels, of an extract of OpenStreetMap; no other graph has profiles.
     """
 
     tail: Any = None
     head: Any = None
     weight: Any = None
     undirected: bool = False
+    profile: str | None = None
 
     @property
     def named(self) -> dict[str, Any]:
@@ -55,6 +57,13 @@ class Columns(NamedTuple):
         if self.named:
             given = ", ".join(f"{role} {quote(title)}" for role, title in self.named.items())
             raise InputError(f"{what} has no columns by name; leave out {given}")
+
+    def refuse_profile(self, what: str) -> None:
+        """Raise `InputError` for a profile, where a graph is no extract of OpenStreetMap."""
+        if self.profile is not None:
+            raise InputError(
+                f"{what} is no extract of OpenStreetMap; leave out profile {quote(self.profile)}"
+            )
 
 
 BY_TITLE = Columns()

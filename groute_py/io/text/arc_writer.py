@@ -19,6 +19,12 @@ BLOCK = 1 << 16
 """Arcs that are in Python's hands at once."""
 
 
+def attributed(graph: Graph, comment: bytes) -> bytes:
+    """The line of a text that says whom to name for a graph; no line where there is nobody."""
+    text = " ".join(graph.attribution.split())
+    return b"%s %s\n" % (comment, text.encode()) if text else b""
+
+
 def write_arcs(
     graph: Graph,
     path: Path,

@@ -45,7 +45,7 @@ from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.io.tables.directions import arcs_of_rows
 from groute_py.io.tables.titles import PAIRS
 from groute_py.io.text.arc_reader import ArcLines
-from groute_py.io.text.arc_writer import write_arcs
+from groute_py.io.text.arc_writer import attributed, write_arcs
 from groute_py.io.text.lines import Progress
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.memory_limits import check_vertex_count
@@ -226,6 +226,7 @@ def write(graph: Graph, path: Path) -> None:
             if any(as_integer(n.encode()) is not None for n in names.tolist())
             else b""
         )
+    header += attributed(graph, b"#")
     if names is not None or separator == b",":
         titles = (*_titles(set() if names is None else set(names.tolist())), "weight")
         header += separator.join(title.encode() for title in titles[:columns]) + b"\n"

@@ -17,7 +17,7 @@ def _none() -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class Layout:
     """The vertices of a graph in the graph that is solved, where they are called places.
 
     The first n places are the vertices. Those that have turns are *split*: place n + i is the
@@ -69,7 +69,7 @@ class Places:
     def vertices(self, places: NDArray[Any]) -> NDArray[np.int64]:
         """The vertices that places are of; −1 stays.
 
-        >>> Places(3, 4, np.array([1]), np.array([1, 1])).vertices(np.array([2, 3, 5, -1])).tolist()
+        >>> Layout(3, 4, np.array([1]), np.array([1, 1])).vertices(np.array([2, 3, 5, -1])).tolist()
         [2, 1, 1, -1]
         """
         added, beyond = np.concatenate([self.split, self.copied]), places - self.vertex_count
@@ -102,7 +102,7 @@ class Places:
         start = int(self.vertices(np.array([facts.start]))[0])
         return replace(facts, vertex_count=self.vertex_count, arc_count=self.arc_count, start=start)
 
-    def reversed(self) -> Places:
+    def reversed(self) -> Layout:
         """Of the expansion whose arcs are turned round."""
         return replace(self, is_reversed=not self.is_reversed)
 

@@ -1,0 +1,22 @@
+"""Where the vertices of a graph lie, and whom to name for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+OPENSTREETMAP = "© OpenStreetMap contributors, ODbL"
+"""Whom outputs name that show data of OpenStreetMap."""
+
+
+class Geography(NamedTuple):
+    """What results take from a graph beside ids.
+
+    Attributes:
+        coordinates, attribution: as in a `Graph`.
+    """
+
+    coordinates: NDArray[np.float64] | None = None
+    attribution: str = ""

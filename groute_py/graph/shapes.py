@@ -1,0 +1,77 @@
+"""The shapes of arcs: the points between their ends, as of a road between two crossings."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import GraphError
+
+
+class Shapes(NamedTuple):
+    """Lines, and which of them each arc follows; both ways of a road share one.
+
+    Attributes:
+        lines: int32 or int64, shape (m,): arc k follows line ``lines[k]``, or line ``~lines[k]``
+            from its end to its beginning where that is negative.
+        offsets: int64, shape (lines + 1,), from 0 to the number of points, never decreasing.
+        points: float64, shape (points, 2), finite: x and y, as in ``Graph.coordinates``. Line k
+            has ``points[offsets[k]:offsets[k + 1]]``, the ends of the arcs left out.
+    """
+
+    lines: NDArray[Any]
+    offsets: NDArray[np.int64]
+    points: NDArray[np.float64]
+
+    def of(self, arc: int) -> NDArray[np.float64]:
+        """The points between the tail and the head of an arc, float64, shape (k, 2).
+
+        >>> shapes = Shapes(np.array([~0]), np.array([0, 2]), np.array([[1.0, 0], [2, 0]]))
+        >>> shapes.of(0).tolist()
+        [[2.0, 0.0], [1.0, 0.0]]
+        """
+        line = int(self.lines[arc])
+        k = line if line >= 0 else ~line
+        points = self.points[self.offsets[k] : self.offsets[k + 1]]
+        return points if line >= 0 else points[::-1]
+
+    def of_arcs(self, arcs: NDArray[Any], *, turned: bool = False) -> Shapes:
+        """The shapes of some arcs of the graph, by their numbers, shape (k,).
+
+        Args:
+            arcs: integers.
+            turned: whether tails and heads of them are exchanged.
+        """
+        lines = self.lines[arcs]
+        return self._replace(lines=~lines if turned else lines)
+
+
+def check_shapes(shapes: Shapes, arc_count: int) -> None:
+    """Raise `GraphError` for shapes that are not those of so many arcs."""
+    lines, offsets, points = shapes
+    if lines.dtype not in (np.dtype(np.int32), np.dtype(np.int64)) or lines.shape != (arc_count,):
+        raise GraphError(
+            f"the lines of shapes must be {arc_count} int32 or int64, not {lines.dtype} of shape "
+            f"{lines.shape}"
+        )
+    if points.dtype != np.float64 or points.ndim != 2 or points.shape[1] != 2:
+        raise GraphError(
+            f"the points of shapes must be float64 of shape (k, 2), not {points.dtype} of shape "
+            f"{points.shape}"
+        )
+    if (
+        offsets.dtype != np.int64
+        or offsets.ndim != 1
+        or not len(offsets)
+        or offsets[0] != 0
+        or offsets[-1] != len(points)
+        or (offsets[1:] < offsets[:-1]).any()
+    ):
+        raise GraphError(f"the offsets of shapes must rise from 0 to their {len(points)} points")
+    count = len(offsets) - 1
+    if arc_count and not -count <= int(lines.min()) <= int(lines.max()) < count:
+        raise GraphError(f"an arc has a shape that is none of {count} lines")
+    if not np.isfinite(points).all():
+        raise GraphError("the points of shapes must be finite")

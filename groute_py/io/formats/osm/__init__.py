@@ -1,0 +1,1 @@
+"""Roads from extracts of OpenStreetMap."""

@@ -1,0 +1,139 @@
+"""Ways as a graph: crossings and ends are vertices, the chains between them are arcs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError
+from groute_py.graph.csr import Graph
+from groute_py.graph.geography import OPENSTREETMAP
+from groute_py.graph.shapes import Shapes
+from groute_py.io.formats.osm.extract import Nodes, Ways
+from groute_py.kernels.cpu.build import csr_from_arcs
+from groute_py.kernels.cpu.chains import chains
+
+EARTH_RADIUS_M = 6_371_008.8
+"""The mean radius, for distances along great circles."""
+
+METRE_PARTS = 1024
+"""Lengths are whole multiples of this part of a metre, so that all their sums are exact."""
+
+MS_FOR_KM_H = 3600.0
+"""Milliseconds for a metre at 1 km/h."""
+
+
+def road_graph(path: Path, name: str, ways: Ways, nodes: Nodes) -> Graph:
+    """The graph of all ways.
+
+    Its weights are ``time``, int32 milliseconds, and it has them as the column ``time`` and
+    ``length``, float64 metres, as the other one.
+
+    Args:
+        path: of the file, for messages.
+        name: of the graph.
+        ways: of a profile.
+        nodes: those of the ways' nodes that may be passed.
+
+    Raises:
+        FormatError: nothing is left of the ways.
+    """
+    ends, speeds = _segments(ways, nodes)
+    if not len(ends):
+        raise FormatError(path, "has no way that this profile may take between nodes it has")
+    metres = _metres(nodes.places[ends[:, 0]], nodes.places[ends[:, 1]])
+    order, starts = chains(_followers(ends, speeds > 0, len(nodes.ids)))
+    segment, side = order // 2, order % 2
+    tails, heads = ends[segment, side], ends[segment, 1 - side]
+    lengths = np.add.reduceat(metres[segment], starts[:-1])
+    first = (tails[starts[:-1]], heads[starts[1:] - 1])
+    arcs = []
+    for back in (0, 1):
+        km_h = speeds[segment, side ^ back]
+        is_open = km_h[starts[:-1]] > 0
+        with np.errstate(divide="ignore"):
+            times = np.add.reduceat(MS_FOR_KM_H * metres[segment] / km_h, starts[:-1])
+        lines = np.flatnonzero(is_open)
+        arcs.append(
+            (
+                *(first[back][lines], first[1 - back][lines]),
+                *(times[lines], lengths[lines], ~lines if back else lines),
+            )
+        )
+    return _graph(
+        name,
+        nodes,
+        [np.concatenate(parts) for parts in zip(*arcs, strict=True)],
+        _shapes(nodes, heads, starts),
+    )
+
+
+def _segments(ways: Ways, nodes: Nodes) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Pairs of nodes that follow each other in a way, as places in ``nodes``, and both speeds."""
+    count = len(nodes.ids)
+    places = np.searchsorted(nodes.ids, ways.refs)
+    there = np.zeros(len(places), np.bool_)
+    if count:
+        there = nodes.ids[np.minimum(places, count - 1)] == ways.refs
+    follows = np.ones(max(len(places) - 1, 0), np.bool_)
+    inner = ways.starts[1:-1]
+    follows[inner[(inner > 0) & (inner < len(places))] - 1] = False
+    follows &= there[:-1] & there[1:] & (places[:-1] != places[1:])
+    first = np.flatnonzero(follows)
+    way = np.searchsorted(ways.starts, first, side="right") - 1
+    return np.stack([places[first], places[first + 1]], axis=1), ways.speeds[way]
+
+
+def _metres(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Along great circles, by the haversine formula, between degrees of shape (k, 2)."""
+    (lon, lat), (lon_2, lat_2) = np.radians(one).T, np.radians(other).T
+    half = np.sin((lat_2 - lat) / 2) ** 2
+    half += np.cos(lat) * np.cos(lat_2) * np.sin((lon_2 - lon) / 2) ** 2
+    return np.asarray(2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.minimum(half, 1))))
+
+
+def _followers(
+    ends: NDArray[np.int64], is_open: NDArray[np.bool_], count: int
+) -> NDArray[np.int64]:
+    """For `chains`: which half-edge comes behind each, -1 where its head is a vertex.
+
+    A node is none if two segments meet there and both are open the same ways through it.
+    """
+    tails, open_out = ends.reshape(-1), is_open.reshape(-1)
+    inner = np.bincount(tails, minlength=count) == 2
+    half = np.flatnonzero(inner[tails])
+    one, other = half[np.argsort(tails[half], kind="stable")].reshape(-1, 2).T
+    same = (open_out[one ^ 1] == open_out[other]) & (open_out[other ^ 1] == open_out[one])
+    one, other = one[same], other[same]
+    followers = np.full(len(tails), -1)
+    followers[one ^ 1], followers[other ^ 1] = other, one
+    return followers
+
+
+def _shapes(nodes: Nodes, heads: NDArray[np.int64], starts: NDArray[np.int64]) -> Any:
+    """Offsets and points of the lines: the heads within each chain."""
+    inner = np.ones(len(heads), np.bool_)
+    inner[starts[1:] - 1] = False
+    counts = np.diff(starts) - 1
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), nodes.places[heads[inner]]
+
+
+def _graph(name: str, nodes: Nodes, arcs: list[NDArray[Any]], shapes: Any) -> Graph:
+    """The graph of arcs between nodes, in which only nodes with arcs are vertices."""
+    tails, heads, times, lengths, lines = arcs
+    kept, ends = np.unique(np.concatenate([tails, heads]), return_inverse=True)
+    tails, heads = ends[: len(tails)], ends[len(tails) :]
+    offsets, heads, numbers = csr_from_arcs(len(kept), tails, heads, np.arange(len(tails)))
+    time = np.rint(times[numbers]).astype(np.int32)
+    length = np.rint(lengths[numbers] * METRE_PARTS) / METRE_PARTS
+    graph = Graph.from_arrays(offsets, heads, time, name=name)
+    return graph.changed(
+        ids=nodes.ids[kept],
+        coordinates=nodes.places[kept],
+        columns={"length": length, "time": graph.weights},
+        shapes=Shapes(lines[numbers].astype(np.int32 if len(lines) < 2**31 else np.int64), *shapes),
+        attribution=OPENSTREETMAP,
+    )

@@ -1,0 +1,48 @@
+"""Chains of segments between the vertices that are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.kernels.cpu.kernel import kernel
+
+
+@kernel
+def chains(follower: Any) -> Any:
+    """The half-edges of every chain, one chain after another, each in one of its two directions.
+
+    Half-edges 2s and 2s + 1 are the directions of segment s. A ring without a vertex that is kept
+    is one chain, which begins and ends anywhere on it.
+
+    Args:
+        follower: int64, shape (2k,): the half-edge that comes next in the chain, -1 where the
+            head of this one is kept.
+
+    Returns:
+        The half-edges, int64, shape (k,), and where the chains begin, int64, ascending, with k at
+        the end.
+    """
+    count = len(follower)
+    begins = np.ones(count, np.bool_)
+    for half in range(count):
+        if follower[half] >= 0:
+            begins[follower[half]] = False
+    seen = np.zeros(count // 2, np.bool_)
+    order, starts = np.empty(count // 2, np.int64), np.empty(count // 2 + 1, np.int64)
+    placed, found = 0, 0
+    for rings in range(2):
+        for first in range(count):
+            if seen[first // 2] or (rings == 0 and not begins[first]):
+                continue
+            starts[found] = placed
+            found += 1
+            half = first
+            while half >= 0 and not seen[half // 2]:
+                seen[half // 2] = True
+                order[placed] = half
+                placed += 1
+                half = follower[half]
+    starts[found] = placed
+    return order, starts[: found + 1]

@@ -1,0 +1,266 @@
+"""Extracts of OpenStreetMap against plain readings of the same data."""
+
+from __future__ import annotations
+
+import csv
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from support.command import Run, as_json
+
+pytest.importorskip("osmium")
+from support.extracts import Extract, grid, metres, network_of
+
+import groute_py
+from groute_py import FormatError, Graph, InputError
+from groute_py.io.formats.osm.profiles import PROFILES
+from groute_py.io.formats.osm.tags import Speeds, limit_of, speeds_of
+from groute_py.io.registry import read_graph
+
+OSM = "© OpenStreetMap contributors, ODbL"
+ROAD = {"highway": "residential"}
+
+
+def roads(extract: Extract, folder: Path, profile: str = "car", name: str = "x.osm") -> Graph:
+    return read_graph(extract.write(folder / name), profile=profile)
+
+
+def arcs_of(graph: Graph) -> set[tuple[int, int]]:
+    """Tails and heads by OSM's ids."""
+    assert graph.ids is not None
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    return set(zip(graph.ids[tails].tolist(), graph.ids[graph.heads].tolist(), strict=True))
+
+
+def line(*tags: dict[str, str], **node_tags: dict[str, str]) -> Extract:
+    """Ways one behind the other, each with three nodes: 1 2 3, 3 4 5, ..."""
+    count = 2 * len(tags) + 1
+    places = {k: (7 + k / 1000, 43.0) for k in range(1, count + 1)}
+    ways = [([2 * k + 1, 2 * k + 2, 2 * k + 3], each) for k, each in enumerate(tags)]
+    return Extract(places, ways, {int(key[1:]): value for key, value in node_tags.items()})
+
+
+@pytest.mark.parametrize("name", ["town.osm.pbf", "town.osm", "town.osm.bz2", "town.osm.gz"])
+def test_distances_of_a_town(tmp_path: Path, name: str) -> None:
+    """Between all crossings, by both weights, as in the graph of all nodes."""
+    extract = grid(5)
+    graph, network = roads(extract, tmp_path, name=name), network_of(extract)
+    assert (graph.name, graph.column, graph.attribution) == ("town", "time", OSM)
+    assert graph.ids is not None
+    # the ends of two streets that meet at a corner are ends of a chain only where directions change
+    crossings = {n for n in network if len({*network.pred[n], *network.succ[n]}) > 2}
+    assert crossings <= set(graph.ids.tolist())
+    assert graph.vertex_count <= len(crossings) + 4
+    for source in range(0, graph.vertex_count, 4):
+        start = int(graph.ids[source])
+        for weight, within in (("time", 12), ("length", 0.02)):
+            found = groute_py.sssp(graph, source, weight=weight, device="cpu")
+            right = nx.single_source_dijkstra_path_length(network, start, weight=weight)
+            assert found is not None
+            for vertex, distance in zip(graph.ids.tolist(), found.distances, strict=True):
+                if vertex in right:
+                    assert distance == pytest.approx(right[vertex], abs=within)
+                else:
+                    assert not found.reached[found.numbering.index_of(vertex)]
+
+
+def test_shapes_lead_along_the_ways(tmp_path: Path) -> None:
+    """Each shape has the nodes between its ends, and is as long as its arc."""
+    extract = grid(4)
+    graph = roads(extract, tmp_path)
+    assert graph.coordinates is not None
+    assert graph.shapes is not None
+    assert graph.ids is not None
+    for node, place in zip(graph.ids.tolist(), graph.coordinates.tolist(), strict=True):
+        assert tuple(place) == extract.places[node]
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    network, by_place = network_of(extract), {p: n for n, p in extract.places.items()}
+    for arc, (tail, head) in enumerate(zip(tails, graph.heads, strict=True)):
+        ends = (tuple(graph.coordinates[v].tolist()) for v in (tail, head))
+        inner = [tuple(point) for point in graph.shapes.of(arc).tolist()]
+        first, last = ends
+        points = [first, *inner, last]
+        nodes = [by_place[point] for point in points]
+        assert all(network.has_edge(a, b) for a, b in pairwise(nodes))
+        length = sum(metres(a, b) for a, b in pairwise(points))
+        assert graph.columns["length"][arc] == pytest.approx(length, abs=1e-3)
+
+
+def test_ends_and_changes_of_direction_are_vertices(tmp_path: Path) -> None:
+    """What changes in a road otherwise makes no vertex."""
+    two, one = ROAD, {**ROAD, "oneway": "yes"}
+    faster = {**ROAD, "maxspeed": "70"}
+    assert arcs_of(roads(line(two, faster), tmp_path)) == {(1, 5), (5, 1)}
+    assert arcs_of(roads(line(two, one, one), tmp_path)) == {(1, 3), (3, 1), (3, 7)}
+    graph = roads(line(two, faster), tmp_path)
+    length = metres((7.001, 43), (7.003, 43))
+    time = 3600 * length / 30 + 3600 * length / 63
+    assert graph.weights.tolist() == [round(time)] * 2
+    assert graph.columns["length"].tolist() == pytest.approx([2 * length] * 2, abs=2e-3)
+    assert graph.weights.dtype == np.int32
+
+
+def test_rings(tmp_path: Path) -> None:
+    """A roundabout by itself keeps one vertex; one with an exit keeps that."""
+    places = {k: (7 + k / 1000, 43 + (k % 2) / 1000) for k in range(1, 8)}
+    circle = ([1, 2, 3, 4, 1], {"highway": "tertiary", "junction": "roundabout"})
+    alone = roads(Extract(places, [circle]), tmp_path)
+    assert (alone.vertex_count, alone.arc_count) == (1, 1)
+    ways = [circle, ([3, 5], ROAD), ([6, 1], ROAD)]
+    assert arcs_of(roads(Extract(places, ways), tmp_path)) == {
+        *((1, 3), (3, 1)),
+        *((3, 5), (5, 3), (1, 6), (6, 1)),
+    }
+
+
+def test_what_is_missing_cuts_a_way(tmp_path: Path) -> None:
+    """Nodes outside an extract, and nodes that bar the way."""
+    extract = line(ROAD, ROAD, ROAD)
+    del extract.places[4]
+    assert arcs_of(roads(extract, tmp_path)) == {(1, 3), (3, 1), (5, 7), (7, 5)}
+    barred = line(ROAD, ROAD, ROAD, n4={"barrier": "bollard"})
+    assert arcs_of(roads(barred, tmp_path)) == {(1, 3), (3, 1), (5, 7), (7, 5)}
+    assert arcs_of(roads(barred, tmp_path, "bike")) == {(1, 7), (7, 1)}
+    gate = line(ROAD, ROAD, ROAD, n4={"barrier": "gate", "access": "private"})
+    assert len(arcs_of(roads(gate, tmp_path, "foot"))) == 4
+
+
+BOTH, ALONG, AGAINST = (True, True), (True, False), (False, True)
+WAYS: list[tuple[str, dict[str, tuple[bool, bool] | None]]] = [
+    ("highway=residential", {"car": BOTH, "bike": BOTH, "foot": BOTH}),
+    ("highway=residential oneway=yes", {"car": ALONG, "bike": ALONG, "foot": BOTH}),
+    ("highway=residential oneway=-1", {"car": AGAINST, "bike": AGAINST, "foot": BOTH}),
+    ("highway=residential oneway=reversible", {"car": None, "bike": None, "foot": BOTH}),
+    ("highway=residential oneway=yes oneway:bicycle=no", {"car": ALONG, "bike": BOTH}),
+    ("highway=residential oneway=yes cycleway=opposite_lane", {"car": ALONG, "bike": BOTH}),
+    ("highway=tertiary oneway=yes cycleway:left:oneway=-1", {"car": ALONG, "bike": BOTH}),
+    ("highway=tertiary junction=roundabout", {"car": ALONG, "bike": ALONG, "foot": BOTH}),
+    ("highway=motorway", {"car": ALONG, "bike": None, "foot": None}),
+    ("highway=motorway oneway=no", {"car": BOTH}),
+    ("highway=cycleway", {"car": None, "bike": BOTH, "foot": None}),
+    ("highway=cycleway foot=designated", {"car": None, "bike": BOTH, "foot": BOTH}),
+    ("highway=footway", {"car": None, "bike": None, "foot": BOTH}),
+    ("highway=footway bicycle=yes", {"car": None, "bike": BOTH, "foot": BOTH}),
+    ("highway=steps", {"car": None, "bike": None, "foot": BOTH}),
+    ("highway=track", {"car": None, "bike": BOTH, "foot": BOTH}),
+    ("highway=track motor_vehicle=yes", {"car": BOTH}),
+    ("highway=service access=private", {"car": None, "bike": None, "foot": None}),
+    ("highway=service access=no bicycle=yes foot=yes", {"car": None, "bike": BOTH, "foot": BOTH}),
+    ("highway=residential vehicle=no", {"car": None, "bike": None, "foot": BOTH}),
+    ("highway=residential vehicle=no motorcar=yes", {"car": BOTH, "bike": None}),
+    ("highway=residential access=destination", {"car": BOTH, "bike": BOTH, "foot": BOTH}),
+    ("highway=pedestrian area=yes", {"car": None, "bike": None, "foot": None}),
+    ("highway=construction", {"car": None, "bike": None, "foot": None}),
+    ("highway=proposed access=yes", {"car": None, "bike": None, "foot": None}),
+]
+
+
+@pytest.mark.parametrize(("words", "right"), WAYS, ids=[words for words, _ in WAYS])
+def test_who_may_go_where(words: str, right: dict[str, tuple[bool, bool] | None]) -> None:
+    tags = dict(word.split("=") for word in words.split())
+    for name, directions in right.items():
+        found = speeds_of(tags, PROFILES[name])
+        assert (None if found is None else tuple(speed > 0 for speed in found)) == directions, name
+
+
+@pytest.mark.parametrize(
+    ("words", "profile", "right"),
+    [
+        ("highway=primary maxspeed=50", "car", Speeds(45, 45)),
+        ("highway=primary maxspeed=30_mph", "car", Speeds(43.45, 43.45)),
+        ("highway=primary maxspeed:backward=100", "car", Speeds(65, 90)),
+        ("highway=primary maxspeed=signals", "car", Speeds(65, 65)),
+        ("highway=residential maxspeed=walk", "car", Speeds(5.4, 5.4)),
+        ("highway=residential maxspeed=0", "car", Speeds(1, 1)),
+        ("highway=residential maxspeed=10", "bike", Speeds(10, 10)),
+        ("highway=residential maxspeed=100", "bike", Speeds(18, 18)),
+        ("highway=steps", "foot", Speeds(2.5, 2.5)),
+    ],
+)
+def test_speeds(words: str, profile: str, right: Speeds) -> None:
+    tags = dict(word.replace("_", " ").split("=") for word in words.split())
+    assert speeds_of(tags, PROFILES[profile]) == pytest.approx(right)
+
+
+def test_limits() -> None:
+    assert [limit_of(text) for text in ("", "fast", "50;30", "none", "FR:rural", "5 knots")] == [
+        *(None, None, 30, 130, 90, pytest.approx(9.26)),
+    ]
+
+
+def test_from_an_extract_to_a_file(tmp_path: Path, run: Run) -> None:
+    source = grid(4).write(tmp_path / "city.osm.pbf")
+    target, out = tmp_path / "city.csr", tmp_path / "out.csv"
+    done = run("convert", source, target, "--profile", "bike")
+    assert "weights are time of length, time" in done.stderr
+    assert OSM in done.stderr
+    info = as_json(run("info", target, "--json"))
+    assert (info["weights"], info["weights_in_use"]) == (["length", "time"], "time")
+    assert (info["attribution"], info["graph"]) == (OSM, "city")
+    assert info["points_between_ends"] > 0
+    words = ("-s", "1011", "--weight", "length", "--device", "cpu")
+    run("sssp", target, *words, "-o", out)
+    with open(out, newline="") as file:
+        titles, *rows = csv.reader(file)
+    assert titles == ["vertex", "distance", "predecessor", "x", "y", "attribution"]
+    assert rows[0][-1] == OSM
+    assert next(row[1:5] for row in rows if row[0] == "1011") == ["0.0", "", "7.4021", "43.7015"]
+    by_extract = as_json(run("sssp", source, *words, "--json"))
+    graph = read_graph(source)
+    assert by_extract["vertices"] == graph.vertex_count
+    with pytest.raises(InputError, match="is no extract of OpenStreetMap; leave out profile 'car'"):
+        run("convert", target, tmp_path / "again.csr", "--profile", "car")
+
+
+def test_the_cache_keeps_everything(tmp_path: Path) -> None:
+    path = grid(3).write(tmp_path / "city.osm.pbf")
+    for profile in ("car", "foot", None):
+        first, second = (
+            read_graph(path, cache=tmp_path / "kept", profile=profile, weight=weight)
+            for weight in ("length", None)
+        )
+        assert (first.column, second.column) == ("length", "time")
+        assert second.shapes is not None
+        assert second.attribution == OSM
+        np.testing.assert_array_equal(second.columns["length"], first.weights)
+    assert len(list((tmp_path / "kept").iterdir())) == 3
+
+
+@pytest.mark.parametrize("name", ["a.osm.pbf", "a.osm"])
+def test_truncated_files(tmp_path: Path, name: str) -> None:
+    whole = grid(4).write(tmp_path / name).read_bytes()
+    for size in range(40, len(whole) - 1, len(whole) // 9):
+        (tmp_path / name).write_bytes(whole[:size])
+        with pytest.raises(FormatError, match=name):
+            read_graph(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"<osm version='0.6'></osm>", "has no way that this profile may take"),
+        (b"<osm version='0.5'/>", "damaged OpenStreetMap file"),
+        (b"<?xml version='1.0'?>\n<osm><way></osm>", "damaged OpenStreetMap file"),
+        (b"<?xml version='1.0'?>\n<html/>", "is XML or HTML, and neither"),
+    ],
+)
+def test_bad_files(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "a.osm").write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        read_graph(tmp_path / "a.osm")
+
+
+def test_wrong_wishes(tmp_path: Path) -> None:
+    path = line(ROAD).write(tmp_path / "a.osm")
+    wrong: dict[str, Any] = {
+        "profile 'boat' is unknown; choose one of car, bike, foot": {"profile": "boat"},
+        "no column 'toll'; its weights are length, time": {"weight": "toll"},
+        "has no columns by name; leave out tail 'a'": {"tail": "a"},
+    }
+    for message, wish in wrong.items():
+        with pytest.raises(InputError, match=message):
+            read_graph(path, **wish)
