@@ -9,6 +9,8 @@
 #   make coverage    what tests without a GPU run of the Python code, by package
 #   make models      verify the models of the protocols (needs spin and a C compiler)
 #   make check       lint, format, types, import floors
+#   make docs        the site of the documents, in build/site
+#   make linkcheck   the links of the documents to other sites
 #   make fuzz        mutated files of every format: ARGS="--seconds 3600"
 #   make soak        random solves against exact arithmetic: ARGS="--solves 10000"
 #   make bench       benchmarks on the CPU
@@ -31,7 +33,7 @@ COVERAGE := $(BIN)/coverage run -m pytest --timeout 900
 MPI_FILES := $(shell grep -rlE 'mark\.mpi' tests --include='test_*.py')
 SPREAD := -n auto --maxprocesses 8 --dist loadfile
 
-.PHONY: demo test test-all test-slow test-least test-gpu test-gpus coverage models check fuzz soak bench bench-gpu clean
+.PHONY: demo test test-all test-slow test-least test-gpu test-gpus coverage models check docs linkcheck fuzz soak bench bench-gpu clean
 .NOTPARALLEL:     # two pips in one venv
 .DELETE_ON_ERROR: # half a venv
 
@@ -91,6 +93,15 @@ check: $(VENV)/dev,test.stamp
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/codespell
 
+# A warning is an error, as is a link within the documents that leads nowhere, and a script that fails.
+docs: $(VENV)/$(MPI),docs.stamp
+	rm -rf docs/generated/api # a page of a name that is gone would stay
+	$(BIN)/sphinx-build -W --keep-going -q -b html -d build/doctrees docs build/site $(ARGS)
+	@echo "see build/site/index.html"
+
+linkcheck: $(VENV)/$(MPI),docs.stamp
+	$(BIN)/sphinx-build -q -b linkcheck -d build/doctrees docs build/linkcheck $(ARGS)
+
 fuzz: $(VENV)/$(MPI),test.stamp
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
 
@@ -104,7 +115,7 @@ bench-gpu: $(VENV)/$(MPI),test,$(CUDA).stamp
 	$(BIN)/python -m benchmarks --device cuda $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-least build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf $(VENV) $(VENV)-least build docs/generated dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
 	    .import_linter_cache .hypothesis .coverage .coverage.*
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 

@@ -1,9 +1,11 @@
-"""Plan deliveries: which depot serves each vertex, a cost matrix, and the way to one customer.
+"""Plan deliveries
+===============
 
-One loaded graph answers all three. Under mpirun each rank solves for some of the sources.
+Which depot serves each vertex, a matrix of costs, and the way to one customer. One loaded graph
+answers all three. Under ``mpirun`` each rank solves for some of the sources. Run it by one of::
 
-python examples/deliveries.py
-mpirun -n 2 python examples/deliveries.py
+    python examples/deliveries.py
+    mpirun -n 2 python examples/deliveries.py
 """
 
 import numpy as np

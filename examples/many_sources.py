@@ -1,9 +1,11 @@
-"""Find the most central of eight places: the one with the least mean distance to all vertices.
+"""Find the most central place
+===========================
 
-One call solves for all sources. Under mpirun each rank solves for some of them.
+Of eight places, which one has the least mean distance to all vertices? One call solves for all
+sources. Under ``mpirun`` each rank solves for some of them. Run it by one of::
 
-python examples/many_sources.py
-mpirun -n 2 python examples/many_sources.py
+    python examples/many_sources.py
+    mpirun -n 2 python examples/many_sources.py
 """
 
 from groute_py import UNREACHED, sssp

@@ -1,9 +1,11 @@
-"""Exchange money at the best rate, with negative weights and a negative cycle. Needs SciPy.
-
-python examples/negative_weights.py
+"""Exchange money at the best rate
+===============================
 
 An exchange at rate r is an arc of weight −log r. The shortest path is then the best way to
-exchange, and a negative cycle is a sequence of exchanges that makes a profit.
+exchange, and a negative cycle is a sequence of exchanges that makes a profit. Needs SciPy. Run it
+by::
+
+    python examples/negative_weights.py
 """
 
 import math

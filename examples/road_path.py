@@ -1,7 +1,11 @@
-"""Find the vertex of a road graph that is farthest from its middle; check and save the result.
+"""Find the farthest vertex of a road graph
+========================================
 
-python examples/road_path.py
-python examples/road_path.py 1000x1000
+The script solves from the middle of a generated road graph, checks the answer, and saves it. Run it
+by one of::
+
+    python examples/road_path.py
+    python examples/road_path.py 1000x1000
 """
 
 import sys

@@ -1,6 +1,9 @@
-"""Solve graphs of SciPy and NetworkX, and compare the answers with theirs. Needs both.
+"""Solve graphs of SciPy and NetworkX
+==================================
 
-python examples/scipy_and_networkx.py
+The answers are compared with those of SciPy and NetworkX. Needs both. Run it by::
+
+    python examples/scipy_and_networkx.py
 """
 
 import networkx as nx

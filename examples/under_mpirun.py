@@ -1,7 +1,10 @@
-"""Solve one graph on several ranks: rank 0 generates it and gets the answer.
+"""Solve one graph on several ranks
+================================
 
-mpirun -n 4 python examples/under_mpirun.py
-python examples/under_mpirun.py
+Rank 0 generates the graph and gets the answer. Run it by one of::
+
+    mpirun -n 4 python examples/under_mpirun.py
+    python examples/under_mpirun.py
 """
 
 import groute_py

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from groute_py.results.result import UNREACHED, Result
     from groute_py.verification import verify
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "apsp": "groute_py.api",

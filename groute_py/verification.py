@@ -35,7 +35,10 @@ SHARED_FROM = 1 << 18
 def verify(
     graph: Graph, result: Result, *, cutoff: float | None = None, hops: bool = False
 ) -> None:
-    """Check a result against its graph by the optimality conditions; see this module's docstring.
+    """Check a result against its graph by the optimality conditions.
+
+    The source has distance 0, no arc shortens a distance, and tight arcs lead from the source to
+    every reached vertex (Ahuja, Magnanti and Orlin, "Network Flows", section 5.2).
 
     Args:
         graph: the graph that was solved.

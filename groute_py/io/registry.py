@@ -73,15 +73,9 @@ class Format(NamedTuple):
 
 FORMATS = {
     "native CSR": Format(
-        native.sniff,
-        native.read,
-        native.write,
-        (".csr",),
+        *(native.sniff, native.read, native.write, (".csr",)),
         compressible=False,
         keeps_columns=True,
-    ),
-    "OpenStreetMap": Format(
-        osm.sniff, osm.read, by_title=osm.read, keeps_columns=True, has_profiles=True
     ),
     "Matrix Market": Format(
         matrix_market.sniff,
@@ -103,13 +97,13 @@ FORMATS = {
         scipy_npz.sniff, scipy_npz.read, scipy_npz.write, (".npz",), compressible=False
     ),
     "prepared graph": Format(
-        prepared.sniff,
-        prepared.read,
-        prepared.write,
-        (prepared.SUFFIX,),
+        *(prepared.sniff, prepared.read, prepared.write, (prepared.SUFFIX,)),
         compressible=False,
         size=prepared.size,
         keeps_columns=True,
+    ),
+    "OpenStreetMap": Format(
+        osm.sniff, osm.read, by_title=osm.read, keeps_columns=True, has_profiles=True
     ),
     "GAPBS binary": Format(
         gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg"), first_id=0, size=gapbs.size

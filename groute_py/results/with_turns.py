@@ -49,6 +49,7 @@ def in_vertices(result: Result, layout: Layout, source: int, numbering: Numberin
     """
     if not layout.is_expanded:
         return result
+    known = result.coordinates
     return TurnResult(
         source,
         layout.at_ends(result.distances),
@@ -57,6 +58,8 @@ def in_vertices(result: Result, layout: Layout, source: int, numbering: Numberin
         numbering.first,
         numbering.ids,
         result.reverse,
+        None if known is None else known[: layout.vertex_count],
+        result.attribution,
         solved=result,
         layout=layout,
     )

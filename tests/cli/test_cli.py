@@ -31,6 +31,7 @@ COMMANDS = [
     "doctor",
     "generate",
     "info",
+    "isochrone",
     "launch",
     "matrix",
     "nearest",

@@ -282,3 +282,11 @@ def test_arrays_and_parquet(tmp_path: Path) -> None:
     again = groute_py.sssp(WAY_BACK, 0, turns=tmp_path / "turns.parquet", device="cpu")
     assert again is not None
     assert again.distances.tolist() == [0, 4, 11]
+
+
+def test_where_vertices_lie() -> None:
+    places = np.array([[7.0, 0], [0, 7], [1, 1], [2, 2]])
+    crossing = graph_of(4, [(0, 1, 5), (1, 2, 1), (1, 3, 1)]).changed(coordinates=places)
+    result = groute_py.sssp(crossing, 0, turns=[(0, 1, 2, 9)], device="cpu")
+    assert result is not None
+    assert np.array_equal(result.coordinates, places)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.documents import (
+    PAGES,
+    RANKS,
+    answers,
+    blocks,
+    follow,
+    make_desk,
+    on_one_rank,
+    pages,
+    run,
+    steps,
+)
 from support.places import ROOT
 
 from groute_py.launch.mpirun import command, plan
@@ -38,58 +48,11 @@ SAYS = {
 }
 ARGUMENTS = {"road_path.py": ["100x100"]}
 
-VARIES = re.compile(r"  (time|ranks|mode|method|relaxations|bytes sent) ")
-"""Lines of an answer that depend on the machine and the moment."""
-
-
-def run(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run with this interpreter's `python` and `groute-py` first on PATH."""
-    path = os.pathsep.join([*([str(cwd / "bin")] if cwd else []), os.environ["PATH"]])
-    return subprocess.run(
-        [str(word) for word in words],
-        cwd=cwd,
-        env={**os.environ, "PATH": path, "PYTHONUTF8": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-
-
-def blocks(document: str, language: str) -> list[str]:
-    text = (ROOT / document).read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-def steps(document: str) -> list[tuple[str, list[str]]]:
-    """(command, the lines shown under it) of all console blocks."""
-    found: list[tuple[str, list[str]]] = []
-    for line in "".join(blocks(document, "console")).splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:], []))
-        else:
-            found[-1][1].append(line)
-    return found
-
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Path:
     """A folder with `groute-py` and `python` in bin/."""
-    (tmp_path / "bin").mkdir()
-    for name, more in (("groute-py", " -m groute_py"), ("python", "")):
-        script = tmp_path / "bin" / name
-        script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{more} "$@"\n')
-        script.chmod(0o755)
-    return tmp_path
-
-
-def follow(desk: Path, command: str, shown: list[str]) -> None:
-    done = run("bash", "-c", command, cwd=desk)
-    assert done.returncode == 0, f"{command}\n{done.stderr}"
-    said = (done.stdout + done.stderr).splitlines()
-    missing = [line for line in shown if line not in said and not VARIES.match(line)]
-    assert not missing, f"{command}\n{done.stdout}{done.stderr}"
+    return make_desk(tmp_path)
 
 
 def test_all_examples_are_known() -> None:
@@ -134,30 +97,24 @@ CONSOLES = [
 ]
 """The documents with commands and their answers; those of a document share a folder."""
 
-RANKS = re.compile(r"^(mpirun|python -m groute_py\.launch) -n (\d+) (-- |groute-py )")
-"""How a document starts several ranks."""
-
 
 def test_all_consoles_are_known() -> None:
-    documents = ["README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]
-    assert sorted(CONSOLES) == sorted(name for name in documents if blocks(name, "console"))
+    known = {*CONSOLES, *PAGES}
+    assert not [name for name in pages() if blocks(name, "console") and name not in known]
 
 
 @pytest.mark.parametrize("document", CONSOLES)
 def test_console_of_the_documents(desk: Path, document: str) -> None:
     """With one rank, whatever the number in the document is."""
-    for line, shown in steps(document):
-        if RANKS.match(line):
-            line = RANKS.sub("groute-py ", line)
-            shown = [s for s in shown if not s.startswith(("  order ", "  cut "))]
-        follow(desk, line, shown)
+    for step in steps("".join(blocks(document, "console"))):
+        follow(desk, *on_one_rank(step))
 
 
 @pytest.mark.mpi
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("document", ["README.md", "docs/command-line.md"])
 def test_ranks_of_the_documents(desk: Path, document: str) -> None:
-    for line, shown in steps(document):
+    for line, shown in steps("".join(blocks(document, "console"))):
         if " generate " in line or RANKS.match(line):
             follow(desk, RANKS.sub(r"python -m groute_py.launch -n \2 -- ", line), shown)
 
@@ -182,7 +139,7 @@ def test_python_of_the_documents(desk: Path, document: str) -> None:
     script.write_text(text, encoding="utf-8")
     done = run(sys.executable, script, cwd=desk)
     assert done.returncode == 0, done.stderr
-    for answer in re.findall(r"^print\(.*\)\s+# ([\[\d].*)$", script.read_text("utf-8"), re.M):
+    for answer in answers(script.read_text("utf-8")):
         assert answer in done.stdout
 
 
@@ -196,9 +153,7 @@ def test_every_option_is_documented() -> None:
             assert option in section, f"{name} {option}"
 
 
-@pytest.mark.parametrize(
-    "document", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]
-)
+@pytest.mark.parametrize("document", pages())
 def test_links_lead_somewhere(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)#:\s]+)", text):

@@ -18,7 +18,7 @@ def test_figures_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     rendered = runpy.run_path(str(FOLDER / "__main__.py"))["rendered"]()
     for name in [path.stem for path in FOLDER.glob("*.py")]:
         sys.modules.pop(name, None)
-    assert len(rendered) == 5
+    assert len(rendered) == 6
     old = [path.name for path, text in rendered.items() if Path(path).read_text("utf-8") != text]
     assert not old, "run: python docs/figures"
     shown = "".join(page.read_text("utf-8") for page in PAGES)

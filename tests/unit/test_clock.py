@@ -76,6 +76,7 @@ def test_ranks_are_taken_together() -> None:
         ("sssp", "road:9x9", "--verify", "--trials", "2"),
         ("nearest", "road:9x9", "--facilities", "1,5", "-o", "{}/out.csv"),
         ("matrix", "road:9x9", "--from", "1", "--to", "2", "-o", "{}/out.npy"),
+        ("isochrone", "road:9x9", "--from", "1", "--limits", "9", "-o", "{}/out.csv"),
         ("apsp", "road:9x9"),
         ("centrality", "closeness", "road:9x9"),
     ],

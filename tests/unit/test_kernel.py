@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 
+import numba
+import numpy as np
 import pytest
 
 from groute_py.kernels.cpu import kernel as kernels
@@ -19,6 +21,11 @@ def test_a_kernel_calls_another() -> None:
     assert draw.__name__ == "draw"
     assert draw.signatures == draw.dispatcher.signatures
     assert draw.signatures
+
+
+def test_without_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    assert kernels.Kernel(below.__wrapped__)(np.uint64(1 << 31), np.uint64(10)) == 5
 
 
 def test_commands_do_without_blas(monkeypatch: pytest.MonkeyPatch) -> None:

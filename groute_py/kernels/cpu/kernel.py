@@ -50,7 +50,8 @@ class Kernel:
             if self._dispatcher is None:
                 options = {"forceinline": True} if self._is_inlined else {}
                 made = _njit()(cache=True, nogil=True, **options)(self._function)
-                made._cache = AheadCache(self._function, made._cache)
+                if made is not self._function:  # which it is under NUMBA_DISABLE_JIT
+                    made._cache = AheadCache(self._function, made._cache)
                 self._dispatcher = made
             return self._dispatcher
 
