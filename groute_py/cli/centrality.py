@@ -10,14 +10,8 @@ import click
 
 from groute_py.arguments import check_choice
 from groute_py.cli import show
-from groute_py.cli.options import (
-    cache_options,
-    cache_value,
-    column_options,
-    graph_argument,
-    json_option,
-    undirected_option,
-)
+from groute_py.cli.options import graph_argument, reading_options
+from groute_py.cli.reading import read_whole
 from groute_py.cli.size import size_of
 from groute_py.cli.watch import watched
 from groute_py.errors import InputError
@@ -71,10 +65,7 @@ WITHOUT = {
     help="Take so much of the GPU's memory, such as 20G.  [all that is free]",
 )
 @click.option("-o", "--output", help="Save all values: .csv .npz .parquet.")
-@column_options
-@undirected_option
-@cache_options
-@json_option
+@reading_options
 def centrality(
     measure: str,
     graph: str,
@@ -96,7 +87,7 @@ def centrality(
     """
     from groute_py.centrality.choices import Choices
     from groute_py.comm.connect import connect
-    from groute_py.engine.agree import on_root
+    from groute_py.engine.agree import collective, on_root
 
     start = time.monotonic()
     channel, context = connect(), click.get_current_context()
@@ -111,14 +102,9 @@ def centrality(
     read: list[Any] = []
 
     def load() -> Any:
-        from groute_py.interop.graph_like import as_graph
         from groute_py.many.sources import sources_of
 
-        with show.progress(f"reading {graph}") as progress:
-            cached = cache_value(cache)
-            whole = as_graph(
-                graph, undirected=undirected, cache=cached, progress=progress, columns=columns
-            )
+        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
         read.extend((whole, time.monotonic() - start))
         if sources == "all":
             return whole, None
@@ -126,21 +112,15 @@ def centrality(
 
     with show.row_progress(measure) as progress:
         found = _found(channel, load, choices, measure, progress)
-    if found is None:
-        return
-    whole, read_s = read
-    answer = {
-        "measure": measure,
-        "graph": whole.name,
-        "vertices": whole.vertex_count,
-        "arcs": whole.arc_count,
-        "sources": len(found.job.sources),
-        "on": found.label,
-    }
-    answer |= _values(found, measure, flags["normalized"], whole, top, output)
-    total_s = time.monotonic() - start
-    answer["seconds"] = {"read": read_s, "solve": total_s - read_s, "total": total_s}
-    _show(answer, as_json)
+    answer: dict[str, Any] = {}
+    with collective(channel):  # every rank learns that there is no radius, or that a disk is full
+        if found is not None:
+            answer |= _answer(found, measure, read[0])
+            answer |= _values(found, measure, flags["normalized"], read[0], top, output)
+    if found is not None:
+        total_s = time.monotonic() - start
+        answer["seconds"] = {"read": read[1], "solve": total_s - read[1], "total": total_s}
+        _show(answer, as_json)
 
 
 def _is_default(context: click.Context, name: str) -> bool:
@@ -151,9 +131,8 @@ def _check(
     measure: str, choices: Choices, is_given: dict[str, bool], files: dict[str, str | None]
 ) -> None:
     """Whatever can be known to be wrong before the graph is read."""
-    from groute_py.centrality.files import form_of
-    from groute_py.io.optional_libraries import library
-    from groute_py.system.atomic_file import check_apart, check_writable
+    from groute_py.jobs.forms import check_table
+    from groute_py.system.atomic_file import check_apart
 
     check_choice("measure", measure, MEASURES)
     choices.check()
@@ -162,10 +141,7 @@ def _check(
             raise InputError(f"{measure} does not take --{name}; drop it")
     output = files["--output"]
     if output is not None:
-        form_of(Path(output))
-        if Path(output).suffix == ".parquet":
-            library("pyarrow", "writing Parquet")
-        check_writable(Path(output))
+        check_table(Path(output), (".npz",))
         check_apart(files)
 
 
@@ -184,16 +160,26 @@ def _found(
     return reduced(channel, load, choices, reciprocals=reciprocals, measure=name, progress=progress)
 
 
+def _answer(found: Reduced | Accumulated, measure: str, whole: Any) -> dict[str, Any]:
+    """What the answer says first."""
+    return {
+        "measure": measure,
+        "graph": whole.name,
+        "vertices": whole.vertex_count,
+        "arcs": whole.arc_count,
+        "sources": len(found.job.sources),
+        "on": found.label,
+    }
+
+
 def _values(
     found: Any, measure: str, normalized: bool, whole: Any, top: int, output: str | None
 ) -> dict[str, Any]:
     """What the answer says of the values, which are saved."""
-    from groute_py.system.atomic_file import replacing, translating_errors
-
     if measure in NUMBERS:
         return _number(found, measure, whole)
     scores = _scores(found, measure, normalized, whole)
-    from groute_py.centrality.files import columns_of, form_of
+    from groute_py.centrality.files import columns_of, save_columns
 
     name = measure.replace("-", "_")
     columns = columns_of(scores, whole.numbering, name)
@@ -203,9 +189,7 @@ def _values(
     else:
         answer["reaches_all"] = found.complete
     if output is not None:
-        path = Path(output)
-        with translating_errors(path), replacing(path) as file:
-            form_of(path)(columns, file)
+        save_columns(columns, Path(output))
         answer["output"] = output
     best = (-scores.values).argsort(kind="stable")[:top]
     answer["top"] = [
@@ -216,15 +200,15 @@ def _values(
 
 
 def _scores(found: Any, measure: str, normalized: bool, whole: Any) -> Scores | ArcScores:
-    from groute_py.centrality import measures
+    from groute_py.centrality import scores
 
     if measure == "betweenness":
-        return measures.vertex_scores(found, normalized=normalized)
+        return scores.vertex_scores(found, normalized=normalized)
     if measure == "edge-betweenness":
-        return measures.arc_scores(whole, found, normalized=normalized)
+        return scores.arc_scores(whole, found, normalized=normalized)
     if measure == "eccentricity":
-        return measures.row_scores(found, found.rows.greatest)
-    return measures.row_scores(found, getattr(found, measure)(normalized=normalized))
+        return scores.row_scores(found, found.rows.greatest)
+    return scores.row_scores(found, getattr(found, measure)(normalized=normalized))
 
 
 def _number(found: Reduced, measure: str, whole: Any) -> dict[str, Any]:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.centrality.choices import Choices
+from groute_py.centrality.measuring import Measuring
+from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply
+from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, TimeLimitError, everywhere
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.jobs.facilities import NearestFacilities
 from groute_py.jobs.matrix import Matrix, solve_matrix
 from groute_py.jobs.nearest import solve_from_facilities
@@ -29,6 +35,9 @@ from groute_py.many.apsp import Progress, collect, prepare
 from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
+from groute_py.results.result import Result
+
+Vertices = Sequence[int] | NDArray[Any] | None
 
 
 class Solver(SourceSolver):
@@ -39,9 +48,9 @@ class Solver(SourceSolver):
     it; they solve one after another. As a context manager it is closed at the end of the block.
 
     Vertices are counted from 0. The device, the direction (``reverse``), ``hops`` and
-    ``time_limit_s`` hold for all methods. Other options are for `sssp`; ``cutoff`` is for `sssp`
-    and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph to all
-    ranks when one of them is first called.
+    ``time_limit_s`` hold for all methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for
+    `sssp` and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph
+    to all ranks when one of them is first called.
 
     Args:
         supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round.
@@ -55,8 +64,26 @@ class Solver(SourceSolver):
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         super().__init__(supply, channel, options)
         self._supply, self._options = supply, options
+        self._given = None if options.reverse else supply
         self._whole: Graph | None = None
+        self._hop_solver: SourceSolver | None = None
         self._router: Router | None = None
+
+    def bfs(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+        """The least number of arcs from ``source``; see `groute_py.bfs`.
+
+        The graph is loaded once more, without weights, when it is first called.
+
+        Raises:
+            InputError, TimeLimitError, RunError: as `sssp`.
+        """
+        if self._options.hops:
+            return self.sssp(source, targets)
+        with self.alone():
+            self._begin("bfs")
+            if self._hop_solver is None:
+                self._hop_solver = self._without_weights()
+            return self._hop_solver.sssp(source, targets)
 
     def apsp(
         self,
@@ -146,6 +173,145 @@ class Solver(SourceSolver):
                 self._router = Router(self._channel, graph, request)
             return self._router.solve(found, paths=paths, deadline=self._deadline())
 
+    def closeness(self, sources: Vertices = None, *, normalized: bool = False) -> Scores | None:
+        """See `groute_py.centrality.closeness`."""
+        with self._measuring("closeness", sources) as measuring:
+            return measuring.closeness(normalized=normalized)
+
+    def harmonic(self, sources: Vertices = None, *, normalized: bool = False) -> Scores | None:
+        """See `groute_py.centrality.harmonic`."""
+        with self._measuring("harmonic", sources) as measuring:
+            return measuring.harmonic(normalized=normalized)
+
+    def eccentricity(self, sources: Vertices = None) -> Scores | None:
+        """See `groute_py.centrality.eccentricity`."""
+        with self._measuring("eccentricity", sources) as measuring:
+            return measuring.eccentricity()
+
+    def diameter(self, sources: Vertices = None) -> Any:
+        """See `groute_py.centrality.diameter`."""
+        with self._measuring("diameter", sources) as measuring:
+            return measuring.diameter()
+
+    def radius(self, sources: Vertices = None) -> Any:
+        """See `groute_py.centrality.radius`."""
+        with self._measuring("radius", sources) as measuring:
+            return measuring.radius()
+
+    def mean(self, sources: Vertices = None) -> float | None:
+        """See `groute_py.centrality.mean`."""
+        with self._measuring("mean", sources) as measuring:
+            return measuring.mean()
+
+    def betweenness(
+        self, sources: Vertices = None, *, normalized: bool = False, endpoints: bool = False
+    ) -> Scores | None:
+        """See `groute_py.centrality.betweenness`; an error with ``reverse``."""
+        with self._measuring("betweenness", sources, one_way=True) as measuring:
+            return measuring.betweenness(normalized=normalized, endpoints=endpoints)
+
+    def edge_betweenness(
+        self, sources: Vertices = None, *, normalized: bool = False
+    ) -> ArcScores | None:
+        """See `groute_py.centrality.edge_betweenness`; an error with ``reverse``."""
+        with self._measuring("edge_betweenness", sources, one_way=True) as measuring:
+            return measuring.edge_betweenness(normalized=normalized)
+
+    def with_weights(self, weights: Any) -> Solver:
+        """A solver of the same vertices and arcs with other weights; collective.
+
+        This one stays open, and both are to be closed. A graph that was prepared is contracted
+        anew.
+
+        Args:
+            weights: shape (m,), in the order of the arcs of the graph that was given; only rank 0's
+                count.
+
+        Raises:
+            InputError: there are not as many weights as arcs, they are not valid, or the solver was
+                opened with ``reverse``, which parts the arcs from that order.
+            RunError: the solver is closed.
+        """
+        if self._given is None:
+            raise everywhere(
+                InputError("with_weights: open without reverse, and call reversed() of the new one")
+            )
+        with self.alone():
+            refuse_difference(self._channel, {"method": "with_weights"})
+            forward = on_root(self._channel, lambda: Whole(self._weighed(weights)))
+        return self._opened(forward, reverse=self._options.reverse)
+
+    def reversed(self) -> Solver:
+        """A solver of the other direction: with ``reverse`` if this one is without; collective.
+
+        This one stays open, and both are to be closed.
+
+        Raises:
+            InputError: the graph does not suit the options.
+            RunError: the solver is closed.
+        """
+        with self.alone():
+            refuse_difference(self._channel, {"method": "reversed"})
+            if self._given is None:
+                turned = on_root(self._channel, lambda: Whole(self._supply.graph().reversed()))
+                options = replace(self._options, reverse=False)
+                found = Solver(turned, self._channel, options)
+                found._given = None
+                return found
+            forward = on_root(self._channel, lambda: Whole(self._forward()))
+        return self._opened(forward, reverse=not self._options.reverse)
+
+    def close(self) -> None:
+        """Unmap the memory that is shared with other ranks. Nothing can be solved afterwards."""
+        super().close()
+        if self._hop_solver is not None:
+            self._hop_solver.close()
+
+    def _opened(self, forward: Whole, *, reverse: bool) -> Solver:
+        """One with the same options; ``forward`` has the arcs in the order that was given."""
+        supply: Supply = forward
+        if reverse:
+            supply = on_root(self._channel, lambda: Whole(forward.graph().reversed()))
+        found = Solver(supply, self._channel, replace(self._options, reverse=reverse))
+        found._given = forward
+        return found
+
+    def _forward(self) -> Graph:
+        """The graph that was given."""
+        assert self._given is not None
+        return self._given.graph()
+
+    def _weighed(self, weights: Any) -> Graph:
+        graph = self._forward()
+        if isinstance(graph, PreparedGraph):
+            return graph.with_weights(weights, device=self._options.device)
+        return graph.with_weights(weights)
+
+    def _without_weights(self) -> SourceSolver:
+        """For `bfs`; collective."""
+        unit = on_root(self._channel, lambda: Whole(self._own_graph().with_unit_weights()))
+        taken = [entry.name for entry, _ in options_of(Options, "bfs")]
+        same = {name: getattr(self._options, name) for name in taken}
+        return SourceSolver(unit, self._channel, Options(**same, algorithm="bfs", hops=True))
+
+    @contextmanager
+    def _measuring(
+        self, method: str, sources: Vertices, *, one_way: bool = False
+    ) -> Iterator[Measuring]:
+        """For a centrality, which the block asks for."""
+        with self.alone(), self.turned_back():
+            self._begin(method)
+            if one_way and self._options.reverse:
+                raise everywhere(
+                    InputError(f"{method} is of paths in both directions; open without reverse")
+                )
+
+            def load() -> tuple[Graph, NDArray[np.int64] | None]:
+                return self._own_graph(), None if sources is None else as_vertices(sources)
+
+            choices = Choices(weighted=not self._options.hops, device=self._options.device)
+            yield Measuring(self._channel, load, choices, self._clock())
+
     def _begin(self, method: str, **asked: bool) -> None:
         refuse_difference(self._channel, {"method": method, **asked})
         if self._options.cutoff is not None:
@@ -181,3 +347,13 @@ class Solver(SourceSolver):
                     raise TimeLimitError(f"the time limit passed with {done:,} of {total:,} rows")
 
         return watch
+
+    def _clock(self) -> Progress:
+        """What ends a job of this rank at the deadline, between two of its sources."""
+        deadline = self._deadline()
+
+        def clock(done: int, total: int) -> None:
+            if time.monotonic() > deadline:
+                raise TimeLimitError(f"the time limit passed with {done:,} of {total:,} sources")
+
+        return clock
