@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     help="The facilities: ID,ID,…, @FILE, FILE.ss, random:N or all.",
 )
 @click.option(
+    "-k", default=1, show_default=True, metavar="COUNT", help="Find the COUNT nearest facilities."
+)
+@click.option(
     "--to-facility", is_flag=True, help="Paths lead to the facilities, instead of from them."
 )
 @options_from(Options, "nearest")
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
 def nearest(
     graph: str,
     facilities: str,
+    k: int,
     to_facility: bool,
     output: str,
     undirected: bool,
@@ -48,21 +53,21 @@ def nearest(
     as_json: bool,
     **choices: Any,
 ) -> None:
-    """The nearest of several facilities for each vertex of GRAPH.
+    """The nearest of several facilities for each vertex of GRAPH, or the K nearest.
 
     Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
     equally near, the one with the lowest id is taken.
     """
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
-    from groute_py.jobs.nearest import solve_from_facilities
+    from groute_py.jobs.nearest import solve_nearest
 
     start = time.monotonic()
     options = Options(**choices)
     channel = connect()
     set_alarm(options.time_limit_s)
     click.get_current_context().with_resource(watched(channel))
-    on_root(channel, lambda: _check(options, graph, facilities, output))
+    on_root(channel, lambda: _check(options, k, graph, facilities, output))
     read_s, count = 0.0, 0
 
     def load() -> tuple[Graph, NDArray[Any]]:
@@ -74,7 +79,9 @@ def nearest(
         read_s, count = time.monotonic() - start, len(found)
         return whole, found
 
-    found = solve_from_facilities(channel, load, options, to_facility=to_facility)
+    with show.row_progress("facilities") if k > 1 else nullcontext() as progress:
+        how: dict[str, Any] = {"k": k, "to_facility": to_facility, "progress": progress}
+        found = solve_nearest(channel, load, options, **how)
     on_root(channel, lambda: _save(found, output))
     if found is not None:
         total_s = time.monotonic() - start
@@ -82,12 +89,14 @@ def nearest(
         show.timed_answer(_rows(graph, found, count, output), seconds, as_json=as_json)
 
 
-def _check(options: Options, graph: str, facilities: str, output: str) -> None:
+def _check(options: Options, k: int, graph: str, facilities: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
+    from groute_py.jobs.nearest import check_k
     from groute_py.system.atomic_file import check_apart
 
     options.check()
+    check_k(k)
     check_table(Path(output), (".npz",))
     check_apart({"GRAPH": graph, "--output": output})
     check_apart({"--facilities": facilities.removeprefix("@"), "--output": output})
@@ -100,12 +109,13 @@ def _save(found: NearestFacilities | None, output: str) -> None:
 
 def _rows(graph: str, found: NearestFacilities, count: int, output: str) -> dict[str, Any]:
     reached = found.distances[found.reached]
+    nearest = found.reached if found.reached.ndim == 1 else found.reached[:, 0]
     return {
         "graph": graph,
         "vertices": len(found.distances),
         "facilities": count,
         "to_facility": found.to_facility,
-        "reached": len(reached),
+        "reached": int(nearest.sum()),
         "greatest_distance": reached.max().item(),
         "on": ", ".join(sorted(set(found.statistics["devices"]))),
         "output": output,

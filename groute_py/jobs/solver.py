@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,9 +24,10 @@ from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, TimeLimitError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.facilities import NearestFacilities
 from groute_py.jobs.matrix import Matrix, solve_matrix
-from groute_py.jobs.nearest import solve_from_facilities
+from groute_py.jobs.nearest import check_k, solve_nearest
 from groute_py.jobs.route import Pairs, as_pairs
 from groute_py.jobs.router import Router
 from groute_py.jobs.routes import Routes
@@ -133,12 +133,12 @@ class Solver(SourceSolver):
         return None if found is None else replace(found, reverse=self._options.reverse)
 
     def nearest(
-        self, facilities: Sequence[int] | NDArray[Any], *, to_facility: bool = False
+        self, facilities: Sequence[int] | NDArray[Any], *, k: int = 1, to_facility: bool = False
     ) -> NearestFacilities | None:
-        """The nearest facility of each vertex; see `groute_py.nearest`.
+        """The nearest facilities of each vertex; see `groute_py.nearest`.
 
-        ``to_facility`` alone says the direction, whatever that of the solver is. The graph is
-        loaded once more, with a root before the facilities.
+        ``to_facility`` alone says the direction, whatever that of the solver is. For the nearest
+        one the graph is loaded once more, with a root before the facilities.
 
         Raises:
             InputError: a facility is not a vertex.
@@ -148,11 +148,16 @@ class Solver(SourceSolver):
         taken = [entry.name for entry, _ in options_of(Options, "nearest")]
         options = Options(**{name: getattr(self._options, name) for name in taken})
         with self.alone():
-            refuse_difference(self._channel, {"method": "nearest", "to_facility": to_facility})
-            return solve_from_facilities(
+            refuse_difference(
+                self._channel, {"method": "nearest", "to_facility": to_facility, "k": k}
+            )
+            with collective(self._channel):
+                check_k(k)
+            return solve_nearest(
                 self._channel,
                 lambda: (self._own_graph(), as_vertices(facilities, "facility")),
                 options,
+                k=k,
                 to_facility=to_facility,
                 is_reversed=self._options.reverse,
             )
@@ -331,22 +336,10 @@ class Solver(SourceSolver):
         return Request(device=self._options.device, **choices)
 
     def _deadline(self) -> float:
-        limit_s = self._options.time_limit_s
-        return math.inf if limit_s is None else time.monotonic() + limit_s
+        return deadline_in(self._options.time_limit_s)
 
     def _watch(self) -> Progress | None:
-        """What ends a job at the deadline, between two blocks of rows. Collective when called."""
-        deadline = self._deadline()
-        limits = self._channel.gather(math.isfinite(deadline))
-        if not any(limits):
-            return None
-
-        def watch(done: int, total: int) -> None:
-            with collective(self._channel):
-                if time.monotonic() > deadline:
-                    raise TimeLimitError(f"the time limit passed with {done:,} of {total:,} rows")
-
-        return watch
+        return until(self._channel, self._deadline())
 
     def _clock(self) -> Progress:
         """What ends a job of this rank at the deadline, between two of its sources."""
