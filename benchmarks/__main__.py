@@ -9,6 +9,7 @@
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
     python -m benchmarks --device cuda --many
     python -m benchmarks --device cuda --centrality
+    python -m benchmarks --device cuda --jobs
 
 If a case fails, the others still run, and the command ends with the exit code of the first failure:
 3 for a wrong answer, otherwise the codes of groute-py's command line.
@@ -24,6 +25,7 @@ import click
 
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
 from benchmarks.centrality import measure_centralities
+from benchmarks.jobs import measure_jobs
 from benchmarks.many import measure_many
 from benchmarks.measure import measure
 from benchmarks.plan import Plan
@@ -37,6 +39,9 @@ from groute_py.errors import GrouteError, InputError
 from groute_py.partition.order import ORDERS
 from groute_py.system.environment import place
 
+PROGRAMS = {"many": measure_many, "centrality": measure_centralities, "jobs": measure_jobs}
+"""What an option measures in the place of single solves, by its name."""
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -45,6 +50,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--case", "names", multiple=True, help="See benchmarks/cases.py, or reading[:SPEC].")
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
+@click.option("--jobs", is_flag=True, help="Matrices, routes and the like; see benchmarks/jobs.py.")
 @click.option("--quick", is_flag=True, help="A few small cases.")
 @click.option("--methods", "every", is_flag=True, help="Each method, on graphs that suit it.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
@@ -65,6 +71,7 @@ def main(
     names: tuple[str, ...],
     many: bool,
     centrality: bool,
+    jobs: bool,
     quick: bool,
     every: bool,
     repeat: int,
@@ -83,15 +90,17 @@ def main(
     The table goes to stdout, the raw numbers to a file in benchmarks/results. Without --case the
     device's default cases run.
     """
+    given = {"many": many, "centrality": centrality, "jobs": jobs}
+    whole = {name: PROGRAMS[name] for name, wanted in given.items() if wanted}
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
-        if many or centrality:
+        if whole:
             others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
-            if any(others) or order != "auto" or (many and centrality):
-                what = "--many" if many else "--centrality"
+            if any(others) or order != "auto" or len(whole) > 1:
+                what = f"--{next(iter(whole))}"
                 raise InputError(f"{what} goes with --device, --case, --repeat, --output, --commit")
-            run = measure_many if many else measure_centralities
+            (run,) = whole.values()
             context.exit(run(device, names, repeat, output, commit))
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
@@ -99,7 +108,7 @@ def main(
         measure_all(cases, plan, book)
     except GrouteError as error:
         say(str(error))
-        if (many or centrality) and place().size > 1 and not error.on_all_ranks:
+        if whole and place().size > 1 and not error.on_all_ranks:
             abort_all(error.exit_code)
         context.exit(error.exit_code)
     except Exception:
