@@ -9,7 +9,8 @@ r"""Prepared graphs, ``.prepared``: a graph and its contraction hierarchy, memor
     core_offsets, core_heads, core_weights
     digests                                           of all before
 
-The header has `source` as a native file has it, for a copy in the cache.
+The header has `source` as a native file has it, for a copy in the cache, and `reading` if the graph
+was read from a table.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import check_given_ids
+from groute_py.graph.read_report import Reading
 from groute_py.graph.size import Size
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
@@ -45,6 +47,7 @@ from groute_py.io.array_file import (
     write_arrays,
 )
 from groute_py.io.file_head import Head
+from groute_py.io.formats.native import reading_of
 from groute_py.io.untrusted import first_id
 from groute_py.system.atomic_file import replacing
 from groute_py.system.own_files import replacing_copy
@@ -72,6 +75,7 @@ class Contents(NamedTuple):
         digested: uint8, the bytes that the digests are of.
         first_id, name: as in a `Graph`.
         source: of the file it was made from, if it is a cached copy.
+        reading: how that was read, if it was a table.
     """
 
     arrays: dict[str, NDArray[Any]]
@@ -79,6 +83,7 @@ class Contents(NamedTuple):
     first_id: int
     name: str
     source: Source | None
+    reading: Reading | None
 
 
 def sniff(head: Head) -> bool:
@@ -116,6 +121,7 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
             first_id(header["first_id"], len(arrays["offsets"]) - 1),
             name_of(header["name"]),
             source_of(header["source"]),
+            reading_of(header.get("reading")),
         )
 
 
@@ -129,7 +135,13 @@ def graph_of(path: Path, contents: Contents) -> PreparedGraph:
         if ids is not None:
             check_given_ids(ids)
         rows: dict[str, Any] = {name: arrays[name] for name in GRAPH}
-        graph = Graph(**rows, first_id=contents.first_id, name=contents.name, ids=ids)
+        graph = Graph(
+            **rows,
+            first_id=contents.first_id,
+            name=contents.name,
+            ids=ids,
+            reading=contents.reading,
+        )
         hierarchy = _hierarchy_of(arrays)
         check_hierarchy(hierarchy)
         return PreparedGraph(graph, hierarchy)
@@ -182,13 +194,14 @@ def _laid_out(
     for name in ARRAYS:
         if name != "up" or not hierarchy.is_symmetric:
             arrays[STORED[name]] = getattr(hierarchy, name)
-    fields = {
+    fields: dict[str, Any] = {
         "first_id": graph.first_id,
         "name": graph.name,
         "source": None if source is None else source._asdict(),
         "ids": graph.ids is not None,
         "symmetric": hierarchy.is_symmetric,
     }
+    fields |= {"reading": graph.reading._asdict()} if graph.reading is not None else {}
     arrays = contiguous(arrays)
     return outline_of(KIND, fields, shapes_of(arrays), digests=True), arrays
 
