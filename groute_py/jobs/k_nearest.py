@@ -27,8 +27,9 @@ from groute_py.many.request import Request
 from groute_py.many.sources import checked
 from groute_py.system.memory_limits import available_bytes
 
-ENTRY_BYTES = 8 + 4 + 4 + 8 + 8
-"""Of host memory for each vertex and each of its facilities, with the complete answer."""
+ENTRY_BYTES = (8 + 4 + 4) + 3 * 8 + (4 + 1)
+"""Of host memory for each vertex and each of its facilities: what is kept, the answer, and what it
+takes to make this."""
 
 
 def solve_k_nearest(

@@ -136,7 +136,7 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="solve without it"):
         groute_py.nearest(graph_of(2, [(0, 1, -1)]), [0], k=2, cutoff=3)
     monkeypatch.setattr(k_nearest, "available_bytes", lambda: 100)
-    with pytest.raises(InputError, match="2 facilities of each of 30 vertices take 1,920 bytes"):
+    with pytest.raises(InputError, match="2 facilities of each of 30 vertices take 2,700 bytes"):
         groute_py.nearest(graph, [1], k=2)
 
 

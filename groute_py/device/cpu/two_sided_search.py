@@ -17,6 +17,19 @@ SLICE = 1 << 18
 """Arcs between two looks at the clock, a few milliseconds."""
 
 
+ARC_BYTES, VERTEX_BYTES = 20, 8
+"""Of the arcs turned round, in the distance type, and of the weights of the others in it."""
+
+SIDE_BYTES = 8 + 4 * 4
+"""Of a side of a search, for each vertex."""
+
+
+def nbytes(vertex_count: int, arc_count: int, searches: int) -> int:
+    """Bytes of so many searches at once in one graph, beside it."""
+    shared = ARC_BYTES * arc_count + VERTEX_BYTES * vertex_count
+    return shared + 2 * SIDE_BYTES * vertex_count * searches
+
+
 class TwoSidedSearch:
     """Searches in one graph, one after another.
 
