@@ -10,6 +10,7 @@
     python -m benchmarks --device cuda --many
     python -m benchmarks --device cuda --centrality
     python -m benchmarks --device cuda --jobs
+    python -m benchmarks --start
 
 If a case fails, the others still run, and the command ends with the exit code of the first failure:
 3 for a wrong answer, otherwise the codes of groute-py's command line.
@@ -32,6 +33,7 @@ from benchmarks.plan import Plan
 from benchmarks.ranks import measure_on_ranks
 from benchmarks.reading import measure_reading
 from benchmarks.report import Book, Record
+from benchmarks.start import measure_start
 from groute_py.comm.connect import abort_all, connect
 from groute_py.engine.agree import on_root
 from groute_py.engine.supply.whole import Whole
@@ -51,6 +53,8 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
 @click.option("--jobs", is_flag=True, help="Matrices, routes and the like; see benchmarks/jobs.py.")
+@click.option("--start", is_flag=True, help="Whole processes; see benchmarks/start.py.")
+@click.option("--cold", is_flag=True, help="With --start: also without files in memory.")
 @click.option("--quick", is_flag=True, help="A few small cases.")
 @click.option("--methods", "every", is_flag=True, help="Each method, on graphs that suit it.")
 @click.option("--repeat", type=click.IntRange(min=1), default=5, show_default=True)
@@ -72,6 +76,8 @@ def main(
     many: bool,
     centrality: bool,
     jobs: bool,
+    start: bool,
+    cold: bool,
     quick: bool,
     every: bool,
     repeat: int,
@@ -90,25 +96,27 @@ def main(
     The table goes to stdout, the raw numbers to a file in benchmarks/results. Without --case the
     device's default cases run.
     """
-    given = {"many": many, "centrality": centrality, "jobs": jobs}
-    whole = {name: PROGRAMS[name] for name, wanted in given.items() if wanted}
+    given = {"many": many, "centrality": centrality, "jobs": jobs, "start": start}
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
-        if whole:
-            others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
-            if any(others) or order != "auto" or len(whole) > 1:
-                what = f"--{next(iter(whole))}"
-                raise InputError(f"{what} goes with --device, --case, --repeat, --output, --commit")
-            (run,) = whole.values()
-            context.exit(run(device, names, repeat, output, commit))
+        others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
+        if (own := _own_cases(given)) is not None:
+            if any(others) or order != "auto" or (cold and not start):
+                raise InputError(f"{own} goes with --device, --case, --repeat, --output, --commit")
+            asked = (device, names, repeat, output, commit)
+            if start:
+                context.exit(measure_start(*asked, cold=cold))
+            context.exit(PROGRAMS[own.removeprefix("--")](*asked))
+        if cold:
+            raise InputError("--cold goes with --start")
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
         cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
         book = Book(output, cases, device, repeat, commit)
         measure_all(cases, plan, book)
     except GrouteError as error:
         say(str(error))
-        if whole and place().size > 1 and not error.on_all_ranks:
+        if any(given.values()) and place().size > 1 and not error.on_all_ranks:
             abort_all(error.exit_code)
         context.exit(error.exit_code)
     except Exception:
@@ -119,6 +127,18 @@ def main(
     if place().rank == 0:
         click.echo(book.shown())
     context.exit(book.exit_code)
+
+
+def _own_cases(flags: dict[str, bool]) -> str | None:
+    """The option that measures other cases than solves, if one of several is given.
+
+    Raises:
+        InputError: two are given.
+    """
+    given = [f"--{name}" for name, is_given in flags.items() if is_given]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} exclude each other; give one")
+    return given[0] if given else None
 
 
 def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:

@@ -34,10 +34,13 @@ if TYPE_CHECKING:
     from groute_py.hierarchy.prepared import PreparedGraph
     from groute_py.io.registry import read_graph, write_graph
     from groute_py.jobs.facilities import NearestFacilities
+    from groute_py.jobs.isochrone import isochrone
+    from groute_py.jobs.isochrones import Isochrones
     from groute_py.jobs.matrix import Matrix, matrix
     from groute_py.jobs.nearest import nearest
     from groute_py.jobs.route import route
     from groute_py.jobs.routes import Routes
+    from groute_py.jobs.snap import Snaps, snap
     from groute_py.jobs.solver import Solver
     from groute_py.many.rows import SourceRows
     from groute_py.results.result import UNREACHED, Result
@@ -66,12 +69,16 @@ _HOMES = {
     "read_graph": "groute_py.io.registry",
     "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
+    "Isochrones": "groute_py.jobs.isochrones",
     "Matrix": "groute_py.jobs.matrix",
     "NearestFacilities": "groute_py.jobs.facilities",
     "Routes": "groute_py.jobs.routes",
+    "Snaps": "groute_py.jobs.snap",
+    "isochrone": "groute_py.jobs.isochrone",
     "matrix": "groute_py.jobs.matrix",
     "nearest": "groute_py.jobs.nearest",
     "route": "groute_py.jobs.route",
+    "snap": "groute_py.jobs.snap",
     "SourceRows": "groute_py.many.rows",
     "UNREACHED": "groute_py.results.result",
     "Result": "groute_py.results.result",
@@ -86,6 +93,7 @@ __all__ = [
     "GraphError",
     "GrouteError",
     "InputError",
+    "Isochrones",
     "Matrix",
     "NearestFacilities",
     "NegativeCycleError",
@@ -94,6 +102,7 @@ __all__ = [
     "Routes",
     "RunError",
     "SetupError",
+    "Snaps",
     "Solver",
     "SourceRows",
     "TimeLimitError",
@@ -101,11 +110,13 @@ __all__ = [
     "apsp",
     "bfs",
     "generate",
+    "isochrone",
     "matrix",
     "nearest",
     "prepare",
     "read_graph",
     "route",
+    "snap",
     "sssp",
     "verify",
     "write_graph",

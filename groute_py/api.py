@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.engine.agree import collective, on_root, refuse_difference
+from groute_py.engine.coordinates import with_coordinates
 from groute_py.engine.keywords import ApspKeywords, BfsKeywords, OpenKeywords, SsspKeywords
 from groute_py.engine.option import chosen, is_default, options_of, takes
 from groute_py.engine.options import Options
@@ -23,7 +24,6 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.interop.graph_like import GraphLike, as_graph
-from groute_py.io.coordinates import coordinates_beside
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
 from groute_py.many.apsp import collect
@@ -286,11 +286,6 @@ def _rows(
         return as_graph(graph, columns=columns), None if sources is None else as_vertices(sources)
 
     return collect(channel, job_of(channel, load, request))
-
-
-def with_coordinates(options: Options, graph: GraphLike) -> Options:
-    """The options, with the coordinate file beside the graph file if none is named."""
-    return replace(options, coordinates=options.coordinates or coordinates_beside(graph))
 
 
 def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Columns) -> Solver:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from groute_py.arguments import check_choice
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import (
     cache_options,
     column_options,
@@ -18,6 +17,7 @@ from groute_py.cli.options import (
     options_from,
     undirected_option,
 )
+from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     "--sources",
     default="all",
     show_default=True,
-    help="The sources: all, ID,ID,…, @FILE, FILE.ss or random:N.",
+    help=f"The sources: {NAMED}.",
 )
+@place_options
 @options_from(Request, "apsp", memory_limit={"help": MEMORY})
 @click.option(
     "--reduce",
@@ -65,6 +66,7 @@ def apsp(
     undirected: bool,
     columns: Columns,
     cache: Any,
+    where: Where,
     as_json: bool,
     memory_limit: str | None,
     **choices: Any,
@@ -74,38 +76,42 @@ def apsp(
     Rows are saved as they are found (--output), reduced to a few numbers (--reduce), or only
     counted. What is finished when a run ends early stays in OUTPUT.partial, for --resume.
     """
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
 
-    start = time.monotonic()
+    timing.begin("mpi")
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere" if output is None else "file")
+    ends = Ends(graph, where)
     files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
-    on_root(channel, lambda: _check(request, what, files, resume))
+
+    def check() -> None:
+        _check(request, what, files, resume)
+        ends.check({"--sources": sources}, draws=False)
+
+    on_root(channel, check)
 
     def load() -> Any:
-        from groute_py.many.sources import sources_of
-
         whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
         if sources == "all":
             return whole, None
-        return whole, sources_of(sources, whole.numbering, whole.name)
+        return whole, ends.vertices("--sources", sources, whole, "source")
 
+    timing.begin("plan")
     job = prepare(channel, load, request)
-    read_s = time.monotonic() - start
+    timing.begin("solve")
     with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
         if output is not None and what == "none":
             rows = save_rows(channel, job, Path(output), resume, progress)
         else:
             rows = _reduce(channel, job, what, progress)
-    if channel.rank > 0:
-        return
-    solve_s = time.monotonic() - start - read_s
-    seconds = {"read": read_s, "solve": solve_s, "total": time.monotonic() - start}
-    _show(job, rows, seconds, as_json)
+    seconds = timing.seconds_of(channel)
+    if channel.rank == 0:
+        _show(job, rows | ends.rows(as_json=as_json), seconds, as_json)
 
 
 def _check(request: Request, what: str, files: dict[str, str | None], resume: bool) -> None:
@@ -162,13 +168,8 @@ def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bo
         "algorithm": job.choice.algorithm,
         "reason": job.choice.reason,
         **rows,
-        "seconds": seconds,
     }
-    if not as_json:
-        answer["time"] = ", ".join(
-            f"{k} {1e3 * s:.1f} ms" for k, s in answer.pop("seconds").items()
-        )
-        if "histogram" in answer:
-            parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in answer["histogram"])
-            answer["histogram"] = "; ".join(parts)
-    show.answer(answer, as_json=as_json)
+    if not as_json and "histogram" in answer:
+        parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in answer["histogram"])
+        answer["histogram"] = "; ".join(parts)
+    show.timed_answer(answer, seconds, as_json=as_json)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from groute_py.arguments import check_choice
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, reading_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import size_of
@@ -85,11 +84,12 @@ def centrality(
 
     Values of betweenness from some sources are estimates; --sources random:N draws them.
     """
+    timing.begin("import")
     from groute_py.centrality.choices import Choices
     from groute_py.comm.connect import connect
-    from groute_py.engine.agree import collective, on_root
+    from groute_py.engine.agree import on_root
 
-    start = time.monotonic()
+    timing.begin("mpi")
     channel, context = connect(), click.get_current_context()
     context.with_resource(watched(channel))
     limit = on_root(channel, lambda: size_of(memory_limit))
@@ -105,22 +105,33 @@ def centrality(
         from groute_py.many.sources import sources_of
 
         whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
-        read.extend((whole, time.monotonic() - start))
+        read.append(whole)
         if sources == "all":
             return whole, None
         return whole, sources_of(sources, whole.numbering, whole.name)
 
+    timing.begin("solve")
     with show.row_progress(measure) as progress:
         found = _found(channel, load, choices, measure, progress)
-    answer: dict[str, Any] = {}
-    with collective(channel):  # every rank learns that there is no radius, or that a disk is full
-        if found is not None:
-            answer |= _answer(found, measure, read[0])
-            answer |= _values(found, measure, flags["normalized"], read[0], top, output)
-    if found is not None:
-        total_s = time.monotonic() - start
-        answer["seconds"] = {"read": read[1], "solve": total_s - read[1], "total": total_s}
-        _show(answer, as_json)
+    timing.begin("write" if output else "answer")
+
+    def answered() -> dict[str, Any]:
+        (whole,) = read
+        assert found is not None
+        return {
+            "measure": measure,
+            "graph": whole.name,
+            "vertices": whole.vertex_count,
+            "arcs": whole.arc_count,
+            "sources": len(found.job.sources),
+            "on": found.label,
+            **_values(found, measure, flags["normalized"], whole, top, output),
+        }
+
+    answer = on_root(channel, answered)
+    seconds = timing.seconds_of(channel)
+    if channel.rank == 0:
+        _show(answer, seconds, as_json)
 
 
 def _is_default(context: click.Context, name: str) -> bool:
@@ -158,18 +169,6 @@ def _found(
     reciprocals = measure == "harmonic"
     name = measure if measure in ("diameter", "radius") else ""
     return reduced(channel, load, choices, reciprocals=reciprocals, measure=name, progress=progress)
-
-
-def _answer(found: Reduced | Accumulated, measure: str, whole: Any) -> dict[str, Any]:
-    """What the answer says first."""
-    return {
-        "measure": measure,
-        "graph": whole.name,
-        "vertices": whole.vertex_count,
-        "arcs": whole.arc_count,
-        "sources": len(found.job.sources),
-        "on": found.label,
-    }
 
 
 def _values(
@@ -229,16 +228,14 @@ def _number(found: Reduced, measure: str, whole: Any) -> dict[str, Any]:
     }
 
 
-def _show(answer: dict[str, Any], as_json: bool) -> None:
+def _show(answer: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:
     if as_json:
         for row in answer.get("top", ()):
             row.update({k: show.finite(v) for k, v in row.items() if isinstance(v, float)})
-        show.answer(answer, as_json=True)
+        show.timed_answer(answer, seconds, as_json=True)
         return
     top = answer.pop("top", [])
-    seconds = answer.pop("seconds")
-    answer["time"] = ", ".join(f"{k} {1e3 * s:.1f} ms" for k, s in seconds.items())
-    show.answer(answer, as_json=False)
+    show.timed_answer(answer, seconds, as_json=False)
     if top:
         rows = [[f"{v:.6g}" if isinstance(v, float) else str(v) for v in r.values()] for r in top]
         show.table([title.replace("_", " ") for title in top[0]], rows)

@@ -10,6 +10,7 @@ import click
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import column_options, undirected_option
+from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
@@ -47,7 +48,8 @@ def convert(source: str, target: str, undirected: bool, columns: Columns, sort_r
             )
         if sort_rows:
             graph = with_ascending_rows(graph)
-        write_graph(graph, target)
+        with phase("write"):
+            write_graph(graph, target)
         show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
         if graph.reading is not None and graph.reading.comments:
             show.note(f"{graph.reading.comments:,} lines of comments were skipped in {source}")

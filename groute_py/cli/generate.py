@@ -8,6 +8,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
+from groute_py.system.clock import phase
 
 
 @click.command()
@@ -31,8 +32,10 @@ def generate(spec: str, output: str, seed: int) -> None:
 
         written_form(Path(output))
         check_writable(Path(output))
-        graph = generating.generate(spec, seed=seed)
-        write_graph(graph, output)
+        with phase("generate"):
+            graph = generating.generate(spec, seed=seed)
+        with phase("write"):
+            write_graph(graph, output)
         show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {output}")
 
     on_rank_0(work)

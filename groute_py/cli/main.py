@@ -27,9 +27,11 @@ from groute_py.cli.convert import convert
 from groute_py.cli.doctor import doctor
 from groute_py.cli.generate import generate
 from groute_py.cli.info import info
+from groute_py.cli.isochrone import isochrone
 from groute_py.cli.launch import launch
 from groute_py.cli.matrix import matrix
 from groute_py.cli.nearest import nearest
+from groute_py.cli.phase_line import phase_line
 from groute_py.cli.plan import plan
 from groute_py.cli.prepare import prepare
 from groute_py.cli.query import query
@@ -41,6 +43,7 @@ from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
 from groute_py.system.atomic_file import FULL
+from groute_py.system.clock import Clock, process_age_s, running
 from groute_py.system.environment import place
 from groute_py.system.streams import STDOUT
 
@@ -65,7 +68,7 @@ def commands() -> None:
 
 
 for command in (
-    *(matrix, nearest, route, query, centrality, prepare),
+    *(matrix, nearest, isochrone, route, query, centrality, prepare),
     *(sssp, bfs, apsp, info, generate, convert, verify),
     *(algorithms, cache, doctor, plan, launch),
 ):
@@ -86,7 +89,9 @@ def main() -> NoReturn:
     sys.unraisablehook = raise_dropped
     warnings.showwarning = warning
     try:
-        commands.main(standalone_mode=False)
+        clock = Clock("start", process_age_s())
+        with running(clock), phase_line(clock):
+            commands.main(standalone_mode=False)
         be_done()
     except click.ClickException as error:
         _end_in_order(printable(error.format_message()), 2, _usage(error))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     *("--from", "sources"),
     required=True,
     metavar="WHICH",
-    help="The sources: all, ID,ID,…, @FILE, FILE.ss or random:N.",
+    help=f"The sources: {NAMED}.",
 )
 @click.option(
     "--to", "targets", required=True, metavar="WHICH", help="The targets, named as the sources."
 )
+@place_options
 @options_from(Request, "matrix", memory_limit={"help": MEMORY})
 @click.option(
     "-o", "--output", required=True, help="Save the matrix: .npy .npz .zarr .parquet .csv."
@@ -52,6 +53,7 @@ def matrix(
     undirected: bool,
     columns: Columns,
     cache: Any,
+    where: Where,
     as_json: bool,
     memory_limit: str | None,
     **choices: Any,
@@ -61,40 +63,37 @@ def matrix(
     Only the columns of the targets are kept, and leave a GPU. What is finished when a run ends
     early stays in OUTPUT.partial, for --resume.
     """
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
 
-    start = time.monotonic()
+    timing.begin("mpi")
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere")
-    named = {"--from": sources.removeprefix("@"), "--to": targets.removeprefix("@")}
-    on_root(channel, lambda: _check(request, {"GRAPH": graph, **named}, output))
+    named, ends = {"--from": sources, "--to": targets}, Ends(graph, where)
+    on_root(channel, lambda: _check(request, ends, graph, named, output))
 
     def load() -> tuple[Graph, NDArray[Any]]:
-        from groute_py.many.sources import sources_of
-
         whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
-        return whole, sources_of(sources, whole.numbering, whole.name)
+        return whole, ends.vertices("--from", sources, whole, "source")
 
     def targets_in(whole: Graph) -> NDArray[Any]:
-        from groute_py.many.sources import sources_of
+        return ends.vertices("--to", targets, whole, "target")
 
-        return sources_of(targets, whole.numbering, whole.name, "target")
-
+    timing.begin("plan")
     job = prepare(channel, load, request, targets_in)
-    read_s = time.monotonic() - start
+    timing.begin("solve")
     with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
         rows = save_rows(channel, job, Path(output), resume, progress)
+    seconds = timing.seconds_of(channel)
     if channel.rank == 0:
-        total_s = time.monotonic() - start
-        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
-        _show(job, rows, seconds, as_json)
+        _show(job, rows | ends.rows(as_json=as_json), seconds, as_json)
 
 
-def _check(request: Request, files: dict[str, str], output: str) -> None:
+def _check(request: Request, ends: Ends, graph: str, named: dict[str, str], output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.many.storage.forms import SUFFIXES
     from groute_py.many.storage.partial import check_output
@@ -104,9 +103,11 @@ def _check(request: Request, files: dict[str, str], output: str) -> None:
     request.check()
     suffixes = (*SUFFIXES, *tables.SUFFIXES)
     check_output(Path(output), predecessors=request.predecessors, suffixes=suffixes)
-    inputs = [name for name in files if files[name] != files["GRAPH"] or name == "GRAPH"]
+    files = {"GRAPH": graph} | {flag: text.removeprefix("@") for flag, text in named.items()}
+    inputs = [name for name in files if files[name] != graph or name == "GRAPH"]
     for name in inputs:  # sources and targets may be those of one file
         check_apart({name: files[name], "--output": output})
+    ends.check(named, draws=False)
 
 
 def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:

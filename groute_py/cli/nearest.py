@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.solve import set_alarm
 from groute_py.cli.watch import watched
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     "--facilities",
     required=True,
     metavar="WHICH",
-    help="The facilities: ID,ID,…, @FILE, FILE.ss, random:N or all.",
+    help=f"The facilities: {NAMED}.",
 )
+@place_options
 @click.option(
     "-k", default=1, show_default=True, metavar="COUNT", help="Find the COUNT nearest facilities."
 )
@@ -50,6 +51,7 @@ def nearest(
     undirected: bool,
     columns: Columns,
     cache: Any,
+    where: Where,
     as_json: bool,
     **choices: Any,
 ) -> None:
@@ -58,38 +60,39 @@ def nearest(
     Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
     equally near, the one with the lowest id is taken.
     """
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.nearest import solve_nearest
 
-    start = time.monotonic()
-    options = Options(**choices)
+    timing.begin("mpi")
+    options, ends = Options(**choices), Ends(graph, where)
     channel = connect()
     set_alarm(options.time_limit_s)
     click.get_current_context().with_resource(watched(channel))
-    on_root(channel, lambda: _check(options, k, graph, facilities, output))
-    read_s, count = 0.0, 0
+    timing.begin("solve")
+    on_root(channel, lambda: _check(options, ends, k, graph, facilities, output))
+    count = 0
 
     def load() -> tuple[Graph, NDArray[Any]]:
-        from groute_py.many.sources import sources_of
-
-        nonlocal read_s, count
+        nonlocal count
         whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
-        found = sources_of(facilities, whole.numbering, whole.name, "facility")
-        read_s, count = time.monotonic() - start, len(found)
+        found = ends.vertices("--facilities", facilities, whole, "facility")
+        count = len(found)
         return whole, found
 
     with show.row_progress("facilities") if k > 1 else nullcontext() as progress:
         how: dict[str, Any] = {"k": k, "to_facility": to_facility, "progress": progress}
         found = solve_nearest(channel, load, options, **how)
+    timing.begin("write")
     on_root(channel, lambda: _save(found, output))
+    seconds = timing.seconds_of(channel)
     if found is not None:
-        total_s = time.monotonic() - start
-        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
-        show.timed_answer(_rows(graph, found, count, output), seconds, as_json=as_json)
+        rows = _rows(graph, found, count, output) | ends.rows(as_json=as_json)
+        show.timed_answer(rows, seconds, as_json=as_json)
 
 
-def _check(options: Options, k: int, graph: str, facilities: str, output: str) -> None:
+def _check(options: Options, ends: Ends, k: int, graph: str, facilities: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
     from groute_py.jobs.nearest import check_k
@@ -100,6 +103,7 @@ def _check(options: Options, k: int, graph: str, facilities: str, output: str) -
     check_table(Path(output), (".npz",))
     check_apart({"GRAPH": graph, "--output": output})
     check_apart({"--facilities": facilities.removeprefix("@"), "--output": output})
+    ends.check({"--facilities": facilities}, draws=False)
 
 
 def _save(found: NearestFacilities | None, output: str) -> None:

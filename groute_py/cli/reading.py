@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from groute_py.cli import show
 from groute_py.cli.options import cache_value
+from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
@@ -16,7 +17,7 @@ def read_whole(graph: str, *, undirected: bool, columns: Columns, cache: Any) ->
     """The graph that an argument names; the rest are the options of every graph."""
     from groute_py.interop.graph_like import as_graph
 
-    with show.progress(f"reading {graph}") as progress:
+    with phase("read"), show.progress(f"reading {graph}") as progress:
         return as_graph(
             graph,
             undirected=undirected,

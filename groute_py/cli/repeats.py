@@ -1,10 +1,15 @@
-"""An option with one value may be given once: of two values one would be lost without a word."""
+"""The group of commands: it refuses repeated options, and lets a clock run.
+
+An option with one value may be given once: of two values one would be lost without a word.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import click
+
+from groute_py.system.clock import Clock, current, running
 
 REMEDIES = {
     "source": "for several sources use groute-py apsp --sources ID,ID,…",
@@ -14,7 +19,11 @@ REMEDIES = {
 
 
 class Commands(click.Group):
-    """A group whose commands refuse repeated options."""
+    """A group whose commands refuse repeated options, and account for their time."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        with running(current() or Clock("start")):
+            return super().invoke(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

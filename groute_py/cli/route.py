@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.places import Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.watch import watched
 from groute_py.many.request import Request
+from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from groute_py.graph.csr import Graph
     from groute_py.io.tables.columns import Columns
+    from groute_py.jobs.places import Places
     from groute_py.jobs.routes import Routes
 
 
@@ -29,11 +31,14 @@ if TYPE_CHECKING:
     "--pairs",
     required=True,
     metavar="FILE",
-    help="The pairs: .p2p, or .csv of sources and targets.",
+    help="The pairs: .p2p, or .csv of sources and targets, by their ids or as points.",
 )
+@place_options
 @click.option("--paths", is_flag=True, help="Find the paths too.")
 @options_from(Request, "route", memory_limit={"help": MEMORY})
-@click.option("-o", "--output", required=True, help="Save a line for each pair: .csv .parquet.")
+@click.option(
+    "-o", "--output", required=True, help="Save a line for each pair: .csv .parquet .geojson."
+)
 @reading_options
 def route(
     graph: str,
@@ -43,42 +48,49 @@ def route(
     undirected: bool,
     columns: Columns,
     cache: Any,
+    where: Where,
     as_json: bool,
     memory_limit: str | None,
     **choices: Any,
 ) -> None:
     """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request."""
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.route import solve_routes
 
-    start = time.monotonic()
+    timing.begin("mpi")
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
-    request = Request(**choices)
-    on_root(channel, lambda: _check(request, graph, pairs, output))
-    read_s = 0.0
+    request, ends = Request(**choices), Ends(graph, where)
+    on_root(channel, lambda: _check(request, ends, graph, pairs, output))
+    drawn = _is_drawn(output)
+    places: list[Places] = []
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.io.pairs import read_pairs_in
 
-        nonlocal read_s
         whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
-        found = read_pairs_in(Path(pairs), whole.numbering, whole.name)
-        read_s = time.monotonic() - start
-        return whole, found
+        with phase("read"):
+            if drawn:
+                places.append(ends.places(whole))
+            if ends.has_point_pairs:
+                return whole, ends.pairs(whole)
+            return whole, read_pairs_in(Path(pairs), whole.numbering, whole.name)
 
+    timing.begin("solve")
     with show.row_progress("routes, by sources") as progress:
-        routes = solve_routes(channel, load, request, paths=paths, progress=progress)
-    on_root(channel, lambda: _save(routes, output))
+        routes = solve_routes(channel, load, request, paths=paths or drawn, progress=progress)
+    timing.begin("write")
+    on_root(channel, lambda: _save(routes, output, places))
+    seconds = timing.seconds_of(channel)
     if routes is not None:
-        total_s = time.monotonic() - start
-        seconds = {"read": read_s, "solve": total_s - read_s, "total": total_s}
-        show.timed_answer(_rows(graph, routes, output), seconds, as_json=as_json)
+        rows = _rows(graph, routes, output) | ends.rows(as_json=as_json)
+        show.timed_answer(rows, seconds, as_json=as_json)
 
 
-def _check(request: Request, graph: str, pairs: str, output: str) -> None:
+def _check(request: Request, ends: Ends, graph: str, pairs: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.io.pairs import check_pairs_file
     from groute_py.jobs.forms import check_table
@@ -86,13 +98,24 @@ def _check(request: Request, graph: str, pairs: str, output: str) -> None:
 
     request.check()
     check_pairs_file(Path(pairs))
-    check_table(Path(output))
+    check_table(Path(output), (".geojson",))
     check_apart({"GRAPH": graph, "--pairs": pairs, "--output": output})
+    ends.check({}, pairs, draws=_is_drawn(output))
 
 
-def _save(routes: Routes | None, output: str) -> None:
+def _is_drawn(output: str) -> bool:
+    """Whether the answer is lines on a map."""
+    return Path(output).suffix == ".geojson"
+
+
+def _save(routes: Routes | None, output: str, places: list[Places]) -> None:
+    from groute_py.jobs.maps.route_lines import write_lines
+
     assert routes is not None
-    routes.save(output)
+    if places:
+        write_lines(routes, Path(output), places[0])
+    else:
+        routes.save(output)
 
 
 def _rows(graph: str, routes: Routes, output: str) -> dict[str, Any]:

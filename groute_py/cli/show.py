@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 import click
 
+from groute_py.cli.phase_line import free_terminal
 from groute_py.errors import CacheWarning, printable
 from groute_py.system.environment import place
 
@@ -27,6 +28,11 @@ def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool 
     """
     if place().rank > 0:
         return
+    with free_terminal():
+        _print(rows, as_json=as_json, title=title, aside=aside)
+
+
+def _print(rows: dict[str, Any], *, as_json: bool, title: str, aside: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows), err=aside)
         return
@@ -37,13 +43,15 @@ def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool 
         click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}", err=aside)
 
 
-def timed_answer(rows: dict[str, Any], seconds: dict[str, float], *, as_json: bool) -> None:
+def timed_answer(
+    rows: dict[str, Any], seconds: dict[str, float], *, as_json: bool, aside: bool = False
+) -> None:
     """As `answer`, with seconds by phase: in a table as a line of milliseconds."""
     if as_json:
-        answer({**rows, "seconds": seconds}, as_json=True)
+        answer({**rows, "seconds": seconds}, as_json=True, aside=aside)
         return
     time = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
-    answer({**rows, "time": time}, as_json=False)
+    answer({**rows, "time": time}, as_json=False, aside=aside)
 
 
 def finite(number: float) -> float | None:
@@ -87,7 +95,8 @@ def warning(
 def note(text: str) -> None:
     """A line of log on stderr."""
     if place().rank == 0:
-        click.echo(f"groute-py: {printable(text)}", err=True)
+        with free_terminal():
+            click.echo(f"groute-py: {printable(text)}", err=True)
 
 
 @contextmanager
@@ -106,7 +115,8 @@ def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         DownloadColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with free_terminal(), Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
@@ -133,7 +143,8 @@ def row_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with free_terminal(), Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

@@ -6,14 +6,13 @@ All but the terminal's part is done by the functions behind `groute_py.sssp`.
 from __future__ import annotations
 
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import show
+from groute_py.cli import show, timing
 from groute_py.cli import telemetry as telemetering
 from groute_py.cli.options import cache_value
 from groute_py.cli.signals import on_signal
@@ -21,6 +20,7 @@ from groute_py.cli.solve_answer import rows_of, show_rows
 from groute_py.cli.watch import watched
 from groute_py.engine.options import LONGEST_LIMIT_S, Options
 from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
+from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from groute_py.engine.solver import SourceSolver
@@ -60,21 +60,23 @@ def run(
         undirected, columns, cache: how to read the graph.
         choices: of `Options`.
     """
-    from groute_py.api import with_coordinates
+    timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
+    from groute_py.engine.coordinates import with_coordinates
     from groute_py.engine.solver import SourceSolver
     from groute_py.engine.supply.choose import supply_of
 
-    start = time.monotonic()
     options = with_coordinates(Options(**choices), graph)
     if targets and not options.predecessors:
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))
+    timing.begin("mpi")
     channel = connect()
     set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
     click.get_current_context().with_resource(watched(channel))
 
+    timing.begin("read")
     files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry}
     on_root(channel, lambda: _check_before_reading(options, files, output_format))
     with show.progress(f"reading {graph}") as progress:
@@ -89,8 +91,9 @@ def run(
             columns=columns,
             prepare=options.keeps_prepared,
         )
-    read_s = time.monotonic() - start
+    timing.begin("device")
     with SourceSolver(supply, channel, options) as solver:
+        timing.begin("solve")
         begin, ends = on_root(channel, lambda: _vertices(solver, source, targets))
         wanted = [] if output else ends  # a saved answer is complete
 
@@ -101,7 +104,8 @@ def run(
                 on_root(channel, lambda: _mark_negative_cycle(output, output_format))
                 raise
             if check:
-                on_root(channel, lambda: _verify(supply, result, options))
+                with phase("verify"):
+                    on_root(channel, lambda: _verify(supply, result, options))
             return result
 
         times: list[float] = []
@@ -111,18 +115,20 @@ def run(
                 result = solved()
                 times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
         gpus = telemetering.report(channel, record, telemetry)
+        timing.begin("write" if output else "answer")
         paths = on_root(
             channel, lambda: _finish(solver.facts.name, result, targets, output, output_format)
         )
+    timing.begin("answer")
+    rows = {} if result is None else rows_of(solver.facts, result, times)
+    seconds = timing.seconds_of(channel)
     if result is None:
         return
-    seconds = {"read": read_s, **result.statistics["seconds"]}
-    seconds["total"] = time.monotonic() - start
-    rows = rows_of(solver.facts, result, seconds, times)
     rows |= {"verified": check} if check else {}
     rows |= {"output": output} if output else {}
     rows |= {"telemetry": gpus} if telemetry else {}
-    show_rows(rows, paths, as_json=as_json, aside=_is_stdout(output) or _is_stdout(telemetry))
+    aside = _is_stdout(output) or _is_stdout(telemetry)
+    show_rows(rows, paths, seconds, as_json=as_json, aside=aside)
 
 
 def set_alarm(time_limit_s: float | None) -> None:

@@ -17,15 +17,12 @@ if TYPE_CHECKING:
     from groute_py.results.result import Result
 
 
-def rows_of(
-    facts: Facts, result: Result, seconds: dict[str, float], times: list[float]
-) -> dict[str, Any]:
+def rows_of(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
     """The answer by name, as JSON shows it.
 
     Args:
         facts: of the graph.
         result: of the last solve.
-        seconds: by phase.
         times: seconds of each solve.
     """
     reached = result.distances[result.reached]
@@ -37,7 +34,6 @@ def rows_of(
         "reached": len(reached),
         "greatest_distance": reached.max().item(),
         "sum_of_distances": _total(reached),
-        "seconds": seconds,
         "statistics": {k: v for k, v in result.statistics.items() if k != "seconds"},
     }
     if result.reverse:
@@ -59,13 +55,19 @@ def _total(distances: NDArray[Any]) -> float | None:
 
 
 def show_rows(
-    rows: dict[str, Any], paths: list[dict[str, Any]], *, as_json: bool, aside: bool
+    rows: dict[str, Any],
+    paths: list[dict[str, Any]],
+    seconds: dict[str, float],
+    *,
+    as_json: bool,
+    aside: bool,
 ) -> None:
-    """Print the answer and the paths to targets; with ``aside`` on stderr."""
+    """Print the answer, the paths to targets and the time; with ``aside`` on stderr."""
     if as_json:
-        show.answer(rows | ({"paths": paths} if paths else {}), as_json=True, aside=aside)
+        rows |= {"paths": paths} if paths else {}
+        show.timed_answer(rows, seconds, as_json=True, aside=aside)
         return
-    figures, seconds = rows.pop("statistics"), rows.pop("seconds")
+    figures = rows.pop("statistics")
     ranks, arcs = figures["ranks"], max(rows["arcs"], 1)
     window = f", Δ {figures['delta']}" if figures["delta"] else ""
     rows["method"] = f"{figures['algorithm']}{window} ({figures['choice']})"
@@ -84,8 +86,7 @@ def show_rows(
         rows["solve_median"] = f"{1e3 * trials['median']:.2f} ms of {len(trials['solve_seconds'])}"
     for gpu, means in rows.pop("telemetry", {}).items():
         rows[gpu] = ", ".join(f"{name.replace('_', ' ')} {means[name]:,.6g}" for name in means)
-    rows["time"] = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
-    show.answer(rows, as_json=False, aside=aside)
+    show.timed_answer(rows, seconds, as_json=False, aside=aside)
     word = "from" if "reverse" in rows else "to"
     for found in paths:
         for line in _path_text(found, word):

@@ -17,6 +17,7 @@ from groute_py.cli.options import (
     json_option,
     undirected_option,
 )
+from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
@@ -65,7 +66,8 @@ def verify(
                 columns=columns,
             )
         bounds = [b for b in (cutoff, saved.statistics.get("bound")) if b is not None]
-        certify(whole, saved, cutoff=min(bounds, default=None), hops=hops)
+        with phase("verify"):
+            certify(whole, saved, cutoff=min(bounds, default=None), hops=hops)
         rows: dict[str, Any] = {
             "verified": True,
             "graph": whole.name,

@@ -49,6 +49,16 @@ class NearestKeywords(TypedDict, total=False):
     mode: str
 
 
+class IsochroneKeywords(TypedDict, total=False):
+    """Of `groute_py.isochrone`."""
+
+    device: str
+    partition: str
+    reverse: bool
+    time_limit_s: float | None
+    mode: str
+
+
 class ApspKeywords(TypedDict, total=False):
     """Of `groute_py.apsp`."""
 

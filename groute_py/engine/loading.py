@@ -31,6 +31,7 @@ from groute_py.partition.base import Partition
 from groute_py.partition.order import Order
 from groute_py.partition.quality import Quality, cost_of, imbalance_of, quality_of
 from groute_py.partition.share import Share, share_of
+from groute_py.system import clock
 from groute_py.system.environment import local_rank
 
 
@@ -164,10 +165,11 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
     numbering = supply.numbering() if channel.rank == 0 else None
     if options.hops:
         facts = counting_hops(facts)
-    kind, preparation = _prepared(supply, options, facts, channel, watch)
-    plan, device = _planned(options, facts, kind, preparation, channel)
-    mode = plan_mode(channel, device, plan.method, plan.facts, options.mode)
-    _refuse_what_cannot_fit(plan, mode, device, channel)
+    with clock.phase("device"):
+        kind, preparation = _prepared(supply, options, facts, channel, watch)
+        plan, device = _planned(options, facts, kind, preparation, channel)
+        mode = plan_mode(channel, device, plan.method, plan.facts, options.mode)
+        _refuse_what_cannot_fit(plan, mode, device, channel)
     with watch.phase("spread"):
         cut = _receive(supply, channel, plan, preparation.hierarchy)
     return LoadedGraph(channel, device, plan, mode, cut, numbering, watch)

@@ -26,6 +26,9 @@ ONE_SOURCE = ("sssp", "open")
 NEAREST_TOO = (*EVERYWHERE, "nearest")
 """The functions that take what `groute_py.nearest` takes."""
 
+REACH_TOO = (*NEAREST_TOO, "isochrone")
+"""The functions that take what `groute_py.isochrone` takes."""
+
 
 def _check_algorithm(name: Any) -> None:
     if isinstance(name, str) and name == "auto":
@@ -86,14 +89,14 @@ class Options:
         details="A GPU that is full or reserved by another process is an error",
         choices=("auto", "cpu", "cuda"),
         per_rank=True,
-        of=(*NEAREST_TOO, "query"),
+        of=(*REACH_TOO, "query"),
     )
     partition: str = option(
         "arcs",
         "What the parts of all ranks have equally many of; first gives everything to rank 0.",
         details="Methods that are not distributed have everything on rank 0",
         choices=("arcs", "vertices", "first"),
-        of=NEAREST_TOO,
+        of=REACH_TOO,
     )
     predecessors: bool = option(
         True,
@@ -107,7 +110,7 @@ class Options:
         details="Every path, and every `predecessor`, then is of the way to the source: the vertex "
         "that comes next",
         in_python="See [below](#distances-to-a-vertex)",
-        of=(*EVERYWHERE, "query"),
+        of=(*EVERYWHERE, "isochrone", "query"),
     )
     cutoff: float | None = option(
         None,
@@ -131,7 +134,7 @@ class Options:
         metavar="SECONDS",
         per_rank=True,
         check=_check_time_limit,
-        of=NEAREST_TOO,
+        of=REACH_TOO,
     )
     mode: str = option(
         "auto",
@@ -142,7 +145,7 @@ class Options:
         "[modes](architecture.md#exchange-four-modes)",
         in_python="See [modes](architecture.md#exchange-four-modes)",
         choices=("auto", "fused", "rounds"),
-        of=NEAREST_TOO,
+        of=REACH_TOO,
     )
     order: str = option(
         "auto",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groute_py.device.base import Counters
+from groute_py.system import clock
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Statistics:
 
 
 class Stopwatch:
-    """Sums wall time by phase.
+    """Sums wall time by phase, here and in the clock that runs, if any.
 
     >>> watch = Stopwatch()
     >>> with watch.phase("solve"):
@@ -116,6 +117,7 @@ class Stopwatch:
         """Add the time of the block to phase ``name``."""
         start = time.perf_counter()
         try:
-            yield
+            with clock.phase(name):
+                yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start

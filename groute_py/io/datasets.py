@@ -11,20 +11,13 @@ pooch does the rest, but does not go on with a download that broke off.
 
 from __future__ import annotations
 
-import http
-import http.client
-import os
-import urllib.error
-import urllib.request
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
 from groute_py.errors import InputError, RunError, quote
 from groute_py.io.cache_folder import cache_folder
 from groute_py.io.optional_libraries import library
-from groute_py.system.file_lock import FileLock, LockedError
 from groute_py.system.own_files import open_believed, open_draft
 from groute_py.system.settings import settings
 
@@ -50,9 +43,6 @@ URLS = {
 SHA256 = {"dimacs:NY": "7b2446c7ffe6179efbc42af6812448e8cb782f12968ca2bb1d50d979343056d4"}
 GZIP = b"\x1f\x8b"
 """What every file begins with."""
-
-TIMEOUT_S = 60
-CHUNK = 1 << 16
 
 Progress = Callable[[int, int], None]
 
@@ -87,8 +77,10 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
     pooch = library("pooch", f"downloading {name}")
     pooch.utils.get_logger().setLevel("WARNING")
 
-    def download(url: str, target: str, _pooch: object) -> None:
-        _download(url, part, progress)
+    def retrieve(url: str, target: str, _pooch: object) -> None:
+        from groute_py.io.download import download  # which loads all that speaks HTTP
+
+        download(url, part, progress)
         if not _is_gzip(part):
             part.unlink()
             raise OSError(f"{url} answered with something else than a gzip file")
@@ -100,10 +92,10 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
             known_hash=SHA256.get(name),
             fname=file,
             path=folder,
-            downloader=download,
+            downloader=retrieve,
         )
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        # urllib's errors are OSErrors; pooch's ValueError says that the digest is another one
+    except (OSError, ValueError) as error:
+        # pooch's ValueError says that the digest is another one
         raise RunError(f"{name} could not be downloaded: {error}; try again to go on") from error
     return Path(found)
 
@@ -132,48 +124,3 @@ def _is_there(file: Path, opened: Callable[[Path], BinaryIO]) -> bool:
 def _is_gzip(file: Path) -> bool:
     with open_believed(file) as opened:
         return opened.read(len(GZIP)) == GZIP
-
-
-def _download(url: str, part: Path, progress: Progress | None) -> None:
-    """Fetch a file, or the rest of it where `part` has the beginning."""
-    try:
-        lock = FileLock(part)
-    except LockedError:
-        raise OSError("another process is downloading it") from None
-    with closing(lock), open(os.dup(lock.descriptor), "r+b") as file:
-        there = file.seek(0, os.SEEK_END)
-        request = urllib.request.Request(url, headers={"Range": f"bytes={there}-"} if there else {})
-        try:
-            response = urllib.request.urlopen(request, timeout=TIMEOUT_S)
-        except urllib.error.HTTPError as error:
-            if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-                _empty(file)  # not what the server has, or all of it: once more from the start
-            raise
-        with response:
-            if response.status != http.HTTPStatus.PARTIAL_CONTENT:
-                _empty(file)
-                there = 0
-            length = response.headers.get("Content-Length")
-            total = there + int(length) if length else 0
-            _copy(response, file, there, total, progress)
-
-
-def _empty(file: BinaryIO) -> None:
-    file.seek(0)
-    file.truncate()
-
-
-def _copy(
-    response: http.client.HTTPResponse,
-    file: BinaryIO,
-    there: int,
-    total: int,
-    progress: Progress | None,
-) -> None:
-    while chunk := response.read(CHUNK):
-        file.write(chunk)
-        there += len(chunk)
-        if progress:
-            progress(there, max(total, there))
-    if there < total:
-        raise OSError(f"the connection ended at byte {there:,} of {total:,}")

@@ -1,4 +1,4 @@
-"""Libraries that only some files need; they come with ``pip install groute-py[formats]``."""
+"""Libraries that only some files or pictures need; they come with extras of ``groute-py``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 from groute_py.errors import SetupError
 
 
-def library(name: str, what: str) -> Any:
+def library(name: str, what: str, extra: str = "formats") -> Any:
     """Import an optional library.
 
     Args:
         name: the module.
         what: what it is needed for, as in "reading Parquet".
+        extra: the extra of groute-py that it comes with.
 
     Raises:
         SetupError: it is not installed; the message says how to install it.
@@ -22,7 +23,7 @@ def library(name: str, what: str) -> Any:
         return import_module(name)
     except ImportError as error:
         package = name.split(".")[0] if not name.startswith("backports.") else name
-        hint = f"pip install {package}, or groute-py[formats]"
+        hint = f"pip install {package}, or groute-py[{extra}]"
         raise SetupError(f"{what} needs {package}, which is not installed: {hint}") from error
 
 

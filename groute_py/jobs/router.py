@@ -130,4 +130,4 @@ class Router:
             for place, path in zip(part.places.tolist(), part.paths or (), strict=False):
                 paths[place] = path[::-1] if self._request.reverse else path
         asked = paths if paths[0] is not None else None
-        return Routes(pairs, distances, asked, statistics, self._graph.numbering)
+        return Routes(pairs, distances, asked, statistics, self._graph.numbering, self._graph)

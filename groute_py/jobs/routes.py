@@ -12,8 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
+from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.jobs.forms import check_table
+from groute_py.jobs.maps.geojson import SUFFIX
+from groute_py.jobs.places import Coordinates, places_of
 from groute_py.results.result import reached_in
 from groute_py.results.tables import Column, Part, of_distances, write_table
 
@@ -32,6 +36,7 @@ class Routes:
             there is none. None if they were not asked for.
         statistics: how they were computed: ``device``, ``sources`` (how many), ``seconds``.
         numbering: between vertices and the ids of the graph's file.
+        graph: that was solved; with ``reverse=True`` its arcs are turned round.
     """
 
     pairs: NDArray[np.int64]
@@ -39,26 +44,43 @@ class Routes:
     paths: list[NDArray[np.int64]] | None
     statistics: dict[str, Any] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
+    graph: Graph | None = field(default=None, repr=False)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
         """bool, shape (k,): which pairs have a path."""
         return reached_in(self.distances)
 
-    def save(self, path: str | Path) -> None:
-        """Write a table in the file's ids, ``.csv`` or ``.parquet``; it is complete or absent.
+    def save(
+        self, path: str | Path, coordinates: Coordinates = None, *, planar: bool = False
+    ) -> None:
+        """Write the routes, in the file's ids; the file is complete or absent.
 
-        Its columns are ``source``, ``target``, ``distance`` and, if there are paths, ``path``: the
-        ids of its vertices as a JSON list.
+        ``.csv`` and ``.parquet`` are tables with the columns ``source``, ``target``, ``distance``
+        and, if there are paths, ``path``: the ids of its vertices as a JSON list. ``.geojson`` has
+        a line through the vertices of each path, with the properties ``source``, ``target`` and
+        ``distance``; without a path both distance and geometry are null.
+
+        Args:
+            path: of the file.
+            coordinates, planar: of the vertices, as for `groute_py.snap`; of ``.geojson`` only.
 
         Raises:
-            InputError: unknown suffix, or no file can be written there.
+            InputError: unknown suffix, or no file can be written there; or for ``.geojson`` there
+                are no paths, or no coordinates.
             RunError: the disk is full, or fails.
             SetupError: the form needs a library that is not installed.
         """
         target = file_path("path", path)
-        check_table(target)
-        write_table(target, self._parts())
+        check_table(target, (SUFFIX,))
+        if target.suffix != SUFFIX:
+            write_table(target, self._parts())
+            return
+        from groute_py.jobs.maps.route_lines import write_lines
+
+        if self.paths is None or self.graph is None:
+            raise InputError(f"{target}: lines need paths; solve with paths=True")
+        write_lines(self, target, places_of(self.graph, coordinates, planar=planar))
 
     def _parts(self) -> Iterator[Part]:
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):

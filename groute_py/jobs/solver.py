@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.centrality.choices import Choices
-from groute_py.centrality.measuring import Measuring
-from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.option import options_of
@@ -21,13 +16,17 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import InputError, TimeLimitError, everywhere
+from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.jobs.deadline import deadline_in, until
+from groute_py.jobs.centrality_solver import CentralitySolver
+from groute_py.jobs.deadline import until
 from groute_py.jobs.facilities import NearestFacilities
+from groute_py.jobs.isochrone import Given, as_limits, solve_isochrone
+from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.matrix import Matrix, solve_matrix
 from groute_py.jobs.nearest import check_k, solve_nearest
+from groute_py.jobs.places import has_places, places_of
 from groute_py.jobs.route import Pairs, as_pairs
 from groute_py.jobs.router import Router
 from groute_py.jobs.routes import Routes
@@ -37,10 +36,8 @@ from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
 from groute_py.results.result import Result
 
-Vertices = Sequence[int] | NDArray[Any] | None
 
-
-class Solver(SourceSolver):
+class Solver(CentralitySolver):
     """A graph that stays loaded on all ranks, as `groute_py.open` returns it.
 
     With several ranks all of them open it, call its methods and close it together: it and they are
@@ -63,9 +60,7 @@ class Solver(SourceSolver):
 
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         super().__init__(supply, channel, options)
-        self._supply, self._options = supply, options
         self._given = None if options.reverse else supply
-        self._whole: Graph | None = None
         self._hop_solver: SourceSolver | None = None
         self._router: Router | None = None
 
@@ -178,49 +173,43 @@ class Solver(SourceSolver):
                 self._router = Router(self._channel, graph, request)
             return self._router.solve(found, paths=paths, deadline=self._deadline())
 
-    def closeness(self, sources: Vertices = None, *, normalized: bool = False) -> Scores | None:
-        """See `groute_py.centrality.closeness`."""
-        with self._measuring("closeness", sources) as measuring:
-            return measuring.closeness(normalized=normalized)
+    def isochrone(
+        self,
+        sources: Sequence[int] | NDArray[Any],
+        limits: Sequence[float] | float,
+        *,
+        each: bool = False,
+        planar: bool = False,
+    ) -> Isochrones | None:
+        """What lies within limits of some sources; see `groute_py.isochrone`.
 
-    def harmonic(self, sources: Vertices = None, *, normalized: bool = False) -> Scores | None:
-        """See `groute_py.centrality.harmonic`."""
-        with self._measuring("harmonic", sources) as measuring:
-            return measuring.harmonic(normalized=normalized)
+        Coordinates are those of the file that the solver was opened with, or the graph's own.
 
-    def eccentricity(self, sources: Vertices = None) -> Scores | None:
-        """See `groute_py.centrality.eccentricity`."""
-        with self._measuring("eccentricity", sources) as measuring:
-            return measuring.eccentricity()
+        Raises:
+            InputError: a source is not a vertex, or a weight is negative.
+            TimeLimitError, RunError: as for `apsp`.
+        """
 
-    def diameter(self, sources: Vertices = None) -> Any:
-        """See `groute_py.centrality.diameter`."""
-        with self._measuring("diameter", sources) as measuring:
-            return measuring.diameter()
+        def load() -> Given:
+            graph, path, places = self._own_graph(), self._options.coordinates, None
+            if planar or has_places(graph, path):
+                places = places_of(graph, path, planar=planar)
+            return graph, as_vertices(sources), places
 
-    def radius(self, sources: Vertices = None) -> Any:
-        """See `groute_py.centrality.radius`."""
-        with self._measuring("radius", sources) as measuring:
-            return measuring.radius()
-
-    def mean(self, sources: Vertices = None) -> float | None:
-        """See `groute_py.centrality.mean`."""
-        with self._measuring("mean", sources) as measuring:
-            return measuring.mean()
-
-    def betweenness(
-        self, sources: Vertices = None, *, normalized: bool = False, endpoints: bool = False
-    ) -> Scores | None:
-        """See `groute_py.centrality.betweenness`; an error with ``reverse``."""
-        with self._measuring("betweenness", sources, one_way=True) as measuring:
-            return measuring.betweenness(normalized=normalized, endpoints=endpoints)
-
-    def edge_betweenness(
-        self, sources: Vertices = None, *, normalized: bool = False
-    ) -> ArcScores | None:
-        """See `groute_py.centrality.edge_betweenness`; an error with ``reverse``."""
-        with self._measuring("edge_betweenness", sources, one_way=True) as measuring:
-            return measuring.edge_betweenness(normalized=normalized)
+        taken = [entry.name for entry, _ in options_of(Options, "isochrone")]
+        options = Options(**{name: getattr(self._options, name) for name in taken})
+        with self.alone():
+            with collective(self._channel):
+                wanted = as_limits(limits)
+            self._begin("isochrone", each=each, limits=wanted)
+            return solve_isochrone(
+                self._channel,
+                load,
+                wanted,
+                options,
+                each=each,
+                is_reversed=self._options.reverse,
+            )
 
     def with_weights(self, weights: Any) -> Solver:
         """A solver of the same vertices and arcs with other weights; collective.
@@ -299,54 +288,9 @@ class Solver(SourceSolver):
         same = {name: getattr(self._options, name) for name in taken}
         return SourceSolver(unit, self._channel, Options(**same, algorithm="bfs", hops=True))
 
-    @contextmanager
-    def _measuring(
-        self, method: str, sources: Vertices, *, one_way: bool = False
-    ) -> Iterator[Measuring]:
-        """For a centrality, which the block asks for."""
-        with self.alone(), self.turned_back():
-            self._begin(method)
-            if one_way and self._options.reverse:
-                raise everywhere(
-                    InputError(f"{method} is of paths in both directions; open without reverse")
-                )
-
-            def load() -> tuple[Graph, NDArray[np.int64] | None]:
-                return self._own_graph(), None if sources is None else as_vertices(sources)
-
-            choices = Choices(weighted=not self._options.hops, device=self._options.device)
-            yield Measuring(self._channel, load, choices, self._clock())
-
-    def _begin(self, method: str, **asked: bool) -> None:
-        refuse_difference(self._channel, {"method": method, **asked})
-        if self._options.cutoff is not None:
-            raise everywhere(
-                InputError(f"cutoff: for sssp and nearest, not for {method}; open without it")
-            )
-
-    def _own_graph(self) -> Graph:
-        """The whole graph on rank 0, with weights of 1 where arcs are counted."""
-        if self._whole is None:
-            graph = self._supply.graph()
-            self._whole = graph.with_unit_weights() if self._options.hops else graph.to_host()
-        return self._whole
-
     def _request(self, **choices: Any) -> Request:
         """Of which the graph is turned round already where it is to be."""
         return Request(device=self._options.device, **choices)
 
-    def _deadline(self) -> float:
-        return deadline_in(self._options.time_limit_s)
-
     def _watch(self) -> Progress | None:
         return until(self._channel, self._deadline())
-
-    def _clock(self) -> Progress:
-        """What ends a job of this rank at the deadline, between two of its sources."""
-        deadline = self._deadline()
-
-        def clock(done: int, total: int) -> None:
-            if time.monotonic() > deadline:
-                raise TimeLimitError(f"the time limit passed with {done:,} of {total:,} sources")
-
-        return clock

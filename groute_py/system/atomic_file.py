@@ -68,11 +68,22 @@ def _new_file(draft: Path) -> BinaryIO:
 
 
 def _give_name(file: BinaryIO, draft: Path) -> None:
-    """Give a file the name of the draft, if it has none."""
+    """Give a file the name of the draft, if it has none.
+
+    Some systems have files without a name, but let nobody link them: then the draft is a copy.
+    """
     descriptor = file.fileno()
-    if os.fstat(descriptor).st_nlink == 0:
+    status = os.fstat(descriptor)
+    if status.st_nlink > 0:
+        return
+    try:
         # with a descriptor of a folder Python follows the link, as it has to
         os.link(OWN_FILES / str(descriptor), draft, src_dir_fd=descriptor, follow_symlinks=True)
+    except OSError:
+        with open(draft, "xb") as copy:
+            file.seek(0)
+            shutil.copyfileobj(file, copy)
+            os.fchmod(copy.fileno(), stat.S_IMODE(status.st_mode))
 
 
 def put(draft: Path, path: Path) -> None:

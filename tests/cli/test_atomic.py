@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -36,6 +37,20 @@ def test_the_mode_stays(tmp_path: Path) -> None:
     (tmp_path / "g.gr").touch(mode=0o600)
     write_graph(GRAPH, tmp_path / "g.gr")
     assert stat.S_IMODE((tmp_path / "g.gr").stat().st_mode) == 0o600
+
+
+def test_a_system_that_links_no_file_without_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    (tmp_path / "g.gr").touch(mode=0o640)
+    write_graph(GRAPH, tmp_path / "g.gr")
+    assert read_graph(tmp_path / "g.gr", cache=False).arc_count == 1
+    assert stat.S_IMODE((tmp_path / "g.gr").stat().st_mode) == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["g.gr"]
 
 
 def test_a_pipe(tmp_path: Path) -> None:

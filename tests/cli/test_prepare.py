@@ -64,7 +64,7 @@ class TestCommand:
         assert found["core"] == whole.hierarchy.core_count
         assert found["arcs_upward"] == whole.hierarchy.arc_count
         assert (found["method"], found["device"]) == ("contraction", "cpu")
-        assert {"read", "contract", "write", "total"} == set(found["seconds"])
+        assert {"read", "contract", "write", "total"} <= set(found["seconds"])
         shown = run_command(*words).stdout
         assert "arcs a vertex, and it stayed sparse" in shown
         assert names(tmp_path) == ["there", "town.prepared"]

@@ -26,6 +26,7 @@ COMMAND = "python tests/repository/option_tables.py"
 
 OTHERS: dict[str, type] = {
     "nearest": Options,
+    "isochrone": Options,
     "apsp": Request,
     "matrix": Request,
     "route": Request,
@@ -128,12 +129,13 @@ MAKERS: dict[str, dict[str, Callable[[str], str]]] = {
     "docs/command-line.md": {
         "sssp": command_table,
         "apsp": command_table,
-        **dict.fromkeys(("bfs", "matrix", "nearest", "route", "query"), names_line),
+        **dict.fromkeys(("bfs", "matrix", "nearest", "isochrone", "route", "query"), names_line),
     },
     "docs/python.md": {
         **dict.fromkeys(("open", "apsp"), python_table),
         **dict.fromkeys(("matrix", "nearest", "route"), keywords_line),
     },
+    "docs/reach.md": {"isochrone": keywords_line},
 }
 """What each document has between the comments of a command or function."""
 

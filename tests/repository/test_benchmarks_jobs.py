@@ -67,7 +67,7 @@ def test_a_wrong_answer(run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_goes_with_it(run: Bench) -> None:
-    for more in (("--both",), ("--many",), ("--centrality",)):
+    for more, says in ((("--both",), "goes with --device"), (("--many",), "exclude each other")):
         done, _ = run(more=more)
         assert done.exit_code == 2
-        assert "goes with --device" in done.output
+        assert says in done.output

@@ -23,6 +23,12 @@ SAYS = {
         "its least costs are those of the nearest depots: True",
         "from 20100 to 20105 over 16 vertices, 30,777",
     ],
+    "within_reach.py": [
+        "vertex 1815 is 22.4 m from its depot",
+        "748 vertices are within 30,000 of a depot",
+        "the last area has 2 polygons, with 184 holes",
+        "the map has",
+    ],
     "many_sources.py": ["the most central of 8 is vertex 20100"],
 }
 ARGUMENTS = {"road_path.py": ["100x100"]}
@@ -154,6 +160,7 @@ TUTORIALS = [
     "docs/from-scipy.md",
     "docs/from-networkx.md",
     "docs/from-cugraph.md",
+    "docs/reach.md",
 ]
 
 

@@ -10,6 +10,7 @@ import importlib, pkgutil, sys
 from groute_py import generate, sssp
 from groute_py.engine import loading
 from groute_py.kernels import cpu
+from groute_py.kernels.cpu.kernel import Kernel
 
 names = [f"{cpu.__name__}.{module.name}" for module in pkgutil.iter_modules(cpu.__path__)]
 modules = [importlib.import_module(name) for name in names]
@@ -18,7 +19,7 @@ choose, beforehand = loading.choose, set()
 
 def compiled():
     found = [value for module in modules for value in vars(module).values()]
-    kernels = [value for value in found if hasattr(value, "signatures")]
+    kernels = [value for value in found if isinstance(value, Kernel)]
     return {(kernel.__name__, str(kind)) for kernel in kernels for kind in kernel.signatures}
 
 

@@ -22,6 +22,7 @@ from groute_py.errors import FormatError
 from groute_py.graph.builder import INT32, INT64, Arcs
 from groute_py.graph.csr import Graph
 from groute_py.io.text.lines import Progress, lines_within, shown, whole_lines
+from groute_py.kernels.cpu.kernel import load_compiler
 from groute_py.kernels.cpu.scan import NO_LETTER, kinds_of, scan_arcs
 from groute_py.system.memory_limits import check_vertex_count
 from groute_py.system.threads import thread_count
@@ -96,6 +97,7 @@ class ArcLines:
         under_way: deque[tuple[bytes, Future[_Scanned]]] = deque()
         with ThreadPoolExecutor(threads + 1) as pool:
             coming = pool.submit(next, blocks, None)
+            load_compiler()  # while the file is decompressed
             while (block := coming.result()) is not None:
                 coming = pool.submit(next, blocks, None)
                 text, done = block

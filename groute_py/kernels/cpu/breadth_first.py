@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import BUCKETS, HEAD, NEAR_COUNT, RELAXATIONS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     offsets: Any,
     heads: Any,

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
+from groute_py.kernels.cpu.kernel import kernel
 
 CURSORS = 2
 """The shift with which `count_arcs` prepares the offsets for `place_arcs`."""
@@ -78,7 +78,7 @@ def rows_from_arcs(
     return offsets, placed_heads, placed_weights
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_sorted(tails: NDArray[Any]) -> bool:
     """Whether no tail is less than the one before it; stops at the first that is."""
     for arc in range(1, len(tails)):  # noqa: SIM110 (a plain loop is what Numba compiles best)
@@ -87,7 +87,7 @@ def is_sorted(tails: NDArray[Any]) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_arcs(
     tails: NDArray[Any], rows: tuple[int, int], offsets: NDArray[Any], shift: int
 ) -> int:
@@ -109,7 +109,7 @@ def count_arcs(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_arcs(
     tails: NDArray[Any],
     heads: NDArray[Any],

@@ -6,10 +6,11 @@ import heapq
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def improvable_arc(
     rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any, cutoff: Any
 ) -> Any:
@@ -26,7 +27,7 @@ def improvable_arc(
     return -1, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_tight(base: Any, weight: Any, reach: Any) -> Any:
     """The arc gives its head just its distance. A sum that has wrapped gives none."""
     if (weight > 0 and reach < base) or (weight < 0 and reach > base):
@@ -34,7 +35,7 @@ def is_tight(base: Any, weight: Any, reach: Any) -> Any:
     return base + weight == reach
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lead_from_nearer(
     rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, led: Any
 ) -> None:
@@ -47,7 +48,7 @@ def lead_from_nearer(
                 led[heads[arc]] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) -> Any:
     """bool, shape (n,): the vertices that tight arcs lead to from the source."""
     count = len(offsets) - 1
@@ -65,7 +66,7 @@ def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) 
     return seen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lengths_along(
     offsets: Any, heads: Any, weights: Any, distances: Any, source: Any, steps: Any, absolute: Any
 ) -> None:
@@ -92,7 +93,7 @@ def lengths_along(
                 size += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tight_parents(
     rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, parents: Any, tight: Any
 ) -> None:
@@ -104,7 +105,7 @@ def tight_parents(
                 tight[head] = is_tight(distances[tail], weights[arc], distances[head])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_rooted(parents: Any, source: Any) -> Any:
     """bool, shape (n,): whose chain of predecessors ends at the source."""
     unknown, good, bad = 0, 1, 2
@@ -124,7 +125,7 @@ def is_rooted(parents: Any, source: Any) -> Any:
     return state == good
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dijkstra(offsets: Any, heads: Any, weights: Any, source: Any, distances: Any) -> None:
     """Dijkstra with a binary heap whose stale entries are skipped; fills ``distances``."""
     distances[source] = 0

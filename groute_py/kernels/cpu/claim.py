@@ -13,21 +13,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import DIRTY, NEAR
 
 CLAIM_HEAD, CLAIMED_COUNT, CLAIM_DIRTY, CLAIM_CURSORS = range(4)
 """Places in the cursor array, int64."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_tight(base: Any, weight: Any, known: Any, nothing: Any) -> bool:
     """To a head that is reached: a sum may be the very number that stands for one that is not."""
     return bool(known != nothing and base + weight == known)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def claim_rising(
     offsets: Any,
     heads: Any,
@@ -62,7 +62,7 @@ def claim_rising(
     return level
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def queue_claimed(parents: Any, source: Any, claimed: Any, flags: Any, at: Any) -> None:
     """Queue every claimed owned vertex, and the source (local number, or −1)."""
     for vertex in range(len(claimed)):
@@ -72,7 +72,7 @@ def queue_claimed(parents: Any, source: Any, claimed: Any, flags: Any, at: Any) 
             at[CLAIMED_COUNT] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def claim_onward(
     offsets: Any,
     heads: Any,
@@ -115,7 +115,7 @@ def claim_onward(
                 at[CLAIM_DIRTY] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_claims(
     vertices: Any,
     values: Any,

@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 MOST_NEIGHBOURS = 64
 """Vertices with more of them do not leave."""
@@ -35,7 +36,7 @@ OUTWARD, INWARD, UNFIT = 1, 2, 4
 """Of a shortcut: from the first neighbour to the second; back; either does not fit in the type."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keys_of(
     rows: Any,
     both: bool,
@@ -74,7 +75,7 @@ def keys_of(
         keys[vertex] = (np.uint64(score) << np.uint64(32)) | hash_of(vertices[vertex])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_of(vertex: Any) -> Any:
     """A number of 32 bits, another one for every vertex."""
     mask = np.uint64(0xFFFFFFFF)
@@ -84,7 +85,7 @@ def hash_of(vertex: Any) -> Any:
     return value ^ (value >> np.uint64(13))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_leaving(offsets: Any, neighbours: Any, keys: Any, part: Any, leaves: Any) -> int:
     """Mark the vertices of a range whose key is below the keys of all neighbours.
 
@@ -104,7 +105,7 @@ def choose_leaving(offsets: Any, neighbours: Any, keys: Any, part: Any, leaves: 
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pairs_that_need(
     rows: Any, around: Any, both: bool, nothing: Any, vertex: Any, reach: Any, needed: Any
 ) -> int:
@@ -160,7 +161,7 @@ def pairs_that_need(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(around: Any, weights: Any, nothing: Any, tail: Any, reach: Any) -> None:
     """Write the weights of a row to where its neighbours are looked for."""
     for place in range(around[0][tail], around[0][tail + 1]):
@@ -168,14 +169,14 @@ def spread(around: Any, weights: Any, nothing: Any, tail: Any, reach: Any) -> No
             reach[around[1][place]] = np.uint64(weights[place])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather_up(around: Any, tail: Any, reach: Any) -> None:
     """Undo `spread`."""
     for place in range(around[0][tail], around[0][tail + 1]):
         reach[around[1][place]] = FAR
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def has_witness(
     ends: Any,
     nothing: Any,
@@ -209,7 +210,7 @@ def has_witness(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def has_witness_in_long_rows(
     ends: Any, nothing: Any, tail: Any, head: Any, vertex: Any, total: Any
 ) -> bool:
@@ -238,7 +239,7 @@ def has_witness_in_long_rows(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_of(neighbours: Any, first: Any, last: Any, wanted: Any) -> Any:
     """Where a row has a neighbour, or -1."""
     end = last
@@ -251,7 +252,7 @@ def place_of(neighbours: Any, first: Any, last: Any, wanted: Any) -> Any:
     return first if first < end and neighbours[first] == wanted else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_shortcuts(
     rows: Any,
     kept: Any,
@@ -311,7 +312,7 @@ def make_shortcuts(
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deepen(offsets: Any, neighbours: Any, leaves: Any, depths: Any, part: Any, deeper: Any) -> None:
     """The depth of what stays: beyond that of every neighbour that leaves."""
     for vertex in range(part[0], part[1]):

@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from groute_py.kernels.cpu.contraction import LONG, gather_up, place_of, spread
+from groute_py.kernels.cpu.kernel import kernel
 
 SHORT = 32
 """Rows up to so many shortcuts are sorted by insertion."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_kept(offsets: Any, neighbours: Any, leaves: Any, part: Any, counts: Any) -> None:
     """Count the neighbours that stay of the vertices that stay; those of others count nothing."""
     for vertex in range(part[0], part[1]):
@@ -28,7 +28,7 @@ def count_kept(offsets: Any, neighbours: Any, leaves: Any, part: Any, counts: An
         counts[vertex] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_rows(rows: Any, leaves: Any, part: Any, kept: Any) -> None:
     """Fill the rows that `count_kept` has counted."""
     offsets, neighbours, out, into = rows
@@ -43,14 +43,14 @@ def keep_rows(rows: Any, leaves: Any, part: Any, kept: Any) -> None:
                 at += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_tails(tails: Any, part: Any, counts: Any) -> None:
     """Add to the shortcuts of each vertex those of a range."""
     for place in range(part[0], part[1]):
         counts[tails[place]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_shortcuts(shortcuts: Any, part: Any, cursors: Any, placed: Any) -> None:
     """Write the shortcuts of a range to the rows of their tails.
 
@@ -68,7 +68,7 @@ def place_shortcuts(shortcuts: Any, part: Any, cursors: Any, placed: Any) -> Non
         placed[1][at], placed[2][at] = out[place], into[place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_shortcuts(kept: Any, starts: Any, placed: Any, part: Any, left: Any, counts: Any) -> None:
     """Sort the shortcuts of each row, keep the lightest of each head, and count the neighbours.
 
@@ -102,7 +102,7 @@ def merge_shortcuts(kept: Any, starts: Any, placed: Any, part: Any, left: Any, c
         counts[vertex] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_row(heads: Any, out: Any, into: Any, first: Any, last: Any) -> None:
     """Sort the shortcuts of a row by head, in place."""
     if last - first > SHORT:
@@ -119,7 +119,7 @@ def sort_row(heads: Any, out: Any, into: Any, first: Any, last: Any) -> None:
         heads[at], out[at], into[at] = head, there, here
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_rows(
     kept: Any, starts: Any, placed: Any, left: Any, staying: Any, new: Any, part: Any, rows: Any
 ) -> None:
@@ -154,7 +154,7 @@ def fill_rows(
             at += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prune(
     rows: Any, both: bool, nothing: Any, part: Any, reach: Any, out: Any, into: Any, counts: Any
 ) -> None:
@@ -202,7 +202,7 @@ def prune(
             gather_up(rows, tail, reach[1])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def path_stands_in(
     rows: Any, ends: Any, nothing: Any, tail: Any, head: Any, weight: Any, reach: Any
 ) -> bool:
@@ -234,14 +234,14 @@ def path_stands_in(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stand_in(before: Any, after: Any, weight: Any) -> Any:
     """Whether two arcs stand in for one of this weight."""
     total = before + after
     return total < weight or (total == weight and before > 0 and after > 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compact(rows: Any, out: Any, into: Any, nothing: Any, part: Any, pruned: Any) -> None:
     """Fill the rows that `prune` has counted.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import does_not_fit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any) -> Any:
     """The tail and arc that reach each vertex best, where no worse than its distance.
 
@@ -36,7 +36,7 @@ def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: A
     return tails, arcs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def starts(tails: Any) -> Any:
     """One vertex of each cycle of the map vertex → tail."""
     seen = np.zeros(len(tails), np.int64)

@@ -13,17 +13,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from groute_py.kernels.cpu.fixed_point import UNITS, add_at, fixed, plus
 from groute_py.kernels.cpu.heap import rise, sink
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.sums import reach_of
 
 LEVEL, OVERFLOWED = 1, 2
 """Bits of what `settle` met: an arc between vertices at one distance; a sum that is too great."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     offsets: Any, heads: Any, source: Any, nothing: Any, distances: Any, order: Any, paths: Any
 ) -> Any:
@@ -54,7 +54,7 @@ def search(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle(
     offsets: Any,
     heads: Any,
@@ -112,14 +112,14 @@ def settle(
     return done, met
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_tight(near: Any, weight: Any, far: Any, nothing: Any) -> Any:
     """Whether an arc lies on a shortest path: the distances of its ends differ by its weight."""
     reach = reach_of(near, weight, nothing)
     return reach != nothing and reach == far
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order_tight(
     offsets: Any,
     heads: Any,
@@ -166,7 +166,7 @@ def order_tight(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def accumulate(
     offsets: Any,
     heads: Any,

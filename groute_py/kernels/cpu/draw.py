@@ -15,8 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from groute_py.kernels.cpu.kernel import kernel
 
 STREAM_EDGE, STREAM_WEIGHT, STREAM_LEVELS, STREAM_IDS = 1, 2, 3, 4
 
@@ -43,7 +44,7 @@ TILE = 1024
 """Edges whose level bits are drawn together, few enough for the nearest cache."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(z: np.uint64) -> Any:
     """The finaliser of splitmix64, a bijection on 64 bits."""
     z = (z ^ (z >> np.uint64(30))) * FIRST
@@ -51,25 +52,25 @@ def mix(z: np.uint64) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def key(seed: np.uint64, stream: int) -> Any:
     """The start of one stream of draws."""
     return mix(mix(np.uint64(seed) + G) + np.uint64(stream) * G)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(start: np.uint64, index: np.uint64) -> Any:
     """Draw number `index` of the stream whose key is `start`."""
     return mix(start + (index + ONE) * G)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def below(bits: np.uint64, count: np.uint64) -> np.uint64:
     """Of 32 bits, a number in 0..count-1."""
     return (bits * count) >> HALF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def random_arcs(
     seed: np.uint64,
     vertex_count: int,
@@ -93,7 +94,7 @@ def random_arcs(
         weights[place] = ONE + below(draw(weight_key, arc) >> HALF, MOST_WEIGHT)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rmat_arcs(
     seed: np.uint64,
     scale: int,
@@ -128,7 +129,7 @@ def rmat_arcs(
             weights[place] = weights[place + 1] = ONE + below(x >> HALF, MOST_WEIGHT)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _quadrants(
     level_key: np.uint64,
     first: int,
@@ -152,7 +153,7 @@ def _quadrants(
             heads[edge] |= (head & FIELD) << k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _joined(fields: np.uint64, draws: int) -> np.uint64:
     """The lowest `draws` bits of each of three fields, side by side."""
     mask, width = (ONE << np.uint64(draws)) - ONE, np.uint64(draws)
@@ -160,7 +161,7 @@ def _joined(fields: np.uint64, draws: int) -> np.uint64:
     return low | middle << width | high << TWO * width
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def round_numbers(seed: np.uint64) -> NDArray[np.uint64]:
     """The numbers of `scramble`: the first eight draws of key(seed, 4), the even ones made odd."""
     id_key = key(seed, STREAM_IDS)
@@ -170,7 +171,7 @@ def round_numbers(seed: np.uint64) -> NDArray[np.uint64]:
     return numbers
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scramble(rounds: NDArray[np.uint64], vertex: np.uint64, scale: int) -> np.uint64:
     """A bijection on the numbers of `scale` bits, so that ids say nothing about degrees.
 
@@ -185,7 +186,7 @@ def scramble(rounds: NDArray[np.uint64], vertex: np.uint64, scale: int) -> np.ui
     return vertex
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def road_edge(edge_key: np.uint64, edge: int) -> np.int64:
     """The weight of a road edge, or 0 where it is not kept; all in whole numbers.
 
@@ -201,7 +202,7 @@ def road_edge(edge_key: np.uint64, edge: int) -> np.int64:
     return np.int64(((ROAD_LONGEST * (square >> HALF) + carried) >> HALF) + ONE)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def road_degrees(
     seed: np.uint64, width: int, height: int, rows: tuple[int, int], offsets: NDArray[np.int64]
 ) -> None:
@@ -222,7 +223,7 @@ def road_degrees(
             offsets[v + 1] = degree
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def road_rows(
     seed: np.uint64,
     width: int,
@@ -249,7 +250,7 @@ def road_rows(
                 place = _add(heads, weights, place, v + width, road_edge(edge_key, 2 * v + 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(
     heads: NDArray[Any], weights: NDArray[Any], place: int, head: int, weight: np.int64
 ) -> int:

@@ -9,21 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from groute_py.kernels.cpu.kernel import kernel
 
 UNITS = 2.0**64
 """Units of a fraction in 1."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fixed(number: Any) -> Any:
     """(low, high) of a float64 from 0 to 2⁶³."""
     high = np.uint64(number)
     return np.uint64((number - np.float64(high)) * UNITS), high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def plus(low: Any, high: Any, more: Any, much: Any) -> Any:
     """(low, high) of the sum of two numbers."""
     total = low + more
@@ -31,7 +32,7 @@ def plus(low: Any, high: Any, more: Any, much: Any) -> Any:
     return total, high + much + carry
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_at(sums: Any, place: Any, low: Any, high: Any) -> None:
     """Add to row ``place`` of ``sums``, uint64, shape (k, 2)."""
     sums[place, 0], sums[place, 1] = plus(sums[place, 0], sums[place, 1], low, high)

@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 TILE_ROWS, TILE_COLUMNS = 64, 512
 """A tile of float64 distances and the row that meets it stay in a core's cache."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def through(distances: Any, rows: Any, middle: Any, columns: Any) -> None:
     """Shorten the paths from ``rows`` to ``columns`` by way of ``middle``."""
     for top in range(rows[0], rows[1], TILE_ROWS):
@@ -32,7 +33,7 @@ def through(distances: Any, rows: Any, middle: Any, columns: Any) -> None:
                         known[j] = reach if reach < known[j] else known[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def through_with_paths(distances: Any, parents: Any, rows: Any, middle: Any, columns: Any) -> None:
     """As `through`; a shortened path from i ends as the one from k does."""
     for top in range(rows[0], rows[1], TILE_ROWS):
@@ -50,7 +51,7 @@ def through_with_paths(distances: Any, parents: Any, rows: Any, middle: Any, col
                         ends[j] = last[j] if shorter else ends[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_tree(parents: Any, source: Any, seen: Any) -> bool:
     """Whether the predecessors in a row, where there are any, lead to the source.
 
@@ -72,7 +73,7 @@ def is_tree(parents: Any, source: Any, seen: Any) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve_row(arcs: Any, source: Any, nobody: Any, distances: Any, parents: Any) -> None:
     """Dijkstra's algorithm by an open set: each predecessor is closed before, which makes a tree.
 
@@ -99,7 +100,7 @@ def solve_row(arcs: Any, source: Any, nobody: Any, distances: Any, parents: Any)
                 distances[head], parents[head] = reach, tail
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mend_trees(arcs: Any, nobody: Any, distances: Any, parents: Any) -> None:
     """Solve anew for rows whose predecessors close a loop.
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from groute_py.kernels.choices import IN, OUT
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.sums import reach_of
 
@@ -21,7 +21,7 @@ UNOPENED, OPEN, CLOSED = range(3)
 """States of a vertex."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lightest_incoming(heads: Any, weights: Any, lightest: Any) -> None:
     """Lower ``lightest`` to the least weight of the arcs to each vertex."""
     for arc in range(len(heads)):
@@ -29,7 +29,7 @@ def lightest_incoming(heads: Any, weights: Any, lightest: Any) -> None:
         lightest[head] = min(lightest[head], weights[arc])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach_out(
     offsets: Any,
     heads: Any,
@@ -49,7 +49,7 @@ def reach_out(
     return reach_of(base, weights[arc], nothing) if arc < end else nothing
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relax(
     offsets: Any,
     heads: Any,

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.sums import reach_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rise(heap: Any, places: Any, distances: Any, place: Any, vertex: Any) -> None:
     """Put ``vertex`` at ``place`` or as far above as it belongs."""
     one = np.uint64(1)
@@ -31,7 +31,7 @@ def rise(heap: Any, places: Any, distances: Any, place: Any, vertex: Any) -> Non
     places[vertex] = place + one
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sink(heap: Any, places: Any, distances: Any, count: Any, vertex: Any) -> None:
     """Put ``vertex`` at the top or as far below as it belongs."""
     one, place = np.uint64(1), np.uint64(0)
@@ -51,7 +51,7 @@ def sink(heap: Any, places: Any, distances: Any, count: Any, vertex: Any) -> Non
     places[vertex] = place + one
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relax(
     offsets: Any,
     heads: Any,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.words import HALF, LOWER_HALF, NOTHING, ONE, are_equal, hash_of
 
 START, SIZE, HASH = 0, 1, 2
@@ -22,7 +22,7 @@ AHEAD = 64
 """Names whose memory is loaded together."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_names(text: NDArray[np.uint8], seed: np.uint64, names: NDArray[np.uint32]) -> None:
     """Fill in the hashes of names whose starts and sizes are known.
 
@@ -36,7 +36,7 @@ def hash_names(text: NDArray[np.uint8], seed: np.uint64, names: NDArray[np.uint3
         names[name, HASH] = hash_of(text, start, size, seed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number_names(
     text: NDArray[np.uint8],
     names: NDArray[np.uint32],
@@ -99,7 +99,7 @@ def number_names(
     return len(names), np.int64(end), count, loaded
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy_slots(slots: NDArray[np.uint64], larger: NDArray[np.uint64]) -> None:
     """Fill a larger table, all free, with what is in the slots of another."""
     mask = np.uint64(len(larger) - 1)

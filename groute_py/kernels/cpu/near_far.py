@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 NEAR, FAR, DIRTY = 1, 2, 4
 """Flags of a local vertex: stands in near, stands in far, halo vertex waits to be sent."""
@@ -23,13 +24,13 @@ HEAD, NEAR_COUNT, FAR_COUNT, DIRTY_COUNT, RELAXATIONS, BUCKETS, OVERFLOWED, CURS
 """Places in the cursor array, int64."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def does_not_fit(base: Any, weight: Any, nothing: Any) -> Any:
     """Whether base + weight overflows. (Numba may assume that integer sums never wrap.)"""
     return (weight > 0 and base > nothing - weight) or (weight < 0 and base < -nothing - weight)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def floor_of_far(
     distances: Any, flags: Any, far: Any, count: Any, threshold: Any, nothing: Any
 ) -> Any:
@@ -47,7 +48,7 @@ def floor_of_far(
     return kept, floor
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def open_bucket(
     distances: Any,
     flags: Any,
@@ -77,7 +78,7 @@ def open_bucket(
     return moved, kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def narrow(distances: Any, flags: Any, near: Any, far: Any, at: Any, threshold: Any) -> None:
     """Move what does not lie below a lowered threshold from near to far."""
     for _ in range(at[NEAR_COUNT]):
@@ -95,7 +96,7 @@ def narrow(distances: Any, flags: Any, near: Any, far: Any, at: Any, threshold: 
             at[FAR_COUNT] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relax(
     offsets: Any,
     heads: Any,
@@ -200,7 +201,7 @@ def relax(
     return floor
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge(
     vertices: Any,
     values: Any,

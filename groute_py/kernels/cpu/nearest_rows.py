@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_smallest(
     rows: Any, parents: Any, numbers: Any, nothing: Any, distances: Any, owners: Any, before: Any
 ) -> None:

@@ -6,8 +6,9 @@ A text ends with a newline, which therefore stops every inner loop without a len
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from groute_py.kernels.cpu.kernel import kernel
 
 PLUS, MINUS, POINT, LETTER_E, CAPITAL_E = 43, 45, 46, 101, 69
 
@@ -28,13 +29,13 @@ POWERS_OF_TEN = np.array([10.0**k for k in range(23)])
 SPLITTER = 2.0**27 + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_fraction(code: int) -> bool:
     """Whether a number goes on as a decimal here."""
     return code in (POINT, LETTER_E, CAPITAL_E)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def digits(text: NDArray[np.uint8], p: np.uint64, value: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Digits from `p` on, appended to `value`; and where they end."""
     digit = np.uint64(text[p]) - ZERO
@@ -45,7 +46,7 @@ def digits(text: NDArray[np.uint8], p: np.uint64, value: np.uint64) -> tuple[np.
     return value, p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def identity(text: NDArray[np.uint8], p: np.uint64) -> tuple[np.uint64, np.uint64]:
     """An id: digits; `NO_ID` where there are none, or too many."""
     value, end = digits(text, p, NONE)
@@ -54,7 +55,7 @@ def identity(text: NDArray[np.uint8], p: np.uint64) -> tuple[np.uint64, np.uint6
     return value, end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def integer(text: NDArray[np.uint8], p: np.uint64) -> tuple[np.int64, np.uint64]:
     """A sign or none, then digits; the end is `NOWHERE` where there are none, or too many."""
     negative = text[p] == MINUS
@@ -65,7 +66,7 @@ def integer(text: NDArray[np.uint8], p: np.uint64) -> tuple[np.int64, np.uint64]
     return (-np.int64(value) if negative else np.int64(value)), end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decimal(text: NDArray[np.uint8], p: np.uint64) -> tuple[float, np.uint64]:
     """A decimal number, rounded correctly; ends `NOWHERE` where that is not sure."""
     negative = text[p] == MINUS
@@ -87,7 +88,7 @@ def decimal(text: NDArray[np.uint8], p: np.uint64) -> tuple[float, np.uint64]:
     return (-value if negative else value), end if value >= 0 else NOWHERE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scaled(mantissa: np.uint64, exponent: np.int64) -> float:
     """The float64 nearest to mantissa · 10^exponent, or -1 where it is too close to call.
 
@@ -111,7 +112,7 @@ def _scaled(mantissa: np.uint64, exponent: np.int64) -> float:
     return least if least == most else -1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _product(a: float, b: float) -> tuple[float, float]:
     """The exact product of two numbers as the sum of two float64."""
     product = a * b
@@ -123,7 +124,7 @@ def _product(a: float, b: float) -> tuple[float, float]:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def put_integer(text: NDArray[np.uint8], p: int, number: np.int64) -> int:
     """Write a number at `p` and say where it ends; -2^63 has an unsigned magnitude."""
     if number < 0:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from groute_py.kernels.cpu.kernel import kernel
 
 HILBERT_BITS = 24
 """Bits of each coordinate on the Hilbert curve."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def breadth_first(
     offsets: NDArray[np.int64], heads: NDArray[Any], start: int, order: NDArray[np.int64]
 ) -> int:
@@ -46,7 +47,7 @@ def breadth_first(
     return reached
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def breadth_first_tree(
     offsets: NDArray[np.int64], heads: NDArray[Any], start: int, nobody: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -72,7 +73,7 @@ def breadth_first_tree(
     return order[:filled], parents
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def renumbered(
     offsets: NDArray[np.int64],
     heads: NDArray[Any],
@@ -93,7 +94,7 @@ def renumbered(
     return new_offsets, new_heads, new_weights
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hilbert_places(columns: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where points of the grid 2^HILBERT_BITS wide lie on its Hilbert curve.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import NOT_DIRTY
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group_by_owner(
     dirty: Any, count: Any, own: Any, halo_starts: Any, flags: Any, boxes: Any, box_counts: Any
 ) -> None:

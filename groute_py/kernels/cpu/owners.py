@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import does_not_fit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def assign_owners(
     offsets: Any,
     heads: Any,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from groute_py.kernels.cpu.kernel import kernel
 
 OPEN = -2
 """Reached, and its predecessor not found yet."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_parents(
     offsets: Any, tails: Any, weights: Any, source: Any, distances: Any, nothing: Any, parents: Any
 ) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.sums import reach_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transpose(
     offsets: Any, heads: Any, weights: Any, incoming: Any, tails: Any, values: Any
 ) -> None:
@@ -32,7 +32,7 @@ def transpose(
             tails[place], values[place] = tail, weights[arc]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def csr(
     incoming: Any,
     tails: Any,
@@ -73,7 +73,7 @@ def csr(
         at[RELAXATIONS] += len(tails)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ell(
     tails: Any, values: Any, distances: Any, at: Any, cutoff: Any, nothing: Any, budget: Any
 ) -> None:
@@ -104,7 +104,7 @@ def ell(
         done += width * count + one
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dense(matrix: Any, distances: Any, at: Any, cutoff: Any, nothing: Any, budget: Any) -> None:
     """The same with the transposed matrix: row v has the weights of the arcs to v."""
     count, done = len(matrix), 0

@@ -12,14 +12,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from groute_py.kernels.choices import FIFO, SLF_LLL
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import BUCKETS, HEAD, NEAR_COUNT, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.sums import reach_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relax(
     offsets: Any,
     heads: Any,

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 LANES, CHUNK = 256, 8192
 """``RECIPROCAL_BLOCK`` and ``RECIPROCAL_CHUNK`` of the CUDA kernel."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_reciprocals(row: Any, nothing: Any) -> Any:
     """The sum, a float64; unreached vertices and distances of 0 add nothing.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 SHORT = 32
 """Rows up to this many arcs are sorted by insertion, in place."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend(offsets: Any, weights: Any) -> bool:
     """Whether the weights of no row fall; stops at the first that does.
 
@@ -26,7 +27,7 @@ def ascend(offsets: Any, weights: Any) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_rows(offsets: Any, heads: Any, weights: Any) -> None:
     """Sort every row by weight, in place; arcs of equal weight stay in their order.
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.numbers import (
     NOWHERE,
     ONE,
@@ -41,7 +41,7 @@ def kinds_of(blanks: bytes, comments: bytes, separator: bytes = b"") -> NDArray[
     return kinds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_arcs(
     text: NDArray[np.uint8],
     start: np.int64,
@@ -121,14 +121,14 @@ def scan_arcs(
     return np.int64(at), lines, filled
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _skip_blanks(text: NDArray[np.uint8], p: np.uint64, kinds: NDArray[np.uint8]) -> np.uint64:
     while kinds[text[p]] == BLANK:
         p += ONE
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_field(
     text: NDArray[np.uint8], end: np.uint64, kinds: NDArray[np.uint8], parted: bool
 ) -> np.uint64:
@@ -141,14 +141,14 @@ def _next_field(
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _skip_line(text: NDArray[np.uint8], p: np.uint64) -> np.uint64:
     while text[p] != NEWLINE:
         p += ONE
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_rows(
     text: NDArray[np.uint8],
     kinds: NDArray[np.uint8],
@@ -189,7 +189,7 @@ def scan_rows(
     return np.int64(at), lines, rows, filled
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def format_arcs(
     offsets: NDArray[np.int64],
     heads: NDArray[Any],

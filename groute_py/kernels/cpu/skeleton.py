@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from groute_py.kernels.cpu.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_neighbours(
     there: Any, heads: Any, back: Any, tails: Any, begin: int, end: int, counts: Any
 ) -> None:
@@ -40,7 +40,7 @@ def count_neighbours(
         counts[vertex] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_directions(
     there: Any,
     heads: Any,

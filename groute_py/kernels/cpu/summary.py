@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from groute_py.kernels.cpu.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def summary_of(row: Any, nothing: Any, low_bits: int) -> Any:
     """One pass over a row.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import does_not_fit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach_of(base: Any, weight: Any, nothing: Any) -> Any:
     """``base + weight``, or ``nothing`` where that does not fit."""
     return nothing if does_not_fit(base, weight, nothing) else base + weight

@@ -12,12 +12,12 @@ from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from groute_py.kernels.cpu.heap import rise
+from groute_py.kernels.cpu.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb(
     offsets: Any, heads: Any, up: Any, start: int, nothing: Any, distances: Any, found: Any, at: Any
 ) -> int:
@@ -57,7 +57,7 @@ def climb(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def open_core(found: Any, core: Any, distances: Any, places: Any, heap: Any) -> Any:
     """Put what was found of the core into the heap of `groute_py.kernels.cpu.heap`.
 
@@ -78,7 +78,7 @@ def open_core(found: Any, core: Any, distances: Any, places: Any, heap: Any) -> 
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(runs: Any, heads: Any, down: Any, distances: Any) -> None:
     """Find the distances of all places but those of the core, level by level.
 
@@ -101,7 +101,7 @@ def sweep(runs: Any, heads: Any, down: Any, distances: Any) -> None:
             distances[place] = best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def answer(places: Any, distances: Any, nothing: Any, cutoff: Any, answers: Any) -> Any:
     """Put distances into the order of the vertices.
 
@@ -124,7 +124,7 @@ def answer(places: Any, distances: Any, nothing: Any, cutoff: Any, answers: Any)
     return greatest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin_lane(found: Any, core: Any, distances: Any, nothing: Any, lane: int, lanes: Any) -> None:
     """Move what a search has found into a lane, and clear its distances.
 
@@ -145,7 +145,7 @@ def begin_lane(found: Any, core: Any, distances: Any, nothing: Any, lane: int, l
             distances[place] = nothing
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep_lanes(runs: Any, heads: Any, down: Any, distances: Any) -> None:
     """As `sweep` for k sources side by side: arcs are read once, distances in whole cache lines.
 
@@ -166,7 +166,7 @@ def sweep_lanes(runs: Any, heads: Any, down: Any, distances: Any) -> None:
                 arc += one
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def answer_lanes(places: Any, distances: Any, nothing: Any, answers: Any) -> Any:
     """Put the distances of the first lanes into rows, in the order of the vertices.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from groute_py.kernels.cpu.heap import rise, sink
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.sums import reach_of
 
 OPEN, TOUCHED, LEFT, OVERFLOWED, COUNTS = range(5)
@@ -19,7 +19,7 @@ OPEN, TOUCHED, LEFT, OVERFLOWED, COUNTS = range(5)
 whether a sum did not fit."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     offsets: Any,
     heads: Any,
@@ -83,7 +83,7 @@ def search(
     return count == 0 or left == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reset(distances: Any, places: Any, touched: Any, counts: Any, nothing: Any) -> None:
     """Leave nothing of a search but ``before``, and ``wanted`` of targets that were not settled."""
     for number in range(counts[TOUCHED]):

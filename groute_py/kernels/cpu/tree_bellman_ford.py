@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from groute_py.kernels.cpu.kernel import kernel
 
 HEAD, COUNT, RELAXATIONS, CYCLE_TAIL, CYCLE_ARC, OVERFLOWED, CURSORS = range(7)
 """Places in the cursor array, int64; ``CYCLE_TAIL`` is −1 until a negative cycle is found."""
@@ -76,7 +77,7 @@ def planted(count: int, source: int) -> Tree:
     return tree
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_below(tree: Any, top: Any, vertex: Any) -> bool:
     """Whether ``vertex`` is ``top`` or lies below it: climbs from one and searches the other."""
     up, down = vertex, tree.after[top]
@@ -87,7 +88,7 @@ def is_below(tree: Any, top: Any, vertex: Any) -> bool:
     return bool(up == top)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_off(tree: Any, top: Any) -> None:
     """Take ``top`` and all that lies below it out of the tree."""
     first, vertex = tree.before[top], tree.after[top]
@@ -98,7 +99,7 @@ def cut_off(tree: Any, top: Any) -> None:
     tree.after[first], tree.before[vertex] = vertex, first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hang(tree: Any, vertex: Any, parent: Any, arc: Any) -> None:
     """Put a vertex that is not in the tree right below ``parent``."""
     following = tree.after[parent]
@@ -109,7 +110,7 @@ def hang(tree: Any, vertex: Any, parent: Any, arc: Any) -> None:
     tree.in_tree[vertex] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def closes_negative(weights: Any, tolerance: Any, tree: Any, tail: Any, arc: Any, top: Any) -> bool:
     """Whether the arc and the path from ``top`` to its tail weigh less than the tolerance allows.
 
@@ -129,7 +130,7 @@ def closes_negative(weights: Any, tolerance: Any, tree: Any, tail: Any, arc: Any
     return bool(total + lost < -tolerance * absolute)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relax(
     offsets: Any, heads: Any, weights: Any, tolerance: Any, slack: Any, tree: Any, budget: Any
 ) -> None:
@@ -181,7 +182,7 @@ def relax(
                 at[COUNT] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sums_along(weights: Any, tree: Any, source: Any, sums: Any) -> None:
     """Fill ``sums``, unreached so far, with those along the tree, in the type of the weights."""
     sums[source] = 0

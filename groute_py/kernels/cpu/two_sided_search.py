@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from groute_py.kernels.cpu.heap import rise, sink
+from groute_py.kernels.cpu.kernel import kernel
 
 OPEN, TOUCHED, COUNTS = range(3)
 """Places in the counts of a side, int64: vertices in its heap, and vertices touched."""
@@ -26,7 +26,7 @@ AT_ONCE = 64
 """Vertices of a side that are settled before the other side may take over."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     arcs: Any, arcs_back: Any, ahead: Any, back: Any, meeting: Any, nothing: Any, budget: Any
 ) -> Any:
@@ -59,7 +59,7 @@ def search(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _advance(
     offsets: Any,
     heads: Any,
@@ -114,7 +114,7 @@ def _advance(
     counts[OPEN], counts[TOUCHED] = count, noted
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin(side: Any, end: Any, nothing: Any) -> None:
     """Reset what the last search has left of a side, and open one end."""
     distances, _, places, heap, touched, counts = side

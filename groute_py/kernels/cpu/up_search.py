@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def meet(ahead: Any, back: Any, found: Any, nothing: Any) -> Any:
     """The shortest path over a place that both searches have found, or ``nothing``; clears one.
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
 from groute_py.kernels.cpu.names import HASH, SIZE, START
 from groute_py.kernels.cpu.numbers import NOWHERE, decimal, integer, is_fraction
 from groute_py.kernels.cpu.words import NOTHING, ONE, first_below, hash_of
@@ -29,7 +29,7 @@ MOST_DIGITS = np.uint64(400)
 """Of an id that is an integer."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_rows(
     text: NDArray[np.uint8],
     start: int,
@@ -75,7 +75,7 @@ def scan_rows(
     return np.int64(at), lines, np.int64(row)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inlined_kernel
 def _begins_oddly(text: NDArray[np.uint8], at: np.uint64, separator: int, marks: bool) -> bool:
     """Whether a line begins with a blank, a byte order mark, or maybe as a comment."""
     first = text[at]
@@ -85,7 +85,7 @@ def _begins_oddly(text: NDArray[np.uint8], at: np.uint64, separator: int, marks:
     return bool(has_mark or has_blank or is_marked)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inlined_kernel
 def _row(
     text: NDArray[np.uint8],
     p: np.uint64,
@@ -122,7 +122,7 @@ def _row(
     return p if is_usual and text[p] == NEWLINE else NOWHERE
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inlined_kernel
 def _field(
     text: NDArray[np.uint8], p: np.uint64, separator: int
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
@@ -149,13 +149,13 @@ def _field(
     return start, stop, p if is_usual else NOWHERE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ends_field(letter: Any) -> bool:
     """Whether a byte ends a field, or is out of place in it, also within quotes."""
     return bool(letter in (NEWLINE, RETURN, QUOTE))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_integer(text: NDArray[np.uint8], start: np.uint64, stop: np.uint64) -> bool:
     p = start + ONE if text[start] == MINUS else start
     fits = NOTHING < stop - p <= MOST_DIGITS
@@ -164,7 +164,7 @@ def _is_integer(text: NDArray[np.uint8], start: np.uint64, stop: np.uint64) -> b
     return bool(fits and p == stop)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_blank(letter: Any) -> bool:
     """As bytes.strip has it."""
     return bool(letter == 32 or 9 <= letter <= 13)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
 
 NOTHING, ONE, EIGHT, NINE = np.uint64(0), np.uint64(1), np.uint64(8), np.uint64(9)
 HALF = np.uint64(32)
@@ -22,7 +23,7 @@ HIGH_BITS = np.uint64(0x8080808080808080)
 LAST_BYTE = np.uint64(56)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inlined_kernel
 def word(text: NDArray[np.uint8], p: np.uint64) -> np.uint64:
     """The eight bytes from `p` on, the first one lowest; the compiler makes one load of this."""
     low = (
@@ -40,7 +41,7 @@ def word(text: NDArray[np.uint8], p: np.uint64) -> np.uint64:
     return low | high << HALF
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inlined_kernel
 def first_below(text: NDArray[np.uint8], p: np.uint64, limit: Any, other: Any) -> np.uint64:
     """The first place from `p` on of a byte that is less than `limit`, at most 128, or `other`.
 
@@ -65,7 +66,7 @@ def first_below(text: NDArray[np.uint8], p: np.uint64, limit: Any, other: Any) -
     return p
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inlined_kernel
 def are_equal(
     a: NDArray[np.uint8], p: np.uint64, b: NDArray[np.uint8], q: np.uint64, size: np.uint64
 ) -> bool:
@@ -82,7 +83,7 @@ def are_equal(
     return bool(k == size)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inlined_kernel
 def hash_of(text: NDArray[np.uint8], p: np.uint64, size: np.uint64, seed: np.uint64) -> np.uint64:
     """A hash of 32 bits of the `size` bytes from `p` on.
 
@@ -111,7 +112,7 @@ def hash_of(text: NDArray[np.uint8], p: np.uint64, size: np.uint64, seed: np.uin
     return mixed >> HALF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mixed(code: np.uint64) -> np.uint64:
     """Both halves multiplied by each other, and all of it by a constant, added."""
     product: np.uint64 = (code & LOWER_HALF) * (code >> HALF)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from groute_py.kernels.cpu.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_cycle(offsets: Any, heads: Any, in_offsets: Any, tails: Any) -> Any:
     """The vertices of a cycle in order, int64; none if there is no cycle.
 

@@ -1,0 +1,228 @@
+"""``python -m benchmarks --start``: whole processes, from the command to the answer.
+
+    python -m benchmarks --start
+    python -m benchmarks --start --device cuda --cold
+    python -m benchmarks --start --case NY --case NY-first
+
+Each case is a command that a fresh process runs. ``wall`` is from its start to its end, ``cpu`` the
+processor time of it and its children; behind them stand the longest phases of the last answer.
+Bytecode of Python is compiled beforehand, as an installation has it, and all caches are folders of
+this run. A case whose name ends in ``-first`` has empty ones for each process, as after an
+installation; the others run once unmeasured. Processes run elsewhere than here, so what the
+interpreter has installed is measured: a checkout, or a wheel with its compiled kernels.
+
+Files are in the page cache. With ``--cold``, which root alone can ask for, each case is measured
+again with nothing there. To drop the page cache slows down all that runs on the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.attempts import measure_all, numbers
+from benchmarks.cases import NY_FILE, SkippedError, data_file
+from groute_py import generate, write_graph
+from groute_py.comm.solo import SoloChannel
+from groute_py.device.registry import gpu_problem
+from groute_py.errors import InputError, RunError
+
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+
+CACHES = ("NUMBA_CACHE_DIR", "CUPY_CACHE_DIR", "GROUTE_PY_CACHE", "CUDA_CACHE_PATH")
+"""Variables that name folders of what a run leaves for the next."""
+
+GENERATED = "road:4900x4900"
+
+REOPENED = """
+import json, sys, time
+import groute_py
+seconds = []
+for _ in range(2):
+    begun = time.perf_counter()
+    with groute_py.open(sys.argv[1], device=sys.argv[2]) as solver:
+        solver.sssp(0)
+    seconds.append(time.perf_counter() - begun)
+print(json.dumps({"seconds": {"total": seconds[-1]}}))
+"""
+"""Opens a file in a process that has solved it before; the second time counts."""
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class StartCase:
+    """One command.
+
+    Attributes:
+        name: of the case.
+        words: of the command, after the interpreter; ``{}`` stands for the file.
+        file: gives the file in a folder, or raises `SkippedError`.
+        must_s, goal_s: the seconds that were set for it; None where none were.
+        ranks: started by mpirun if more than one.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    file: Callable[[Path], Path] | None = None
+    must_s: float | None = None
+    goal_s: float | None = None
+    ranks: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        """Whether each process is the first after an installation."""
+        return self.name.endswith("-first")
+
+    def command(self, path: Path | None) -> list[str]:
+        """The command with its file."""
+        words = [str(path) if word == "{}" else word for word in self.words]
+        if self.ranks > 1:
+            words = ["-m", "groute_py.launch", "-n", str(self.ranks), "--", *words[2:]]
+        return [sys.executable, *words]
+
+
+def _new_york(_: Path) -> Path:
+    return data_file(NY_FILE).resolve()
+
+
+def _generated(suffix: str) -> Callable[[Path], Path]:
+    def made(folder: Path) -> Path:
+        path = folder / f"road{suffix}"
+        if not path.exists():
+            write_graph(generate(GENERATED), path)
+        return path
+
+    return made
+
+
+def _sssp(device: str, *options: str) -> tuple[str, ...]:
+    return ("-m", "groute_py", "sssp", "{}", "--device", device, "--json", *options)
+
+
+CPU = [
+    StartCase("import", ("-c", "import groute_py"), None, None, 0.05),
+    StartCase("help", ("-m", "groute_py", "--help"), None, None, 0.2),
+    StartCase("NY-first", _sssp("cpu", "--no-cache"), _new_york, 3.0, 1.5),
+    StartCase("NY", _sssp("cpu", "--no-cache"), _new_york, 1.2, 0.7),
+    StartCase("NY-kept", _sssp("cpu"), _new_york),
+    StartCase("NY-verify", _sssp("cpu", "--no-cache", "--verify"), _new_york),
+]
+_CSR, _GR = _generated(".csr"), _generated(".gr")
+CUDA = [
+    StartCase("csr", _sssp("cuda"), _CSR, 1.5, 1.0),
+    StartCase("csr-first", _sssp("cuda"), _CSR, 2.5, 1.3),
+    StartCase("csr-verify", _sssp("cuda", "--verify"), _CSR, 2.0, 1.1),
+    StartCase("csr-reopened", ("-c", REOPENED, "{}", "cuda"), _CSR, 0.15, 0.1),
+    StartCase("csr@4", _sssp("cuda"), _CSR, 2.2, 1.5, ranks=4),
+    StartCase("gr", _sssp("cuda", "--no-cache"), _GR, 4.0, 2.0),
+    StartCase("gr@4", _sssp("cuda", "--no-cache"), _GR, 4.0, 1.5, ranks=4),
+]
+CASES = {case.name: case for case in (*CPU, *CUDA)}
+
+
+def measure_start(
+    device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None, cold: bool
+) -> int:
+    """Measure cases one after the other, and write the numbers to a file.
+
+    Returns:
+        The exit code of the first case that failed, else 0.
+
+    Raises:
+        InputError: a case is unknown, or ``cold`` is asked for without the right to drop caches.
+    """
+    chosen = names or [case.name for case in (*CPU, *(CUDA if device == "cuda" else ()))]
+    for name in chosen:
+        if name not in CASES:
+            raise InputError(f"case {name!r} is unknown; there are {', '.join(CASES)}")
+    if cold and not os.access(DROP_CACHES, os.W_OK):
+        raise InputError(f"--cold writes to {DROP_CACHES}, which only root of this machine can")
+    channel = SoloChannel()
+    with tempfile.TemporaryDirectory() as folder:
+        return measure_all(
+            channel,
+            [CASES[name] for name in chosen],
+            lambda case: measure(case, Path(folder), repeat, cold=cold),
+            _shown,
+            numbers(output, f"start-{device}", channel),
+            {"device": device, "commit": commit, "repeat": repeat},
+        )
+
+
+def measure(case: StartCase, folder: Path, repeat: int, *, cold: bool) -> Record:
+    """Measure a case.
+
+    Args:
+        case: the command.
+        folder: of files and caches.
+        repeat: the number of measured processes.
+        cold: whether to measure again with nothing in the page cache.
+
+    Raises:
+        SkippedError: a file or a GPU is missing.
+        RunError: the command fails.
+    """
+    if case in CUDA and (problem := gpu_problem()) is not None:
+        raise SkippedError(f"no GPU: {problem}")
+    command = case.command(None if case.file is None else case.file(folder))
+    if not case.is_first:
+        _timed(command, folder / "caches")
+    else:
+        _timed(command, folder / "bytecode")  # its caches are not used again
+    record: Record = {"must_s": case.must_s, "goal_s": case.goal_s, "processes": case.ranks}
+    for state in ("warm", "cold") if cold else ("warm",):
+        runs = []
+        for _ in range(repeat):
+            with tempfile.TemporaryDirectory(dir=folder) as fresh:
+                caches = Path(fresh) if case.is_first else folder / "caches"
+                if state == "cold":
+                    os.sync()
+                    DROP_CACHES.write_text("3")
+                runs.append(_timed(command, caches))
+        medians = {of: statistics.median(run[of] for run in runs) for of in ("wall_s", "cpu_s")}
+        record[state] = {"medians": medians, "runs": runs}
+    return record
+
+
+def _timed(command: list[str], caches: Path) -> Record:
+    """One process: its times, and the ``seconds`` of its answer if it has one."""
+    environ = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environ |= {name: str(caches / name) for name in CACHES}
+    for name in CACHES:
+        (caches / name).mkdir(parents=True, exist_ok=True)
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    streams = {"capture_output": True, "text": True}
+    done = subprocess.run(command, env=environ, cwd=caches, check=False, **streams)
+    wall_s, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise RunError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-500:]}")
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    record: Record = {"wall_s": wall_s, "cpu_s": cpu_s}
+    if done.stdout.startswith("{"):
+        record["seconds"] = json.loads(done.stdout)["seconds"]
+    return record
+
+
+def _shown(record: Record) -> str:
+    parts = []
+    for state in ("warm", "cold"):
+        if state in record:
+            medians = record[state]["medians"]
+            parts.append(f"{state} {medians['wall_s']:.2f} s, CPU {medians['cpu_s']:.2f} s")
+    aims = [f"{aim} {record[f'{aim}_s']} s" for aim in ("must", "goal") if record[f"{aim}_s"]]
+    last = record["warm"]["runs"][-1].get("seconds", {})
+    greatest = sorted((s, name) for name, s in last.items() if name != "total")[:-5:-1]
+    parts += [f"({', '.join(aims)})"] if aims else []
+    parts += [f"[{', '.join(f'{name} {s:.2f}' for s, name in greatest)}]"] if greatest else []
+    return " ".join(parts)

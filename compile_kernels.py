@@ -1,0 +1,68 @@
+"""Compile the CPU kernels of usual commands for the wheel: ``python compile_kernels.py FOLDER``.
+
+`hatch_build.py` runs it in a process of its own, since Numba reads the processor to compile for
+from the environment when it is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+
+from groute_py.kernels.cpu import ahead
+
+GRAPHS = {"integers.gr": "int32", "small.csr": "int32", "floats.mtx": "float64"}
+"""Files of one small graph, and the types of their weights."""
+
+UNSORTED = ("integers.gr", "floats.mtx")
+"""Texts whose arcs do not come in the order of their tails, as in many files."""
+
+COMMANDS = (
+    ("sssp", "integers.gr", "--verify"),
+    ("sssp", "small.csr"),
+    ("sssp", "floats.mtx", "--verify"),
+    ("bfs", "integers.gr"),
+    ("nearest", "integers.gr", "--facilities", "1,5", "-o", "nearest.csv"),
+    ("apsp", "integers.gr", "--reduce", "max"),
+    ("sssp", "integers.gr", "--prepare"),
+)
+
+
+def main(target: Path) -> None:
+    """Run the commands on the CPU, and save what they have compiled."""
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["NUMBA_CPU_NAME"] = ahead.CPU.get(platform.machine(), "generic")
+        os.environ["NUMBA_CPU_FEATURES"] = ""  # those of the name
+        os.environ["NUMBA_CACHE_DIR"] = scratch
+        os.environ["GROUTE_PY_CACHE"] = scratch
+        target = target.resolve()
+        os.chdir(scratch)
+        from groute_py import generate, write_graph
+        from groute_py.cli.main import commands
+        from groute_py.kernels.cpu.kernel import KERNELS
+
+        graph = generate("road:30x30")
+        for name, kind in GRAPHS.items():
+            write_graph(graph.with_weights(graph.weights.astype(kind)), name)
+        for name in UNSORTED:
+            _reverse_arcs(Path(name))
+        for words in COMMANDS:
+            with contextlib.redirect_stdout(io.StringIO()):
+                commands.main([*words, "--device", "cpu", "--no-cache"], standalone_mode=False)
+        print(ahead.save(KERNELS, target))
+
+
+def _reverse_arcs(path: Path) -> None:
+    """Turn round the last half of the lines, which are arcs."""
+    lines = path.read_text().splitlines()
+    half = len(lines) // 2
+    path.write_text("\n".join([*lines[:half], *reversed(lines[half:])]) + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

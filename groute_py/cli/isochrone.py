@@ -1,0 +1,155 @@
+"""``groute-py isochrone``: what lies within limits of some sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show, timing
+from groute_py.cli.number import number
+from groute_py.cli.options import graph_argument, options_from, reading_options
+from groute_py.cli.places import NAMED, Ends, Where, place_options
+from groute_py.cli.reading import read_whole
+from groute_py.cli.solve import set_alarm
+from groute_py.cli.watch import watched
+from groute_py.engine.options import Options
+from groute_py.errors import InputError, quote
+from groute_py.system.clock import phase
+
+if TYPE_CHECKING:
+    from groute_py.io.tables.columns import Columns
+    from groute_py.jobs.isochrone import Given
+    from groute_py.jobs.isochrones import Isochrones
+
+
+@click.command()
+@graph_argument
+@click.option(*("--from", "sources"), required=True, metavar="WHICH", help=f"The sources: {NAMED}.")
+@click.option(
+    "--limits",
+    required=True,
+    metavar="LIMIT,…",
+    help="The greatest distances, in units of weight, such as 300,600,900.",
+)
+@click.option("--each", is_flag=True, help="Find the reach of each source, instead of any.")
+@place_options
+@options_from(Options, "isochrone")
+@click.option(
+    "-o", "--output", required=True, help="Save the answer: .csv .parquet .geojson .html .png."
+)
+@click.option(
+    "--features",
+    metavar="[vertices|arcs|bands]",
+    help="What the file lists.  [vertices in tables, bands in .geojson]",
+)
+@click.option(
+    "--margin",
+    type=float,
+    metavar="DISTANCE",
+    help="How far from roads bands reach: metres, or units of the plane.  [as an arc is long]",
+)
+@reading_options
+def isochrone(
+    graph: str,
+    sources: str,
+    limits: str,
+    each: bool,
+    output: str,
+    features: str | None,
+    margin: float | None,
+    undirected: bool,
+    columns: Columns,
+    cache: Any,
+    where: Where,
+    as_json: bool,
+    **choices: Any,
+) -> None:
+    """What lies within limits of some sources in GRAPH: vertices, arcs, areas, a map.
+
+    Arcs are cut where a limit falls. Areas hold what is near a part of an arc within reach, and
+    nothing else.
+    """
+    timing.begin("import")
+    from groute_py.comm.connect import connect
+    from groute_py.engine.agree import on_root
+    from groute_py.jobs.isochrone import solve_isochrone
+    from groute_py.jobs.maps.forms import needs_places
+
+    timing.begin("mpi")
+    options, ends = Options(**choices), Ends(graph, where)
+    channel = connect()
+    set_alarm(options.time_limit_s)
+    click.get_current_context().with_resource(watched(channel))
+
+    timing.begin("solve")
+    files = {"GRAPH": graph, "--from": sources.removeprefix("@")}
+
+    def check() -> tuple[tuple[float, ...], str]:
+        listed = _check(options, files, output, features, margin)
+        ends.check({"--from": sources}, draws=True)
+        return _limits(limits), listed
+
+    wanted, listed = on_root(channel, check)
+
+    def load() -> Given:
+        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        with phase("read"):
+            found = ends.vertices("--from", sources, whole, "source")
+            needed = needs_places(Path(output)) or where.planar
+            places = ends.places(whole) if needed or ends.has_places(whole) else None
+        return whole, found, places
+
+    with show.row_progress("isochrones, by sources") as progress:
+        found = solve_isochrone(channel, load, wanted, options, each=each, progress=progress)
+    timing.begin("write")
+    on_root(channel, lambda: _save(found, output, listed, margin))
+    seconds = timing.seconds_of(channel)
+    if found is not None:
+        rows = _rows(graph, found, each, output) | ends.rows(as_json=as_json)
+        show.timed_answer(rows, seconds, as_json=as_json)
+
+
+def _limits(text: str) -> tuple[float, ...]:
+    from groute_py.jobs.isochrone import as_limits
+
+    try:
+        return as_limits([number(word.strip()) for word in text.split(",")])
+    except ValueError as problem:
+        raise InputError(f"--limits {quote(text)}: {problem}") from None
+
+
+def _check(
+    options: Options, files: dict[str, str], output: str, features: str | None, margin: float | None
+) -> str:
+    """What the file will list; an error for whatever is wrong before the graph is read."""
+    from groute_py.jobs.isochrones import check_margin
+    from groute_py.jobs.maps.forms import check_form
+    from groute_py.system.atomic_file import check_apart
+
+    options.check()
+    check_margin(margin)
+    for what, name in files.items():
+        check_apart({what: name, "--output": output})
+    return check_form(Path(output), features)
+
+
+def _save(found: Isochrones | None, output: str, features: str, margin: float | None) -> None:
+    from groute_py.jobs.maps.forms import write
+
+    assert found is not None
+    write(found, Path(output), features, margin)
+
+
+def _rows(graph: str, found: Isochrones, each: bool, output: str) -> dict[str, Any]:
+    return {
+        "graph": graph,
+        "vertices": found.graph.vertex_count,
+        "sources": len(found.sources),
+        "each": each,
+        "limits": list(found.limits),
+        "reached": found.counts,
+        "on": ", ".join(sorted(set(found.statistics["devices"]))),
+        "output": output,
+    }

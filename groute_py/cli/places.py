@@ -1,0 +1,192 @@
+"""Vertices that a command's options name, by ids or by points on the map near them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from groute_py.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from groute_py.graph.csr import Graph
+    from groute_py.io.points import Points
+    from groute_py.jobs.places import Places
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+NAMED = "all, ID,ID,…, @FILE, FILE.ss, random:N, or points FILE.csv"
+"""What an option of vertices takes."""
+
+
+class Where(NamedTuple):
+    """The options that say where vertices lie.
+
+    Attributes:
+        coordinates: a ``.co`` file.
+        planar: whether coordinates are x and y on a plane.
+        within: the greatest distance from a point to its vertex.
+    """
+
+    coordinates: str | None = None
+    planar: bool = False
+    within: float | None = None
+
+
+def _kept(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    known = context.params.get("where", Where())
+    context.params["where"] = known._replace(**{str(parameter.name): value})
+    return value
+
+
+def place_options(command: F) -> F:
+    """``--coordinates``, ``--planar`` and ``--snap-within``, given as one value ``where``."""
+    for option in (
+        click.option(
+            *("--snap-within", "within"),
+            type=float,
+            metavar="DISTANCE",
+            callback=_kept,
+            expose_value=False,
+            help="Refuse points that lie farther from any vertex: metres, or units of the plane.",
+        ),
+        click.option(
+            "--planar",
+            is_flag=True,
+            callback=_kept,
+            expose_value=False,
+            help="Coordinates are x and y on a plane, not longitude and latitude.",
+        ),
+        click.option(
+            "--coordinates",
+            metavar="FILE",
+            callback=_kept,
+            expose_value=False,
+            help="DIMACS coordinates of the vertices.  [the graph's, or the .co file beside it]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+class Ends:
+    """The vertices that options name; points are read once, before the graph.
+
+    Args:
+        graph: the argument that names the graph.
+        where: where its vertices lie.
+    """
+
+    def __init__(self, graph: str, where: Where) -> None:
+        self._graph, self._where = graph, where
+        self._places: Places | None = None
+        self._read: dict[str, tuple[Points, ...]] = {}
+        self._snapped: dict[str, list[dict[str, Any]]] = {}
+
+    def check(self, named: Mapping[str, str], pairs: str | None = None, *, draws: bool) -> None:
+        """Read the points; raise an error for whatever can be known before the graph is read.
+
+        Args:
+            named: what options name, by their flags.
+            pairs: a file of pairs, of vertices or of points.
+            draws: whether places have a use without points too.
+        """
+        from groute_py.io.points import is_points_file, read_point_pairs, read_points
+        from groute_py.jobs.snap import check_within
+        from groute_py.system.paths import is_file_there
+
+        check_within(self._where.within)
+        for flag, text in named.items():
+            if is_points_file(text):
+                self._read[flag] = (read_points(Path(text)),)
+        if pairs is not None and is_points_file(pairs) and is_file_there(pairs):  # no pipe
+            ends = read_point_pairs(Path(pairs))
+            if ends is not None:
+                self._read["--pairs"] = ends
+        for points in self._read.values():
+            self._check_titles(points[0])
+        self._check_use(draws=draws)
+
+    @property
+    def has_point_pairs(self) -> bool:
+        """Whether pairs are points."""
+        return "--pairs" in self._read
+
+    def vertices(self, flag: str, text: str, whole: Graph, role: str) -> NDArray[Any]:
+        """The vertices that an option names, int64, shape (k,)."""
+        from groute_py.many.sources import sources_of
+
+        if flag not in self._read:
+            return sources_of(text, whole.numbering, whole.name, role)
+        return self._snap(flag.strip("-"), self._read[flag][0], whole)
+
+    def pairs(self, whole: Graph) -> NDArray[Any]:
+        """The vertices of pairs of points, int64, shape (k, 2)."""
+        import numpy as np
+
+        roles = ("source", "target")
+        points = zip(roles, self._read["--pairs"], strict=True)
+        return np.stack([self._snap(role, some, whole) for role, some in points], axis=1)
+
+    def places(self, whole: Graph) -> Places:
+        """Where the vertices lie."""
+        from groute_py.jobs.places import places_of
+
+        if self._places is None:
+            path, planar, _ = self._where
+            self._places = places_of(whole, path, planar=planar, beside=self._graph)
+        return self._places
+
+    def has_places(self, whole: Graph) -> bool:
+        """Whether it is known where the vertices lie."""
+        from groute_py.jobs.places import has_places
+
+        return has_places(whole, self._where.coordinates, beside=self._graph)
+
+    def rows(self, *, as_json: bool) -> dict[str, Any]:
+        """What the answer says of the points: each with its vertex and distance, or a summary."""
+        if as_json:
+            return {f"{role}_points": snaps for role, snaps in self._snapped.items()}
+        unit = "" if self._where.planar else " m"
+        return {
+            f"{role}_points": f"{len(snaps):,}, up to "
+            f"{max(snap['distance'] for snap in snaps):,.6g}{unit} from their vertices"
+            for role, snaps in self._snapped.items()
+        }
+
+    def _snap(self, role: str, points: Points, whole: Graph) -> NDArray[Any]:
+        from groute_py.jobs.places import Places
+        from groute_py.jobs.snap import nearest_vertices
+
+        names = points.names
+        given = Places(points.coordinates, self._where.planar)
+        within = self._where.within
+        found = nearest_vertices(self.places(whole), given, within, name_of=names.__getitem__)
+        ids = whole.numbering.ids_of(found.vertices).tolist()
+        self._snapped[role] = [
+            {"point": name, "vertex": vertex, "distance": distance}
+            for name, vertex, distance in zip(names, ids, found.distances.tolist(), strict=True)
+        ]
+        return found.vertices
+
+    def _check_titles(self, points: Points) -> None:
+        titles = ",".join(points.titles)
+        if self._where.planar and titles == "lon,lat":
+            raise InputError("--planar is for points x,y; these are lon,lat")
+        if not self._where.planar and titles == "x,y":
+            raise InputError(
+                "points x,y lie on a plane: give --planar; or call them lon,lat if they are degrees"
+            )
+
+    def _check_use(self, *, draws: bool) -> None:
+        from groute_py.io.optional_libraries import library
+        from groute_py.jobs.snap import SNAPPING
+
+        if self._read:
+            library("scipy.spatial", SNAPPING, "maps")
+        elif self._where.within is not None or (not draws and self._where != Where()):
+            raise InputError("--coordinates, --planar and --snap-within are for points FILE.csv")

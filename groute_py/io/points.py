@@ -1,0 +1,164 @@
+"""Points from ``.csv`` files: a line of titles, then a point, or a pair of points, on each line.
+
+name,lon,lat                   source_lon,source_lat,target_lon,target_lat
+depot,-73.99,40.73             -73.99,40.73,-73.95,40.78
+
+The titles of coordinates are ``lon`` and ``lat``, or ``x`` and ``y``; other columns are ignored,
+but for ``name``.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import FormatError, InputError, quote
+from groute_py.io.text.lines import whole_lines
+from groute_py.system.memory_limits import check_room
+
+SUFFIX = re.compile(r"[^,]+\.csv(\.\w+)?")
+"""Of files of points, which may be compressed."""
+
+TITLES = (("lon", "lat"), ("x", "y"))
+"""Of the two coordinates of a point."""
+
+ENDS = ("source", "target")
+"""Of a pair of points; their titles begin so."""
+
+POINT_BYTES = 200
+"""Of a point in memory, at least."""
+
+
+class Points(NamedTuple):
+    """Points of a file.
+
+    Attributes:
+        coordinates: float64, shape (k, 2).
+        names: of each point; its number, from 1, where the file has no names.
+        titles: of the two coordinates.
+    """
+
+    coordinates: NDArray[np.float64]
+    names: list[str]
+    titles: tuple[str, str]
+
+
+def is_points_file(text: str) -> bool:
+    """Whether a text names a file of points rather than vertices.
+
+    >>> is_points_file("depots.csv"), is_points_file("17,4"), is_points_file("depots.ss")
+    (True, False, False)
+    """
+    return SUFFIX.fullmatch(text) is not None
+
+
+def read_points(path: Path) -> Points:
+    """Read a file of points.
+
+    Raises:
+        FormatError: with the line and what was expected there.
+        InputError: it has no points.
+    """
+    lines = _Lines(path)
+    pairs = [titles for titles in TITLES if set(titles) <= set(lines.titles)]
+    if len(pairs) != 1:
+        lines.fail(f"expected the titles lon,lat or x,y, got {lines.shown_titles}", line=1)
+    columns = [lines.column(title) for title in pairs[0]]
+    name = lines.column("name") if "name" in lines.titles else None
+    found: list[tuple[float, ...]] = []
+    names: list[str] = []
+    for fields in lines.rows():
+        found.append(lines.numbers(fields, columns))
+        names.append(str(len(found)) if name is None else fields[name].strip())
+    return Points(lines.stacked(found, 2), names, pairs[0])
+
+
+def read_point_pairs(path: Path) -> tuple[Points, Points] | None:
+    """Read a file of pairs of points: the sources and the targets.
+
+    Returns:
+        None if its titles are not those of coordinates: then it has pairs of vertices.
+
+    Raises:
+        FormatError, InputError: as `read_points`.
+    """
+    lines = _Lines(path)
+    for titles in TITLES:
+        named = [f"{end}_{title}" for end in ENDS for title in titles]
+        if set(named) <= set(lines.titles):
+            columns = [lines.column(title) for title in named]
+            found = [lines.numbers(fields, columns) for fields in lines.rows()]
+            names = [str(number + 1) for number in range(len(found))]
+            ends = lines.stacked(found, 4)
+            return Points(ends[:, :2], names, titles), Points(ends[:, 2:], names, titles)
+    return None
+
+
+class _Lines:
+    """The lines of a file, of which the first has the titles."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._reader = path, csv.reader(_text(path), strict=True)
+        self.titles = [title.strip() for title in next(self._guarded(), [])]
+
+    @property
+    def shown_titles(self) -> str:
+        return quote(",".join(self.titles))
+
+    def column(self, title: str) -> int:
+        if self.titles.count(title) > 1:
+            self.fail(f"has two columns {title}", line=1)
+        return self.titles.index(title)
+
+    def rows(self) -> Iterator[list[str]]:
+        """The lines behind the titles that are not blank."""
+        for count, fields in enumerate(self._guarded()):
+            check_room(POINT_BYTES * count, f"{self._path}: more than {count:,} points")
+            if not fields:
+                continue
+            if len(fields) != len(self.titles):
+                self.fail(f"expected {len(self.titles)} fields, got {len(fields)}")
+            yield fields
+
+    def numbers(self, fields: list[str], columns: list[int]) -> tuple[float, ...]:
+        """The coordinates of a line."""
+        return tuple(self._number(fields[column], self.titles[column]) for column in columns)
+
+    def stacked(self, found: list[tuple[float, ...]], width: int) -> NDArray[np.float64]:
+        if not found:
+            raise InputError(f"{self._path}: has no points")
+        return np.array(found, np.float64).reshape(-1, width)
+
+    def fail(self, problem: str, line: int | None = None) -> None:
+        raise FormatError(self._path, problem, line=line or self._reader.line_num)
+
+    def _number(self, field: str, title: str) -> float:
+        try:
+            number = float(field)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail(f"expected a number as {title}, got {quote(field)}")
+        return number
+
+    def _guarded(self) -> Iterator[list[str]]:
+        try:
+            yield from self._reader
+        except csv.Error as problem:
+            raise FormatError(self._path, str(problem), line=self._reader.line_num) from problem
+        except UnicodeDecodeError as problem:
+            line = self._reader.line_num + 1
+            raise FormatError(self._path, "expected text in UTF-8", line=line) from problem
+
+
+def _text(path: Path) -> Iterator[str]:
+    for text, _ in whole_lines(path):
+        for line in text.splitlines(keepends=True):
+            yield line.decode()

@@ -1,0 +1,185 @@
+"""What lies within limits of some sources: vertices, and arcs cut where the limits fall.
+
+For what is within reach of any source one solve begins at a root with an arc of weight 0 to each
+source; for each source by itself there is a solve of its own. Both end at the last limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.arguments import check_number, check_truth, plain
+from groute_py.comm.base import Channel
+from groute_py.comm.connect import connect
+from groute_py.engine.agree import collective, on_root, refuse_difference
+from groute_py.engine.keywords import IsochroneKeywords
+from groute_py.engine.option import chosen, takes
+from groute_py.engine.options import Options
+from groute_py.errors import InputError, quote
+from groute_py.graph.csr import Graph
+from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.io.tables.columns import Columns
+from groute_py.jobs.isochrones import Isochrones, Reach
+from groute_py.jobs.places import Coordinates, Places, has_places, places_of
+from groute_py.many.apsp import Progress
+from groute_py.many.rooted import rooted
+from groute_py.many.rows import solve_each
+from groute_py.many.sources import as_vertices, checked
+from groute_py.results.result import reached_in
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+Given = tuple[Graph, NDArray[np.int64], Places | None]
+"""A graph, the sources, and where the vertices lie if that is known."""
+
+GREATEST_LIMIT = 2**63
+"""No distance of integers is as great."""
+
+
+@takes(Options, "isochrone")
+def isochrone(
+    graph: GraphLike,
+    sources: Sequence[int] | NDArray[Any],
+    limits: Sequence[float] | float,
+    *,
+    each: bool = False,
+    coordinates: Coordinates = None,
+    planar: bool = False,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
+    comm: MPI.Intracomm | None = None,
+    **options: Unpack[IsochroneKeywords],
+) -> Isochrones | None:
+    """What lies within limits of some sources: vertices, parts of arcs, and areas on a map.
+
+    Args:
+        graph: as for `groute_py.sssp`, without negative weights; rank 0 holds the whole graph.
+        sources: vertex indices from 0, shape (k,).
+        limits: the greatest distances, in units of weight, in any order.
+        each: whether to find what is within reach of each source by itself, instead of any.
+        coordinates: of the vertices, as for `groute_py.snap`; distances do not need them.
+        planar: whether coordinates are x and y on a plane.
+        tail, head, weight, comm: as for `groute_py.sssp`.
+        **options: how to solve, see `groute_py.engine.options.Options`.
+
+    Returns:
+        `Isochrones` on rank 0; None on the other ranks.
+
+    Raises:
+        InputError: wrong arguments, the graph is not valid, or a weight is negative.
+        SetupError, RunError, TimeLimitError: as for `groute_py.sssp`.
+
+    >>> path = ([0, 1, 2, 3, 3], [1, 2, 3], [4, 4, 4])
+    >>> found = isochrone(path, [0], [5, 9], device="cpu")
+    >>> found.counts, found.pieces(found.reaches[0]).ends.tolist()
+    ([2, 3], [1.0, 0.25, 1.0, 0.25])
+    """
+    choices = Options(**chosen(Options, "isochrone", options))
+    channel = connect(comm)
+    with collective(channel):
+        choices.check()
+        wanted = as_limits(limits)
+        check_truth("each", each)
+        check_truth("planar", planar)
+    refuse_difference(channel, {"function": "isochrone", "each": each, "limits": wanted})
+
+    def load() -> Given:
+        whole = as_graph(graph, columns=Columns(tail, head, weight))
+        places = None
+        if planar or has_places(whole, coordinates, beside=graph):
+            places = places_of(whole, coordinates, planar=planar, beside=graph)
+        return whole, as_vertices(sources), places
+
+    return solve_isochrone(channel, load, wanted, choices, each=each)
+
+
+def solve_isochrone(
+    channel: Channel,
+    load: Callable[[], Given],
+    limits: tuple[float, ...],
+    options: Options,
+    *,
+    each: bool,
+    is_reversed: bool = False,
+    progress: Progress | None = None,
+) -> Isochrones | None:
+    """The answer of `isochrone` on rank 0, None elsewhere. Collective.
+
+    Args:
+        channel: connects the ranks.
+        load: gives the graph, the sources and the places; called on rank 0.
+        limits: ascending, of `as_limits`.
+        options: how to solve.
+        each: as for `isochrone`.
+        is_reversed: whether the arcs of the graph that ``load`` gives are turned round already.
+        progress: is given the solves that are done, and how many there are.
+    """
+    kept: list[tuple[Graph, Given]] = []
+
+    def begin() -> list[int]:
+        graph, sources, places = load()
+        turn = options.reverse and not is_reversed
+        graph = graph.reversed() if turn else graph.to_host()
+        _refuse_negative(graph)
+        sources = checked(sources, graph.vertex_count, graph.name)
+        solved = graph if each else rooted(graph, sources)
+        kept.append((solved, (graph, sources, places)))
+        return sources.tolist() if each else [graph.vertex_count]
+
+    begins = on_root(channel, begin)
+    solved = kept[0][0] if kept else None
+    choices = replace(options, predecessors=False, reverse=False, cutoff=limits[-1])
+    reaches: list[Reach] = []
+    statistics: dict[str, Any] = {}
+    for done, result in enumerate(solve_each(solved, begins, choices, channel), 1):
+        if result is not None:
+            distances = result.distances if each else result.distances[:-1]
+            vertices = np.flatnonzero(reached_in(distances))
+            source = result.source if each else -1
+            reaches.append(Reach(source, vertices, distances[vertices]))
+            statistics = result.statistics
+        if progress is not None:
+            progress(done, len(begins))
+    if not kept:
+        return None
+    graph, sources, places = kept[0][1]
+    answer = sources, limits, tuple(reaches), options.reverse, places, statistics
+    return Isochrones(*answer, graph)
+
+
+def as_limits(limits: Any) -> tuple[float, ...]:
+    """Limits as a user gives them: ascending, each once.
+
+    Raises:
+        InputError: there is none, or one is not a positive finite number.
+
+    >>> as_limits([9, 5, 9.0])
+    (5, 9)
+    """
+    given = plain(limits)
+    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    found = [plain(value) for value in values]
+    for value in found:
+        check_number("limit", value)
+        if not 0 < value < GREATEST_LIMIT or math.isnan(value):
+            raise InputError(f"a limit must be more than 0 and less than 2^63, not {quote(value)}")
+    if not found:
+        raise InputError("limits must be at least one number")
+    return tuple(sorted(set(found)))
+
+
+def _refuse_negative(graph: Graph) -> None:
+    if graph.arc_count and graph.weights.min() < 0:
+        arc = int(graph.weights.argmin())
+        raise InputError(
+            f"arc {arc} of {graph.name} has weight {graph.weights[arc]}; with a negative weight "
+            "there is no part of an arc within a limit"
+        )

@@ -1,0 +1,1 @@
+"""What jobs put on maps: parts of arcs, areas, GeoJSON, pages and pictures."""

@@ -1,0 +1,125 @@
+"""Areas about lines: contours over a raster of them.
+
+The area about some lines is all that lies within a margin of one of them. The lines are marked in a
+raster, each cell's distance to the nearest mark is found (Felzenszwalb and Huttenlocher, 2012: one
+pass a dimension), and the contour at the margin is followed. Unlike a hull it covers no place that
+is far from all lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.io.optional_libraries import library
+
+CELLS_A_MARGIN = 4
+"""Cells of the raster in a margin, where that does not make too many cells."""
+
+MOST_CELLS = 1600
+"""Of a side of the raster."""
+
+LEAST_MARGIN = 2
+"""Cells; a margin is made wider than what is asked for rather than lost between them."""
+
+SAMPLES_AT_ONCE = 1 << 22
+
+Polygon = list[NDArray[np.float64]]
+"""Rings of shape (r, 2), the last point of each being its first: the outer one, anticlockwise, then
+holes, clockwise."""
+
+
+class Raster(NamedTuple):
+    """Cells over some lines.
+
+    Attributes:
+        corner: the middle of the first cell.
+        cell: the side of a cell.
+        shape: how many rows, upwards, and columns.
+    """
+
+    corner: NDArray[np.float64]
+    cell: float
+    shape: tuple[int, int]
+
+
+def check_areas() -> None:
+    """Raise `SetupError` if a library is not installed."""
+    library("scipy.ndimage", "finding areas", "maps")
+    library("contourpy", "finding areas", "maps")
+
+
+def areas_of(
+    lines: NDArray[np.float64], bands: NDArray[np.int64], count: int, margin: float
+) -> tuple[list[list[Polygon]], float]:
+    """For each band the area about its lines and those of the bands before.
+
+    Args:
+        lines: shape (p, 2, 2), on a plane, at least one; points are lines whose ends are one.
+        bands: int64, shape (p,), from 0.
+        count: of bands.
+        margin: how far areas reach beyond the lines, more than 0. It is taken to be at least 1/800
+            of the longer side of what the lines cover.
+
+    Returns:
+        The polygons of each band, and the margin that was taken.
+    """
+    raster, margin = _raster(lines, margin)
+    marked = np.zeros(raster.shape, np.bool_)
+    found: list[list[Polygon]] = []
+    for band in range(count):
+        some = lines[bands == band]
+        if len(some):
+            _mark(marked, raster, some)
+        elif found:
+            found.append(found[-1])
+            continue
+        found.append(_outlines(marked, raster, margin) if marked.any() else [])
+    return found, margin
+
+
+def _raster(lines: NDArray[np.float64], margin: float) -> tuple[Raster, float]:
+    low, high = lines.min(axis=(0, 1)), lines.max(axis=(0, 1))
+    side = float((high - low).max())
+    cell = max(margin / CELLS_A_MARGIN, side / MOST_CELLS)
+    margin = max(margin, LEAST_MARGIN * cell)
+    edge = margin + 2 * cell
+    columns, rows = np.ceil((high - low + 2 * edge) / cell).astype(int) + 1
+    return Raster(low - edge, cell, (int(rows), int(columns))), margin
+
+
+def _mark(marked: NDArray[np.bool_], raster: Raster, lines: NDArray[np.float64]) -> None:
+    """Mark the cells that lines pass through."""
+    for part in _parts(raster, lines):
+        column, row = np.rint((part - raster.corner) / raster.cell).astype(np.int64).T
+        marked[row, column] = True
+
+
+def _parts(raster: Raster, lines: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Points along lines, half a cell apart at most, some at a time."""
+    ways = lines[:, 1] - lines[:, 0]
+    steps = np.ceil(np.hypot(*ways.T) / (raster.cell / 2)).astype(np.int64) + 1
+    groups = np.cumsum(steps) // SAMPLES_AT_ONCE
+    cuts = np.flatnonzero(np.diff(groups)) + 1
+    for some in np.split(np.arange(len(lines)), cuts):
+        counts = steps[some] + 1
+        line = np.repeat(some, counts)
+        number = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
+        yield lines[line, 0] + (number / steps[line])[:, np.newaxis] * ways[line]
+
+
+def _outlines(marked: NDArray[np.bool_], raster: Raster, margin: float) -> list[Polygon]:
+    ndimage: Any = library("scipy.ndimage", "finding areas", "maps")
+    contourpy: Any = library("contourpy", "finding areas", "maps")
+    distances = ndimage.distance_transform_edt(~marked, sampling=raster.cell)
+    contours = contourpy.contour_generator(
+        z=margin - distances, name="serial", fill_type=contourpy.FillType.OuterOffset
+    )
+    polygons = []
+    for points, offsets in zip(*contours.filled(0.0, 2 * margin), strict=True):
+        rings = np.split(points * raster.cell + raster.corner, offsets[1:-1])
+        polygons.append([np.asarray(ring) for ring in rings])
+    return polygons

@@ -1,0 +1,155 @@
+"""The files of isochrones: one function a form, and which suffix stands for which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groute_py.errors import InputError, quote
+from groute_py.io.optional_libraries import library
+from groute_py.jobs.maps.areas import check_areas
+from groute_py.jobs.maps.geojson import SUFFIX, Feature, coordinates_in, write_features
+from groute_py.results.tables import SUFFIXES as TABLES
+from groute_py.results.tables import Column, Part, write_table
+from groute_py.system.atomic_file import check_writable
+
+if TYPE_CHECKING:
+    from groute_py.jobs.isochrones import Isochrones, Reach
+
+MAPS = (".html", ".png")
+"""The forms that draw everything."""
+
+FEATURES = ("vertices", "arcs", "bands")
+"""What the others may list."""
+
+
+def check_form(path: Path, features: str | None) -> str:
+    """What a file will list; raises an error now if it could not be written later.
+
+    Raises:
+        InputError: its suffix or the features are unknown, or no file can be written there.
+        RunError: the disk is full.
+        SetupError: the form needs a library that is not installed.
+    """
+    suffix, known = path.suffix, (*TABLES, SUFFIX, *MAPS)
+    if suffix not in known:
+        raise InputError(f"{path}: unknown suffix {quote(suffix)}; saved are {', '.join(known)}")
+    listed = {**dict.fromkeys(TABLES, FEATURES[:2]), SUFFIX: FEATURES}.get(suffix, ())
+    usual = "bands" if suffix == SUFFIX else "vertices"
+    if features is not None and features not in listed:
+        may = f"lists {' or '.join(listed)}" if listed else "shows everything"
+        raise InputError(f"{path}: {suffix} {may}; it has no features {quote(features)}")
+    if suffix == ".parquet":
+        library("pyarrow", "writing Parquet")
+    if suffix in MAPS or (features or usual) == "bands":
+        check_areas()
+    if suffix == ".png":
+        library("matplotlib", "drawing a picture", "maps")
+    check_writable(path)
+    return features or usual
+
+
+def needs_places(path: Path) -> bool:
+    """Whether a file of that suffix has to have coordinates."""
+    return path.suffix not in TABLES
+
+
+def write(found: Isochrones, path: Path, features: str, margin: float | None) -> None:
+    """Write an answer.
+
+    Args:
+        found: the answer.
+        path: with one of the suffixes.
+        features: of `check_form`.
+        margin: of areas, or None.
+    """
+    if path.suffix in TABLES:
+        rows = _vertex_rows if features == "vertices" else _arc_rows
+        write_table(path, (rows(found, reach) for reach in found.reaches))
+    elif path.suffix == SUFFIX:
+        found.plane()  # which needs coordinates
+        write_features(path, _features(found, features, margin), found.attribution)
+    elif path.suffix == ".html":
+        from groute_py.jobs.maps.page import write_page
+
+        write_page(found, path, margin)
+    else:
+        from groute_py.jobs.maps.picture import write_picture
+
+        write_picture(found, path, margin)
+
+
+def _vertex_rows(found: Isochrones, reach: Reach) -> Part:
+    numbering = found.graph.numbering
+    part = _source(found, reach, len(reach.vertices)) | {
+        "vertex": Column(numbering.ids_of(reach.vertices)),
+        "distance": Column(reach.distances),
+        "limit": Column(np.array(found.limits)[found.bands(reach)]),
+    }
+    if found.places is not None:
+        columns = zip(found.places.titles, found.places.coordinates[reach.vertices].T, strict=True)
+        part |= {title: Column(np.ascontiguousarray(values)) for title, values in columns}
+    return part
+
+
+def _arc_rows(found: Isochrones, reach: Reach) -> Part:
+    numbering, pieces = found.graph.numbering, found.pieces(reach)
+    part = _source(found, reach, len(pieces)) | {
+        "tail": Column(numbering.ids_of(pieces.tails)),
+        "head": Column(numbering.ids_of(pieces.heads)),
+        "limit": Column(np.array(found.limits)[pieces.bands]),
+        "begin": Column(pieces.begins),
+        "end": Column(pieces.ends),
+    }
+    if found.places is not None:
+        lines = pieces.lines(found.points(found.places.coordinates))
+        for place, end in enumerate(("begin", "end")):
+            for axis, title in enumerate(found.places.titles):
+                part[f"{end}_{title}"] = Column(np.ascontiguousarray(lines[:, place, axis]))
+    return part
+
+
+def _source(found: Isochrones, reach: Reach, count: int) -> Part:
+    """The column of the source, where each has a reach of its own."""
+    if reach.source < 0:
+        return {}
+    return {"source": Column(found.graph.numbering.ids_of(np.full(count, reach.source)))}
+
+
+def _features(found: Isochrones, features: str, margin: float | None) -> Iterator[Feature]:
+    for reach in found.reaches:
+        name = found.name_of(reach)
+        source = {} if name is None else {"source": name}
+        if features == "bands":
+            yield from _bands(found, reach, source, margin)
+        elif features == "vertices":
+            yield from _listed(found, "Point", _vertex_rows(found, reach))
+        else:
+            yield from _listed(found, "LineString", _arc_rows(found, reach))
+
+
+def _bands(
+    found: Isochrones, reach: Reach, source: dict[str, Any], margin: float | None
+) -> Iterator[Feature]:
+    """The areas, the greatest first, so that a map shows all of them."""
+    planar = found.places is not None and found.places.planar
+    areas = found.areas(reach, margin)
+    for limit, polygons in reversed(list(zip(found.limits, areas, strict=True))):
+        shape = [[coordinates_in(ring, planar=planar) for ring in polygon] for polygon in polygons]
+        yield "MultiPolygon", shape, {**source, "limit": limit}
+
+
+def _listed(found: Isochrones, kind: str, part: Part) -> Iterator[Feature]:
+    """The rows of a table, of which the last columns are coordinates."""
+    places = found.places
+    assert places is not None
+    width = 2 if kind == "Point" else 4
+    titles, columns = list(part)[:-width], [column.values for column in part.values()]
+    numbers = np.stack(columns[-width:], axis=1)
+    shapes = coordinates_in(numbers.reshape(-1, width // 2, 2), planar=places.planar)
+    rows = zip(*(values.tolist() for values in columns[:-width]), strict=True)
+    for row, shape in zip(rows, shapes, strict=True):
+        yield kind, shape[0] if kind == "Point" else shape, dict(zip(titles, row, strict=True))

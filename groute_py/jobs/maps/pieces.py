@@ -1,0 +1,98 @@
+"""The arcs within reach, cut where the limits fall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.graph.csr import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Parts of arcs, by ascending limits and then by arcs.
+
+    Attributes:
+        tails, heads: int64, shape (p,), vertex indices.
+        begins, ends: float64, shape (p,), where each part begins and ends, from 0 at the tail to 1
+            at the head.
+        bands: int64, shape (p,): the number of the least limit within which the part lies.
+    """
+
+    tails: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    begins: NDArray[np.float64]
+    ends: NDArray[np.float64]
+    bands: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.tails)
+
+    def some(self, which: NDArray[np.int64]) -> Pieces:
+        """The parts of some numbers."""
+        begins, ends = self.begins[which], self.ends[which]
+        return Pieces(self.tails[which], self.heads[which], begins, ends, self.bands[which])
+
+    def turned_round(self) -> Pieces:
+        """The same parts of the arcs that lead the other way."""
+        return Pieces(self.heads, self.tails, 1 - self.ends, 1 - self.begins, self.bands)
+
+    def lines(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Where the parts lie, if arcs are straight.
+
+        Args:
+            places: of the vertices, shape (n, 2).
+
+        Returns:
+            float64, shape (p, 2, 2): two ends, of two coordinates each.
+        """
+        tails, ways = places[self.tails], places[self.heads] - places[self.tails]
+        parts = np.stack([self.begins, self.ends], axis=1)
+        return tails[:, np.newaxis] + parts[..., np.newaxis] * ways[:, np.newaxis]
+
+
+def pieces_of(
+    graph: Graph,
+    vertices: NDArray[np.int64],
+    distances: NDArray[np.float64],
+    limits: NDArray[np.float64],
+) -> Pieces:
+    """The parts of arcs that are within each limit and not within the one before.
+
+    Args:
+        graph: in host memory, without negative weights.
+        vertices: that are within the last limit, int64, shape (r,).
+        distances: of these, float64, shape (r,).
+        limits: ascending, shape (l,).
+
+    >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, 4])
+    >>> found = pieces_of(path, np.array([0, 1]), np.array([0.0, 4.0]), np.array([3.0, 5.0]))
+    >>> found.begins.tolist(), found.ends.tolist(), found.bands.tolist()
+    ([0.0, 0.75, 0.0], [0.75, 1.0, 0.25], [0, 1, 1])
+    """
+    counts = graph.offsets[vertices + 1] - graph.offsets[vertices]
+    rows = np.repeat(np.arange(len(vertices)), counts)
+    within_row = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    arcs = graph.offsets[vertices][rows] + within_row
+    tails, heads = vertices[rows], graph.heads[arcs].astype(np.int64)
+    weights, base = graph.weights[arcs].astype(np.float64), distances[rows]
+    found: list[tuple[NDArray[np.int64], ...]] = []
+    parts: list[tuple[NDArray[np.float64], ...]] = []
+    begins = np.zeros(len(arcs))
+    for band, limit in enumerate(limits.tolist()):
+        ends = _share(limit - base, weights)
+        some = np.flatnonzero((ends > begins) & (tails != heads))
+        found.append((tails[some], heads[some], np.full(len(some), band)))
+        parts.append((begins[some], ends[some]))
+        begins = ends
+    tails, heads, bands = (np.concatenate(column) for column in zip(*found, strict=True))
+    begins, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Pieces(tails, heads, begins, ends, bands)
+
+
+def _share(left: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much of each arc is passed, from 0 to 1, with what is left at its tail."""
+    passed = np.divide(left, weights, out=np.ones(len(left)), where=weights > 0)
+    return np.where(left < 0, 0.0, np.clip(passed, 0.0, 1.0))

@@ -1,0 +1,58 @@
+"""A plane on which the places near some of them are drawn and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.jobs.places import EARTH_RADIUS_M, Places
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The equirectangular projection about a centre; the plane itself for planar places.
+
+    Attributes:
+        centre: longitude and latitude in degrees; None on a plane. Longitudes are those within 180
+            degrees of the centre's, so that no line crosses the map at the date line.
+    """
+
+    centre: tuple[float, float] | None
+
+    def project(self, coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Metres east and north of latitude 0, or x and y; of the shape (…, 2)."""
+        if self.centre is None:
+            return coordinates
+        return np.radians(self.unwrapped(coordinates)) * EARTH_RADIUS_M * self._scale
+
+    def unproject(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The coordinates of points, of the shape (…, 2)."""
+        if self.centre is None:
+            return points
+        return np.degrees(points / (EARTH_RADIUS_M * self._scale))
+
+    def unwrapped(self, coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The coordinates, with longitudes near the centre's."""
+        if self.centre is None:
+            return coordinates
+        east = self.centre[0]
+        turns = np.rint((coordinates[..., 0] - east) / 360)
+        return np.stack([coordinates[..., 0] - 360 * turns, coordinates[..., 1]], axis=-1)
+
+    @property
+    def _scale(self) -> NDArray[np.float64]:
+        assert self.centre is not None
+        return np.array([max(np.cos(np.radians(self.centre[1])), 1e-3), 1.0])
+
+
+def plane_of(places: Places, vertices: NDArray[np.int64]) -> Plane:
+    """The plane about some vertices, at least one."""
+    if places.planar:
+        return Plane(None)
+    some = places.coordinates[vertices]
+    east = float(some[0, 0])
+    near = Plane((east, 0.0)).unwrapped(some)
+    middle = (near.min(axis=0) + near.max(axis=0)) / 2
+    return Plane((float(middle[0]), float(middle[1])))

@@ -1,0 +1,149 @@
+"""The nearest vertex of each of some points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.arguments import check_number, check_truth
+from groute_py.errors import InputError
+from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.io.optional_libraries import library
+from groute_py.jobs.places import Coordinates, Places, as_points, check_degrees, places_of
+from groute_py.system.threads import thread_count
+
+SNAPPING = "snapping points to vertices"
+"""What SciPy is needed for."""
+
+TIE = 1e-12
+"""The relative difference up to which a second vertex is compared with the nearest one exactly."""
+
+
+class Snaps(NamedTuple):
+    """The nearest vertices of k points.
+
+    Attributes:
+        vertices: int64, shape (k,), vertex indices.
+        distances: float64, shape (k,): between each point and its vertex, in metres; of planar
+            coordinates in their unit.
+    """
+
+    vertices: NDArray[np.int64]
+    distances: NDArray[np.float64]
+
+
+def snap(
+    graph: GraphLike,
+    points: Any,
+    coordinates: Coordinates = None,
+    within: float | None = None,
+    *,
+    planar: bool = False,
+) -> Snaps:
+    """The vertex that is nearest to each of some points, as the crow flies.
+
+    Distances are measured along great circles of a sphere with the Earth's mean radius, 6,371,008.8
+    metres. Of vertices that are equally near, the first one is taken; vertices without arcs count
+    as well. Needs SciPy (Maneewongvatana and Mount, 1999: k-d trees). Not collective.
+
+    Args:
+        graph: as for `groute_py.sssp`.
+        points: shape (k, 2), at least one: longitude and latitude in degrees; or x and y.
+        coordinates: of the graph's vertices: a ``.co`` file, or an array of shape (n, 2). None for
+            those that the graph holds, or else a ``.co`` file beside its file.
+        within: the greatest distance from a point to its vertex; None for any.
+        planar: whether points and coordinates are x and y on a plane, in one unit.
+
+    Returns:
+        `Snaps`: vertex indices and distances.
+
+    Raises:
+        InputError: there are no points, or no coordinates; or a point lies farther than ``within``
+            from all vertices, of which the first is named by its number, from 0.
+        FormatError: the file of coordinates cannot be read.
+        SetupError: SciPy is not installed.
+
+    >>> corners = [[0, 0], [10, 0], [10, 10]]
+    >>> path = ([0, 1, 2, 2], [1, 2], [4, 4])
+    >>> vertices, distances = snap(path, [[9, 1], [1, 0]], np.array(corners), planar=True)
+    >>> vertices.tolist(), distances.round(3).tolist()
+    ([1, 0], [1.414, 1.0])
+    """
+    check_truth("planar", planar)
+    check_within(within)
+    whole = as_graph(graph)
+    places = places_of(whole, coordinates, planar=planar, beside=graph)
+    return nearest_vertices(places, Places(as_points(points), planar), within, name_of=str)
+
+
+def nearest_vertices(
+    places: Places, points: Places, within: float | None, *, name_of: Callable[[int], str]
+) -> Snaps:
+    """The nearest vertex of each point.
+
+    Args:
+        places: of the vertices.
+        points: at least one.
+        within: as for `snap`.
+        name_of: gives what the point of a number is called in messages.
+
+    Raises:
+        InputError: as for `snap`.
+        SetupError: SciPy is not installed.
+    """
+    if not len(points.coordinates):
+        raise InputError("there are no points; give at least one")
+    if not len(places.coordinates):
+        raise InputError("the graph has no vertices, so no point is near one")
+    check_degrees(points, "point", name_of)
+    spatial = library("scipy.spatial", SNAPPING, "maps")
+    tree = spatial.cKDTree(places.embedded)
+    given = points.embedded
+    count = min(2, len(places.coordinates))
+    straight, vertices = tree.query(given, k=count, workers=thread_count())
+    straight, vertices = straight.reshape(len(given), -1), vertices.reshape(len(given), -1)
+    found = Snaps(vertices[:, 0].astype(np.int64), places.lengths(straight[:, 0]))
+    if count == 2:
+        _take_first(tree, given, straight, found)
+    _refuse_far(points, found, within, name_of)
+    return found
+
+
+def check_within(within: Any) -> None:
+    """Raise `InputError` for what is no limit of a snap's distance."""
+    if within is None:
+        return
+    check_number("the limit of a snap's distance", within)
+    if not within >= 0 or math.isinf(within):
+        raise InputError(f"the limit of a snap's distance must be 0 or more, not {within}")
+
+
+def _take_first(
+    tree: Any, given: NDArray[np.float64], straight: NDArray[np.float64], found: Snaps
+) -> None:
+    """Where several vertices are equally near, take the first."""
+    reach = straight[:, 0] * (1 + TIE)
+    for point in np.flatnonzero(straight[:, 1] <= reach).tolist():
+        near = np.sort(tree.query_ball_point(given[point], reach[point]))
+        squares = ((tree.data[near] - given[point]) ** 2).sum(axis=1)
+        found.vertices[point] = near[squares.argmin()]
+
+
+def _refuse_far(
+    points: Places, found: Snaps, within: float | None, name_of: Callable[[int], str]
+) -> None:
+    if within is None:
+        return
+    far = found.distances > within
+    if far.any():
+        first, unit = int(far.argmax()), "" if points.planar else " m"
+        x, y = points.coordinates[first].tolist()
+        raise InputError(
+            f"point {name_of(first)} at ({x:.12g}, {y:.12g}) lies {found.distances[first]:,.6g}"
+            f"{unit} from the nearest vertex, more than {within:,.6g}{unit}; "
+            f"{int(far.sum()):,} of {len(far):,} points do"
+        )

@@ -1,0 +1,105 @@
+"""Where the time of a process goes: from its start on, each moment belongs to one phase.
+
+A command opens a `Clock`; all code beneath names what it does by `phase`. Without a clock, as where
+the package is used from Python, `phase` does nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+STAT = Path("/proc/self/stat")
+"""What the kernel says of this process; absent where it is no Linux, or in some sandboxes."""
+
+START_FIELD = 22
+"""Number of the field with the ticks from the boot of the machine to the process's start."""
+
+
+class Clock:
+    """Sums wall time by phase; phases within a phase do not count to it.
+
+    Args:
+        first: the phase that it is in.
+        age_s: how long that has lasted already.
+
+    >>> clock = Clock("start")
+    >>> with clock.phase("read"):
+    ...     with clock.phase("compile"):
+    ...         pass
+    >>> list(clock.seconds())
+    ['start', 'read', 'compile', 'total']
+    """
+
+    def __init__(self, first: str, age_s: float = 0.0) -> None:
+        self._phase, self._since = first, time.monotonic() - age_s
+        self._sums = {first: 0.0}
+
+    def enter(self, name: str) -> str:
+        """Be in phase ``name`` from now on; returns the phase before."""
+        before, now = self._phase, time.monotonic()
+        self._sums[before] += now - self._since
+        self._phase, self._since = name, now
+        self._sums.setdefault(name, 0.0)
+        return before
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Be in phase ``name`` during the block."""
+        before = self.enter(name)
+        try:
+            yield
+        finally:
+            self.enter(before)
+
+    def now(self) -> tuple[str, float]:
+        """The phase that it is in, and the seconds since the last begin or end of one."""
+        return self._phase, time.monotonic() - self._since
+
+    def seconds(self) -> dict[str, float]:
+        """Seconds by phase in the order of their begin, and their sum as ``total``."""
+        self.enter(self._phase)
+        return {**self._sums, "total": sum(self._sums.values())}
+
+
+_current = ContextVar[Clock | None]("clock", default=None)
+
+
+@contextmanager
+def running(clock: Clock) -> Iterator[None]:
+    """Let `phase` use a clock during the block, in this thread."""
+    token = _current.set(clock)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current() -> Clock | None:
+    """The clock that runs in this thread."""
+    return _current.get()
+
+
+@contextmanager
+def phase(name: str) -> Iterator[None]:
+    """Be in phase ``name`` during the block, if a clock runs."""
+    if (clock := _current.get()) is None:
+        yield
+        return
+    with clock.phase(name):
+        yield
+
+
+def process_age_s() -> float:
+    """Seconds since this process was started; without ``/proc`` its CPU time, which is no more."""
+    try:
+        fields = STAT.read_text().rpartition(")")[2].split()  # a name may contain blanks
+        ticks = int(fields[START_FIELD - 3])  # the first two fields are cut off
+        start_s = ticks / os.sysconf("SC_CLK_TCK")
+        return max(time.clock_gettime(time.CLOCK_BOOTTIME) - start_s, 0.0)
+    except (OSError, ValueError, IndexError, AttributeError):
+        return time.process_time()

@@ -1,0 +1,143 @@
+"""The command isochrone: files, answers, what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.command import as_json, run_command
+from support.graphs import random_graph
+from support.kept_rows import listing
+from support.reference import rows_from
+
+from groute_py import InputError, write_graph
+
+GRAPH = "p sp 4 5\na 1 2 60\na 2 1 60\na 2 3 60\na 3 2 60\na 4 1 60\n"
+PLACES = "p aux sp co 4\nv 1 0 0\nv 2 1000 0\nv 3 1000 1000\nv 4 0 -1000\n"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a street of two bends, and a way into it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "it.gr").write_text(GRAPH)
+    (tmp_path / "it.co").write_text(PLACES)
+    return tmp_path
+
+
+def run(*words: object) -> dict[str, Any]:
+    words = ("isochrone", "it.gr", *words)
+    return as_json(run_command(*words, "--device", "cpu", "--json"))
+
+
+def test_a_table_of_vertices(place: Path) -> None:
+    found = run("--from", "1", "--limits", "90,60", "-o", "out.csv")
+    assert (found["limits"], found["reached"], found["each"]) == ([60, 90], [2, 2], False)
+    assert (place / "out.csv").read_text() == (
+        "vertex,distance,limit,lon,lat\n1,0,60,0.0,0.0\n2,60,60,0.001,0.0\n"
+    )
+    (place / "it.co").unlink()
+    run("--from", "1", "--limits", "60", "-o", "out.csv")
+    assert (place / "out.csv").read_text() == "vertex,distance,limit\n1,0,60\n2,60,60\n"
+
+
+def test_a_table_of_arcs_towards(place: Path) -> None:
+    words = ["--limits", "30,90", "--each", "--reverse", "--planar", "-o", "out.csv"]
+    run("--from", "1,3", *words, "--features", "arcs")
+    lines = (place / "out.csv").read_text().splitlines()
+    assert lines[0] == "source,tail,head,limit,begin,end,begin_x,begin_y,end_x,end_y"
+    assert lines[1] == "1,2,1,30,0.5,1.0,500.0,0.0,0.0,0.0"
+    assert "1,3,2,90,0.5,1.0,1000.0,500.0,1000.0,0.0" in lines
+    assert {line.split(",")[0] for line in lines[1:]} == {"1", "3"}
+
+
+def test_parquet(place: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    run("--from", "1", "--limits", "60.5", "-o", "out.parquet")
+    rows = pq.read_table(place / "out.parquet").to_pylist()
+    assert rows[1] == {"vertex": 2, "distance": 60, "limit": 60.5, "lon": 0.001, "lat": 0.0}
+
+
+def features(path: Path) -> list[dict[str, Any]]:
+    found = json.loads(path.read_text())
+    assert found["type"] == "FeatureCollection"
+    return list(found["features"])
+
+
+def test_geojson(place: Path) -> None:
+    run("--from", "1", "--limits", "30,90", "-o", "out.geojson")
+    far, near = features(place / "out.geojson")  # the greater one below
+    assert [far["properties"], near["properties"]] == [{"limit": 90}, {"limit": 30}]
+    assert near["geometry"]["type"] == "MultiPolygon"
+    (ring,) = near["geometry"]["coordinates"][0]
+    assert 0.0004 < max(x for x, _ in ring) < 0.002
+    run("--from", "1", "--limits", "30", "-o", "out.geojson", "--features", "arcs")
+    (arc,) = features(place / "out.geojson")
+    assert arc["geometry"] == {"type": "LineString", "coordinates": [[0, 0], [0.0005, 0]]}
+    assert arc["properties"] == {"tail": 1, "head": 2, "limit": 30, "begin": 0, "end": 0.5}
+    run("--from", "1", "--limits", "30", "-o", "out.geojson", "--features", "vertices")
+    (vertex,) = features(place / "out.geojson")
+    assert vertex["geometry"] == {"type": "Point", "coordinates": [0, 0]}
+
+
+def test_maps_of_points(place: Path) -> None:
+    (place / "points.csv").write_text("name,lon,lat\nhome,0.0001,0.0\n")
+    words = ["--from", "points.csv", "--snap-within", "20", "--limits", "30,90"]
+    found = run(*words, "-o", "out.html", "--margin", "20")
+    assert found["from_points"][0]["vertex"] == 1
+    assert "within reach from 1" in (place / "out.html").read_text()
+    done = run_command("isochrone", "it.gr", *words, "-o", "out.png", "--device", "cpu")
+    assert "limits       30, 90" in done.stdout
+    assert (place / "out.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(InputError, match=r"lies 11.1195 m from the nearest"):
+        run(*words[:2], "--snap-within", "11", "--limits", "3", "-o", "other.html")
+    assert listing(place) == ["it.co", "it.gr", "out.html", "out.png", "points.csv"]
+
+
+@pytest.mark.mpi
+def test_on_ranks(groute: Callable[..., Any], place: Path) -> None:
+    graph = random_graph(60, 200, seed=3, greatest=9)
+    write_graph(graph, place / "it.csr")
+    words = ["--from", "40,3", "--limits", "9", "--device", "cpu", "-o", place / "out.csv"]
+    done = groute("isochrone", place / "it.csr", *words, ranks=3)
+    assert done.returncode == 0, done.stderr
+    table = np.loadtxt(place / "out.csv", delimiter=",", skiprows=1, dtype=int)
+    wanted = rows_from(graph, [40, 3]).min(axis=0)
+    assert table[:, 0].tolist() == np.flatnonzero(wanted <= 9).tolist()
+    assert table[:, 1].tolist() == wanted[wanted <= 9].tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--limits", "fast"], "--limits 'fast': 'fast' is not a number"),
+        (["--limits", "3,,4"], "is not a number"),
+        (["--limits", "3,-4"], "more than 0"),
+        (["--from", "9"], "source 9 is not a vertex"),
+        (["--from", ","], "names no source"),
+        (["-o", "out.npz"], "unknown suffix '.npz'; saved are .csv, .parquet, .geojson, .html"),
+        (["-o", "it.gr"], "is both GRAPH and --output"),
+        (["-o", "no/x.csv"], "does not exist"),
+        (["--features", "bands"], ".csv lists vertices or arcs; it has no features 'bands'"),
+        (["-o", "x.html", "--features", "arcs"], ".html shows everything"),
+        (["-o", "x.html", "--margin", "0"], "margin must be more than 0"),
+        (["-o", "x.html", "--coordinates", "no.co"], "no.co"),
+        (["--snap-within", "4"], "are for points FILE.csv"),
+    ],
+)
+def test_bad_input(place: Path, words: list[str], problem: str) -> None:
+    usual = {"--from": "1", "--limits": "60", "-o": "out.csv"}
+    usual |= dict(zip(words[::2], words[1::2], strict=True))
+    with pytest.raises(InputError, match=problem):
+        run(*(word for pair in usual.items() for word in pair))
+    assert listing(place) == ["it.co", "it.gr"]
+
+
+def test_maps_need_coordinates(place: Path) -> None:
+    (place / "it.co").unlink()
+    with pytest.raises(InputError, match="has no coordinates; name a file"):
+        run("--from", "1", "--limits", "60", "-o", "out.html")

@@ -1,0 +1,162 @@
+"""Points on the map in the place of vertices, in every command that takes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.command import as_json, run_command
+from support.kept_rows import listing
+
+import groute_py
+from groute_py import InputError
+
+GRAPH = "p sp 4 4\na 1 2 5\na 2 3 2\na 3 1 1\na 4 1 4\n"
+PLACES = "p aux sp co 4\nv 1 0 0\nv 2 1000000 0\nv 3 1000000 1000000\nv 4 5000000 0\n"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a graph, its coordinates, and points near its vertices 1 and 4."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "it.gr").write_text(GRAPH)
+    (tmp_path / "it.co").write_text(PLACES)
+    (tmp_path / "points.csv").write_text("name,lon,lat\nhome,0,0.001\nzoo,5,-0.002\n")
+    return tmp_path
+
+
+def run(*words: object) -> dict[str, Any]:
+    return as_json(run_command(*words, "--device", "cpu", "--json"))
+
+
+def test_a_matrix(place: Path) -> None:
+    words = ["--from", "points.csv", "--to", "3,1", "-o", "out.csv"]
+    found = run("matrix", "it.gr", *words)
+    assert [tuple(snap.values())[:2] for snap in found["from_points"]] == [("home", 1), ("zoo", 4)]
+    metres = [snap["distance"] for snap in found["from_points"]]
+    np.testing.assert_allclose(metres, [111.195, 222.390], rtol=1e-5)
+    assert "to_points" not in found
+    assert (place / "out.csv").read_text().splitlines()[1:] == ["1,3,7", "1,1,0", "4,3,11", "4,1,4"]
+    done = run_command("matrix", "it.gr", *words, "--device", "cpu")
+    assert "from points  2, up to 222.39 m from their vertices" in done.stdout
+
+
+def test_nearest_facilities(place: Path) -> None:
+    words = ["--facilities", "points.csv", "--snap-within", "300", "-o", "out.csv"]
+    found = run("nearest", "it.gr", *words, "--coordinates", "it.co")
+    assert [snap["vertex"] for snap in found["facilities_points"]] == [1, 4]
+    assert (place / "out.csv").read_text().splitlines()[1:] == [
+        "1,1,0,",
+        "2,1,5,1",
+        "3,1,7,2",
+        "4,4,0,",
+    ]
+
+
+def test_sources_of_all_pairs() -> None:
+    found = run("apsp", "it.gr", "--sources", "points.csv")
+    assert (found["sources"], len(found["sources_points"])) == (2, 2)
+
+
+def test_routes(place: Path) -> None:
+    (place / "pairs.csv").write_text("source_x,source_y,target_x,target_y\n4900000,9,999000,0\n")
+    found = run("route", "it.gr", "--pairs", "pairs.csv", "--planar", "-o", "out.csv")
+    assert found["source_points"][0]["vertex"] == 4
+    assert found["target_points"] == [{"point": "1", "vertex": 2, "distance": 1000.0}]
+    assert (place / "out.csv").read_text() == "source,target,distance\n4,2,9\n"
+
+
+FROM = ["--from", "points.csv", "--to", "1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([*FROM, "--snap-within", "200"], r"point zoo at \(5, -0.002\) lies 222.39 m .* 1 of 2"),
+        ([*FROM, "--snap-within", "-2"], "must be 0 or more"),
+        ([*FROM, "--planar"], "--planar is for points x,y; these are lon,lat"),
+        (["--from", "plane.csv", "--to", "1"], "give --planar; or call them lon,lat"),
+        (["--from", "empty.csv", "--to", "1"], "empty.csv: has no points"),
+        (["--from", "none.csv", "--to", "1"], "none.csv"),
+        (["--from", "1", "--to", "2", "--snap-within", "2"], "are for points FILE.csv"),
+        ([*FROM, "--coordinates", "none.co"], "none.co"),
+        ([*FROM, "-o", "points.csv"], "is both --from and --output"),
+    ],
+)
+def test_bad_input(place: Path, words: list[str], problem: str) -> None:
+    (place / "plane.csv").write_text("x,y\n0,0\n")
+    (place / "empty.csv").write_text("lon,lat\n")
+    before, output = listing(place), [] if "-o" in words else ["-o", "out.csv"]
+    with pytest.raises(InputError, match=problem):
+        run("matrix", "it.gr", *words, *output)
+    assert listing(place) == before
+
+
+def test_a_graph_without_coordinates(place: Path) -> None:
+    (place / "it.co").unlink()
+    with pytest.raises(InputError, match="it has no coordinates; name a file of them"):
+        run("matrix", "it.gr", *FROM, "-o", "out.csv")
+
+
+def test_points_are_read_before_the_graph() -> None:
+    with pytest.raises(InputError, match=r"points.csv|no.csv"):
+        run("nearest", "there/is/none.gr", "--facilities", "no.csv", "-o", "out.csv")
+
+
+def test_json_has_no_summary() -> None:
+    done = run_command("nearest", "it.gr", "--facilities", "points.csv", "-o", "o.csv", "--json")
+    assert isinstance(json.loads(done.stdout)["facilities_points"], list)
+
+
+class TestLines:
+    """Routes as GeoJSON."""
+
+    PAIRS = "4,3\n3,4\n2,2\n"
+
+    def test_a_collection(self, place: Path) -> None:
+        (place / "pairs.csv").write_text(self.PAIRS)
+        found = run("route", "it.gr", "--pairs", "pairs.csv", "-o", "out.geojson")
+        assert found["reached_pairs"] == 2
+        there, nowhere, here = json.loads((place / "out.geojson").read_text())["features"]
+        assert there["properties"] == {"source": 4, "target": 3, "distance": 11}
+        assert there["geometry"] == {
+            "type": "LineString",
+            "coordinates": [[5, 0], [0, 0], [1, 0], [1, 1]],
+        }
+        assert nowhere["properties"] == {"source": 3, "target": 4, "distance": None}
+        assert nowhere["geometry"] is None
+        assert here["geometry"]["coordinates"] == [[1, 0], [1, 0]]
+
+    def test_in_python(self, place: Path) -> None:
+        routes = groute_py.route("it.gr", [(3, 2), (0, 1)], paths=True, device="cpu")
+        assert routes is not None
+        with pytest.raises(InputError, match="has no coordinates"):
+            routes.save("out.geojson")
+        object.__setattr__(routes.graph, "attribution", "© they")
+        routes.save("out.geojson", "it.co", planar=True)
+        found = json.loads((place / "out.geojson").read_text())
+        assert found["attribution"] == "© they"
+        assert found["features"][1]["geometry"]["coordinates"] == [[0, 0], [1e6, 0]]
+        alone = groute_py.route("it.gr", [(3, 2)], device="cpu")
+        assert alone is not None
+        with pytest.raises(InputError, match="lines need paths"):
+            alone.save("out.geojson", "it.co")
+
+    def test_beyond_the_date_line(self, place: Path) -> None:
+        (place / "it.co").write_text(
+            "p aux sp co 4\nv 1 179900000 0\nv 2 -179900000 0\nv 3 -179000000 0\nv 4 0 0\n"
+        )
+        (place / "pairs.csv").write_text("1,3\n")
+        run("route", "it.gr", "--pairs", "pairs.csv", "-o", "out.geojson")
+        (line,) = json.loads((place / "out.geojson").read_text())["features"]
+        assert line["geometry"]["coordinates"] == [[179.9, 0], [180.1, 0], [181, 0]]
+
+    def test_without_coordinates(self, place: Path) -> None:
+        (place / "it.co").unlink()
+        (place / "pairs.csv").write_text(self.PAIRS)
+        with pytest.raises(InputError, match="has no coordinates"):
+            run("route", "it.gr", "--pairs", "pairs.csv", "-o", "out.geojson")
+        assert not (place / "out.geojson").exists()

@@ -1,0 +1,207 @@
+"""What lies within limits, against SciPy's distances, NetworkX and arc by arc."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import graph_of, graphs, random_graph
+from support.local_ranks import on_ranks
+from support.reference import rows_from, turned_round
+
+import groute_py
+from groute_py import Graph, InputError, Isochrones, TimeLimitError
+from groute_py.engine.options import Options
+from groute_py.jobs.isochrone import solve_isochrone
+
+
+def check(graph: Graph, sources: list[int], found: Isochrones | None, *, each: bool) -> None:
+    """Vertices, distances and parts of arcs of each reach."""
+    assert found is not None
+    assert found.sources.tolist() == sources
+    rows = rows_from(graph, sources)
+    rows = rows if each else rows.min(axis=0, keepdims=True)
+    assert [reach.source for reach in found.reaches] == (sources if each else [-1])
+    for row, reach in zip(rows, found.reaches, strict=True):
+        within = np.flatnonzero(row <= found.limits[-1])
+        np.testing.assert_array_equal(reach.vertices, within)
+        np.testing.assert_array_equal(reach.distances, row[within])
+        check_pieces(graph, row, found)
+        wanted = [min(i for i, limit in enumerate(found.limits) if d <= limit) for d in row[within]]
+        assert found.bands(reach).tolist() == wanted
+    least = rows.min(axis=0)
+    assert found.counts == [int((least <= limit).sum()) for limit in found.limits]
+
+
+def check_pieces(graph: Graph, row: Any, found: Isochrones) -> None:
+    """What of each arc is within each limit, by fractions."""
+    reach = next(r for r in found.reaches if row[r.vertices].tolist() == r.distances.tolist())
+    wanted: list[tuple[int, int, int, float, float]] = []
+    for band, limit in enumerate(found.limits):
+        for tail in range(graph.vertex_count):
+            for arc in range(graph.offsets[tail], graph.offsets[tail + 1]):
+                head, weight = int(graph.heads[arc]), int(graph.weights[arc])
+                ends = [_passed(x, int(row[tail]), weight) for x in (*found.limits[:band], limit)]
+                begin = ends[-2] if band else Fraction(0)
+                if head != tail and ends[-1] > begin:
+                    wanted.append((band, tail, head, float(begin), float(ends[-1])))
+    pieces = found.pieces(reach)
+    columns = pieces.bands, pieces.tails, pieces.heads, pieces.begins, pieces.ends
+    assert sorted(zip(*(c.tolist() for c in columns), strict=True)) == sorted(wanted)
+
+
+def _passed(limit: float, distance: int, weight: int) -> Fraction:
+    if distance > limit:
+        return Fraction(0)
+    return min(Fraction(int(limit) - distance, weight), Fraction(1)) if weight else Fraction(1)
+
+
+limit_lists = st.lists(st.integers(1, 40), min_size=1, max_size=4)
+
+
+@settings(max_examples=40)
+@given(graph=graphs(greatest=12), limits=limit_lists, each=st.booleans(), data=st.data())
+def test_against_every_arc(
+    device: str, graph: Graph, limits: list[int], each: bool, data: st.DataObject
+) -> None:
+    vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=4)
+    sources = data.draw(vertices)
+    found = groute_py.isochrone(graph, sources, limits, each=each, device=device)
+    check(graph, sources, found, each=each)
+    assert found is not None
+    assert list(found.limits) == sorted(set(limits))
+
+
+def test_as_networkx_has_it(device: str) -> None:
+    graph = random_graph(80, 200, seed=4, greatest=9)
+    arcs = nx.DiGraph()
+    arcs.add_nodes_from(range(80))
+    tails = np.repeat(np.arange(80), np.diff(graph.offsets)).tolist()
+    for tail, head, weight in zip(tails, graph.heads.tolist(), graph.weights.tolist(), strict=True):
+        if not arcs.has_edge(tail, head) or arcs[tail][head]["weight"] > weight:
+            arcs.add_edge(tail, head, weight=weight)
+    found = groute_py.isochrone(graph, [3, 50], [8, 15], each=True, device=device)
+    assert found is not None
+    for reach in found:
+        wanted = nx.ego_graph(arcs, reach.source, radius=15, distance="weight")
+        assert reach.vertices.tolist() == sorted(wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_floats(device: str, dtype: str) -> None:
+    graph = random_graph(60, 180, seed=2, greatest=9).with_weights(
+        np.random.default_rng(3).random(180).astype(dtype)
+    )
+    found = groute_py.isochrone(graph, [0, 7], [0.25, 0.75], device=device)
+    assert found is not None
+    row = rows_from(graph, [0, 7]).min(axis=0)
+    near = np.abs(row[:, np.newaxis] - [0.25, 0.75]).min()
+    assert near > 1e-5  # so that rounding decides nothing
+    assert found.reaches[0].vertices.tolist() == np.flatnonzero(row <= 0.75).tolist()
+    np.testing.assert_allclose(found.reaches[0].distances, row[row <= 0.75], rtol=1e-5)
+
+
+def test_towards_the_sources(device: str) -> None:
+    """Parts of arcs are those of the graph as it is, and end where paths go on."""
+    graph = graph_of(3, [(0, 1, 4), (1, 2, 4)])
+    found = groute_py.isochrone(graph, [2], [5], reverse=True, device=device)
+    assert found is not None
+    check(turned_round(graph), [2], replace(found, reverse=False), each=False)
+    pieces = found.pieces(found.reaches[0])
+    shown = zip(pieces.tails, pieces.heads, pieces.begins, pieces.ends, strict=True)
+    assert sorted(tuple(map(float, part)) for part in shown) == [(0, 1, 0.75, 1), (1, 2, 0, 1)]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("each", [False, True])
+def test_on_ranks(device: str, ranks: int, each: bool) -> None:
+    graph, sources = random_graph(90, 250, seed=ranks, greatest=6), [80, 7, 7]
+    done: list[tuple[int, int]] = []
+
+    def work(channel: Any) -> Isochrones | None:
+        return solve_isochrone(
+            channel,
+            lambda: (graph, np.array(sources), None),
+            (5, 11),
+            Options(device=device),
+            each=each,
+            progress=(lambda *n: done.append(n)) if channel.rank == 0 else None,
+        )
+
+    found, *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    check(graph, sources, found, each=each)
+    assert done[-1] == ((3, 3) if each else (1, 1))
+
+
+class TestSolver:
+    """`Solver.isochrone`."""
+
+    def test_it_answers_as_the_function(self, device: str) -> None:
+        graph = random_graph(60, 200, seed=3, greatest=9)
+        for reverse in (False, True):
+            with groute_py.open(graph, device=device, reverse=reverse) as solver:
+                for each in (False, True):
+                    found = solver.isochrone([4, 9], [7, 3], each=each)
+                    assert found is not None
+                    assert found.reverse == reverse
+                    shown = turned_round(graph) if reverse else graph
+                    check(shown, [4, 9], replace(found, reverse=False), each=each)
+
+    def test_arcs_counted(self, device: str) -> None:
+        graph = random_graph(60, 200, seed=3, greatest=9)
+        with groute_py.open(graph, device=device, hops=True) as solver:
+            found = solver.isochrone([4], 2)
+        check(graph.with_unit_weights(), [4], found, each=False)
+
+    def test_coordinates_of_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "it.gr").write_text("p sp 2 1\na 1 2 5\n")
+        (tmp_path / "it.co").write_text("p aux sp co 2\nv 1 0 0\nv 2 1000000 0\n")
+        with groute_py.open(tmp_path / "it.gr", device="cpu") as solver:
+            found = solver.isochrone([0], [9])
+        assert found is not None
+        assert found.places is not None
+        assert found.places.coordinates.tolist() == [[0, 0], [1, 0]]
+
+    def test_a_cutoff_is_refused(self) -> None:
+        with (
+            groute_py.open(graph_of(2, [(0, 1, 1)]), device="cpu", cutoff=3) as solver,
+            pytest.raises(InputError, match=r"cutoff: .* not for isochrone"),
+        ):
+            solver.isochrone([0], [1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"sources": []}, "at least one vertex"),
+        ({"sources": [4]}, "source 4 is not a vertex"),
+        ({"sources": [0.5]}, "must be integers"),
+        ({"limits": []}, "at least one number"),
+        ({"limits": [3, 0]}, "more than 0"),
+        ({"limits": [np.nan]}, "more than 0"),
+        ({"limits": [np.inf]}, "more than 0"),
+        ({"limits": "300"}, "must be a number"),
+        ({"each": 1}, "each must be True or False"),
+        ({"planar": True}, "has no coordinates"),
+        ({"coordinates": [[0, 0]]}, "each of 3 vertices, not of 1"),
+        ({"graph": ([0, 1, 1], [1], [-2])}, "arc 0 of graph has weight -2"),
+    ],
+)
+def test_wrong_arguments(changes: dict[str, Any], problem: str) -> None:
+    given = {"graph": ([0, 1, 2, 2], [1, 2], [4, 4]), "sources": [0], "limits": [3], **changes}
+    with pytest.raises(InputError, match=problem):
+        groute_py.isochrone(device="cpu", **given)
+
+
+def test_a_time_limit() -> None:
+    graph = groute_py.generate("road:60x60")
+    with pytest.raises(TimeLimitError):
+        groute_py.isochrone(graph, [1700], 10**9, device="cpu", time_limit_s=1e-9)

@@ -1,0 +1,56 @@
+"""Points, isochrones and routes on the roads of New York; skipped where the data are missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.path import Path as Outline
+from support.graphs import scipy_distances
+
+import groute_py
+from groute_py.io.coordinates import read_coordinates
+
+EARTH_M = 6_371_008.8
+POINTS = [(-73.985, 40.748), (-74.044, 40.689), (-73.778, 40.641)]
+"""The Empire State Building; the Statue of Liberty, in the water; Kennedy Airport."""
+
+
+@pytest.mark.slow
+def test_new_york(data_folder: Path, tmp_path: Path) -> None:
+    roads = data_folder / "dimacs9" / "USA-road-d.NY.gr.gz"
+    coordinates = data_folder / "dimacs9" / "USA-road-d.NY.co.gz"
+    graph = groute_py.read_graph(roads)
+    degrees = read_coordinates(coordinates, graph.vertex_count) * 1e-6
+    vertices, metres = groute_py.snap(graph, POINTS, coordinates)
+    for point, vertex, distance in zip(POINTS, vertices, metres, strict=True):
+        east, north = np.radians(degrees).T
+        x, y = np.radians(point)
+        cosine = np.sin(north) * np.sin(y) + np.cos(north) * np.cos(y) * np.cos(east - x)
+        every = EARTH_M * np.arccos(np.minimum(cosine, 1))
+        assert every[vertex] <= every.min() + 0.1
+        assert abs(every[vertex] - distance) < 0.1
+    with pytest.raises(groute_py.InputError, match=r"point 1 .* of 3 points"):
+        groute_py.snap(graph, POINTS, coordinates, within=300)
+
+    found = groute_py.isochrone(graph, vertices[::2], [20_000, 50_000], coordinates=coordinates)
+    assert found is not None
+    wanted = np.min([scipy_distances(graph, source) for source in vertices[::2]], axis=0)
+    (reach,) = found.reaches
+    np.testing.assert_array_equal(reach.vertices, np.flatnonzero(wanted <= 50_000))
+    np.testing.assert_array_equal(reach.distances, wanted[reach.vertices])
+    area = found.areas(reach)[1]
+    inside = sum(
+        Outline(ring).contains_points(degrees).astype(int) for rings in area for ring in rings
+    )
+    assert (inside[reach.vertices] % 2 == 1).all()
+    assert (inside % 2).sum() < 1.2 * len(reach.vertices)  # no hull
+
+    routes = groute_py.route(graph, [(vertices[0], vertices[2])], paths=True)
+    assert routes is not None
+    routes.save(tmp_path / "route.geojson", coordinates)
+    (line,) = json.loads((tmp_path / "route.geojson").read_text())["features"]
+    ends = np.array(line["geometry"]["coordinates"])[[0, -1]]
+    np.testing.assert_allclose(ends, degrees[vertices[::2]], atol=1e-7)

@@ -1,0 +1,186 @@
+"""Points snapped to the nearest vertices, against a comparison with every vertex."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import graph_of
+
+import groute_py
+from groute_py import FormatError, Graph, InputError
+from groute_py.io.points import read_point_pairs, read_points
+
+EARTH_M = 6_371_008.8
+
+
+def of_places(places: Any) -> Graph:
+    return graph_of(len(places), []).changed(coordinates=np.array(places, np.float64))
+
+
+def haversine(places: Any, point: Any) -> Any:
+    """Metres between each place and a point, by the haversine formula."""
+    (east, north), (x, y) = np.radians(places).T, np.radians(point)
+    part = np.sin((north - y) / 2) ** 2 + np.cos(north) * np.cos(y) * np.sin((east - x) / 2) ** 2
+    return 2 * EARTH_M * np.arcsin(np.minimum(np.sqrt(part), 1))
+
+
+def degrees(count: int, seed: int) -> Any:
+    return np.random.default_rng(seed).uniform((-180, -90), (180, 90), (count, 2))
+
+
+def test_the_sphere() -> None:
+    places, points = degrees(300, 1), degrees(200, 2)
+    vertices, distances = groute_py.snap(of_places(places), points)
+    every = np.array([haversine(places, point) for point in points])
+    np.testing.assert_array_equal(vertices, every.argmin(axis=1))
+    np.testing.assert_allclose(distances, every.min(axis=1), rtol=1e-9, atol=1e-6)
+
+
+def test_the_date_line_and_the_poles() -> None:
+    graph = of_places([[179.9, 0], [-170, 0], [0, 89.9], [90, -90]])
+    points = [[-179.9, 0], [180, 89], [-90, -90]]
+    vertices, distances = groute_py.snap(graph, points)
+    assert vertices.tolist() == [0, 2, 3]
+    degree = np.radians(1) * EARTH_M
+    np.testing.assert_allclose(distances, [0.2 * degree, 1.1 * degree, 0], atol=1e-6)
+
+
+small = st.integers(-4, 4).map(float)
+
+
+@settings(max_examples=30)
+@given(
+    places=st.lists(st.tuples(small, small), min_size=1, max_size=20),
+    points=st.lists(st.tuples(small, small), min_size=1, max_size=8),
+)
+def test_a_plane_with_many_ties(places: Any, points: Any) -> None:
+    """Of equally near vertices, and of several in one place, the first is taken."""
+    found = groute_py.snap(of_places(places), points, planar=True)
+    every = np.array([((np.array(places) - point) ** 2).sum(axis=1) for point in points])
+    assert found.vertices.tolist() == every.argmin(axis=1).tolist()
+    np.testing.assert_allclose(found.distances, np.sqrt(every.min(axis=1)))
+    assert found.vertices.dtype == np.int64
+
+
+class TestCoordinates:
+    """Where coordinates come from, and in which unit."""
+
+    def test_a_file_of_millionths_of_a_degree(self, tmp_path: Path) -> None:
+        (tmp_path / "it.gr").write_text("p sp 2 1\na 1 2 5\n")
+        (tmp_path / "it.co").write_text(
+            "p aux sp co 2\nv 1 -73530767 41085396\nv 2 -73530538 41086098\n"
+        )
+        point = [[-73.530767, 41.085396]]
+        for named in (None, tmp_path / "it.co", np.array([[-73.530767, 41.085396], [-73.5, 41]])):
+            vertices, distances = groute_py.snap(tmp_path / "it.gr", point, named)
+            assert vertices.tolist() == [0]
+            assert distances[0] < 1e-3
+        planar = groute_py.snap(tmp_path / "it.gr", [[-73530767.0, 41085390.0]], planar=True)
+        assert (planar.vertices.tolist(), planar.distances.tolist()) == ([0], [6.0])
+
+    def test_none(self) -> None:
+        with pytest.raises(InputError, match="has no coordinates"):
+            groute_py.snap(graph_of(2, []), [[0, 0]])
+
+    def test_others_than_degrees(self) -> None:
+        graph = of_places([[0, 0], [500, 3]])
+        with pytest.raises(InputError, match=r"vertex 1 lies at \(500, 3\), which is no longitude"):
+            groute_py.snap(graph, [[0, 0]])
+        with pytest.raises(InputError, match=r"point 1 lies at \(0, 91\)"):
+            groute_py.snap(of_places([[0, 0]]), [[0, 0], [0, 91]])
+
+    def test_of_another_graph(self) -> None:
+        with pytest.raises(InputError, match="each of 2 vertices, not of 3"):
+            groute_py.snap(graph_of(2, []), [[0, 0]], np.zeros((3, 2)))
+
+
+class TestPoints:
+    """What points and limits may be."""
+
+    GRAPH = of_places([[0, 0], [1, 0]])
+
+    def test_in_the_sea(self) -> None:
+        points = [[0, 0.001], [0, 40], [0, 50]]
+        assert groute_py.snap(self.GRAPH, points).vertices.tolist() == [0, 0, 0]
+        with pytest.raises(InputError, match=r"point 1 at \(0, 40\) lies 4\.4478e\+06 m .* 2 of 3"):
+            groute_py.snap(self.GRAPH, points, within=200)
+        assert len(groute_py.snap(self.GRAPH, points[:1], within=200).vertices) == 1
+
+    def test_the_same_place_twice(self) -> None:
+        assert groute_py.snap(self.GRAPH, [[1, 0], [1, 0]]).vertices.tolist() == [1, 1]
+
+    @pytest.mark.parametrize(
+        ("points", "problem"),
+        [
+            ([], r"shape \(k, 2\), not \(0,\)"),
+            (np.empty((0, 2)), "there are no points"),
+            ([[1, 2, 3]], r"not \(1, 3\)"),
+            ([[0, 0], [np.nan, 0]], r"number 1 is \(nan, 0.0\)"),
+            ([["a", "b"]], "two numbers each"),
+        ],
+    )
+    def test_wrong_ones(self, points: Any, problem: str) -> None:
+        with pytest.raises(InputError, match=problem):
+            groute_py.snap(self.GRAPH, points)
+
+    @pytest.mark.parametrize("within", [-1, np.nan, np.inf, "far"])
+    def test_wrong_limits(self, within: Any) -> None:
+        with pytest.raises(InputError, match="the limit of a snap's distance"):
+            groute_py.snap(self.GRAPH, [[0, 0]], within=within)
+
+    def test_a_graph_without_vertices(self) -> None:
+        with pytest.raises(InputError, match="no vertices"):
+            groute_py.snap(of_places(np.empty((0, 2))), [[0, 0]])
+
+
+class TestFiles:
+    """Files of points, and of pairs of points."""
+
+    def test_names_and_other_columns(self, tmp_path: Path) -> None:
+        path = tmp_path / "points.csv"
+        path.write_text('height,lat,name,lon\n3,41.5,"Oslo, N",-73\n\n4,-2,b,7e1\n')
+        points = read_points(path)
+        assert points.coordinates.tolist() == [[-73, 41.5], [70, -2]]
+        assert (points.names, points.titles) == (["Oslo, N", "b"], ("lon", "lat"))
+        path.write_text("x,y\n1,2\n")
+        assert read_points(path).names == ["1"]
+
+    def test_pairs(self, tmp_path: Path) -> None:
+        path = tmp_path / "pairs.csv"
+        path.write_text("target_y,target_x,source_x,source_y\n4,3,1,2\n")
+        ends = read_point_pairs(path)
+        assert ends is not None
+        assert [end.coordinates.tolist() for end in ends] == [[[1, 2]], [[3, 4]]]
+        for ids in ("source,target\n4,5\n", "4,5\n", ""):
+            path.write_text(ids)
+            assert read_point_pairs(path) is None
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ("", "expected the titles lon,lat or x,y, got ''"),
+            ("a,b\n1,2\n", "csv:1: expected the titles lon,lat or x,y, got 'a,b'"),
+            ("lon,lat,x,y\n1,2,3,4\n", "expected the titles"),
+            ("lon,lon,lat\n1,2,3\n", "has two columns lon"),
+            ("lon,lat\n1\n", "csv:2: expected 2 fields, got 1"),
+            ("lon,lat\n1,2\n1,north\n", "csv:3: expected a number as lat, got 'north'"),
+            ("lon,lat\n1,nan\n", "expected a number as lat, got 'nan'"),
+            ('lon,lat\n"1,2\n', "csv:2: unexpected end of data"),
+            ("lon,lat\n1,\udcff\n", "expected text in UTF-8"),
+        ],
+    )
+    def test_wrong_ones(self, tmp_path: Path, text: str, problem: str) -> None:
+        path = tmp_path / "points.csv"
+        path.write_bytes(text.encode(errors="surrogateescape"))
+        with pytest.raises(FormatError, match=problem):
+            read_points(path)
+
+    def test_no_points(self, tmp_path: Path) -> None:
+        (tmp_path / "points.csv").write_text("lon,lat\n")
+        with pytest.raises(InputError, match="has no points"):
+            read_points(tmp_path / "points.csv")
