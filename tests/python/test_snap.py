@@ -193,8 +193,3 @@ def test_beside_turns() -> None:
     solved = expanded(crossing, [(0, 1, 2, 9)])
     found = groute_py.snap(solved, [[0.1, 1.0]], planar=True)
     assert found.vertices.tolist() == [1]
-    with (
-        groute_py.open(crossing, turns=[(0, 1, 2, 9)], device="cpu") as solver,
-        pytest.raises(InputError, match="turns: not for isochrone"),
-    ):
-        solver.isochrone([0], [5])
