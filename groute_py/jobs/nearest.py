@@ -25,7 +25,7 @@ from groute_py.engine.option import chosen, takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import everywhere, InputError, NegativeCycleError
+from groute_py.errors import InputError, NegativeCycleError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
