@@ -10,6 +10,7 @@
     python -m benchmarks --device cuda --many
     python -m benchmarks --device cuda --centrality
     python -m benchmarks --device cuda --jobs
+    python -m benchmarks --documents --quick
     python -m benchmarks --start
 
 If a case fails, the others still run, and the command ends with the exit code of the first failure:
@@ -26,6 +27,7 @@ import click
 
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
 from benchmarks.centrality import measure_centralities
+from benchmarks.documents import measure_documents
 from benchmarks.jobs import measure_jobs
 from benchmarks.many import measure_many
 from benchmarks.measure import measure
@@ -53,6 +55,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
 @click.option("--jobs", is_flag=True, help="Matrices, routes and the like; see benchmarks/jobs.py.")
+@click.option("--documents", is_flag=True, help="The source documents' tables.")
 @click.option("--start", is_flag=True, help="Whole processes; see benchmarks/start.py.")
 @click.option("--cold", is_flag=True, help="With --start: also without files in memory.")
 @click.option("--quick", is_flag=True, help="A few small cases.")
@@ -76,6 +79,7 @@ def main(
     many: bool,
     centrality: bool,
     jobs: bool,
+    documents: bool,
     start: bool,
     cold: bool,
     quick: bool,
@@ -100,6 +104,12 @@ def main(
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
+        if documents:
+            if (own_cases := _own_cases(given)) is not None:
+                raise InputError(f"--documents does not go with {own_cases}")
+            if any((every, ranks, series, prepare, cold)):
+                raise InputError("--documents goes with --device, --case, --quick and --repeat")
+            context.exit(measure_documents(device, names, repeat, output, commit, quick=quick))
         others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
         if (own := _own_cases(given)) is not None:
             if any(others) or order != "auto" or (cold and not start):

@@ -3,14 +3,15 @@
     python -m benchmarks.plots
     python -m benchmarks.plots --output docs/images
 
-``peers.svg`` compares programs on three graphs, ``scaling.svg`` compares one, two and four GPUs.
+``peers.svg`` compares programs on three graphs, ``scaling.svg`` compares one, two and four GPUs,
+``batches.svg`` has the throughput of many sources, ``phases.svg`` the time by phase, and
+``roofline.svg`` the solves beside what the memory's bandwidth allows.
 The same raw numbers give the same files: they hold neither a date nor a random identifier.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from benchmarks.cost_plots import draw_batches, draw_phases, draw_roofline
+from benchmarks.plot_style import (
+    BLUE,
+    GRAY,
+    GRID,
+    LIGHT_BLUE,
+    ORANGE,
+    STYLE,
+    WIDTH_IN,
+    positive,
+    shown,
+)
 from groute_py.errors import GrouteError, InputError
 
 RESULTS = Path(__file__).parent / "results"
@@ -28,6 +41,7 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 PEERS = "peers.json"
 SCIPY = "cuda-1-2026-11-27-scipy.json"
+COSTS = "many-costs-h100.jsonl"
 SCALING = "cuda-1+2+4-2026-11-26-824c247.json"
 
 OURS = "groute-py"
@@ -40,24 +54,8 @@ NAMES = {"NY": "USA-road-d.NY"}
 LEFT_OUT = "groute-py, with tree"
 """Rows of `PEERS` that the chart leaves out, because it compares distances only."""
 
-BLUE, LIGHT_BLUE, GRAY, ORANGE = "#1f5fbf", "#8fb4e8", "#8a8a8a", "#d98c3f"
 KINDS = {"groute-py": BLUE, "other programs on the GPU": GRAY, "programs on the CPU": ORANGE}
 """What each colour of the first chart stands for."""
-
-WIDTH_IN = 7.3  # 700 px at 96 px an inch
-
-STYLE = {
-    "svg.hashsalt": "groute-py",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
-    "font.size": 8.5,
-    "axes.titlesize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "figure.constrained_layout.w_pad": 0.08,
-}
 
 Record = dict[str, Any]
 
@@ -83,7 +81,7 @@ def save(draw: Callable[..., Figure], sources: list[Path], target: Path) -> Path
         InputError: the file cannot be read, or a record lacks a value.
     """
     try:
-        contents = [json.loads(source.read_text(encoding="utf-8")) for source in sources]
+        contents = [content_of(source) for source in sources]
         with mpl.rc_context(STYLE):
             figure = draw(*contents)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -95,6 +93,14 @@ def save(draw: Callable[..., Figure], sources: list[Path], target: Path) -> Path
         files = " and ".join(map(str, sources))
         raise InputError(f"{files}: not what {target.name} is drawn from: {reason}") from problem
     return target
+
+
+def content_of(source: Path) -> Any:
+    """The raw numbers of a file: what its JSON is, or a list of the lines of a ``.jsonl``."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix == ".jsonl":
+        return [json.loads(line) for line in text.splitlines()]
+    return json.loads(text)
 
 
 def draw_peers(content: Record, with_scipy: Record) -> Figure:
@@ -162,7 +168,7 @@ def _peers_of(panel: Axes, values: list[float | None], programs: list[str]) -> N
     panel.xaxis.set_major_formatter("{x:g}")
     panel.xaxis.minorticks_off()
     panel.tick_params(axis="y", length=0)
-    panel.grid(axis="x", color="#dddddd", linewidth=0.8)
+    panel.grid(axis="x", color=GRID, linewidth=0.8)
     for place, (value, program) in enumerate(zip(values, programs, strict=True)):
         if value is None:
             words, at, color = "no result", 0.03, "#666666"
@@ -197,7 +203,7 @@ def draw_scaling(content: Record) -> Figure:
 
 def _bars_of(panel: Axes, values: dict[int, float], tree: bool) -> None:
     color, label = (LIGHT_BLUE, "with predecessors") if tree else (BLUE, "distances only")
-    panel.grid(axis="y", color="#dddddd", linewidth=0.8)
+    panel.grid(axis="y", color=GRID, linewidth=0.8)
     for place, value in enumerate(values.values()):
         at = place + (0.2 if tree else -0.2)
         panel.bar(at, value, width=0.38, color=color, label=None if place else label)
@@ -231,31 +237,12 @@ def speed_ups(records: list[Record], graph: str, *, tree: bool) -> dict[int, flo
     return {gpus: seconds[1] / seconds[gpus] for gpus in sorted(seconds)}
 
 
-def positive(value: Any) -> float:
-    """A time that can be drawn.
-
-    Raises:
-        ValueError: it is not a positive, finite number.
-    """
-    if not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ValueError(f"{value!r} is not a time")
-    return float(value)
-
-
-def shown(value: float) -> str:
-    """Milliseconds with three significant digits, or more in front of the point.
-
-    >>> [shown(value) for value in (0.976, 2.6, 13.685, 49, 301.82, 7620.6)]
-    ['0.976', '2.60', '13.7', '49.0', '302', '7,621']
-    """
-    if value >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:#.3g}".removesuffix(".")
-
-
 CHARTS: dict[str, tuple[list[str], Callable[..., Figure]]] = {
     "peers.svg": ([PEERS, SCIPY], draw_peers),
     "scaling.svg": ([SCALING], draw_scaling),
+    "batches.svg": ([COSTS], draw_batches),
+    "phases.svg": ([SCALING], draw_phases),
+    "roofline.svg": ([SCALING], draw_roofline),
 }
 """The file of each chart, the raw numbers it is drawn from, and the function that draws it."""
 

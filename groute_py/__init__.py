@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from groute_py.jobs.snap import Snaps, snap
     from groute_py.jobs.solver import Solver
     from groute_py.many.rows import SourceRows
+    from groute_py.pictures.plot import plot
     from groute_py.results.result import UNREACHED, Result
     from groute_py.verification import verify
 
@@ -80,6 +81,7 @@ _HOMES = {
     "route": "groute_py.jobs.route",
     "snap": "groute_py.jobs.snap",
     "SourceRows": "groute_py.many.rows",
+    "plot": "groute_py.pictures.plot",
     "UNREACHED": "groute_py.results.result",
     "Result": "groute_py.results.result",
     "verify": "groute_py.verification",
@@ -113,6 +115,7 @@ __all__ = [
     "isochrone",
     "matrix",
     "nearest",
+    "plot",
     "prepare",
     "read_graph",
     "route",

@@ -21,6 +21,7 @@ from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
+from groute_py.cli.trace import begin_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.errors import InputError
 from groute_py.many.request import Request
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
 )
+@trace_option
 @column_options
 @undirected_option
 @cache_options
@@ -63,6 +65,7 @@ def apsp(
     what: str,
     output: str | None,
     resume: bool,
+    trace: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -95,6 +98,7 @@ def apsp(
         ends.check({"--sources": sources}, draws=False)
 
     on_root(channel, check)
+    begin_trace(channel, trace, {"GRAPH": graph, "--output": output})
 
     def load() -> Any:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
@@ -111,6 +115,7 @@ def apsp(
             rows = save_rows(channel, job, Path(output), resume, progress)
         else:
             rows = _reduce(channel, job, what, progress)
+    write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if channel.rank == 0:
         _show(job, rows | ends.rows(as_json=as_json), seconds, as_json)

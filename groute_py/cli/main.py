@@ -33,6 +33,7 @@ from groute_py.cli.matrix import matrix
 from groute_py.cli.nearest import nearest
 from groute_py.cli.phase_line import phase_line
 from groute_py.cli.plan import plan
+from groute_py.cli.plot import plot
 from groute_py.cli.prepare import prepare
 from groute_py.cli.query import query
 from groute_py.cli.repeats import Commands
@@ -70,7 +71,7 @@ def commands() -> None:
 for command in (
     *(matrix, nearest, isochrone, route, query, centrality, prepare),
     *(sssp, bfs, apsp, info, generate, convert, verify),
-    *(algorithms, cache, doctor, plan, launch),
+    *(algorithms, cache, doctor, plan, plot, launch),
 ):
     commands.add_command(command)
 

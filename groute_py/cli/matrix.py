@@ -13,6 +13,7 @@ from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
+from groute_py.cli.trace import begin_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.many.request import Request
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.option(
     "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
 )
+@trace_option
 @reading_options
 def matrix(
     graph: str,
@@ -50,6 +52,7 @@ def matrix(
     targets: str,
     output: str,
     resume: bool,
+    trace: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -75,6 +78,7 @@ def matrix(
     request = Request(**choices, destination="nowhere")
     named, ends = {"--from": sources, "--to": targets}, Ends(graph, where)
     on_root(channel, lambda: _check(request, ends, graph, named, output))
+    begin_trace(channel, trace, {"GRAPH": graph, "--output": output})
 
     def load() -> tuple[Graph, NDArray[Any]]:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
@@ -89,6 +93,7 @@ def matrix(
     timing.begin("solve")
     with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
         rows = save_rows(channel, job, Path(output), resume, progress)
+    write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if channel.rank == 0:
         _show(job, rows | ends.rows(as_json=as_json), seconds, as_json)

@@ -13,6 +13,7 @@ from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.solve import set_alarm
+from groute_py.cli.trace import begin_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.engine.options import Options
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 )
 @options_from(Options, "nearest")
 @click.option("-o", "--output", required=True, help="Save the answer: .npz .csv .parquet.")
+@trace_option
 @reading_options
 def nearest(
     graph: str,
@@ -48,6 +50,7 @@ def nearest(
     k: int,
     to_facility: bool,
     output: str,
+    trace: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -72,6 +75,7 @@ def nearest(
     click.get_current_context().with_resource(watched(channel))
     timing.begin("solve")
     on_root(channel, lambda: _check(options, ends, k, graph, facilities, output))
+    begin_trace(channel, trace, {"GRAPH": graph, "--output": output})
     count = 0
 
     def load() -> tuple[Graph, NDArray[Any]]:
@@ -87,6 +91,7 @@ def nearest(
         found = solve_nearest(channel, load, options, **how)
     timing.begin("write")
     on_root(channel, lambda: _save(found, output))
+    write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if found is not None:
         rows = _rows(graph, found, count, output) | ends.rows(as_json=as_json)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from groute_py.cli.number import number
+from groute_py.cli.trace import trace_option
 from groute_py.engine.option import Option, about, options_of
 from groute_py.engine.options import Options
 from groute_py.errors import InputError
@@ -145,6 +146,7 @@ ANSWERS = (
     click.option(
         "--telemetry", metavar="FILE", help="Sample the use of the GPUs into FILE (.csv)."
     ),
+    trace_option,
     reading_options,
 )
 """What becomes of their answers, and how they read the graph."""

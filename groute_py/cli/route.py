@@ -12,6 +12,7 @@ from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import MEMORY, size_of
+from groute_py.cli.trace import begin_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.many.request import Request
 from groute_py.system.clock import phase
@@ -39,12 +40,14 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", required=True, help="Save a line for each pair: .csv .parquet .geojson."
 )
+@trace_option
 @reading_options
 def route(
     graph: str,
     pairs: str,
     paths: bool,
     output: str,
+    trace: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -65,6 +68,7 @@ def route(
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request, ends = Request(**choices), Ends(graph, where)
     on_root(channel, lambda: _check(request, ends, graph, pairs, output))
+    begin_trace(channel, trace, {"GRAPH": graph, "--output": output})
     drawn = _is_drawn(output)
     places: list[Places] = []
 
@@ -85,6 +89,7 @@ def route(
         routes = solve_routes(channel, load, request, paths=paths or drawn, progress=progress)
     timing.begin("write")
     on_root(channel, lambda: _save(routes, output, places))
+    write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if routes is not None:
         rows = _rows(graph, routes, output) | ends.rows(as_json=as_json)

@@ -17,6 +17,7 @@ from groute_py.cli import telemetry as telemetering
 from groute_py.cli.options import cache_value
 from groute_py.cli.signals import on_signal
 from groute_py.cli.solve_answer import rows_of, show_rows
+from groute_py.cli.trace import begin_trace, write_trace
 from groute_py.cli.watch import watched
 from groute_py.engine.options import LONGEST_LIMIT_S, Options
 from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
@@ -42,6 +43,7 @@ def run(
     check: bool,
     trials: int,
     telemetry: str | None,
+    trace: str | None,
     as_json: bool,
     undirected: bool,
     columns: Columns,
@@ -56,6 +58,7 @@ def run(
         check: whether to verify it.
         trials: how often to solve.
         telemetry: the file that the use of the GPUs goes to, or None.
+        trace: the file of what each rank did when, or None.
         as_json: how to show it.
         undirected, columns, cache: how to read the graph.
         choices: of `Options`.
@@ -77,8 +80,9 @@ def run(
     click.get_current_context().with_resource(watched(channel))
 
     timing.begin("read")
-    files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry}
+    files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry, "--trace": trace}
     on_root(channel, lambda: _check_before_reading(options, files, output_format))
+    begin_trace(channel, trace, files)
     with show.progress(f"reading {graph}") as progress:
         supply = supply_of(
             graph,
@@ -122,13 +126,14 @@ def run(
         )
     timing.begin("answer")
     rows = {} if result is None else rows_of(solver.facts, result, times)
+    write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if result is None:
         return
     rows |= {"verified": check} if check else {}
     rows |= {"output": output} if output else {}
     rows |= {"telemetry": gpus} if telemetry else {}
-    aside = _is_stdout(output) or _is_stdout(telemetry)
+    aside = any(map(_is_stdout, (output, telemetry, trace)))
     show_rows(rows, paths, seconds, as_json=as_json, aside=aside)
 
 
@@ -152,13 +157,14 @@ def _check_before_reading(options: Options, files: dict[str, str | None], form: 
     options.check()
     if options.coordinates is not None and not is_file_there(options.coordinates):
         raise InputError(f"{options.coordinates}: no such file of coordinates")
-    output, telemetry = files["--output"], files["--telemetry"]
+    output = files["--output"]
     if output is not None:
         check_output(output, form)
     elif form is not None:
         raise InputError(f"--output-format {form} needs --output FILE")
-    if telemetry is not None:
-        check_writable(Path(telemetry))
+    for name in ("--telemetry", "--trace"):
+        if (file := files[name]) is not None:
+            check_writable(Path(file))
     check_apart({**files, "--coordinates": options.coordinates, "--turns": options.turns})
 
 

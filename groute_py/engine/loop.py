@@ -19,6 +19,8 @@ from groute_py.comm.base import Buffer, Channel
 from groute_py.comm.team import Team
 from groute_py.comm.termination import Ballot, Coordinator, Verdict
 from groute_py.errors import GrouteError, TimeLimitError, everywhere
+from groute_py.system.clock import Record
+from groute_py.system.trace import recorder
 
 PATIENCE, NAP_S = 100, 5e-5
 """Polls of a rank without work before it pauses between polls, and the pause."""
@@ -101,7 +103,9 @@ def _work(
     coordinator = Coordinator()
     channel.begin()
     limit, votes, open_vote, idle = pace.lead * task.bucket_width(), 0, False, 0
+    record = recorder()
     while True:
+        begun = time.monotonic() if record is not None else 0.0
         arrived = channel.receive(task.memory)
         for message in arrived:
             task.merge(message)
@@ -109,6 +113,8 @@ def _work(
         leaving = task.outgoing()
         for peer, message in leaving:
             channel.send(peer, message)
+        if record is not None and (arrived or leaving or floor <= limit):
+            _recorded(record, begun, task, channel)
         if not open_vote:
             stop = time.monotonic() > pace.deadline
             counts = (channel.sent, channel.received, task.relaxations())
@@ -132,6 +138,14 @@ def _work(
         if idle:
             # a peer on the same core may be the one that has work
             time.sleep(NAP_S if idle > PATIENCE else 0)
+
+
+def _recorded(record: Record, begun: float, task: Task, channel: Channel) -> None:
+    """Record a round that began then, and what the counters stand at behind it."""
+    end = time.monotonic()
+    record.span("rounds", begun, end)
+    record.count("relaxations", end, task.relaxations())
+    record.count("bytes sent", end, int(channel.bytes_sent.sum()))
 
 
 def too_late() -> GrouteError:

@@ -32,6 +32,7 @@ from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
+from groute_py.system.trace import span
 from groute_py.turns.expanded import layout_of, solved_form
 from groute_py.turns.layout import Layout
 
@@ -156,8 +157,9 @@ def deliver(
             spans = channel.gather(None if block is None else (block.first, len(block.distances)))
             if all(span is None for span in spans):
                 return solving.label
-            rows = _collected(channel, block, job)
-            with collective(channel):
+            with span("download"):
+                rows = _collected(channel, block, job)
+            with collective(channel), span("write"):
                 if sink is not None:
                     _take(sink, job, positions, spans, rows)
             done += sum(span[1] for span in spans if span is not None)
@@ -262,10 +264,10 @@ def _take(
     rows: list[RowBlock | None],
 ) -> None:
     """Give the sink a block of each rank that has one: ``spans`` has its first row and its rows."""
-    for rank, (span, block) in enumerate(zip(spans, rows, strict=True)):
-        if span is not None and block is not None:
+    for rank, (taken, block) in enumerate(zip(spans, rows, strict=True)):
+        if taken is not None and block is not None:
             theirs = part_of(job, positions, rank, len(spans))
-            sink.take(theirs[span[0] : sum(span)], block)
+            sink.take(theirs[taken[0] : sum(taken)], block)
 
 
 def _solving(job: Job, channel: Channel) -> Solving:

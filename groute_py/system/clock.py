@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 STAT = Path("/proc/self/stat")
 """What the kernel says of this process; absent where it is no Linux, or in some sandboxes."""
@@ -20,12 +22,50 @@ START_FIELD = 22
 """Number of the field with the ticks from the boot of the machine to the process's start."""
 
 
+MOST_EVENTS = 200_000
+"""Spans and values of counters that a record keeps; later ones are only counted."""
+
+
+@dataclass
+class Record:
+    """When this process was in which phase; seconds are those of `time.monotonic`.
+
+    Attributes:
+        spans: phase, begin and end.
+        counts: counter, time and value.
+        dropped: how many of both are missing.
+        clocks: how those of all ranks stand to each other.
+    """
+
+    spans: list[tuple[str, float, float]] = field(default_factory=list)
+    counts: list[tuple[str, float, float]] = field(default_factory=list)
+    dropped: int = 0
+    clocks: Sequence[Any] = ()
+
+    def span(self, phase: str, begin: float, end: float) -> None:
+        """Add the time of a phase."""
+        self._add(self.spans, (phase, begin, end))
+
+    def count(self, counter: str, at: float, value: float) -> None:
+        """Add what a counter stood at."""
+        self._add(self.counts, (counter, at, value))
+
+    def _add(self, to: list[tuple[str, float, float]], event: tuple[str, float, float]) -> None:
+        if len(self.spans) + len(self.counts) < MOST_EVENTS:
+            to.append(event)
+        else:
+            self.dropped += 1
+
+
 class Clock:
     """Sums wall time by phase; phases within a phase do not count to it.
 
     Args:
         first: the phase that it is in.
         age_s: how long that has lasted already.
+
+    Attributes:
+        record: where each span of a phase goes; None for nowhere.
 
     >>> clock = Clock("start")
     >>> with clock.phase("read"):
@@ -38,11 +78,14 @@ class Clock:
     def __init__(self, first: str, age_s: float = 0.0) -> None:
         self._phase, self._since = first, time.monotonic() - age_s
         self._sums = {first: 0.0}
+        self.record: Record | None = None
 
     def enter(self, name: str) -> str:
         """Be in phase ``name`` from now on; returns the phase before."""
         before, now = self._phase, time.monotonic()
         self._sums[before] += now - self._since
+        if self.record is not None:
+            self.record.span(before, self._since, now)
         self._phase, self._since = name, now
         self._sums.setdefault(name, 0.0)
         return before

@@ -36,6 +36,7 @@ COMMANDS = [
     "matrix",
     "nearest",
     "plan",
+    "plot",
     "prepare",
     "query",
     "route",

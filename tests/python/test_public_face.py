@@ -47,6 +47,7 @@ FACE = [
     "isochrone",
     "matrix",
     "nearest",
+    "plot",
     "prepare",
     "read_graph",
     "route",

@@ -409,3 +409,31 @@ class TestStart:
         assert "csr-first@1: " in done.output
         for words in (("--case", "no"), ("--many",), ("--quick",)):
             assert run(*words).exit_code == 2
+
+
+class TestDocuments:
+    """The tables of the source documents."""
+
+    WORDS = ("--documents", "--quick", "--case", "thesis/table5-2/SimpleGraph00")
+
+    @pytest.fixture
+    def run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+        monkeypatch.syspath_prepend(str(ROOT))
+        from benchmarks.__main__ import main
+
+        return lambda *words: CliRunner().invoke(main, [*words, "--output", str(tmp_path / "out")])
+
+    def test_published_beside_ours(self, run: Callable[..., Result], tmp_path: Path) -> None:
+        done = run(*self.WORDS, "--case", "floyd/results/N=80", "--case", "dense/results/N=4")
+        assert done.exit_code == 0, done.output
+        assert "| Bellman-Ford, CPU 0.028; Bellman-Ford, GPU 0.31 |" in done.stdout
+        assert "NVIDIA GeForce RTX 2080" in done.stdout
+        (file,) = (tmp_path / "out").iterdir()
+        first, floyd, dense = json.loads(file.read_text())["records"]
+        assert first["ours"]["bellman-ford"]["verified"] == 1
+        assert floyd["ours"]["floyd"]["median_ms"] > 0
+        assert dense["published_ms"] == {"Bellman-Ford, GPU": None}
+
+    def test_what_is_refused(self, run: Callable[..., Result]) -> None:
+        assert "no row begins so" in run("--documents", "--case", "nothing").output
+        assert "--documents does not go with --many" in run("--documents", "--many").output

@@ -38,12 +38,14 @@ def plots(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def solve(graph: str, ranks: int, tree: bool, seconds: float) -> dict[str, Any]:
-    medians = {"solve": seconds, "predecessors": 0.25 * tree}
-    return {"case": graph, "ranks": ranks, "tree": tree, "medians": medians}
+    medians = {"solve": seconds, "predecessors": 0.25 * tree, "upload": 1.0, "download": 0.75}
+    work = {"statistics": {"relaxations": 3000, "useless_relaxations": 1000}}
+    size = {"vertices": 1000, "arcs": 2000, "runs": [work]}
+    return {"case": graph, "ranks": ranks, "tree": tree, "medians": medians} | size
 
 
 def scaling() -> dict[str, Any]:
-    graphs = ("rmat:25", "road:4900x4900")
+    graphs = ("rmat:25", "road:4900x4900", "NY", "rmat:22", "rmat:24")
     records = [solve(g, n, t, 2 / n) for g in graphs for n in (1, 2) for t in (False, True)]
     return {"records": records}
 
@@ -52,6 +54,8 @@ def draw(plots: Any, folder: Path, peers: Any, scaled: Any) -> Result:
     (folder / plots.PEERS).write_text(json.dumps(peers))
     (folder / plots.SCIPY).write_text(json.dumps(SCIPY))
     (folder / plots.SCALING).write_text(json.dumps(scaled))
+    row = {"graph": "road:300x300", "method": "batch", "count": 8, "s": 0.5}
+    (folder / plots.COSTS).write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n")
     words = ["--results", str(folder), "--output", str(folder / "out")]
     return CliRunner().invoke(plots.main, words)
 
@@ -73,6 +77,10 @@ def test_charts_show_the_values(plots: Any, tmp_path: Path) -> None:
     assert scaled.count("2.00×") == 2  # distances, of either graph
     assert scaled.count("1.80×") == 2  # 2.25 s over 1.25 s
     assert {"rmat:25", "road:4900x4900", "distances only", "with predecessors"} <= set(scaled)
+    assert {"road:300x300", "batch"} <= set(texts(tmp_path / "out" / "batches.svg"))
+    phases = texts(tmp_path / "out" / "phases.svg")
+    assert phases.count("4,000 ms") == 4  # 1 + 2.25 + 0.75 s
+    assert {"NY", "all relaxations"} <= set(texts(tmp_path / "out" / "roofline.svg"))
 
 
 def test_same_numbers_give_the_same_file(plots: Any, tmp_path: Path) -> None:

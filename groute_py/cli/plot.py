@@ -1,0 +1,104 @@
+"""``groute-py plot``: a picture of a result, a graph or telemetry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.alone import on_rank_0
+from groute_py.cli.options import cache_options, column_options, undirected_option
+from groute_py.cli.reading import read_whole
+
+if TYPE_CHECKING:
+    from groute_py.io.tables.columns import Columns
+    from groute_py.pictures.plot import Wish
+    from groute_py.results.result import Result
+
+
+@click.command()
+@click.argument("what", metavar="RESULT|GRAPH|TELEMETRY")
+@click.option(
+    "--coordinates",
+    metavar="FILE",
+    help="Where vertices lie: a .co file, a graph file that says so, or road:WxH.  [the graph's]",
+)
+@click.option("--tree", is_flag=True, help="How many vertices each arc of the tree leads to.")
+@click.option(
+    *("--path", "targets"),
+    metavar="ID",
+    multiple=True,
+    help="The shortest path to ID; may be repeated.",
+)
+@click.option("--parts", type=click.IntRange(min=1), help="GRAPH, cut into so many parts.")
+@click.option(
+    "--partition",
+    metavar="[arcs|vertices|first]",
+    default="arcs",
+    show_default=True,
+    help="What the parts have equally many of.",
+)
+@click.option(
+    "--unit", default="units of weight", show_default=True, help="Of the weights, for the legend."
+)
+@click.option(
+    "--size", type=click.IntRange(200, 20_000), default=1600, show_default=True, help="In pixels."
+)
+@click.option("-o", "--output", required=True, help="The picture: .png .svg .html.")
+@column_options
+@undirected_option
+@cache_options
+def plot(
+    what: str,
+    coordinates: str | None,
+    targets: tuple[str, ...],
+    output: str,
+    undirected: bool,
+    columns: Columns,
+    cache: Any,
+    **wishes: Any,
+) -> None:
+    """Draw a picture of a saved RESULT, a GRAPH, or the file of --telemetry.
+
+    With coordinates it is a map: of distances, of the tree, of paths; of a GRAPH its arcs, or its
+    parts. A RESULT without coordinates is drawn as a histogram of its distances.
+    """
+
+    def work() -> None:
+        from groute_py.pictures.plot import Wish, draw, subject_of
+
+        wish = Wish(coordinates, **wishes)
+        _check(wish, what, output)
+        subject = subject_of(what)
+        if subject is None:
+            subject = read_whole(what, undirected=undirected, columns=columns, cache=cache)
+        draw(subject, what, _with_paths(wish, subject, targets, what), Path(output))
+        show.note(f"drawn into {output}")
+
+    on_rank_0(work)
+
+
+def _check(wish: Wish, what: str, output: str) -> None:
+    """Whatever can be known to be wrong before anything is read."""
+    from groute_py.pictures.files import check_picture
+    from groute_py.system.atomic_file import check_apart
+
+    wish.check()
+    check_picture(Path(output))
+    check_apart({"what is drawn": what, "--output": output})
+    check_apart({"--coordinates": wish.coordinates, "--output": output})
+
+
+def _with_paths(wish: Wish, subject: Result | Any, targets: tuple[str, ...], name: str) -> Wish:
+    """What is wished for, with the targets of paths as vertices."""
+    from dataclasses import replace
+
+    if not targets:
+        return wish
+    numbering = getattr(subject, "numbering", None)
+    wish.refuse("a picture of paths", "tree", "parts")
+    if numbering is None:
+        return wish
+    return replace(wish, paths=tuple(numbering.index_of(t, "target", name) for t in targets))

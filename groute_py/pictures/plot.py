@@ -1,0 +1,162 @@
+"""The public function that draws: an answer, a graph or telemetry, into a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from groute_py.arguments import check_choice, check_whole_number, file_path
+from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
+from groute_py.interop.graph_like import as_graph
+from groute_py.partition.choose import partitioners
+from groute_py.pictures.charts import draw_histogram, draw_telemetry
+from groute_py.pictures.files import check_picture, save_picture
+from groute_py.pictures.graphs import draw_network, draw_parts
+from groute_py.pictures.maps import draw_distances, draw_paths, draw_tree
+from groute_py.pictures.places import Coordinates, places_in, places_of
+from groute_py.pictures.saved import saved_in
+from groute_py.pictures.style import LONGEST, styled
+from groute_py.pictures.telemetry import Telemetry
+from groute_py.results.result import Result
+
+SIZES = range(200, 20_001)
+"""Pixels that the longer side may have."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How something is to be drawn; the attributes are arguments of `plot`."""
+
+    coordinates: Coordinates = None
+    tree: bool = False
+    paths: Sequence[int] = ()
+    parts: int | None = None
+    partition: str = "arcs"
+    unit: str = "units of weight"
+    size: int = LONGEST
+
+    def check(self) -> None:
+        """Raise `InputError` for what cannot be drawn of anything."""
+        check_choice("partition", self.partition, partitioners())
+        check_whole_number("size", self.size)
+        if self.size not in SIZES:
+            raise InputError(f"size {self.size} is not in {SIZES.start}..{SIZES.stop - 1} pixels")
+        if sum((self.tree, len(self.paths) > 0, self.parts is not None)) > 1:
+            raise InputError("a picture shows the tree, paths or parts; draw one of them")
+
+    def refuse(self, what: str, *names: str) -> None:
+        """Raise `InputError` if one of some attributes is given, which cannot be drawn of this."""
+        for name in names:
+            value = getattr(self, name)
+            if not (value is None or value is False or value == ()):
+                raise InputError(f"{name} cannot be drawn of {what}; drop it")
+
+
+def plot(
+    what: Any,
+    output: str | Path,
+    *,
+    coordinates: Coordinates = None,
+    tree: bool = False,
+    paths: Sequence[int] = (),
+    parts: int | None = None,
+    partition: str = "arcs",
+    unit: str = "units of weight",
+    size: int = LONGEST,
+) -> None:
+    """Draw an answer or a graph as a map, or an answer without coordinates as a histogram.
+
+    An answer is drawn as its distances, or as its tree or some paths. A graph is drawn as its arcs,
+    or as the parts of a partition. Drawn are the arcs of up to four million vertices; of more, each
+    pixel has the mean of its vertices.
+
+    Args:
+        what: a `Result`; a graph, as for `groute_py.sssp`; the path of a saved result (``.npz``,
+            ``.npy``, ``.csv`` or ``.parquet``), of a graph file, or of the file of ``--telemetry``.
+        output: the file, ``.png``, ``.svg`` or ``.html``; it is complete or absent.
+        coordinates: a DIMACS ``.co`` file, compressed or not; the file of a graph that has
+            coordinates, or such a `Graph`; the spec ``"road:WxH"`` of a grid; or numbers of shape
+            (n, 2), x and y. A graph's own, or the file beside it, are taken where this is None.
+        tree: draw how many vertices are reached through each arc of the shortest-path tree.
+        paths: draw the shortest paths to these vertices, counted from 0.
+        parts: draw a graph in so many parts.
+        partition: what the parts have equally many of: ``"arcs"`` or ``"vertices"``; or
+            ``"first"``.
+        unit: of the weights, for the legend.
+        size: pixels of the longer side of a map, or the width of a chart; 200 to 20000.
+
+    Raises:
+        InputError: the arguments do not go together, or the file cannot be written.
+        SetupError: Matplotlib is not installed: ``pip install groute-py[plot]``.
+
+    >>> plot("road:30x20", "/tmp/town.co")
+    Traceback (most recent call last):
+        ...
+    groute_py.errors.InputError: /tmp/town.co: unknown suffix '.co'; a picture is .png, .svg, .html
+    """
+    wish = Wish(coordinates, tree, tuple(paths), parts, partition, unit, size)
+    wish.check()
+    path = file_path("output", output)
+    check_picture(path)
+    draw(subject_of(what), what, wish, path)
+
+
+def subject_of(what: Any) -> Any:
+    """The answer or telemetry that is meant, or was saved in a file; None for a graph."""
+    if isinstance(what, str | Path):
+        return saved_in(what)
+    return what if isinstance(what, Result | Telemetry) else None
+
+
+def draw(subject: Any, given: Any, wish: Wish, path: Path) -> None:
+    """Draw something into a file.
+
+    Args:
+        subject: a `Result`, `Telemetry` or `Graph`; None for the graph that ``given`` stands for.
+        given: how it was given.
+        wish: how it is to be drawn; checked.
+        path: the file.
+    """
+    with styled():
+        if isinstance(subject, Result):
+            title, figure = _of_result(subject, wish)
+        elif isinstance(subject, Telemetry):
+            wish.refuse("telemetry", "coordinates", "tree", "paths", "parts")
+            title, figure = "GPUs over time", draw_telemetry(subject, wish.size)
+        else:
+            title, figure = _of_graph(as_graph(given) if subject is None else subject, given, wish)
+        save_picture(figure, title, path)
+
+
+def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
+    wish.refuse("a result", "parts")
+    if not len(result.distances):
+        raise InputError("a result without vertices cannot be drawn")
+    if wish.coordinates is None:
+        if wish.tree or wish.paths:
+            raise InputError("a tree and paths are drawn over places; give coordinates")
+        return "Distances", draw_histogram(result, wish.unit, wish.size)
+    places = places_of(wish.coordinates, len(result.distances))
+    if wish.paths:
+        sheet = draw_paths(result, wish.paths, places, wish.unit, wish.size)
+    elif wish.tree:
+        sheet = draw_tree(result, places, wish.unit, wish.size)
+    else:
+        sheet = draw_distances(result, places, wish.unit, wish.size)
+    return sheet.title, sheet.figure
+
+
+def _of_graph(graph: Graph, given: Any, wish: Wish) -> tuple[str, Any]:
+    wish.refuse("a graph", "tree", "paths")
+    graph = graph.to_host()
+    if not graph.vertex_count:
+        raise InputError(f"{graph.name} has no vertices to draw")
+    places = places_in(graph, given, wish.coordinates)
+    if wish.parts is None:
+        sheet = draw_network(graph, places, wish.size)
+    else:
+        sheet = draw_parts(graph, wish.parts, wish.partition, places, wish.size)
+    return sheet.title, sheet.figure

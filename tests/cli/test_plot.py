@@ -1,0 +1,187 @@
+"""``groute-py plot`` and `groute_py.plot`: what is drawn of what, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.command import run_command
+
+import groute_py
+from groute_py import InputError, Result, SetupError
+from groute_py.io import optional_libraries
+from groute_py.pictures.network import Network
+from groute_py.pictures.raster import Arcs, Frame, mean_of_arcs, mean_of_points, most_of_arcs
+from groute_py.pictures.saved import saved_in
+
+GRID, COUNT = "road:12x9", 108
+NEAR, FAR = 14, 107
+
+SAMPLES = """seconds,gpu,utilisation,used_bytes,watts,nvlink_sent_bytes
+0.0,GPU-a,0,1000000000,90.5,0
+0.0,GPU-b,5,1000000000,91.5,
+0.5,GPU-a,97,2000000000,300.5,1000000000
+0.5,GPU-b,98,2000000000,301.5,
+"""
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    found = groute_py.sssp(GRID, 1, device="cpu")
+    assert isinstance(found, Result)
+    return found
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: Result) -> Path:
+    """The working folder, with a saved result."""
+    monkeypatch.chdir(tmp_path)
+    result.save("out.npz")
+    return tmp_path
+
+
+def texts(path: Path) -> list[str]:
+    """What is written in a picture, an SVG file, as comments beside its shapes."""
+    return re.findall(r"<!-- (.*) -->", path.read_text(encoding="utf-8"))
+
+
+def draw(*words: object) -> None:
+    done = run_command("plot", *words)
+    assert done.exit_code == 0, done.output
+
+
+def test_maps_of_a_result(place: Path) -> None:
+    draw("out.npz", "--coordinates", GRID, "--unit", "metres", "-o", "map.svg", "--size", 300)
+    found = texts(place / "map.svg")
+    assert "Distances from vertex 1" in found
+    assert any(text.startswith("distance in metres") for text in found)
+    draw("out.npz", "--coordinates", GRID, "--tree", "-o", "map.svg", "--size", 300)
+    assert "Shortest-path tree from vertex 1" in texts(place / "map.svg")
+    words = ("--path", NEAR, "--path", FAR, "-o", "map.svg", "--size", 300)
+    draw("out.npz", "--coordinates", GRID, *words)
+    assert "2 shortest paths from 1" in texts(place / "map.svg")
+
+
+def test_maps_of_a_graph(place: Path) -> None:
+    draw(GRID, "--parts", 3, "-o", "map.svg", "--size", 300)
+    found = texts(place / "map.svg")
+    assert {"part 0", "part 1", "part 2", "between parts"} <= set(found)
+    draw(GRID, "-o", "map.svg", "--size", 300)
+    assert "108 vertices" in texts(place / "map.svg")[1]
+
+
+def test_a_graph_file_with_its_coordinates_beside(place: Path) -> None:
+    run_command("generate", GRID, "-o", "town.gr")
+    lines = [f"v {v + 1} {v % 12} {-(v // 12)}" for v in range(COUNT)]
+    (place / "town.co").write_text("\n".join([f"p aux sp co {COUNT}", *lines, ""]))
+    draw("town.gr", "--parts", 9, "-o", "parts.svg", "--size", 300)
+    assert "every 8th part" in texts(place / "parts.svg")
+    draw("out.npz", "--coordinates", "town.co", "-o", "map.png", "--size", 300)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".parquet"])
+def test_every_form_of_an_answer(place: Path, result: Result, suffix: str) -> None:
+    result.save(f"out{suffix}")
+    found = saved_in(f"out{suffix}")
+    assert isinstance(found, Result)
+    np.testing.assert_array_equal(found.distances, result.distances)
+    assert found.source == result.source
+    if suffix != ".npy":
+        assert result.predecessors is not None
+        np.testing.assert_array_equal(found.predecessors, result.predecessors)
+
+
+def test_a_page_stands_alone(place: Path) -> None:
+    draw("out.npz", "-o", "page.html", "--size", 300)
+    page = (place / "page.html").read_text()
+    assert "data:image/png;base64," in page
+    assert not re.search(r"(src|href)=\"(?!data:)", page)
+
+
+def test_telemetry(place: Path) -> None:
+    (place / "gpus.csv").write_text(SAMPLES)
+    draw("gpus.csv", "-o", "gpus.svg", "--size", 300)
+    found = texts(place / "gpus.svg")
+    assert {"GPUs over time", "2 GPUs, 0.5 s", "GPU-a", "GPU-b", "NVLink out"} <= set(found)
+    assert "clock" not in found
+    (place / "gpus.csv").write_text(SAMPLES.splitlines()[0] + "\n")
+    with pytest.raises(InputError, match="no samples"):
+        run_command("plot", "gpus.csv", "-o", "x.svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("out.npz", "-o", "x.pdf"), "unknown suffix '.pdf'"),
+        (("out.npz", "-o", "x.png", "--tree"), "give coordinates"),
+        (("out.npz", "-o", "x.png", "--tree", "--path", "1"), "tree cannot be drawn"),
+        (("out.npz", "-o", "x.png", "--parts", "2"), "parts cannot be drawn of a result"),
+        (("out.npz", "-o", "x.png", "--coordinates", "road:9x9"), "81 vertices, not 108"),
+        (("out.npz", "-o", "x.png", "--coordinates", GRID, "--path", "999"), "not a vertex"),
+        (("random:9,20", "-o", "x.png"), "has no coordinates"),
+        ((GRID, "-o", "x.png", "--tree"), "tree cannot be drawn of a graph"),
+        ((GRID, "-o", "x.png", "--partition", "metis"), "metis"),
+        (("out.npz", "-o", "out.npz"), "unknown suffix"),
+    ],
+)
+def test_what_is_refused(place: Path, words: tuple[str, ...], says: str) -> None:
+    with pytest.raises(InputError, match=re.escape(says)):
+        run_command("plot", *words)
+    assert not (place / "x.png").exists()
+
+
+def test_without_matplotlib(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(optional_libraries, "import_module", missing)
+    with pytest.raises(SetupError, match=r"groute-py\[plot\]"):
+        run_command("plot", "out.npz", "-o", "x.png")
+
+
+def test_python(tmp_path: Path, result: Result) -> None:
+    places = np.random.default_rng(1).random((COUNT, 2))
+    groute_py.plot(result, tmp_path / "a.png", coordinates=places, paths=[FAR], size=300)
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(InputError, match="107 vertices"):
+        groute_py.plot(result, tmp_path / "b.png", coordinates=places[1:])
+
+
+class TestRaster:
+    """Vertices and arcs as pixels."""
+
+    PLACES = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 2.0], [0.1, 0.1]])
+
+    def test_points(self) -> None:
+        frame = Frame.around(self.PLACES * 1e7, 5)  # a plane
+        assert (frame.width, frame.height) == (5, 3)
+        found = mean_of_points(frame, self.PLACES * 1e7, np.array([2.0, 5.0, 7.0, 4.0]))
+        assert found[0, 0] == 3
+        assert found[2, 4] == 7
+        assert np.isnan(found).sum() == 12
+
+    def test_arcs(self) -> None:
+        frame = Frame.around(self.PLACES * 1e7, 5)
+        arcs = Arcs(np.array([0, 1]), np.array([1, 2]))
+        values = np.array([0.0, 4.0, 8.0, 0.0])
+        found = mean_of_arcs(frame, self.PLACES * 1e7, arcs, values, 1)
+        assert found[0].tolist() == [0, 1, 2, 3, 4]
+        assert found[:, 4].tolist() == [4, 6, 8]
+        assert np.isnan(found[1:, :4]).all()
+        most = most_of_arcs(frame, self.PLACES * 1e7, arcs, np.array([1.0, 3.0]), 3)
+        assert most[1].tolist() == [1, 1, 1, 3, 3]
+
+    def test_latitudes_shrink_longitudes(self) -> None:
+        places = np.array([[10.0, 59.9], [10.2, 60.1]])
+        for unit in (1.0, 1e6):
+            frame = Frame.around(places * unit, 201)
+            assert (frame.width, frame.height) == (101, 201)
+
+    def test_many_vertices_are_drawn_without_arcs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("groute_py.pictures.network.LINES_UP_TO", 3)
+        network = Network(self.PLACES, Arcs(np.array([0]), np.array([1])), 300)
+        assert network.arcs is None
+        assert network.covered().sum() > 3

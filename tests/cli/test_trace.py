@@ -1,0 +1,115 @@
+"""``--trace``: a Chrome trace of all ranks, complete or absent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command import run_command
+
+from groute_py import InputError
+from groute_py.comm.solo import SoloChannel
+from groute_py.engine.chrome_trace import Clock, chrome_trace, clocks
+from groute_py.system import clock
+from groute_py.system.clock import Clock as PhaseClock
+from groute_py.system.clock import Record, running
+from groute_py.system.trace import recorder, span
+
+GRID = "road:12x9"
+
+COMMANDS = {
+    "sssp": ("--verify", "-o", "out.npz"),
+    "bfs": ("-s", 1),
+    "apsp": ("--sources", "1,2", "-o", "out.npy"),
+    "matrix": ("--from", "1,2", "--to", "3", "-o", "out.csv"),
+    "nearest": ("--facilities", "1,2", "-o", "out.csv"),
+    "route": ("--pairs", "pairs.csv", "-o", "out.csv"),
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.csv").write_text("source,target\n1,2\n")
+    return tmp_path
+
+
+def check(trace: dict[str, Any]) -> dict[int, dict[str, int]]:
+    """Whether a trace keeps to the format; the rows of each process, by name."""
+    rows: dict[int, dict[str, int]] = {}
+    for event in trace["traceEvents"]:
+        assert isinstance(event["pid"], int)
+        assert isinstance(event["tid"], int)
+        assert isinstance(event["name"], str)
+        if event["ph"] == "M":
+            if event["name"] == "thread_name":
+                rows.setdefault(event["pid"], {})[event["args"]["name"]] = event["tid"]
+            continue
+        assert event["ts"] >= 0
+        if event["ph"] == "X":
+            assert event["dur"] >= 0
+            assert event["tid"] in rows[event["pid"]].values()
+        else:
+            assert event["ph"] == "C"
+            assert all(isinstance(value, int | float) for value in event["args"].values())
+    return rows
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command(place: Path, command: str) -> None:
+    words = (command, GRID, *COMMANDS[command], "--device", "cpu", "--trace", "trace.json")
+    done = run_command(*words)
+    assert done.exit_code == 0, done.output
+    rows = check(json.loads((place / "trace.json").read_text()))
+    assert {"read", "solve"} <= rows[0].keys()
+    if "-o" in COMMANDS[command]:
+        assert "write" in rows[0]
+    if command == "sssp":
+        assert {"partition", "upload", "rounds", "download", "verify", "compile"} <= rows[0].keys()
+        assert rows[0]["read"] < rows[0]["solve"] < rows[0]["verify"] < rows[0]["write"]
+
+
+def test_no_trace_of_a_run_that_fails(place: Path) -> None:
+    with pytest.raises(InputError, match="trace"):
+        run_command("sssp", GRID, "-o", "same.npz", "--trace", "same.npz")
+    with pytest.raises(InputError, match="not a vertex"):
+        run_command("sssp", GRID, "-s", "999", "--trace", "trace.json")
+    with pytest.raises(InputError, match="does not exist"):
+        run_command("apsp", GRID, "--trace", "nowhere/trace.json")
+    assert not (place / "trace.json").exists()
+
+
+def test_clocks_are_aligned() -> None:
+    first, second = Record(), Record()
+    first.span("solve", 10.0, 12.0)
+    second.span("solve", 110.5, 111.0)
+    second.count("relaxations", 111.0, 7)
+    skew = [Clock(0.0, 0.0), Clock(100.0, 1e-6)]
+    trace = chrome_trace([first, second], skew, ["rank 0", "rank 1"])
+    check(trace)
+    spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    assert [(e["pid"], e["ts"], e["dur"]) for e in spans] == [
+        (0, 0.0, 2e6),
+        (1, pytest.approx(0.5e6), 0.5e6),
+    ]
+    (counter,) = [event for event in trace["traceEvents"] if event["ph"] == "C"]
+    assert counter["args"] == {"relaxations": 7}
+    assert trace["otherData"]["clock_offsets_us"] == [0.0, 1e8]
+
+
+def test_the_clock_of_one_rank() -> None:
+    assert clocks(SoloChannel()) == [Clock(0.0, 0.0)]
+
+
+def test_later_events_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "MOST_EVENTS", 2)
+    assert recorder() is None
+    found = PhaseClock("start")
+    found.record = Record()
+    with running(found):
+        for _ in range(5):
+            with span("download"):
+                pass
+    assert (len(found.record.spans), found.record.dropped) == (2, 3)
