@@ -9,6 +9,7 @@
     mpirun -n 2 python -m benchmarks --device cpu --case road:1000x1000
     python -m benchmarks --device cuda --many
     python -m benchmarks --device cuda --centrality
+    python -m benchmarks --device cuda --jobs
     python -m benchmarks --documents --quick
     python -m benchmarks --start
 
@@ -27,6 +28,7 @@ import click
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
 from benchmarks.centrality import measure_centralities
 from benchmarks.documents import measure_documents
+from benchmarks.jobs import measure_jobs
 from benchmarks.many import measure_many
 from benchmarks.measure import measure
 from benchmarks.plan import Plan
@@ -41,6 +43,9 @@ from groute_py.errors import GrouteError, InputError
 from groute_py.partition.order import ORDERS
 from groute_py.system.environment import place
 
+PROGRAMS = {"many": measure_many, "centrality": measure_centralities, "jobs": measure_jobs}
+"""What an option measures in the place of single solves, by its name."""
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -49,6 +54,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--case", "names", multiple=True, help="See benchmarks/cases.py, or reading[:SPEC].")
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
+@click.option("--jobs", is_flag=True, help="Matrices, routes and the like; see benchmarks/jobs.py.")
 @click.option("--documents", is_flag=True, help="The source documents' tables.")
 @click.option("--start", is_flag=True, help="Whole processes; see benchmarks/start.py.")
 @click.option("--cold", is_flag=True, help="With --start: also without files in memory.")
@@ -72,6 +78,7 @@ def main(
     names: tuple[str, ...],
     many: bool,
     centrality: bool,
+    jobs: bool,
     documents: bool,
     start: bool,
     cold: bool,
@@ -93,23 +100,24 @@ def main(
     The table goes to stdout, the raw numbers to a file in benchmarks/results. Without --case the
     device's default cases run.
     """
+    given = {"many": many, "centrality": centrality, "jobs": jobs, "start": start}
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
         if documents:
-            if (own_cases := _own_cases(many, centrality, start)) is not None:
+            if (own_cases := _own_cases(given)) is not None:
                 raise InputError(f"--documents does not go with {own_cases}")
             if any((every, ranks, series, prepare, cold)):
                 raise InputError("--documents goes with --device, --case, --quick and --repeat")
             context.exit(measure_documents(device, names, repeat, output, commit, quick=quick))
         others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
-        if (own := _own_cases(many, centrality, start)) is not None:
+        if (own := _own_cases(given)) is not None:
             if any(others) or order != "auto" or (cold and not start):
                 raise InputError(f"{own} goes with --device, --case, --repeat, --output, --commit")
-            given = (device, names, repeat, output, commit)
+            asked = (device, names, repeat, output, commit)
             if start:
-                context.exit(measure_start(*given, cold=cold))
-            context.exit((measure_many if many else measure_centralities)(*given))
+                context.exit(measure_start(*asked, cold=cold))
+            context.exit(PROGRAMS[own.removeprefix("--")](*asked))
         if cold:
             raise InputError("--cold goes with --start")
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
@@ -118,7 +126,7 @@ def main(
         measure_all(cases, plan, book)
     except GrouteError as error:
         say(str(error))
-        if (many or centrality) and place().size > 1 and not error.on_all_ranks:
+        if any(given.values()) and place().size > 1 and not error.on_all_ranks:
             abort_all(error.exit_code)
         context.exit(error.exit_code)
     except Exception:
@@ -131,14 +139,13 @@ def main(
     context.exit(book.exit_code)
 
 
-def _own_cases(many: bool, centrality: bool, start: bool) -> str | None:
-    """The option that measures other cases than solves, if one is given.
+def _own_cases(flags: dict[str, bool]) -> str | None:
+    """The option that measures other cases than solves, if one of several is given.
 
     Raises:
         InputError: two are given.
     """
-    flags = {"--many": many, "--centrality": centrality, "--start": start}
-    given = [name for name, is_given in flags.items() if is_given]
+    given = [f"--{name}" for name, is_given in flags.items() if is_given]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} exclude each other; give one")
     return given[0] if given else None

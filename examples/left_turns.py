@@ -1,6 +1,9 @@
-"""Left turns that take longer, and no U-turns: how the fastest path changes.
+"""Make left turns take longer
+===========================
 
-python examples/left_turns.py
+How does the fastest path change if left turns cost time and U-turns are forbidden? Run it by::
+
+    python examples/left_turns.py
 """
 
 import numpy as np

@@ -1,7 +1,10 @@
-"""Find what can be reached from two depots on a map, and draw it as a page for a browser.
+"""Draw what can be reached from two depots
+========================================
 
-python examples/within_reach.py
-python examples/within_reach.py map.html
+The script draws the answer on a map, as a page for a browser. Run it by one of::
+
+    python examples/within_reach.py
+    python examples/within_reach.py map.html
 """
 
 import sys

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
+from groute_py.engine.agree import collective
 from groute_py.graph.symmetrize import is_symmetric
 from groute_py.many.apsp import Job, Progress, deliver
 from groute_py.many.choose import Choice
@@ -74,8 +75,9 @@ def bounded_rows(
         if positions is None or not len(positions):
             break
         label = deliver(channel, job, positions, bounds)
-        if progress is not None and bounds is not None:
-            progress(bounds.settled, job.facts.vertex_count)
+        with collective(channel):  # progress may end the job
+            if progress is not None and bounds is not None:
+                progress(bounds.settled, job.facts.vertex_count)
     return None if bounds is None else (*bounds.rows(), label)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from groute_py.centrality.scores import ArcScores, Scores
-from groute_py.errors import InputError, quote
 from groute_py.graph.ids import Numbering
-from groute_py.io.optional_libraries import library
+from groute_py.results.tables import Column, Part, write_table
+from groute_py.system.atomic_file import replacing, translating_errors
 
 Columns = dict[str, Any]
 
@@ -32,39 +30,21 @@ def columns_of(scores: Scores | ArcScores, numbering: Numbering, name: str) -> C
     return columns
 
 
-def _write_csv(columns: Columns, file: IO[bytes]) -> None:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for first in range(0, len(next(iter(columns.values()))), ROWS_AT_ONCE):
-        part = [column[first : first + ROWS_AT_ONCE].tolist() for column in columns.values()]
-        writer.writerows(zip(*part, strict=True))
-    text.flush()
-    text.detach()
-
-
-def _write_npz(columns: Columns, file: IO[bytes]) -> None:
-    np.savez(file, **columns)
-
-
-def _write_parquet(columns: Columns, file: IO[bytes]) -> None:
-    arrow, pq = library("pyarrow", "writing Parquet"), library("pyarrow.parquet", "writing Parquet")
-    made = {title: arrow.array(column.tolist()) for title, column in columns.items()}
-    pq.write_table(arrow.table(made), file)
-
-
-FORMS = {".csv": _write_csv, ".npz": _write_npz, ".parquet": _write_parquet}
-"""By suffix."""
-
-
-def form_of(path: Path) -> Callable[[Columns, IO[bytes]], None]:
-    """The writer for the suffix of a file.
+def save_columns(columns: Columns, path: Path) -> None:
+    """Write them, atomically: ``.npz``, or a table of a suffix of `groute_py.results.tables`.
 
     Raises:
-        InputError: there is none.
+        RunError: the disk is full, or fails.
+        SetupError: the form needs a library that is not installed.
     """
-    if path.suffix not in FORMS:
-        raise InputError(
-            f"{path}: unknown suffix {quote(path.suffix)}; scores are saved as {', '.join(FORMS)}"
-        )
-    return FORMS[path.suffix]
+    if path.suffix != ".npz":
+        write_table(path, _parts(columns))
+        return
+    with translating_errors(path), replacing(path) as file:
+        np.savez(file, **columns)
+
+
+def _parts(columns: Columns) -> Iterator[Part]:
+    for first in range(0, len(next(iter(columns.values()))), ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
+        yield {title: Column(column[rows]) for title, column in columns.items()}

@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.centrality.accumulation import Accumulated, accumulated
-from groute_py.centrality.choices import Choices, Load
-from groute_py.centrality.distances import Reduced, reduced
-from groute_py.centrality.scores import ArcScores, Scores, estimated, statistics_of
+from groute_py.centrality.choices import Choices
+from groute_py.centrality.measuring import Measuring
+from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.connect import connect
 from groute_py.engine.agree import refuse_difference
-from groute_py.errors import InputError
-from groute_py.graph.array_like import host_array
+from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
+from groute_py.many.sources import as_vertices
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
 Vertices = Sequence[int] | NDArray[Any] | None
+
+COUNTED = ("betweenness", "edge_betweenness")
+"""The measures of all shortest paths, which are the same in both directions."""
 
 
 def closeness(
@@ -47,8 +49,7 @@ def closeness(
     >>> closeness(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu").values.tolist()[1:]
     [0.3333333333333333, 0.0]
     """
-    found = _reduced("closeness", graph, sources, options)
-    return None if found is None else row_scores(found, found.closeness(normalized=normalized))
+    return _measuring("closeness", graph, sources, options).closeness(normalized=normalized)
 
 
 def harmonic(
@@ -73,8 +74,7 @@ def harmonic(
     >>> harmonic(([0, 2, 3, 3], [1, 2, 2], [4, 8, 4]), device="cpu").values.tolist()
     [0.375, 0.25, 0.0]
     """
-    found = _reduced("harmonic", graph, sources, options, reciprocals=True)
-    return None if found is None else row_scores(found, found.harmonic(normalized=normalized))
+    return _measuring("harmonic", graph, sources, options).harmonic(normalized=normalized)
 
 
 def eccentricity(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Scores | None:
@@ -91,8 +91,7 @@ def eccentricity(graph: GraphLike, *, sources: Vertices = None, **options: Any) 
     >>> eccentricity(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu").values.tolist()
     [7, 3, 0]
     """
-    found = _reduced("eccentricity", graph, sources, options)
-    return None if found is None else row_scores(found, found.rows.greatest)
+    return _measuring("eccentricity", graph, sources, options).eccentricity()
 
 
 def diameter(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Any:
@@ -110,8 +109,7 @@ def diameter(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> A
     >>> diameter(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu")
     7
     """
-    found = _reduced("diameter", graph, sources, options, measure="diameter")
-    return None if found is None else found.rows.greatest[found.farthest].item()
+    return _measuring("diameter", graph, sources, options).diameter()
 
 
 def radius(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Any:
@@ -132,8 +130,7 @@ def radius(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Any
     >>> radius(([0, 2, 3, 4], [1, 2, 2, 0], [4, 9, 3, 1]), device="cpu")
     4
     """
-    found = _reduced("radius", graph, sources, options, measure="radius")
-    return None if found is None else found.rows.greatest[found.most_central].item()
+    return _measuring("radius", graph, sources, options).radius()
 
 
 def mean(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> float | None:
@@ -150,8 +147,7 @@ def mean(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> float
     >>> mean(([0, 2, 3, 3], [1, 2, 2], [4, 9, 2]), device="cpu")
     4.0
     """
-    found = _reduced("mean", graph, sources, options)
-    return None if found is None else found.mean()[0]
+    return _measuring("mean", graph, sources, options).mean()
 
 
 def betweenness(
@@ -187,10 +183,8 @@ def betweenness(
     >>> betweenness(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").values.tolist()
     [0.0, 1.0, 0.0]
     """
-    found = _accumulated("betweenness", graph, sources, options, endpoints=endpoints)
-    if found is None:
-        return None
-    return vertex_scores(found, normalized=normalized)
+    measuring = _measuring("betweenness", graph, sources, options)
+    return measuring.betweenness(normalized=normalized, endpoints=endpoints)
 
 
 def edge_betweenness(
@@ -218,90 +212,24 @@ def edge_betweenness(
     >>> edge_betweenness(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").values.tolist()
     [2.0, 2.0]
     """
-    kept: list[Any] = []
-    found = _accumulated("edge_betweenness", graph, sources, options, by_arc=True, kept=kept)
-    if found is None:
-        return None
-    (given,) = kept
-    return arc_scores(given, found, normalized=normalized)
+    measuring = _measuring("edge_betweenness", graph, sources, options)
+    return measuring.edge_betweenness(normalized=normalized)
 
 
-def vertex_scores(found: Accumulated, *, normalized: bool) -> Scores:
-    """The scores of all vertices."""
-    vertices = np.arange(found.job.graph.vertex_count)
-    return Scores(vertices, *estimated(found, normalized=normalized), statistics_of(found))
-
-
-def arc_scores(graph: Any, found: Accumulated, *, normalized: bool) -> ArcScores:
-    """The scores of the arcs of the graph that was given."""
-    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
-    heads = graph.heads.astype(np.int64)
-    return ArcScores(tails, heads, *estimated(found, normalized=normalized), statistics_of(found))
-
-
-def row_scores(found: Reduced, values: NDArray[Any]) -> Scores:
-    """The scores of the sources, from a value for each row."""
-    statistics = {
-        "algorithm": found.job.choice.algorithm,
-        "reason": found.job.choice.reason,
-        "device": found.label,
-        "complete": found.complete,
-    }
-    return Scores(found.sources, values, None, statistics)
-
-
-def _reduced(
-    name: str,
-    graph: GraphLike,
-    sources: Vertices,
-    options: dict[str, Any],
-    *,
-    reciprocals: bool = False,
-    measure: str = "",
-) -> Reduced | None:
-    choices, columns, comm = _taken(name, options)
-    channel = connect(comm)
-    refuse_difference(channel, {"function": name})
-    load = _load(graph, sources, columns)
-    return reduced(channel, load, choices, reciprocals=reciprocals, measure=measure)
-
-
-def _accumulated(
-    name: str,
-    graph: GraphLike,
-    sources: Vertices,
-    options: dict[str, Any],
-    *,
-    by_arc: bool = False,
-    endpoints: bool = False,
-    kept: list[Any] | None = None,
-) -> Accumulated | None:
-    if "reverse" in options:
+def _measuring(
+    name: str, graph: GraphLike, sources: Vertices, options: dict[str, Any]
+) -> Measuring:
+    if "reverse" in options and name in COUNTED:
         raise TypeError(f"{name}() got an unexpected keyword argument 'reverse'")
     choices, columns, comm = _taken(name, options)
     channel = connect(comm)
     refuse_difference(channel, {"function": name})
-    load = _load(graph, sources, columns, kept)
-    return accumulated(channel, load, choices, by_arc=by_arc, endpoints=endpoints, errors=True)
 
-
-def _load(
-    graph: GraphLike, sources: Vertices, columns: Columns, kept: list[Any] | None = None
-) -> Load:
-    def load() -> Any:
+    def load() -> tuple[Graph, NDArray[np.int64] | None]:
         whole = as_graph(graph, columns=columns).to_host()
-        if kept is not None:
-            kept.append(whole)
-        return whole, None if sources is None else _vertices(sources)
+        return whole, None if sources is None else as_vertices(sources)
 
-    return load
-
-
-def _vertices(sources: Any) -> NDArray[np.int64]:
-    vertices = host_array(sources)
-    if vertices.dtype.kind not in "iu" and vertices.size:
-        raise InputError(f"sources must be integers, not {vertices.dtype}")
-    return vertices.astype(np.int64)
+    return Measuring(channel, load, choices)
 
 
 def _taken(name: str, options: dict[str, Any]) -> tuple[Choices, Columns, MPI.Intracomm | None]:

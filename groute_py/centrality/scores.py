@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.centrality.accumulation import Accumulated
+from groute_py.centrality.distances import Reduced
+from groute_py.graph.csr import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,30 @@ class ArcScores:
     values: NDArray[np.float64]
     errors: NDArray[np.float64] | None = None
     statistics: dict[str, Any] = field(default_factory=dict)
+
+
+def row_scores(found: Reduced, values: NDArray[Any]) -> Scores:
+    """The scores of the sources, from a value for each row."""
+    statistics = {
+        "algorithm": found.job.choice.algorithm,
+        "reason": found.job.choice.reason,
+        "device": found.label,
+        "complete": found.complete,
+    }
+    return Scores(found.sources, values, None, statistics)
+
+
+def vertex_scores(found: Accumulated, *, normalized: bool) -> Scores:
+    """The scores of all vertices."""
+    vertices = np.arange(found.job.graph.vertex_count)
+    return Scores(vertices, *estimated(found, normalized=normalized), statistics_of(found))
+
+
+def arc_scores(graph: Graph, found: Accumulated, *, normalized: bool) -> ArcScores:
+    """The scores of the arcs of the graph that was given."""
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    heads = graph.heads.astype(np.int64)
+    return ArcScores(tails, heads, *estimated(found, normalized=normalized), statistics_of(found))
 
 
 def estimated(

@@ -9,14 +9,7 @@ import click
 
 from groute_py.arguments import check_choice
 from groute_py.cli import show, timing
-from groute_py.cli.options import (
-    cache_options,
-    column_options,
-    graph_argument,
-    json_option,
-    no_turns,
-    undirected_option,
-)
+from groute_py.cli.options import graph_argument, no_turns, reading_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import size_of
 from groute_py.cli.watch import watched
@@ -72,10 +65,7 @@ WITHOUT = {
 )
 @click.option("-o", "--output", help="Save all values: .csv .npz .parquet.")
 @no_turns
-@column_options
-@undirected_option
-@cache_options
-@json_option
+@reading_options
 def centrality(
     measure: str,
     graph: str,
@@ -153,9 +143,8 @@ def _check(
     measure: str, choices: Choices, is_given: dict[str, bool], files: dict[str, str | None]
 ) -> None:
     """Whatever can be known to be wrong before the graph is read."""
-    from groute_py.centrality.files import form_of
-    from groute_py.io.optional_libraries import library
-    from groute_py.system.atomic_file import check_apart, check_writable
+    from groute_py.jobs.forms import check_table
+    from groute_py.system.atomic_file import check_apart
 
     check_choice("measure", measure, MEASURES)
     choices.check()
@@ -164,10 +153,7 @@ def _check(
             raise InputError(f"{measure} does not take --{name}; drop it")
     output = files["--output"]
     if output is not None:
-        form_of(Path(output))
-        if Path(output).suffix == ".parquet":
-            library("pyarrow", "writing Parquet")
-        check_writable(Path(output))
+        check_table(Path(output), (".npz",))
         check_apart(files)
 
 
@@ -190,12 +176,10 @@ def _values(
     found: Any, measure: str, normalized: bool, whole: Any, top: int, output: str | None
 ) -> dict[str, Any]:
     """What the answer says of the values, which are saved."""
-    from groute_py.system.atomic_file import replacing, translating_errors
-
     if measure in NUMBERS:
         return _number(found, measure, whole)
     scores = _scores(found, measure, normalized, whole)
-    from groute_py.centrality.files import columns_of, form_of
+    from groute_py.centrality.files import columns_of, save_columns
 
     name = measure.replace("-", "_")
     columns = columns_of(scores, whole.numbering, name)
@@ -205,9 +189,7 @@ def _values(
     else:
         answer["reaches_all"] = found.complete
     if output is not None:
-        path = Path(output)
-        with translating_errors(path), replacing(path) as file:
-            form_of(path)(columns, file)
+        save_columns(columns, Path(output))
         answer["output"] = output
     best = (-scores.values).argsort(kind="stable")[:top]
     answer["top"] = [
@@ -218,15 +200,15 @@ def _values(
 
 
 def _scores(found: Any, measure: str, normalized: bool, whole: Any) -> Scores | ArcScores:
-    from groute_py.centrality import measures
+    from groute_py.centrality import scores
 
     if measure == "betweenness":
-        return measures.vertex_scores(found, normalized=normalized)
+        return scores.vertex_scores(found, normalized=normalized)
     if measure == "edge-betweenness":
-        return measures.arc_scores(whole, found, normalized=normalized)
+        return scores.arc_scores(whole, found, normalized=normalized)
     if measure == "eccentricity":
-        return measures.row_scores(found, found.rows.greatest)
-    return measures.row_scores(found, getattr(found, measure)(normalized=normalized))
+        return scores.row_scores(found, found.rows.greatest)
+    return scores.row_scores(found, getattr(found, measure)(normalized=normalized))
 
 
 def _number(found: Reduced, measure: str, whole: Any) -> dict[str, Any]:

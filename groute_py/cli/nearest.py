@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 )
 @place_options
 @click.option(
+    "-k", default=1, show_default=True, metavar="COUNT", help="Find the COUNT nearest facilities."
+)
+@click.option(
     "--to-facility", is_flag=True, help="Paths lead to the facilities, instead of from them."
 )
 @options_from(Options, "nearest")
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
 def nearest(
     graph: str,
     facilities: str,
+    k: int,
     to_facility: bool,
     output: str,
     trace: str | None,
@@ -53,7 +58,7 @@ def nearest(
     as_json: bool,
     **choices: Any,
 ) -> None:
-    """The nearest of several facilities for each vertex of GRAPH.
+    """The nearest of several facilities for each vertex of GRAPH, or the K nearest.
 
     Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
     equally near, the one with the lowest id is taken.
@@ -61,7 +66,7 @@ def nearest(
     timing.begin("import")
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
-    from groute_py.jobs.nearest import solve_from_facilities
+    from groute_py.jobs.nearest import solve_nearest
 
     timing.begin("mpi")
     options, ends = Options(**choices), Ends(graph, where)
@@ -69,7 +74,7 @@ def nearest(
     set_alarm(options.time_limit_s)
     click.get_current_context().with_resource(watched(channel))
     timing.begin("solve")
-    on_root(channel, lambda: _check(options, ends, graph, facilities, output))
+    on_root(channel, lambda: _check(options, ends, k, graph, facilities, output))
     begin_trace(channel, trace, {"GRAPH": graph, "--output": output})
     count = 0
 
@@ -81,7 +86,9 @@ def nearest(
         count = len(found)
         return whole, found
 
-    found = solve_from_facilities(channel, load, options, to_facility=to_facility)
+    with show.row_progress("facilities") if k > 1 else nullcontext() as progress:
+        how: dict[str, Any] = {"k": k, "to_facility": to_facility, "progress": progress}
+        found = solve_nearest(channel, load, options, **how)
     timing.begin("write")
     on_root(channel, lambda: _save(found, output))
     write_trace(channel, trace)
@@ -91,12 +98,14 @@ def nearest(
         show.timed_answer(rows, seconds, as_json=as_json)
 
 
-def _check(options: Options, ends: Ends, graph: str, facilities: str, output: str) -> None:
+def _check(options: Options, ends: Ends, k: int, graph: str, facilities: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
+    from groute_py.jobs.nearest import check_k
     from groute_py.system.atomic_file import check_apart
 
     options.check()
+    check_k(k)
     check_table(Path(output), (".npz",))
     check_apart({"GRAPH": graph, "--turns": options.turns, "--output": output})
     check_apart({"--facilities": facilities.removeprefix("@"), "--output": output})
@@ -110,12 +119,13 @@ def _save(found: NearestFacilities | None, output: str) -> None:
 
 def _rows(graph: str, found: NearestFacilities, count: int, output: str) -> dict[str, Any]:
     reached = found.distances[found.reached]
+    nearest = found.reached if found.reached.ndim == 1 else found.reached[:, 0]
     return {
         "graph": graph,
         "vertices": len(found.distances),
         "facilities": count,
         "to_facility": found.to_facility,
-        "reached": len(reached),
+        "reached": int(nearest.sum()),
         "greatest_distance": reached.max().item(),
         "on": ", ".join(sorted(set(found.statistics["devices"]))),
         "output": output,

@@ -52,6 +52,11 @@ MOST_GIGABYTES = 1e9
     show_default=True,
     help="How the GPUs exchange distances, as for sssp.",
 )
+@click.option(
+    "--job",
+    metavar="JOB",
+    help="Also the host memory of a job: matrix:KxT, nearest[:K] or route.",
+)
 @column_options
 @undirected_option
 @cache_options
@@ -62,6 +67,7 @@ def plan(
     gpu_memory: float | None,
     bits: str,
     mode: str,
+    job: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -77,6 +83,7 @@ def plan(
 
         from groute_py.device.cuda.runtime.memory_plan import CONTEXT_BYTES
         from groute_py.engine.room import advice, estimate, fewest, verdict
+        from groute_py.jobs.memory_plan import job_bytes
 
         kind = np.dtype(f"int{bits}")
         size = _size(graph, columns._replace(undirected=undirected), cache_value(cache))
@@ -93,6 +100,8 @@ def plan(
         if gpus > 1:
             rows["fused_gpu_gigabytes"] = (found.fused + CONTEXT_BYTES) / 1e9
         rows["host_gigabytes"] = found.host / 1e9
+        if job is not None:
+            rows["job_host_gigabytes"] = job_bytes(job, size) / 1e9
         free = _free_bytes(gpu_memory)
         if free is not None:
             rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES

@@ -6,12 +6,14 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from io import BufferedIOBase
 from types import FrameType
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from groute_py.cli import show
+from groute_py.cli.line_input import lines_of
 from groute_py.cli.options import (
     cache_options,
     cache_value,
@@ -27,8 +29,6 @@ from groute_py.system.environment import place
 if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
     from groute_py.jobs.questions import Questions
-
-T = TypeVar("T")
 
 LONGEST_LINE = 1 << 20
 """Bytes of a question."""
@@ -81,8 +81,7 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
 def _answer_all(questions: Questions, ending: Ending) -> None:
     answered = 0
     for line in _lines(ending):
-        is_long = len(line.rstrip(b"\n")) > LONGEST_LINE
-        found = _too_long() if is_long else questions.answer(line)
+        found = _too_long() if len(line) > LONGEST_LINE else questions.answer(line)
         sys.stdout.write(f"{json.dumps(found)}\n")
         sys.stdout.flush()
         answered += 1
@@ -93,19 +92,9 @@ def _answer_all(questions: Questions, ending: Ending) -> None:
 
 
 def _lines(ending: Ending) -> Iterator[bytes]:
-    """The lines up to the end of the input; of one that is too long only as much as shows it."""
     if sys.stdin is None:  # a shell has closed it
-        return
-    stream = sys.stdin.buffer
-    while line := ending.waiting_for(lambda: _line(stream)):
-        yield line
-
-
-def _line(stream: BinaryIO) -> bytes:
-    line = rest = stream.readline(LONGEST_LINE + 1)
-    while len(line) > LONGEST_LINE and rest and not rest.endswith(b"\n"):
-        rest = stream.readline(LONGEST_LINE)
-    return line
+        return iter(())
+    return lines_of(cast(BufferedIOBase, sys.stdin.buffer), LONGEST_LINE, ending.lets)
 
 
 def _too_long() -> dict[str, Any]:
@@ -137,17 +126,17 @@ class Ending:
     def __exit__(self, *_: object) -> None:
         """The handlers stay: the command is about to end."""
 
-    def waiting_for(self, action: Callable[[], T]) -> T | None:
-        """What an action gives that waits for somebody; None if a signal ends it."""
+    def lets(self, wait: Callable[[], object]) -> bool:
+        """Whether a wait comes to its end before a signal does; it may do nothing but wait."""
         try:
             self._waiting = True
             if self.signal is not None:
-                return None
-            found = action()
+                return False
+            wait()
             self._waiting = False
         except _Ended:
-            return None
-        return found
+            return False
+        return True
 
     def _note(self, number: int, _: FrameType | None) -> None:
         self.signal = signal.Signals(number).name

@@ -47,10 +47,9 @@ class PreparedGraph(Graph):
             InputError: there are not as many weights as arcs, or the graph does not suit with them.
             SetupError: the device cannot be used.
         """
-        graph = Graph.with_weights(self, weights)
         # found by name, as the devices are: what contracts lies above
         contract = import_module("groute_py.engine.preparing").prepare_whole
-        return cast("PreparedGraph", contract(graph, device))
+        return cast("PreparedGraph", contract(super().with_weights(weights), device))
 
     def to_host(self) -> PreparedGraph:
         """The same with all arrays in host memory."""
@@ -71,3 +70,12 @@ class PreparedGraph(Graph):
 def hierarchy_of(graph: Graph) -> Hierarchy | None:
     """The hierarchy of a graph that was prepared; None of any other."""
     return graph.hierarchy if isinstance(graph, PreparedGraph) else None
+
+
+def without_hierarchy(graph: Graph) -> Graph:
+    """The same graph, not prepared; its arrays are shared."""
+    if not isinstance(graph, PreparedGraph):
+        return graph
+    plain = object.__new__(Graph)
+    vars(plain).update({entry.name: getattr(graph, entry.name) for entry in fields(Graph)})
+    return plain  # whose arrays have been checked

@@ -20,7 +20,7 @@ from groute_py.errors import CacheWarning, FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.io.array_file import Source
 from groute_py.io.cache_folder import cache_folder
-from groute_py.io.cache_limit import note_use, remove_beyond_limit
+from groute_py.io.cache_limit import note_use, refuses, remove_beyond_limit
 from groute_py.io.compression import bare_name
 from groute_py.io.formats import native
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_file
@@ -132,6 +132,8 @@ def is_as_closed(copy: Path, path: Path) -> bool:
 
 
 def _keep(graph: Graph, copy: Path, path: Path, source: Source) -> None:
+    if refuses(path, native.bytes_of_copy(graph, source)):
+        return
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
         native.write_copy(graph, copy, path, source)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import re
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from groute_py.errors import CacheWarning
 from groute_py.system.settings import settings
 
 COPY = re.compile(r".*-[0-9a-f]{20}\.(csr|prepared)", re.DOTALL)
@@ -62,10 +64,14 @@ def remove_beyond_limit(folder: Path) -> None:
             total += copy.nbytes
 
 
-def is_beyond_limit(nbytes: int) -> bool:
-    """Whether a copy of this size would take more than all together may."""
+def refuses(path: Path, nbytes: int) -> bool:
+    """Whether a copy of a file would take more than all together may; then a warning says so."""
     limit = settings().cache_limit
-    return limit is not None and nbytes > limit
+    if limit is None or nbytes <= limit:
+        return False
+    text = f"no copy of {path} is kept: its {nbytes:,} bytes are beyond the limit of {limit:,}"
+    warnings.warn(text, CacheWarning, stacklevel=3)
+    return True
 
 
 def remove(copy: Copy) -> bool:

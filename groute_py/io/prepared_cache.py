@@ -15,7 +15,7 @@ from groute_py.errors import CacheWarning, FormatError
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.array_file import Source
 from groute_py.io.cache import copy_name, folder_for, is_as_closed
-from groute_py.io.cache_limit import is_beyond_limit, note_use, remove_beyond_limit
+from groute_py.io.cache_limit import note_use, refuses, remove_beyond_limit
 from groute_py.io.formats import prepared
 from groute_py.io.tables.columns import Columns
 from groute_py.system.own_files import open_believed
@@ -57,9 +57,7 @@ class PreparedCopy:
 
     def write(self, graph: PreparedGraph) -> None:
         """Keep the graph; where that cannot be, a warning says why."""
-        nbytes = prepared.bytes_of(graph)
-        if is_beyond_limit(nbytes):
-            _warn(f"the prepared {self._path} is not kept: {nbytes:,} bytes are beyond the limit")
+        if refuses(self._path, prepared.bytes_of(graph)):
             return
         try:
             self._copy.parent.mkdir(parents=True, exist_ok=True)

@@ -1,25 +1,44 @@
-"""Routes on the cores of this machine: a search from each source until its targets are settled."""
+"""Routes on the cores of this machine: searches that end when their targets are settled.
+
+Integers allow a search from both ends, where one target is asked of a source, and where there is a
+contraction hierarchy. Float sums would be rounded in another order than those of a solve.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.target_search import TargetSearch
-from groute_py.device.rows import NarrowError
+from groute_py.device.cpu.two_sided_search import TwoSidedSearch
+from groute_py.device.cpu.up_search import UpSearch
+from groute_py.device.rows import NarrowError, surely_fits
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
+from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.groups import Found, Group
 from groute_py.many.johnson import beyond_int64, lifted, reweighted
 from groute_py.many.precision import row_types
 from groute_py.results.result import public_distances
+
+
+class Search(Protocol):
+    """A search in a graph, and the next one."""
+
+    def run(self, source: int, targets: NDArray[np.int64], deadline: float) -> NDArray[Any]:
+        """The distances of some targets; see `groute_py.device.cpu.target_search.TargetSearch`."""
+
+    def path(self, target: int) -> NDArray[np.int64]:
+        """The vertices of a shortest path of the last search."""
 
 
 class Searches:
@@ -32,68 +51,101 @@ class Searches:
 
     def __init__(self, graph: Graph, facts: Facts) -> None:
         self._graph, self._type = graph, row_types(facts, "cpu")[0]
-        self._kept = None if facts.has_negative else Pool(CpuGraph(graph, self._type))
+        self._kept = None if facts.has_negative else Pools(graph, facts, self._type)
         self.label = "cpu"
 
     def find(
         self, groups: list[Group], height: NDArray[Any] | None, *, paths: bool, deadline: float
     ) -> Generator[Found, None, None]:
-        pool = self._kept or Pool(CpuGraph(self._reweighted(height), self._type))
-        self.label = pool.label
-
-        def work(group: Group) -> Found:
-            with pool.search() as search:
-                return self._found(search, group, height, paths, deadline)
-
+        pools = self._kept or Pools(self._reweighted(height), None, self._type)
+        self.label = pools.arcs.label
+        work = partial(self._found, height=height, paths=paths, deadline=deadline)
+        searches = [pools.of(group, paths=paths) for group in groups]  # before there are threads
         if len(groups) == 1:
-            yield work(groups[0])
+            yield work(searches[0], groups[0])
             return
-        with ThreadPoolExecutor(pool.threads) as threads:
+        with ThreadPoolExecutor(pools.arcs.threads) as threads:
             try:
-                yield from threads.map(work, groups)
+                yield from threads.map(work, searches, groups)
             finally:
                 threads.shutdown(cancel_futures=True)
 
     def _found(
         self,
-        search: TargetSearch,
+        pool: Pool,
         group: Group,
         height: NDArray[Any] | None,
         paths: bool,
         deadline: float,
     ) -> Found:
-        try:
-            distances = public_distances(search.run(group.source, group.targets, deadline))
-        except NarrowError:
-            raise beyond_int64(self._graph.name) from None
+        with pool.search() as search:
+            try:
+                distances = public_distances(search.run(group.source, group.targets, deadline))
+            except NarrowError:
+                raise beyond_int64(self._graph.name) from None
+            routes = [search.path(t) for t in group.targets.tolist()] if paths else None
         if height is not None:
             source, name = np.array([group.source]), self._graph.name
             distances = lifted(distances[np.newaxis], height, source, name, group.targets)[0]
-        routes = [search.path(target) for target in group.targets.tolist()] if paths else None
         return Found(group.places, distances, routes)
 
     def _reweighted(self, height: NDArray[Any] | None) -> Graph:
         return self._graph if height is None else reweighted(self._graph, height)
 
 
-class Pool:
-    """Searches in one graph, one for each thread that runs at once.
+class Pools:
+    """The ways to search in one graph, each made when it is first wanted.
 
     Args:
-        arcs: of the graph.
+        graph: without negative weights.
+        facts: of the graph; None where only searches from the source will do.
+        distance_type: of distances.
     """
 
-    def __init__(self, arcs: CpuGraph) -> None:
-        self._arcs, self.threads, self.label = arcs, arcs.threads, arcs.label
-        self._free: SimpleQueue[TargetSearch] = SimpleQueue()
+    def __init__(self, graph: Graph, facts: Facts | None, distance_type: np.dtype[Any]) -> None:
+        self.arcs = CpuGraph(graph, distance_type)
+        self._one_sided = Pool(lambda: TargetSearch(self.arcs))
+        self._two_sided = Pool(lambda: TwoSidedSearch(self.arcs))
+        self._hierarchy = hierarchy_of(graph)
+        self._upward: Pool | None = None
+        self._by_both_ends = (
+            facts is not None
+            and facts.weight_type.kind != "f"
+            and surely_fits(facts.vertex_count, float(facts.greatest), distance_type)
+        )
+
+    def of(self, group: Group, *, paths: bool) -> Pool:
+        """Searches for the pairs of a source."""
+        if not self._by_both_ends:
+            return self._one_sided
+        if self._hierarchy is not None and not paths:
+            if self._upward is None:
+                upward = CpuHierarchy(self._hierarchy, self.arcs.type)
+                self._upward = Pool(lambda: UpSearch(upward))
+            return self._upward
+        if (group.targets == group.targets[0]).all():
+            _ = self.arcs.incoming  # turned round once, not by each thread
+            return self._two_sided
+        return self._one_sided
+
+
+class Pool:
+    """Searches of one kind, one for each thread that runs at once.
+
+    Args:
+        made: makes one.
+    """
+
+    def __init__(self, made: Callable[[], Search]) -> None:
+        self._made, self._free = made, SimpleQueue[Search]()
 
     @contextmanager
-    def search(self) -> Iterator[TargetSearch]:
+    def search(self) -> Iterator[Search]:
         """One that nobody else uses during the block."""
         try:
             search = self._free.get_nowait()
         except Empty:
-            search = TargetSearch(self._arcs)
+            search = self._made()
         try:
             yield search
         finally:

@@ -1,7 +1,8 @@
-"""The answer of nearest facilities: a facility, its distance and a next vertex for each vertex."""
+"""The answer of nearest facilities: facilities, distances and next vertices for each vertex."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,22 +11,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
+from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.jobs.forms import check_table
 from groute_py.results.result import reached_in
-from groute_py.results.tables import Column, of_distances, of_vertices, write_table
+from groute_py.results.tables import Column, Part, of_distances, of_vertices, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
+
+LINES_AT_ONCE = 1 << 16
+"""Of a table, about."""
+
+
+def by_id(graph: Graph, facilities: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The facilities in the order of the file's ids, each once."""
+    every = np.unique(facilities)
+    return every[np.argsort(graph.numbering.ids_of(every), kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
 class NearestFacilities:
-    """For each of n vertices its nearest facility.
+    """For each of n vertices its nearest facility, or its k nearest, the nearest first.
 
     Attributes:
-        facilities: int64, shape (n,), vertex indices; −1 where no path leads.
-        distances: shape (n,), in the types and units of `groute_py.Result`.
-        next: int64, shape (n,): the vertex beside each on a shortest path between it and its
-            facility; −1 for facilities that are their own, and where no path leads.
+        facilities: int64, shape (n,), or (n, k) for k > 1: vertex indices; −1 where no path leads,
+            and where there are no more.
+        distances: of the same shape, in the types and units of `groute_py.Result`.
+        next: int64, of the same shape: the vertex beside each on a shortest path between it and the
+            facility; −1 for facilities that are their own, and where there is none.
         to_facility: the paths lead to the facilities, not from them.
         statistics: of the solve, see `groute_py.engine.statistics.Statistics`.
         numbering: between vertices and the ids of the graph's file.
@@ -40,7 +52,7 @@ class NearestFacilities:
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """bool, shape (n,): which vertices have a facility."""
+        """bool, of the shape of ``distances``: where there is a facility."""
         return reached_in(self.distances)
 
     def save(self, path: str | Path) -> None:
@@ -48,7 +60,7 @@ class NearestFacilities:
 
         ``.npz`` holds the arrays by name, with ``to_facility``, ``first_id`` and perhaps ``ids``.
         ``.csv`` and ``.parquet`` are tables in the file's ids: ``vertex``, ``facility``,
-        ``distance``, ``next``.
+        ``distance``, ``next``; of k facilities with the column ``rank``, from 1, behind ``vertex``.
 
         Raises:
             InputError: unknown suffix, or no file can be written there.
@@ -61,14 +73,29 @@ class NearestFacilities:
             with translating_errors(target), replacing(target) as file:
                 np.savez(file, **self._arrays())
             return
-        numbering = self.numbering
-        columns = {
-            "vertex": Column(numbering.ids_of(np.arange(len(self.distances)))),
-            "facility": of_vertices(self.facilities, numbering),
-            "distance": of_distances(self.distances),
-            "next": of_vertices(self.next, numbering),
+        write_table(target, self._parts())
+
+    def _parts(self) -> Iterator[Part]:
+        step = max(LINES_AT_ONCE // (self.distances.size // max(len(self.distances), 1) or 1), 1)
+        for start in range(0, max(len(self.distances), 1), step):
+            yield self._part(slice(start, start + step))
+
+    def _part(self, some: slice) -> Part:
+        """The lines of some vertices, one for each facility."""
+        numbering, distances = self.numbering, self.distances[some]
+        vertices = np.arange(len(self.distances))[some]
+        ranks: dict[str, Column] = {}
+        if distances.ndim == 2:
+            count, each = distances.shape
+            vertices = np.repeat(vertices, each)
+            ranks["rank"] = Column(np.tile(np.arange(1, each + 1), count))
+        return {
+            "vertex": Column(numbering.ids_of(vertices)),
+            **ranks,
+            "facility": of_vertices(self.facilities[some].reshape(-1), numbering),
+            "distance": of_distances(distances.reshape(-1)),
+            "next": of_vertices(self.next[some].reshape(-1), numbering),
         }
-        write_table(target, [columns])
 
     def _arrays(self) -> dict[str, Any]:
         arrays: dict[str, Any] = {

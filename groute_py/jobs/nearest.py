@@ -1,5 +1,7 @@
 """For each vertex the nearest of several facilities, by one solve from all of them.
 
+`groute_py.jobs.k_nearest` has the k nearest.
+
 The solve begins at a root with an arc of weight 0 to each facility. Owners follow from its
 distances alone: see `groute_py.kernels.cpu.owners`.
 """
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import check_whole_number
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.base import unreached
@@ -22,12 +25,14 @@ from groute_py.engine.option import chosen, takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import NegativeCycleError
+from groute_py.errors import InputError, NegativeCycleError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
-from groute_py.jobs.facilities import NearestFacilities
+from groute_py.jobs.facilities import NearestFacilities, by_id
 from groute_py.jobs.facilities_with_turns import of_vertices
+from groute_py.jobs.k_nearest import solve_k_nearest
+from groute_py.many.apsp import Progress
 from groute_py.many.nearest import origins_of
 from groute_py.many.place import placed
 from groute_py.many.rooted import rooted
@@ -38,12 +43,16 @@ from groute_py.turns.expanded import layout_of
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+MOST_FACILITIES = 2**31 - 1
+"""Of a vertex; their numbers have 32 bits."""
+
 
 @takes(Options, "nearest")
 def nearest(
     graph: GraphLike,
     facilities: Sequence[int] | NDArray[Any],
     *,
+    k: int = 1,
     to_facility: bool = False,
     tail: Any = None,
     head: Any = None,
@@ -55,12 +64,16 @@ def nearest(
 
     Of several that are equally near, the one with the lowest id of the graph's file is taken. With
     float weights those count whose paths are shortest up to each vertex on them; where one of these
-    is negative, any of the nearest may be taken. Only the nearest facility is found, not the k
-    nearest.
+    is negative, any of the nearest may be taken.
+
+    The nearest facility takes one solve. The k nearest take one for each facility, as
+    `groute_py.apsp` does it, and equally near are those whose distances are equal as computed.
 
     Args:
         graph: as for `groute_py.sssp`; rank 0 holds the whole graph.
-        facilities: vertex indices from 0, shape (k,).
+        facilities: vertex indices from 0, shape (f,).
+        k: how many facilities of each vertex. With more than one, every rank that solves holds the
+            whole graph, and ``partition`` and ``mode`` have no effect.
         to_facility: whether paths lead from the vertices to the facilities, instead of from these.
         tail, head, weight, comm: as for `groute_py.sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`.
@@ -75,18 +88,53 @@ def nearest(
     >>> path = ([0, 1, 2, 3, 3], [1, 2, 3], [4, 4, 4])
     >>> nearest(path, [0, 2], device="cpu").facilities.tolist()
     [0, 0, 2, 2]
+    >>> nearest(path, [0, 2], k=2, device="cpu").distances.tolist()[3]
+    [4, 12]
     """
     choices = Options(**chosen(Options, "nearest", options))
     channel = connect(comm)
     with collective(channel):
         choices.check()
-    refuse_difference(channel, {"function": "nearest", "to_facility": to_facility})
+        check_k(k)
+    refuse_difference(channel, {"function": "nearest", "to_facility": to_facility, "k": k})
 
     def load() -> tuple[Graph, NDArray[np.int64]]:
         whole = as_graph(graph, columns=Columns(tail, head, weight), turns=choices.turns)
         return whole, as_vertices(facilities, "facility")
 
-    return solve_from_facilities(channel, load, choices, to_facility=to_facility)
+    return solve_nearest(channel, load, choices, k=k, to_facility=to_facility)
+
+
+def check_k(k: Any) -> None:
+    """Raise `InputError` unless it is a number of facilities."""
+    check_whole_number("k", k)
+    if not 0 < k <= MOST_FACILITIES:
+        raise InputError(f"k must be at least 1 and at most {MOST_FACILITIES:,}, not {k}")
+
+
+def solve_nearest(
+    channel: Channel,
+    load: Callable[[], tuple[Graph, NDArray[np.int64]]],
+    options: Options,
+    *,
+    k: int,
+    to_facility: bool,
+    is_reversed: bool = False,
+    progress: Progress | None = None,
+) -> NearestFacilities | None:
+    """The answer of `nearest` on rank 0, None elsewhere. Collective.
+
+    Args:
+        channel, load, options, to_facility, is_reversed: as for `solve_from_facilities`.
+        k: facilities of each vertex.
+        progress: as for `solve_k_nearest`.
+    """
+    way = {"to_facility": to_facility, "is_reversed": is_reversed}
+    if k > 1 and options.turns is not None:
+        raise everywhere(InputError("turns: with k = 1 only; leave one of them out"))
+    if k == 1:
+        return solve_from_facilities(channel, load, options, **way)
+    return solve_k_nearest(channel, load, options, k=int(k), progress=progress, **way)
 
 
 def solve_from_facilities(
@@ -148,7 +196,7 @@ def on_facilities(
         before = np.where(tree == root, -1, tree)
         owners = origins_of(before, tree == root)
     else:
-        roots = layout_of(graph).begins(_by_id(graph, facilities))
+        roots = layout_of(graph).begins(by_id(graph, facilities))
         _assign(graph, roots, distances, owners, before)
     found = owners, distances, before, to_facility, result.statistics, graph.numbering
     return of_vertices(NearestFacilities(*found), layout_of(graph))
@@ -169,12 +217,6 @@ def _assign(
     nothing, queue = unreached(distances.dtype), np.empty(len(distances), np.int64)
     arcs = graph.offsets, graph.heads, weights
     assign_owners(*arcs, distances, nothing, roots, owners, before, queue)
-
-
-def _by_id(graph: Graph, facilities: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The facilities in the order of the file's ids, each once."""
-    every = np.unique(facilities)
-    return every[np.argsort(graph.numbering.ids_of(every), kind="stable")]
 
 
 def _may_sink(graph: Graph) -> bool:

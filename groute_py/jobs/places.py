@@ -13,6 +13,7 @@ from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.io.coordinates import coordinates_beside, coordinates_for
+from groute_py.io.tables.vertices import SUFFIX as TABLE
 
 EARTH_RADIUS_M = 6_371_008.8
 """The mean radius of the Earth, of the sphere on which distances are measured."""
@@ -24,7 +25,7 @@ LIMITS = np.array([180.0, 90.0])
 """Degrees of longitude and latitude."""
 
 Coordinates = str | os.PathLike[str] | NDArray[Any] | None
-"""A ``.co`` file; an array of shape (n, 2); or None for the graph's own."""
+"""A ``.co`` file or a table of vertices; an array of shape (n, 2); None for the graph's own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +79,9 @@ def places_of(
 
     Args:
         graph: any.
-        coordinates: a ``.co`` file, in millionths of a degree (on a plane in units of its own), or
-            an array of shape (n, 2), in degrees (or in units of its own). None for the graph's own.
+        coordinates: a ``.co`` file, in millionths of a degree (on a plane in units of its own); or
+            a table of vertices, or an array of shape (n, 2), in degrees (or in units of its own).
+            None for the graph's own.
         planar: whether they are x and y on a plane.
         beside: the graph's file; a ``.co`` file beside it counts if the graph has no coordinates.
 
@@ -91,7 +93,7 @@ def places_of(
         coordinates = coordinates_beside(beside)
     if coordinates is None or isinstance(coordinates, str | os.PathLike):
         found = coordinates_for(graph, coordinates)
-        if coordinates is not None and not planar:
+        if coordinates is not None and not planar and not TABLE.search(str(coordinates)):
             found = found * MICRODEGREE
     else:
         found = as_points(coordinates, "coordinates")

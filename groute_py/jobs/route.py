@@ -46,7 +46,9 @@ def route(
     """Shortest paths between many pairs of vertices.
 
     Pairs of one source are solved together. A CPU searches from each source by Dijkstra's algorithm
-    (Dijkstra, 1959) until its targets are settled; a GPU solves for whole rows, as `groute_py.apsp`
+    (Dijkstra, 1959) until its targets are settled. With integer weights it searches from both ends
+    where a source has one target (Pohl, 1971), and upward from both ends in a prepared graph if no
+    paths are asked for (Geisberger et al., 2012). A GPU solves for whole rows, as `groute_py.apsp`
     does. Under ``mpirun`` every rank calls this function, and the ranks share the sources.
 
     Args:

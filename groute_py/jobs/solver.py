@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,13 +15,17 @@ from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply
-from groute_py.errors import InputError, TimeLimitError, everywhere
+from groute_py.engine.supply.whole import Whole
+from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.jobs.centrality_solver import CentralitySolver
+from groute_py.jobs.deadline import until
 from groute_py.jobs.facilities import NearestFacilities
 from groute_py.jobs.isochrone import Given, as_limits, solve_isochrone
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.matrix import Matrix, solve_matrix
-from groute_py.jobs.nearest import solve_from_facilities
+from groute_py.jobs.nearest import check_k, solve_nearest
 from groute_py.jobs.places import has_places, places_of
 from groute_py.jobs.route import Pairs, as_pairs
 from groute_py.jobs.router import Router
@@ -32,9 +34,10 @@ from groute_py.many.apsp import Progress, collect, prepare
 from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
+from groute_py.results.result import Result
 
 
-class Solver(SourceSolver):
+class Solver(CentralitySolver):
     """A graph that stays loaded on all ranks, as `groute_py.open` returns it.
 
     With several ranks all of them open it, call its methods and close it together: it and they are
@@ -42,9 +45,9 @@ class Solver(SourceSolver):
     it; they solve one after another. As a context manager it is closed at the end of the block.
 
     Vertices are counted from 0. The device, the direction (``reverse``), ``turns``, ``hops`` and
-    ``time_limit_s`` hold for all methods. Other options are for `sssp`; ``cutoff`` is for `sssp`
-    and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph to all
-    ranks when one of them is first called.
+    ``time_limit_s`` hold for all methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for
+    `sssp` and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph
+    to all ranks when one of them is first called.
 
     Args:
         supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
@@ -58,9 +61,26 @@ class Solver(SourceSolver):
 
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         super().__init__(supply, channel, options)
-        self._supply, self._options = supply, options
-        self._whole: Graph | None = None
+        self._given = None if options.reverse else supply
+        self._hop_solver: SourceSolver | None = None
         self._router: Router | None = None
+
+    def bfs(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+        """The least number of arcs from ``source``; see `groute_py.bfs`.
+
+        The graph is loaded once more, without weights, when it is first called.
+
+        Raises:
+            InputError, TimeLimitError, RunError: as `sssp`.
+        """
+        if self._options.hops:
+            return self.sssp(source, targets)
+        with self.alone():
+            self._begin("bfs")
+            self._refuse_turns("bfs")
+            if self._hop_solver is None:
+                self._hop_solver = self._without_weights()
+            return self._hop_solver.sssp(source, targets)
 
     def apsp(
         self,
@@ -110,12 +130,12 @@ class Solver(SourceSolver):
         return None if found is None else replace(found, reverse=self._options.reverse)
 
     def nearest(
-        self, facilities: Sequence[int] | NDArray[Any], *, to_facility: bool = False
+        self, facilities: Sequence[int] | NDArray[Any], *, k: int = 1, to_facility: bool = False
     ) -> NearestFacilities | None:
-        """The nearest facility of each vertex; see `groute_py.nearest`.
+        """The nearest facilities of each vertex; see `groute_py.nearest`.
 
-        ``to_facility`` alone says the direction, whatever that of the solver is. The graph is
-        loaded once more, with a root before the facilities.
+        ``to_facility`` alone says the direction, whatever that of the solver is. For the nearest
+        one the graph is loaded once more, with a root before the facilities.
 
         Raises:
             InputError: a facility is not a vertex.
@@ -125,11 +145,16 @@ class Solver(SourceSolver):
         taken = [entry.name for entry, _ in options_of(Options, "nearest")]
         options = Options(**{name: getattr(self._options, name) for name in taken})
         with self.alone():
-            refuse_difference(self._channel, {"method": "nearest", "to_facility": to_facility})
-            return solve_from_facilities(
+            refuse_difference(
+                self._channel, {"method": "nearest", "to_facility": to_facility, "k": k}
+            )
+            with collective(self._channel):
+                check_k(k)
+            return solve_nearest(
                 self._channel,
                 lambda: (self._own_graph(), as_vertices(facilities, "facility")),
                 options,
+                k=k,
                 to_facility=to_facility,
                 is_reversed=self._options.reverse,
             )
@@ -173,8 +198,7 @@ class Solver(SourceSolver):
                 places = places_of(graph, path, planar=planar)
             return graph, as_vertices(sources), places
 
-        if self._options.turns is not None:
-            raise everywhere(InputError("turns: not for isochrone; open without them"))
+        self._refuse_turns("isochrone")
         taken = [entry.name for entry, _ in options_of(Options, "isochrone")]
         options = Options(**{name: getattr(self._options, name) for name in taken})
         with self.alone():
@@ -190,38 +214,87 @@ class Solver(SourceSolver):
                 is_reversed=self._options.reverse,
             )
 
-    def _begin(self, method: str, **asked: Any) -> None:
-        refuse_difference(self._channel, {"method": method, **asked})
-        if self._options.cutoff is not None:
-            raise everywhere(
-                InputError(f"cutoff: for sssp and nearest, not for {method}; open without it")
-            )
+    def with_weights(self, weights: Any) -> Solver:
+        """A solver of the same vertices and arcs with other weights; collective.
 
-    def _own_graph(self) -> Graph:
-        """The whole graph on rank 0, with weights of 1 where arcs are counted."""
-        if self._whole is None:
-            graph = self._supply.graph()
-            self._whole = graph.with_unit_weights() if self._options.hops else graph.to_host()
-        return self._whole
+        This one stays open, and both are to be closed. A graph that was prepared is contracted
+        anew.
+
+        Args:
+            weights: shape (m,), in the order of the arcs of the graph that was given; only rank 0's
+                count.
+
+        Raises:
+            InputError: there are not as many weights as arcs, they are not valid, or the solver was
+                opened with ``reverse``, which parts the arcs from that order.
+            RunError: the solver is closed.
+        """
+        self._refuse_turns("with_weights")
+        if self._given is None:
+            raise everywhere(
+                InputError("with_weights: open without reverse, and call reversed() of the new one")
+            )
+        with self.alone():
+            refuse_difference(self._channel, {"method": "with_weights"})
+            forward = on_root(self._channel, lambda: Whole(self._weighed(weights)))
+        return self._opened(forward, reverse=self._options.reverse)
+
+    def reversed(self) -> Solver:
+        """A solver of the other direction: with ``reverse`` if this one is without; collective.
+
+        This one stays open, and both are to be closed.
+
+        Raises:
+            InputError: the graph does not suit the options.
+            RunError: the solver is closed.
+        """
+        with self.alone():
+            refuse_difference(self._channel, {"method": "reversed"})
+            if self._given is None:
+                turned = on_root(self._channel, lambda: Whole(self._supply.graph().reversed()))
+                options = replace(self._options, reverse=False)
+                found = Solver(turned, self._channel, options)
+                found._given = None
+                return found
+            forward = on_root(self._channel, lambda: Whole(self._forward()))
+        return self._opened(forward, reverse=not self._options.reverse)
+
+    def close(self) -> None:
+        """Unmap the memory that is shared with other ranks. Nothing can be solved afterwards."""
+        super().close()
+        if self._hop_solver is not None:
+            self._hop_solver.close()
+
+    def _opened(self, forward: Whole, *, reverse: bool) -> Solver:
+        """One with the same options; ``forward`` has the arcs in the order that was given."""
+        supply: Supply = forward
+        if reverse:
+            supply = on_root(self._channel, lambda: Whole(forward.graph().reversed()))
+        found = Solver(supply, self._channel, replace(self._options, reverse=reverse))
+        found._given = forward
+        return found
+
+    def _forward(self) -> Graph:
+        """The graph that was given."""
+        assert self._given is not None
+        return self._given.graph()
+
+    def _weighed(self, weights: Any) -> Graph:
+        graph = self._forward()
+        if isinstance(graph, PreparedGraph):
+            return graph.with_weights(weights, device=self._options.device)
+        return graph.with_weights(weights)
+
+    def _without_weights(self) -> SourceSolver:
+        """For `bfs`; collective."""
+        unit = on_root(self._channel, lambda: Whole(self._own_graph().with_unit_weights()))
+        taken = [entry.name for entry, _ in options_of(Options, "bfs")]
+        same = {name: getattr(self._options, name) for name in taken}
+        return SourceSolver(unit, self._channel, Options(**same, algorithm="bfs", hops=True))
 
     def _request(self, **choices: Any) -> Request:
         """Of which the graph is turned round and expanded by turns already where it is to be."""
         return Request(device=self._options.device, turns=self._options.turns, **choices)
 
-    def _deadline(self) -> float:
-        limit_s = self._options.time_limit_s
-        return math.inf if limit_s is None else time.monotonic() + limit_s
-
     def _watch(self) -> Progress | None:
-        """What ends a job at the deadline, between two blocks of rows. Collective when called."""
-        deadline = self._deadline()
-        limits = self._channel.gather(math.isfinite(deadline))
-        if not any(limits):
-            return None
-
-        def watch(done: int, total: int) -> None:
-            with collective(self._channel):
-                if time.monotonic() > deadline:
-                    raise TimeLimitError(f"the time limit passed with {done:,} of {total:,} rows")
-
-        return watch
+        return until(self._channel, self._deadline())

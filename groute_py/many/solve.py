@@ -20,7 +20,7 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.hierarchy.prepared import hierarchy_of
+from groute_py.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.hierarchy.problems import DenseError
 from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows
@@ -69,7 +69,8 @@ class Solving:
         choice: Choice,
         channel: Channel,
     ) -> None:
-        self._graph = graph if height is None else reweighted(graph, height)
+        # the engine would take a graph's hierarchy, whatever method was asked for
+        self._graph = without_hierarchy(graph) if height is None else reweighted(graph, height)
         self._height, self._request, self._choice = height, request, choice
         self._hierarchy = hierarchy_of(graph) if height is None else None
         self._channel = channel

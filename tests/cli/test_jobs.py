@@ -159,6 +159,18 @@ class TestMatrix:
 class TestNearest:
     """``groute-py nearest``."""
 
+    def test_two_of_each(self, place: Path) -> None:
+        words = ("nearest", "town.csv", "--facilities", "pub,home", "-k", 2)
+        found = run(*words, "-o", "two.csv")
+        assert (found["facilities"], found["reached"], found["greatest_distance"]) == (2, 3, 7)
+        assert (place / "two.csv").read_text().splitlines()[:5] == [
+            "vertex,rank,facility,distance,next",
+            "home,1,home,0,", "home,2,pub,1,pub",
+            "work,1,home,5,home", "work,2,pub,6,home",
+        ]  # fmt: skip
+        with pytest.raises(InputError, match="k must be at least 1"):
+            run(*words[:-1], 0, "-o", "two.csv")
+
     def test_tables(self, place: Path) -> None:
         found = run("nearest", "town.csv", "--facilities", "pub,zoo", "-o", "out.csv")
         assert (found["facilities"], found["reached"], found["greatest_distance"]) == (2, 4, 6)

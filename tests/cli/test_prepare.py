@@ -348,7 +348,7 @@ class TestLimit:
         limited(100)
         with pytest.warns(CacheWarning, match="bytes are beyond the limit"):
             method(text, "--prepare", "--cache", kept)
-        assert not list(kept.iterdir())
+        assert not kept.exists()
 
     @pytest.mark.parametrize(
         ("value", "nbytes"), [("", None), ("0", 0), ("20G", 20 * 10**9), ("1.5 KiB", 1536)]
@@ -393,3 +393,14 @@ class TestCacheCommand:
         for what in ("list", "clear"):
             with pytest.raises(InputError, match="no such folder"):
                 run_command("cache", what, "--cache", tmp_path / "absent")
+
+    @pytest.mark.parametrize("words", [(), ("--prepare",)], ids=str)
+    def test_one_that_is_too_large_is_not_written(
+        self, text: Path, kept: Path, limited: Any, words: tuple[str, ...]
+    ) -> None:
+        kept.mkdir()
+        old = self.copy(kept, 5)
+        limited(120)
+        with pytest.warns(CacheWarning, match="no copy of .* bytes are beyond the limit of 120"):
+            method(text, *words, "--cache", kept)
+        assert list(kept.iterdir()) == [old]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -123,7 +124,7 @@ def test_the_longest_line(town: Path) -> None:
 
 def test_a_limit_per_question(tmp_path: Path) -> None:
     groute_py.write_graph(groute_py.generate("road:1000x1000"), tmp_path / "large.csr")
-    lines = [{"source": 999_999, "target": 0}, {"source": 5, "target": 5}] * 2
+    lines = [{"source": 1001, "target": 998_998}, {"source": 5, "target": 5}] * 2
     words = ("--limit-per-question", "1e-6")
     found = ask(tmp_path / "large.csr", "\n".join(map(json.dumps, lines)), *words)
     assert [answer.get("kind") for answer in found] == ["TimeLimitError", None] * 2
@@ -194,6 +195,32 @@ def test_a_signal_during_a_question(tmp_path: Path) -> None:
     assert "ended by SIGTERM after 1 questions" in err
     (answer,) = map(json.loads, out.splitlines())
     assert len(answer["distances"]) == 40
+
+
+class SignalledAfterReading(io.BufferedReader):
+    """A signal arrives as soon as bytes have been read, and before they are looked at."""
+
+    def read1(self, size: int = -1, /) -> bytes:
+        read = super().read1(size)
+        signal.raise_signal(signal.SIGTERM)
+        return read
+
+
+def test_a_signal_loses_no_line_that_has_been_read(town: Path) -> None:
+    question = json.dumps(KNOWN[0][0]).encode()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, question + b"\n" + question + b"\n")  # and it stays open
+        with SignalledAfterReading(io.FileIO(reading)) as stream:
+            words = ["query", str(town), "--device", "cpu"]
+            done = CliRunner().invoke(commands, words, stream)
+    finally:
+        os.close(writing)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert "ended by SIGTERM after 1 questions" in str(done.exception)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [KNOWN[0][1]]
 
 
 def wait_until_busy(process: int) -> None:

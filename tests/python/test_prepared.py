@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph, scipy_distances
 from support.local_ranks import on_ranks
+from support.reference import rows_from
 
 import groute_py
 from groute_py import Graph, InputError, PreparedGraph, Result
@@ -24,6 +25,7 @@ from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.whole import Whole
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
+from groute_py.many import engine_rows
 
 RANKS = [1, 2, 3, 4]
 ROAD = groute_py.generate("road:20x20")
@@ -295,6 +297,25 @@ class TestPreparedGraph:
         found = on_ranks(ranks, connected)
         assert isinstance(found[0], PreparedGraph)
         assert found[1:] == [None] * (ranks - 1)
+
+
+def test_rows_by_the_method_that_was_asked_for(
+    town: PreparedGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    methods: list[str] = []
+
+    class Watched(SourceSolver):
+        def sssp(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+            result = super().sssp(source, targets)
+            assert result is not None
+            methods.append(result.statistics["algorithm"])
+            return result
+
+    monkeypatch.setattr(engine_rows, "SourceSolver", Watched)
+    rows = groute_py.apsp(town, sources=[3, 7], algorithm="batch", device="cpu")
+    assert rows is not None
+    assert methods == ["delta-stepping"] * 2
+    np.testing.assert_array_equal(rows.distances, rows_from(town, [3, 7]))
 
 
 @pytest.mark.parametrize("ranks", RANKS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,19 @@ from support.local_ranks import on_ranks
 from support.reference import check_path, rows_from
 
 import groute_py
-from groute_py import Graph, InputError, NegativeCycleError, Routes, RunError, TimeLimitError
+from groute_py import (
+    UNREACHED,
+    Graph,
+    InputError,
+    NegativeCycleError,
+    Routes,
+    RunError,
+    TimeLimitError,
+)
+from groute_py.device.cpu.hierarchy import CpuHierarchy
+from groute_py.device.cpu.rows import CpuGraph
+from groute_py.device.cpu.two_sided_search import TwoSidedSearch
+from groute_py.device.cpu.up_search import UpSearch
 from groute_py.io.pairs import read_pairs_in
 from groute_py.jobs import by_rows
 from groute_py.jobs.route import solve_routes
@@ -48,6 +61,48 @@ def test_some_pairs(device: str, graph: Graph, paths: bool, data: st.DataObject)
     vertex = st.integers(0, graph.vertex_count - 1)
     pairs = data.draw(st.lists(st.tuples(vertex, vertex), min_size=1, max_size=20))
     check(graph, pairs, groute_py.route(graph, pairs, paths=paths, device=device))
+
+
+@settings(max_examples=60)
+@given(graph=graphs(greatest=3), data=st.data())
+def test_from_both_ends(graph: Graph, data: st.DataObject) -> None:
+    """One search after the other, between the ends of pairs, of which some have no path."""
+    arcs = CpuGraph(graph, np.dtype(np.int64))
+    search, rows = TwoSidedSearch(arcs), rows_from(graph, range(graph.vertex_count))
+    vertex = st.integers(0, graph.vertex_count - 1)
+    for source, target in data.draw(st.lists(st.tuples(vertex, vertex), min_size=1, max_size=9)):
+        found = search.run(source, np.array([target, target]), math.inf)
+        assert found.tolist() == [rows[source, target]] * 2
+        path = search.path(target).tolist()
+        assert path[:1] + path[-1:] == ([source, target] if found[0] != UNREACHED else [])
+        check_path(graph, path, found[0] if path else 0)
+
+
+def test_upward_from_both_ends() -> None:
+    road = groute_py.generate("road:14x14")
+    town = groute_py.prepare(road, device="cpu")
+    search = UpSearch(CpuHierarchy(town.hierarchy, np.dtype(np.int64)))
+    every = np.arange(road.vertex_count)
+    for source in (0, 37, 195, 37):
+        found = search.run(source, every, math.inf)
+        np.testing.assert_array_equal(found, rows_from(road, [source])[0])
+    pairs = [(37, 5), (37, 90), (3, 3), (195, 37)]
+    for reverse in (False, True):
+        routes = groute_py.route(town, pairs, device="cpu", reverse=reverse)
+        check(road, pairs, routes, reverse=reverse)
+    check(road, pairs, groute_py.route(town, pairs, paths=True, device="cpu"))
+    with pytest.raises(TimeLimitError):
+        search.run(0, every, 0.0)
+    assert search.run(3, every[3:4], math.inf).tolist() == [0]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_sums_that_may_not_fit(dtype: str) -> None:
+    """They are searched for from the source alone, which notices it."""
+    graph = graph_of(3, [(0, 1, 2**62), (1, 2, 2**62), (0, 2, 7)], dtype)
+    routes = groute_py.route(graph, [(0, 1), (0, 2)], device="cpu")
+    assert routes is not None
+    assert routes.distances.tolist() == [2**62, 7]
 
 
 @settings(max_examples=20)
@@ -159,7 +214,7 @@ def test_a_time_limit() -> None:
     graph = groute_py.generate("road:1000x1000")
     with groute_py.open(graph, device="cpu", time_limit_s=1e-6) as solver:
         for call in (
-            lambda: solver.route([(graph.vertex_count - 1, 0)]),
+            lambda: solver.route([(1001, 998_998)]),
             lambda: solver.matrix([5], [9]),
         ):
             with pytest.raises(TimeLimitError, match="the time limit passed"):

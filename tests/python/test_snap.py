@@ -81,6 +81,9 @@ class TestCoordinates:
             vertices, distances = groute_py.snap(tmp_path / "it.gr", point, named)
             assert vertices.tolist() == [0]
             assert distances[0] < 1e-3
+        (tmp_path / "it.csv").write_text("id,lon,lat\n2,-73.5,41\n1,-73.53,41.08\n")
+        table = groute_py.snap(tmp_path / "it.gr", point, tmp_path / "it.csv")
+        assert (table.vertices[0], 500 < table.distances[0] < 700) == (0, True)
         planar = groute_py.snap(tmp_path / "it.gr", [[-73530767.0, 41085390.0]], planar=True)
         assert (planar.vertices.tolist(), planar.distances.tolist()) == ([0], [6.0])
 
@@ -193,8 +196,3 @@ def test_beside_turns() -> None:
     solved = expanded(crossing, [(0, 1, 2, 9)])
     found = groute_py.snap(solved, [[0.1, 1.0]], planar=True)
     assert found.vertices.tolist() == [1]
-    with (
-        groute_py.open(crossing, turns=[(0, 1, 2, 9)], device="cpu") as solver,
-        pytest.raises(InputError, match="turns: not for isochrone"),
-    ):
-        solver.isochrone([0], [5])

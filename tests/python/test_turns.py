@@ -290,3 +290,22 @@ def test_where_vertices_lie() -> None:
     result = groute_py.sssp(crossing, 0, turns=[(0, 1, 2, 9)], device="cpu")
     assert result is not None
     assert np.array_equal(result.coordinates, places)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda solver: solver.bfs(0),
+        lambda solver: solver.isochrone([0], [5]),
+        lambda solver: solver.nearest([0, 1], k=2),
+        lambda solver: solver.closeness(),
+        lambda solver: solver.with_weights([1, 1, 1]),
+    ],
+)
+def test_methods_without_turns(ask: Callable[[Solver], Any]) -> None:
+    crossing = graph_of(4, [(0, 1, 5), (1, 2, 1), (1, 3, 1)])
+    with (
+        groute_py.open(crossing, turns=[(0, 1, 2, 9)], device="cpu") as solver,
+        pytest.raises(InputError, match="turns: "),
+    ):
+        ask(solver)

@@ -291,3 +291,17 @@ def test_what_one_rank_holds_is_not_shared_out(
     else:
         assert all("on each of 1 GPUs" in error for error in said)
         assert all("use a method that GPUs can share" in error for error in said)
+
+
+@pytest.mark.parametrize(
+    ("job", "wanted"),
+    [("matrix:100x50", 40_000), ("nearest", 3_200), ("nearest:3", 13_500), ("route", None)],
+)
+def test_the_memory_of_a_job(job: str, wanted: int | None) -> None:
+    found = answer("road:10x10", "--gpu-memory", "80", "--job", job)["job_host_gigabytes"]
+    assert found > 0 if wanted is None else found == wanted / 1e9
+
+
+def test_no_such_job() -> None:
+    with pytest.raises(InputError, match="job 'all' is unknown; a job is matrix:KxT"):
+        answer("road:10x10", "--job", "all")

@@ -43,14 +43,19 @@ class CpuGraph:
         self.arcs = self._converted(graph.offsets, graph.heads, graph.weights)
         self._incoming: tuple[NDArray[Any], ...] | None = None
 
-    def find_parents(self, source: int, distances: NDArray[Any]) -> NDArray[np.int32]:
-        """Of one row of exact distances."""
+    @property
+    def incoming(self) -> tuple[NDArray[Any], ...]:
+        """The arcs turned round, by their heads; made when they are first wanted."""
         if self._incoming is None:
             graph = self._graph
             self._incoming = self._converted(*transposed(graph.offsets, graph.heads, graph.weights))
+        return self._incoming
+
+    def find_parents(self, source: int, distances: NDArray[Any]) -> NDArray[np.int32]:
+        """Of one row of exact distances."""
         parents = np.empty(self.vertex_count, np.int32)
         nothing = unreached(self.type)
-        find_parents(*self._incoming, source, distances, nothing, parents)
+        find_parents(*self.incoming, source, distances, nothing, parents)
         return parents
 
     def _converted(self, *arcs: NDArray[Any]) -> tuple[NDArray[Any], ...]:

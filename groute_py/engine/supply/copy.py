@@ -16,7 +16,7 @@ from groute_py.comm.base import Channel
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
 from groute_py.io.array_file import Outline, Source
-from groute_py.io.cache_limit import remove_beyond_limit
+from groute_py.io.cache_limit import refuses, remove_beyond_limit
 from groute_py.io.digests import digests_of
 from groute_py.io.formats import native
 from groute_py.partition.base import Partition
@@ -108,6 +108,8 @@ def _layout(
 
 def _begin(stack: ExitStack, copy: Path, path: Path, layout: Outline) -> Draft | None:
     """The file, empty but for its headers; it takes its place when ``stack`` ends well."""
+    if refuses(path, layout.size):
+        return None
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
         file = stack.enter_context(replacing_copy(copy, path))

@@ -168,7 +168,7 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
             first_id(header["first_id"], len(offsets) - 1),
             name_of(header["name"]),
             source_of(header["source"]),
-            _reading(header.get("reading")),
+            reading_of(header.get("reading")),
             arrays.get(DIGESTS),
             digested,
             more_of(header, arrays),
@@ -198,11 +198,19 @@ def write_copy(graph: Graph, copy: Path, path: Path, source: Source) -> None:
         source: of the text, as it was when it was read.
     """
     arrays = _arrays_of(graph)
-    layout = outline(
-        shapes_of(arrays), graph.first_id, graph.name, source, graph.reading, more_fields(graph)
-    )
     with replacing_copy(copy, path) as file:
-        write_arrays(file, layout, arrays)
+        write_arrays(file, _layout_of_copy(graph, source), arrays)
+
+
+def bytes_of_copy(graph: Graph, source: Source) -> int:
+    """The size of the copy of a text."""
+    return _layout_of_copy(graph, source).size
+
+
+def _layout_of_copy(graph: Graph, source: Source) -> Outline:
+    shapes = shapes_of(_arrays_of(graph))
+    about = graph.first_id, graph.name, source, graph.reading
+    return outline(shapes, *about, more_fields(graph))
 
 
 def _arrays_of(graph: Graph) -> dict[str, NDArray[Any]]:
@@ -239,8 +247,8 @@ def outline(
     return outline_of(KIND, version, {**fields, **more}, shapes, digests=source is not None)
 
 
-def _reading(field: Any) -> Reading | None:
-    """How a copy's text was read, from its header; `info` shows it."""
+def reading_of(field: Any) -> Reading | None:
+    """How the table was read that a graph comes from, from a header; `info` shows it."""
     if field is None:
         return None
     columns = {str(role): str(title) for role, title in field["columns"].items()}

@@ -10,8 +10,8 @@ r"""Prepared graphs, ``.prepared``: a graph and its contraction hierarchy, memor
     what `groute_py.io.formats.more_arrays` describes in version 2 only
     digests                                           of all before
 
-The header has `source` as a native file has it, for a copy in the cache. A file is of version 1
-where nothing in it is newer.
+The header has `source` as a native file has it, for a copy in the cache, and `reading` if the graph
+was read from a table. A file is of version 1 where nothing in it is newer.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import check_given_ids
+from groute_py.graph.read_report import Reading
 from groute_py.graph.size import Size
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
@@ -54,6 +55,7 @@ from groute_py.io.formats.more_arrays import (
     more_names,
     more_of,
 )
+from groute_py.io.formats.native import reading_of
 from groute_py.io.untrusted import first_id
 from groute_py.system.atomic_file import replacing
 from groute_py.system.own_files import replacing_copy
@@ -81,6 +83,7 @@ class Contents(NamedTuple):
         digested: uint8, the bytes that the digests are of.
         first_id, name: as in a `Graph`.
         source: of the file it was made from, if it is a cached copy.
+        reading: how that was read, if it was a table.
         more: what a `Graph` has beside its arrays.
     """
 
@@ -89,6 +92,7 @@ class Contents(NamedTuple):
     first_id: int
     name: str
     source: Source | None
+    reading: Reading | None
     more: More
 
 
@@ -127,6 +131,7 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
             first_id(header["first_id"], len(arrays["offsets"]) - 1),
             name_of(header["name"]),
             source_of(header["source"]),
+            reading_of(header.get("reading")),
             more_of(header, arrays),
         )
 
@@ -141,8 +146,14 @@ def graph_of(path: Path, contents: Contents) -> PreparedGraph:
         if ids is not None:
             check_given_ids(ids)
         rows: dict[str, Any] = {name: arrays[name] for name in GRAPH}
-        rows |= contents.more._asdict()
-        graph = Graph(**rows, first_id=contents.first_id, name=contents.name, ids=ids)
+        graph = Graph(
+            **rows,
+            **contents.more._asdict(),
+            first_id=contents.first_id,
+            name=contents.name,
+            ids=ids,
+            reading=contents.reading,
+        )
         hierarchy = _hierarchy_of(arrays)
         check_hierarchy(hierarchy)
         return PreparedGraph(graph, hierarchy)
@@ -202,8 +213,8 @@ def _laid_out(
         "ids": graph.ids is not None,
         "symmetric": hierarchy.is_symmetric,
     }
-    arrays = contiguous(arrays | more_arrays(graph))
-    more = more_fields(graph)
+    fields |= {"reading": graph.reading._asdict()} if graph.reading is not None else {}
+    arrays, more = contiguous(arrays | more_arrays(graph)), more_fields(graph)
     version = KIND.version if more else 1
     return outline_of(KIND, version, fields | more, shapes_of(arrays), digests=True), arrays
 

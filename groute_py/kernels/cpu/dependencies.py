@@ -113,6 +113,13 @@ def settle(
 
 
 @kernel
+def is_tight(near: Any, weight: Any, far: Any, nothing: Any) -> Any:
+    """Whether an arc lies on a shortest path: the distances of its ends differ by its weight."""
+    reach = reach_of(near, weight, nothing)
+    return reach != nothing and reach == far
+
+
+@kernel
 def order_tight(
     offsets: Any,
     heads: Any,
@@ -138,8 +145,7 @@ def order_tight(
         tail = order[place]
         paths[tail] = 0.0
         for arc in range(offsets[tail], offsets[tail + one]):
-            reach = reach_of(distances[tail], weights[arc], nothing)
-            if reach != nothing and reach == distances[heads[arc]]:
+            if is_tight(distances[tail], weights[arc], distances[heads[arc]], nothing):
                 places[heads[arc]] += 1
     paths[source], heap[0] = 1.0, source
     count, done = np.uint64(1), np.uint64(0)
@@ -149,8 +155,8 @@ def order_tight(
         tail = heap[done]
         done += one
         for arc in range(offsets[tail], offsets[tail + one]):
-            head, reach = heads[arc], reach_of(distances[tail], weights[arc], nothing)
-            if reach != nothing and reach == distances[head]:
+            head = heads[arc]
+            if is_tight(distances[tail], weights[arc], distances[head], nothing):
                 paths[head] += paths[tail]
                 places[head] -= 1
                 if places[head] == 0:
@@ -202,8 +208,8 @@ def accumulate(
         near, own = distances[tail], paths[tail]
         low, high = np.uint64(0), np.uint64(0)
         for arc in range(offsets[tail], offsets[tail + one]):
-            head, reach = heads[arc], reach_of(near, weights[arc], nothing)
-            if reach != distances[head] or reach == nothing:
+            head = heads[arc]
+            if not is_tight(near, weights[arc], distances[head], nothing):
                 continue
             share = own / paths[head] * (1.0 + dependencies[head])
             more, much = fixed(share)

@@ -1,0 +1,138 @@
+"""The k nearest facilities of each vertex, from a row for each facility.
+
+Rows come in blocks, and of each vertex the k smallest distances are kept, on rank 0. So the rows
+need no memory, whatever the number of facilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.device.base import bound_within, unreached
+from groute_py.device.rows import RowBlock
+from groute_py.engine.agree import on_root
+from groute_py.engine.options import Options
+from groute_py.errors import InputError, NegativeCycleError
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import facts_of
+from groute_py.jobs.deadline import deadline_in, until
+from groute_py.jobs.facilities import NearestFacilities, by_id
+from groute_py.many.apsp import Job, Progress, deliver, prepare
+from groute_py.many.request import Request
+from groute_py.many.sources import checked
+from groute_py.system.memory_limits import available_bytes
+
+ENTRY_BYTES = (8 + 4 + 4) + 3 * 8 + (4 + 1)
+"""Of host memory for each vertex and each of its facilities: what is kept, the answer, and what it
+takes to make this."""
+
+
+def solve_k_nearest(
+    channel: Channel,
+    load: Callable[[], tuple[Graph, NDArray[np.int64]]],
+    options: Options,
+    *,
+    k: int,
+    to_facility: bool,
+    is_reversed: bool = False,
+    progress: Progress | None = None,
+) -> NearestFacilities | None:
+    """The answer of `groute_py.nearest` with ``k`` > 1 on rank 0, None elsewhere. Collective.
+
+    Args:
+        channel, load, options, to_facility, is_reversed: as for
+            `groute_py.jobs.nearest.solve_from_facilities`.
+        k: facilities of each vertex.
+        progress: is given the rows that are done, and how many there are.
+    """
+    deadline = deadline_in(options.time_limit_s)
+
+    def begin() -> tuple[Graph, NDArray[np.int64]]:
+        graph, facilities = load()
+        options.check_against(facts_of(graph))
+        facilities = checked(facilities, graph.vertex_count, graph.name, "facility")
+        return graph, by_id(graph, facilities)
+
+    request = Request(
+        device=options.device,
+        predecessors=True,
+        reverse=to_facility != is_reversed,
+        destination="nowhere",
+    )
+    try:
+        job = prepare(channel, begin, request)
+    except NegativeCycleError as error:
+        raise (error.reversed() if is_reversed else error) from None
+    on_root(channel, lambda: refuse_memory(job, k))
+    smallest = Smallest(job, k) if channel.rank == 0 else None
+    everything = np.arange(len(job.sources))
+    label = deliver(channel, job, everything, smallest, until(channel, deadline, progress))
+    if smallest is None:
+        return None
+    return smallest.answer(label, cutoff=options.cutoff, to_facility=to_facility)
+
+
+def refuse_memory(job: Job, k: int) -> None:
+    """Raise `InputError` if the answer does not fit in memory."""
+    needed, free = nbytes(job.graph.vertex_count, k), available_bytes()
+    if free is not None and needed > free:
+        raise InputError(
+            f"{k:,} facilities of each of {job.graph.vertex_count:,} vertices take {needed:,} "
+            f"bytes, and {free:,} bytes of memory are free; ask for fewer"
+        )
+
+
+def nbytes(vertex_count: int, k: int) -> int:
+    """Bytes of host memory on rank 0 for an answer, beside the graph."""
+    return ENTRY_BYTES * vertex_count * k
+
+
+class Smallest:
+    """The k smallest entries of each column of the rows; see `groute_py.many.apsp.Sink`.
+
+    Args:
+        job: whose sources are the facilities in the order of their ids.
+        k: entries of a column.
+    """
+
+    def __init__(self, job: Job, k: int) -> None:
+        self._job = job
+        shape, is_float = (job.graph.vertex_count, k), job.graph.weights.dtype.kind == "f"
+        self._nothing = unreached(np.dtype(np.float64 if is_float else np.int64))
+        self._distances = np.full(shape, self._nothing)
+        self._owners, self._before = np.full((2, *shape), -1, np.int32)
+
+    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+        from groute_py.kernels.cpu.nearest_rows import keep_smallest  # which compiles
+
+        rows = block.distances.astype(self._distances.dtype, copy=False)
+        kept = self._distances, self._owners, self._before
+        keep_smallest(rows, block.predecessors, positions, self._nothing, *kept)
+
+    def answer(self, label: str, *, cutoff: float | None, to_facility: bool) -> NearestFacilities:
+        """What is left of all rows, up to a cutoff."""
+        kind = self._job.graph.weights.dtype
+        distances: NDArray[Any] = self._distances
+        distances = distances.astype(kind, copy=False) if kind.kind == "f" else distances
+        known = self._owners >= 0
+        if cutoff is not None:
+            known &= distances <= bound_within(cutoff, distances.dtype)
+        facilities = np.where(known, self._job.sources[self._owners], -1)
+        statistics = {
+            "algorithm": self._job.choice.algorithm,
+            "reason": self._job.choice.reason,
+            "devices": [label],
+        }
+        return NearestFacilities(
+            facilities,
+            np.where(known, distances, unreached(distances.dtype)),
+            np.where(known, self._before, -1).astype(np.int64),
+            to_facility,
+            statistics,
+            self._job.graph.numbering,
+        )

@@ -1,0 +1,127 @@
+"""Dijkstra's algorithm from both ends of a path, until they meet (Pohl, 1971; Nicholson, 1966).
+
+One side searches from the source, the other from the target against the arcs. The search is over
+when the least open distances of both sides together are not less than the shortest path found. Sums
+are those of integers that fit, so that it does not matter in which order they are added.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.kernels.cpu.heap import rise, sink
+from groute_py.kernels.cpu.kernel import kernel
+
+OPEN, TOUCHED, COUNTS = range(3)
+"""Places in the counts of a side, int64: vertices in its heap, and vertices touched."""
+
+LENGTH, MIDDLE, SEEN = range(3)
+"""Places in ``meeting``: the shortest path found, a vertex on it that both sides have touched, and
+arcs looked at."""
+
+
+AT_ONCE = 64
+"""Vertices of a side that are settled before the other side may take over."""
+
+
+@kernel
+def search(
+    arcs: Any, arcs_back: Any, ahead: Any, back: Any, meeting: Any, nothing: Any, budget: Any
+) -> Any:
+    """Settle vertices, now of one side and now of the other, until the shortest path is known.
+
+    Args:
+        arcs, arcs_back: offsets, heads and weights of the graph, and of the graph turned round.
+        ahead, back: of each side the distances, shape (n,), ``nothing`` but for what is touched;
+            uint32, shape (n,), the vertex before each that is touched; uint32, shape (n,), places
+            in the heap from 1; uint32, shape (n,), the heap; uint32, shape (n,), what is touched;
+            the counts.
+        meeting: int64.
+        nothing: the distance of unreached vertices.
+        budget: arcs after which it pauses.
+
+    Returns:
+        Whether the search is over.
+    """
+    stop = meeting[SEEN] + budget
+    while ahead[5][OPEN] > 0 and back[5][OPEN] > 0:
+        near, far = ahead[0][ahead[3][0]], back[0][back[3][0]]
+        if near >= meeting[LENGTH] - far:
+            return True
+        if meeting[SEEN] >= stop:
+            return False
+        if near <= far:
+            _advance(*arcs, *ahead, back[0], far, meeting, nothing)
+        else:
+            _advance(*arcs_back, *back, ahead[0], near, meeting, nothing)
+    return True
+
+
+@kernel
+def _advance(
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distances: Any,
+    before: Any,
+    places: Any,
+    heap: Any,
+    touched: Any,
+    counts: Any,
+    others: Any,
+    floor: Any,
+    meeting: Any,
+    nothing: Any,
+) -> None:
+    """Settle some vertices of a side; ``others`` are the distances of the other one.
+
+    ``floor`` is the least open distance there. Vertices that are nearer than it are settled there,
+    so that paths over them are known, and they need not be settled here too.
+    """
+    one = np.uint64(1)
+    count, noted = np.uint64(counts[OPEN]), np.uint64(counts[TOUCHED])
+    for _ in range(AT_ONCE):
+        if count == 0 or distances[heap[0]] >= meeting[LENGTH] - floor:
+            break
+        tail = heap[0]
+        base = distances[tail]
+        count -= one
+        places[tail] = 0
+        if count > 0:
+            sink(heap, places, distances, count, heap[count])
+        meeting[SEEN] += offsets[tail + one] - offsets[tail]
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head, reach = heads[arc], base + weights[arc]
+            if reach >= distances[head] or reach >= meeting[LENGTH]:
+                continue
+            if distances[head] == nothing:
+                touched[noted] = head
+                noted += one
+            distances[head] = reach
+            before[head] = tail
+            other = others[head]
+            if other != nothing and reach + other < meeting[LENGTH]:
+                meeting[LENGTH], meeting[MIDDLE] = reach + other, head
+            place = np.uint64(places[head])
+            if place == 0:
+                if other < floor or reach >= meeting[LENGTH] - floor:
+                    continue
+                count += one
+                place = count
+            rise(heap, places, distances, place - one, head)
+    counts[OPEN], counts[TOUCHED] = count, noted
+
+
+@kernel
+def begin(side: Any, end: Any, nothing: Any) -> None:
+    """Reset what the last search has left of a side, and open one end."""
+    distances, _, places, heap, touched, counts = side
+    for number in range(counts[TOUCHED]):
+        vertex = touched[number]
+        distances[vertex] = nothing
+        places[vertex] = 0
+    distances[end], places[end] = 0, 1
+    heap[0] = touched[0] = end
+    counts[OPEN] = counts[TOUCHED] = 1

@@ -1,0 +1,27 @@
+"""Where two searches upward in a contraction hierarchy meet (Geisberger et al., 2012)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.kernels.cpu.kernel import kernel
+
+
+@kernel
+def meet(ahead: Any, back: Any, found: Any, nothing: Any) -> Any:
+    """The shortest path over a place that both searches have found, or ``nothing``; clears one.
+
+    Args:
+        ahead: shape (n,), distances from the source, upward and through the core.
+        back: shape (n,), distances to the target, upward; unreached when it returns.
+        found: the places that ``back`` has.
+        nothing: the unreached value.
+    """
+    best = np.uint64(nothing)
+    for place in found:
+        if ahead[place] != nothing:
+            best = min(best, np.uint64(ahead[place]) + np.uint64(back[place]))
+        back[place] = nothing
+    return best

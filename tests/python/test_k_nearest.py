@@ -1,0 +1,159 @@
+"""The k nearest facilities of each vertex, against brute force, on every device and rank count."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.graphs import graph_of, graphs, random_graph
+from support.local_ranks import on_ranks
+from support.reference import check_path, rows_from, turned_round
+
+import groute_py
+from groute_py import Graph, InputError, NearestFacilities, NegativeCycleError, TimeLimitError
+from groute_py.engine.options import Options
+from groute_py.jobs import k_nearest
+from groute_py.jobs.nearest import solve_nearest
+
+
+def check(graph: Graph, facilities: list[int], k: int, found: NearestFacilities | None) -> None:
+    """By sorting all distances, of which equal ones stay in the order of the facilities."""
+    assert found is not None
+    every = np.unique(facilities)
+    rows = rows_from(turned_round(graph) if found.to_facility else graph, every)
+    nothing = np.inf if rows.dtype.kind == "f" else np.iinfo(np.int64).max
+    order = np.argsort(rows, axis=0, kind="stable")[:k]
+    distances = np.take_along_axis(rows, order, axis=0).T
+    owners = np.where(distances == nothing, -1, every[order.T])
+    more = max(k - len(every), 0)
+    wanted = np.pad(owners, [(0, 0), (0, more)], constant_values=-1)
+    np.testing.assert_array_equal(found.facilities, wanted)
+    lengths = np.pad(distances, [(0, 0), (0, more)], constant_values=nothing)
+    np.testing.assert_array_equal(found.distances, lengths)
+    check_paths(graph, found)
+
+
+def check_paths(graph: Graph, found: NearestFacilities) -> None:
+    """Each path leads over vertices of which its facility is one of the k nearest, too."""
+    for (vertex, rank), owner in np.ndenumerate(found.facilities):
+        if owner < 0:
+            assert found.next[vertex, rank] == -1
+            continue
+        path, place = [vertex], rank
+        while (after := int(found.next[path[-1], place])) >= 0:
+            path.append(after)
+            assert len(path) <= graph.vertex_count
+            (place,) = np.flatnonzero(found.facilities[after] == owner)
+        assert path[-1] == owner
+        leads = path if found.to_facility else path[::-1]
+        check_path(graph, leads, found.distances[vertex, rank])
+
+
+@settings(max_examples=40)
+@given(graph=graphs(greatest=3), to_facility=st.booleans(), k=st.integers(2, 6), data=st.data())
+def test_against_brute_force(
+    device: str, graph: Graph, to_facility: bool, k: int, data: st.DataObject
+) -> None:
+    """Small weights: many ties, arcs of weight 0, and cycles of them."""
+    vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=8)
+    facilities = data.draw(vertices)
+    found = groute_py.nearest(graph, facilities, k=k, to_facility=to_facility, device=device)
+    check(graph, facilities, k, found)
+
+
+@settings(max_examples=20)
+@given(graph=graphs(least=-2, greatest=9), to_facility=st.booleans())
+def test_negative_weights(device: str, graph: Graph, to_facility: bool) -> None:
+    facilities = [graph.vertex_count - 1, 0]
+    cycle: list[int] = []
+    try:
+        found = groute_py.nearest(graph, facilities, k=2, to_facility=to_facility, device=device)
+    except NegativeCycleError as error:
+        cycle = [int(vertex) for vertex in error.cycle]
+    for tail, head in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+        graph.arc(tail, head)  # it leads along the arcs as they were given
+    if cycle:
+        return
+    check(graph, facilities, 2, found)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_floats(device: str, dtype: str) -> None:
+    random = np.random.default_rng(5)
+    arcs = list(zip(*random.integers(0, 60, (2, 240)).tolist(), random.random(240), strict=True))
+    found = groute_py.nearest(graph_of(60, arcs, dtype), [50, 3, 20, 9], k=3, device=device)
+    assert found is not None
+    assert found.distances.dtype == dtype
+    rows = rows_from(graph_of(60, arcs, dtype), (3, 9, 20, 50))
+    np.testing.assert_allclose(found.distances, np.sort(rows, axis=0)[:3].T, rtol=1e-5)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_on_ranks(device: str, ranks: int) -> None:
+    graph = random_graph(70, 260, seed=ranks, greatest=4)
+    facilities = np.array([60, 7, 33, 2, 41])
+
+    def work(channel: Any) -> NearestFacilities | None:
+        how: Any = {"k": 3, "to_facility": True}
+        return solve_nearest(channel, lambda: (graph, facilities), Options(device=device), **how)
+
+    first, *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    check(graph, facilities.tolist(), 3, first)
+
+
+def test_a_prepared_graph_and_a_solver(device: str) -> None:
+    road = groute_py.generate("road:15x15")
+    town = groute_py.prepare(road, device="cpu")
+    check(road, [3, 80, 200], 2, groute_py.nearest(town, [3, 80, 200], k=2, device=device))
+    with groute_py.open(road, device=device, reverse=True) as solver:
+        for to_facility in (False, True):
+            check(road, [3, 80], 2, solver.nearest([80, 3], k=2, to_facility=to_facility))
+    with groute_py.open(road, device=device, cutoff=9000) as solver:
+        near, far = solver.nearest([3, 80], k=2), groute_py.nearest(road, [3, 80], k=2)
+    assert near is not None
+    assert far is not None
+    kept = far.distances <= 9000
+    assert 0 < kept.sum() < kept.size
+    np.testing.assert_array_equal(near.facilities, np.where(kept, far.facilities, -1))
+    np.testing.assert_array_equal(near.reached, kept)
+
+
+def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(30, 90, seed=1, greatest=9)
+    for k in (0, -1, 1.5, 2**31, "2", None):
+        with pytest.raises(InputError, match="k must be"):
+            groute_py.nearest(graph, [1], k=k)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="facility 30 is not a vertex"):
+        groute_py.nearest(graph, [30], k=2)
+    with pytest.raises(TimeLimitError, match="of 2 rows"):
+        groute_py.nearest(graph, [1, 2], k=2, time_limit_s=1e-9)
+    with pytest.raises(InputError, match="solve without it"):
+        groute_py.nearest(graph_of(2, [(0, 1, -1)]), [0], k=2, cutoff=3)
+    monkeypatch.setattr(k_nearest, "available_bytes", lambda: 100)
+    with pytest.raises(InputError, match="2 facilities of each of 30 vertices take 2,700 bytes"):
+        groute_py.nearest(graph, [1], k=2)
+
+
+def test_files(tmp_path: Path) -> None:
+    graph = graph_of(3, [(0, 1, 4), (1, 0, 1)])
+    found = groute_py.nearest(graph, [0, 1], k=2, device="cpu")
+    assert found is not None
+    found.save(tmp_path / "k.npz")
+    with np.load(tmp_path / "k.npz") as arrays:
+        assert arrays["facilities"].tolist() == [[0, 1], [1, 0], [-1, -1]]
+        assert arrays["next"].tolist() == [[-1, 1], [-1, 0], [-1, -1]]
+    found.save(tmp_path / "k.csv")
+    title, *lines = csv.reader((tmp_path / "k.csv").read_text().splitlines())
+    assert title == ["vertex", "rank", "facility", "distance", "next"]
+    assert lines[:3] == [
+        ["0", "1", "0", "0", ""],
+        ["0", "2", "1", "1", "1"],
+        ["1", "1", "1", "0", ""],
+    ]
+    assert lines[4:] == [["2", "1", "", "inf", ""], ["2", "2", "", "inf", ""]]

@@ -1,0 +1,153 @@
+"""What a `Solver` answers beside one source, against the functions of the same names."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from support.graphs import random_graph
+from support.local_ranks import on_ranks
+
+import groute_py
+from groute_py import Graph, InputError, RunError, Solver, TimeLimitError, centrality
+from groute_py.engine.options import Options
+from groute_py.engine.supply.whole import Whole
+
+GRAPH = random_graph(60, 240, seed=4, greatest=9)
+ROAD = groute_py.generate("road:12x12")
+MEASURES = centrality.__all__[2:]
+
+
+def values_of(found: Any) -> Any:
+    return found.values.tolist() if hasattr(found, "values") else found
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("how", [{}, {"reverse": True}, {"hops": True}], ids=str)
+def test_centralities(measure: str, how: dict[str, Any]) -> None:
+    options = {"weighted": False} if how == {"hops": True} else how
+    with groute_py.open(GRAPH, device="cpu", **how) as solver:
+        if how == {"reverse": True} and "betweenness" in measure:
+            with pytest.raises(InputError, match="open without reverse"):
+                getattr(solver, measure)()
+            return
+        try:
+            wanted = getattr(centrality, measure)(GRAPH, device="cpu", **options)
+        except InputError as error:
+            with pytest.raises(InputError, match=str(error)[:20]):
+                getattr(solver, measure)()
+            return
+        assert values_of(getattr(solver, measure)()) == values_of(wanted)
+        some = getattr(centrality, measure)(GRAPH, sources=[5, 9], device="cpu", **options)
+        assert values_of(getattr(solver, measure)([5, 9])) == values_of(some)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_on_ranks(ranks: int) -> None:
+    def work(channel: Any) -> Any:
+        supply = Whole(ROAD if channel.rank == 0 else None)
+        with Solver(supply, channel, Options(device="cpu")) as solver:
+            found = [solver.bfs(3), solver.harmonic([1, 2]), solver.diameter()]
+            with solver.with_weights(2 * ROAD.weights) as heavier, heavier.reversed() as turned:
+                found += [heavier.sssp(3), turned.sssp(3)]
+            with pytest.raises(InputError, match="no source reaches every vertex"):
+                solver.radius()  # which rank 0 alone finds out
+            return found
+
+    first, *others = on_ranks(ranks, work)
+    assert others == [[None] * 5] * (ranks - 1)
+    arcs, harmonic, diameter, heavier, turned = first
+    expected = groute_py.bfs(ROAD, 3, device="cpu")
+    np.testing.assert_array_equal(arcs.distances, expected.distances)
+    wanted = centrality.harmonic(ROAD, sources=[1, 2], device="cpu")
+    assert wanted is not None
+    assert harmonic.values.tolist() == wanted.values.tolist()
+    assert diameter == centrality.diameter(ROAD, device="cpu")
+    weighed = ROAD.with_weights(2 * ROAD.weights)
+    groute_py.verify(weighed, heavier)
+    groute_py.verify(weighed, turned)
+    assert turned.reverse
+
+
+def test_bfs_beside_sssp() -> None:
+    with groute_py.open(GRAPH, device="cpu", reverse=True) as solver:
+        found, lengths = solver.bfs(7, targets=[2]), solver.sssp(7)
+        groute_py.verify(GRAPH, lengths)
+        assert found is not None
+        assert found.reverse
+        assert found.distances[2] == groute_py.bfs(GRAPH, 7, reverse=True).distances[2]
+    with pytest.raises(RunError, match="closed"):
+        solver.bfs(7)
+    with groute_py.open(GRAPH, device="cpu", cutoff=3) as solver:
+        for method in (lambda: solver.bfs(0), solver.closeness):
+            with pytest.raises(InputError, match="cutoff: for sssp and nearest"):
+                method()
+
+
+def test_other_weights_and_the_other_direction() -> None:
+    """Arcs keep the order that was given, however often they are turned round."""
+    weights = np.arange(GRAPH.arc_count) % 7 + 1
+    weighed = GRAPH.with_weights(weights)
+    with (
+        groute_py.open(GRAPH, device="cpu") as solver,
+        solver.reversed() as turned,
+        turned.reversed() as back,
+        turned.with_weights(weights) as other,
+        back.with_weights(weights) as third,
+    ):
+        groute_py.verify(GRAPH, turned.sssp(5))
+        groute_py.verify(weighed, other.sssp(5))
+        groute_py.verify(weighed, third.sssp(5))
+        assert other.sssp(5).reverse
+        assert not third.sssp(5).reverse
+        with pytest.raises(InputError):
+            solver.with_weights(weights[1:])
+        groute_py.verify(GRAPH, solver.sssp(5))
+    with groute_py.open(GRAPH, device="cpu", reverse=True) as solver, solver.reversed() as back:
+        groute_py.verify(GRAPH, back.sssp(5))
+        for one in (solver, back):
+            with pytest.raises(InputError, match="open without reverse"):
+                one.with_weights(weights)
+
+
+def test_prepared_graphs_stay_prepared() -> None:
+    town = groute_py.prepare(ROAD, device="cpu")
+    with (
+        groute_py.open(town, device="cpu") as solver,
+        solver.with_weights(ROAD.weights + 1) as other,
+    ):
+        found = other.sssp(3)
+    assert found is not None
+    assert found.statistics["algorithm"] == "contraction"
+    groute_py.verify(ROAD.with_weights(ROAD.weights + 1), found)
+
+
+def test_threads_share_it() -> None:
+    with groute_py.open(ROAD, device="cpu") as solver, ThreadPoolExecutor(4) as pool:
+        ways: list[Any] = [
+            lambda: solver.sssp(5).distances.tolist(),
+            lambda: solver.bfs(5).distances.tolist(),
+            lambda: solver.matrix([5, 6], [7]).distances.tolist(),
+            lambda: solver.route([(5, 9), (9, 5)]).distances.tolist(),
+            lambda: solver.nearest([3, 9]).facilities.tolist(),
+            lambda: solver.closeness([5, 6]).values.tolist(),
+        ]
+        alone = [way() for way in ways]
+        together = [pool.submit(way) for _ in range(4) for way in ways]
+        assert [one.result(60) for one in together] == alone * 4
+
+
+def test_the_time_limit() -> None:
+    with groute_py.open(ROAD, device="cpu", time_limit_s=1e-9) as solver:
+        for method in (solver.closeness, solver.diameter, solver.betweenness):
+            with pytest.raises(TimeLimitError):
+                method()
+
+
+def test_graphs_that_are_no_more() -> None:
+    """The weights of a solver do not change those of the graph that it was opened with."""
+    graph = Graph.from_arrays([0, 1, 2], [1, 0], [4, 4])
+    with groute_py.open(graph, device="cpu") as solver, solver.with_weights([1, 2]) as other:
+        assert (solver.sssp(0).distances[1], other.sssp(0).distances[1]) == (4, 1)

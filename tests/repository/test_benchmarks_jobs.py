@@ -1,0 +1,73 @@
+"""``python -m benchmarks --jobs`` runs, in a tiny form, and a wrong answer makes it fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from support.places import ROOT
+
+Bench = Callable[..., tuple[Result, list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.__main__ import main
+
+    def run(*cases: str, more: tuple[str, ...] = ()) -> tuple[Result, list[dict[str, Any]]]:
+        words = ["--jobs", "--output", str(tmp_path / "out"), "--repeat", "1", *more]
+        done = CliRunner().invoke(
+            main, words + [word for case in cases for word in ("--case", case)]
+        )
+        files = list((tmp_path / "out").glob("*.json"))
+        return done, json.loads(files[0].read_text())["records"] if files else []
+
+    return run
+
+
+def test_cases(run: Bench) -> None:
+    done, records = run(
+        "matrix:road:9x9/7",
+        "nearest:rmat:5/4",
+        "nearest:road:9x9/5/k3/prepared",
+        "route:road:9x9/20/prepared",
+    )
+    assert done.exit_code == 0, done.output
+    assert [record["count"] for record in records] == [7, 4, 5, 20]
+    assert all(record["median_s"] > 0 for record in records)
+    assert done.output.count(" ms each") == 4
+
+
+@pytest.mark.slow
+def test_questions(run: Bench) -> None:
+    """In a process of its own."""
+    done, records = run("query:road:9x9/6")
+    assert done.exit_code == 0, done.output
+    assert records[0]["count"] == 6
+
+
+def test_a_wrong_answer(run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    import benchmarks.jobs
+
+    honest = benchmarks.jobs.reference_distances
+    monkeypatch.setattr(
+        benchmarks.jobs, "reference_distances", lambda *ends: honest(*ends) // 2 + 1
+    )
+    done, records = run("matrix:road:9x9/7", "matrix:road:9x9/0x")
+    assert (done.exit_code, records) == (2, [])
+    assert "JOB:GRAPH/N" in done.output
+    done, records = run("matrix:road:9x9/7", "route:road:9x9/3")
+    assert done.exit_code == 3
+    assert records[0]["failed"] == "matrix:road:9x9/7: a distance or a facility is wrong"
+
+
+def test_what_goes_with_it(run: Bench) -> None:
+    for more, says in ((("--both",), "goes with --device"), (("--many",), "exclude each other")):
+        done, _ = run(more=more)
+        assert done.exit_code == 2
+        assert says in done.output
