@@ -98,16 +98,21 @@ def convert(
 
 
 def _with_places(graph: Graph, source: str, named: str | None) -> Graph:
-    """The graph with the coordinates in a file that is named, or lies beside its own."""
-    from groute_py.io.coordinates import coordinates_beside, coordinates_for
+    """The graph with the coordinates in a file that is named, or lies beside its own.
+
+    A graph holds degrees; a ``.co`` file has millionths of them.
+    """
+    from groute_py.io.coordinates import MICRODEGREE, coordinates_beside, coordinates_for
+    from groute_py.io.tables.vertices import SUFFIX as TABLE
 
     path = named or coordinates_beside(source)
     if path is None:
         return graph
     try:
-        return graph.changed(coordinates=coordinates_for(graph, path))
+        found = coordinates_for(graph, path)
     except FormatError as problem:
         if named is not None:
             raise
         show.note(f"coordinates are left out: {problem}")
         return graph
+    return graph.changed(coordinates=found if TABLE.search(str(path)) else MICRODEGREE * found)

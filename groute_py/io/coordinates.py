@@ -26,6 +26,10 @@ from groute_py.system.paths import is_file_there
 SUFFIX = re.compile(r"\.gr(\.(gz|xz|zst|bz2))?$")
 
 
+MICRODEGREE = 1e-6
+"""The unit of the coordinates of roads in DIMACS files."""
+
+
 def coordinates_beside(graph: object) -> Path | None:
     """The coordinate file that lies beside a graph file ``x.gr``, compressed or not, if any."""
     if not isinstance(graph, str | Path) or not SUFFIX.search(str(graph)):

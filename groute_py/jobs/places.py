@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
-from groute_py.io.coordinates import coordinates_beside, coordinates_for
+from groute_py.io.coordinates import MICRODEGREE, coordinates_beside, coordinates_for
 from groute_py.io.tables.vertices import SUFFIX as TABLE
 
 EARTH_RADIUS_M = 6_371_008.8
 """The mean radius of the Earth, of the sphere on which distances are measured."""
-
-MICRODEGREE = 1e-6
-"""The unit of DIMACS coordinate files."""
 
 LIMITS = np.array([180.0, 90.0])
 """Degrees of longitude and latitude."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,8 @@ TIE = 1e-12
 """The relative difference up to which a second vertex is compared with the nearest one exactly."""
 
 
-class Snaps(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Snaps:
     """The nearest vertices of k points.
 
     Attributes:

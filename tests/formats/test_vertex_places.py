@@ -87,7 +87,8 @@ def test_convert_with_a_file_beside(tmp_path: Path, run: Run) -> None:
     (tmp_path / "town.gr").write_text("p sp 2 1\na 1 2 5\n")
     (tmp_path / "town.co").write_text("p aux sp co 2\nv 1 -7 4\nv 2 3 9\n")
     run("convert", tmp_path / "town.gr", tmp_path / "town.csr")
-    assert coordinates_for(read_graph(tmp_path / "town.csr")).tolist() == [[-7, 4], [3, 9]]
+    places = coordinates_for(read_graph(tmp_path / "town.csr"))
+    assert np.allclose(places, [[-7e-6, 4e-6], [3e-6, 9e-6]], rtol=1e-12, atol=0)
     (tmp_path / "town.co").write_text("v 1 -7 4\n")
     done = run("convert", tmp_path / "town.gr", tmp_path / "town.csr")
     assert "coordinates are left out: " in done.stderr
