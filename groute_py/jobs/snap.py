@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,7 @@ TIE = 1e-12
 """The relative difference up to which a second vertex is compared with the nearest one exactly."""
 
 
-@dataclass(frozen=True, eq=False)
-class Snaps:
+class Snaps(NamedTuple):
     """The nearest vertices of k points.
 
     Attributes:

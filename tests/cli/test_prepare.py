@@ -363,6 +363,17 @@ class TestLimit:
         with pytest.raises(InputError, match=r"GROUTE_PY_CACHE_LIMIT=.*expected a size, such as"):
             reading_settings.settings.__wrapped__()
 
+    @pytest.mark.parametrize("words", [(), ("--prepare",)], ids=str)
+    def test_one_that_is_too_large_is_not_written(
+        self, text: Path, kept: Path, limited: Any, words: tuple[str, ...]
+    ) -> None:
+        kept.mkdir()
+        old = self.copy(kept, 5)
+        limited(120)
+        with pytest.warns(CacheWarning, match="no copy of .* bytes are beyond the limit of 120"):
+            method(text, *words, "--cache", kept)
+        assert list(kept.iterdir()) == [old]
+
 
 class TestCacheCommand:
     """``groute-py cache list`` and ``clear``."""
@@ -393,14 +404,3 @@ class TestCacheCommand:
         for what in ("list", "clear"):
             with pytest.raises(InputError, match="no such folder"):
                 run_command("cache", what, "--cache", tmp_path / "absent")
-
-    @pytest.mark.parametrize("words", [(), ("--prepare",)], ids=str)
-    def test_one_that_is_too_large_is_not_written(
-        self, text: Path, kept: Path, limited: Any, words: tuple[str, ...]
-    ) -> None:
-        kept.mkdir()
-        old = self.copy(kept, 5)
-        limited(120)
-        with pytest.warns(CacheWarning, match="no copy of .* bytes are beyond the limit of 120"):
-            method(text, *words, "--cache", kept)
-        assert list(kept.iterdir()) == [old]

@@ -215,7 +215,7 @@ def test_what_networkx_reads(tmp_path: Path, name: str, suffix: str) -> None:
         ("% x\n*Vertices 2\n1 a\n2 b\n*Arcs\n1 2 5\n", "Pajek"),
         ('{"directed": true, "nodes": [], "links": []}', "JSON"),
         ("<html><body>404</body></html>", "XML or HTML"),
-        ('<?xml version="1.0"?><osm></osm>', "XML or HTML"),
+        ('<?xml version="1.0"?><svg></svg>', "XML or HTML"),
     ],
 )
 def test_foreign_formats_by_name(tmp_path: Path, text: str, name: str) -> None:

@@ -62,7 +62,7 @@ def test_no_such_case(run: Bench) -> None:
 
 
 def test_what_goes_with_it(run: Bench) -> None:
-    for more in (("--both",), ("--many",)):
-        done, _ = run(more=more)
+    for more, why in (("--both", "goes with --device"), ("--many", "exclude each other")):
+        done, _ = run(more=(more,))
         assert done.exit_code == 2
-        assert "goes with --device" in done.output
+        assert why in done.output
