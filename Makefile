@@ -31,7 +31,9 @@ GPU_PYTHON := $(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python)
 PYTEST := $(BIN)/pytest
 COVERAGE := $(BIN)/coverage run -m pytest --timeout 900
 MPI_FILES := $(shell grep -rlE 'mark\.mpi' tests --include='test_*.py')
-SPREAD := -n auto --maxprocesses 8 --dist loadfile
+# One worker more than cores, as many tests wait for a process; up to eight.
+WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n + 1 : 8)))
+SPREAD := -n $(WORKERS) --dist loadfile
 
 .PHONY: demo test test-all test-slow test-least test-gpu test-gpus coverage models check docs linkcheck fuzz soak bench bench-gpu clean
 .NOTPARALLEL:     # two pips in one venv
