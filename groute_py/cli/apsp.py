@@ -83,6 +83,7 @@ def apsp(
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
+    from groute_py.system.atomic_file import check_outputs_apart
 
     timing.begin("mpi")
     channel = connect()
@@ -90,15 +91,17 @@ def apsp(
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere" if output is None else "file")
     ends = Ends(graph, where)
-    named = {"--sources": sources.removeprefix("@"), "--turns": request.turns}
-    files = {"GRAPH": graph, **named, "--output": output}
+    inputs = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--turns": request.turns}
+    inputs |= {"--coordinates": where.coordinates}
+    outputs = {"--output": output, "--trace": trace}
 
     def check() -> None:
-        _check(request, what, files, resume)
+        check_outputs_apart(inputs, outputs)
+        _check(request, what, output, resume)
         ends.check({"--sources": sources}, draws=False)
 
     on_root(channel, check)
-    begin_trace(channel, trace, {"GRAPH": graph, "--output": output})
+    begin_trace(channel, trace)
 
     def load() -> Any:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
@@ -121,14 +124,12 @@ def apsp(
         _show(job, rows | ends.rows(as_json=as_json), seconds, as_json)
 
 
-def _check(request: Request, what: str, files: dict[str, str | None], resume: bool) -> None:
+def _check(request: Request, what: str, output: str | None, resume: bool) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.many.reduce import REDUCTIONS
     from groute_py.many.storage.partial import check_output
-    from groute_py.system.atomic_file import check_apart
 
     check_choice("reduction", what, REDUCTIONS)
-    output = files["--output"]
     if output is not None and what != "none":
         raise InputError("--reduce keeps no rows to save; drop it, or --output")
     if request.turns is not None and (output is None or what != "none"):
@@ -137,7 +138,6 @@ def _check(request: Request, what: str, files: dict[str, str | None], resume: bo
         raise InputError("--resume goes on with an --output; name it")
     if output is not None:
         check_output(Path(output), predecessors=request.predecessors)
-        check_apart(files)
 
 
 def _reduce(channel: Channel, job: Job, what: str, progress: Progress | None) -> dict[str, Any]:

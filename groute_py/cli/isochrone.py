@@ -76,6 +76,7 @@ def isochrone(
     from groute_py.engine.agree import on_root
     from groute_py.jobs.isochrone import solve_isochrone
     from groute_py.jobs.maps.forms import needs_places
+    from groute_py.system.atomic_file import check_outputs_apart
 
     timing.begin("mpi")
     options, ends = Options(**choices), Ends(graph, where)
@@ -84,10 +85,12 @@ def isochrone(
     click.get_current_context().with_resource(watched(channel))
 
     timing.begin("solve")
-    files = {"GRAPH": graph, "--from": sources.removeprefix("@")}
+    inputs = {"GRAPH": graph, "--from": sources.removeprefix("@")}
+    inputs |= {"--coordinates": where.coordinates} if where.coordinates is not None else {}
 
     def check() -> tuple[tuple[float, ...], str]:
-        listed = _check(options, files, output, features, margin)
+        check_outputs_apart(inputs, {"--output": output})
+        listed = _check(options, output, features, margin)
         ends.check({"--from": sources}, draws=True)
         return _limits(limits), listed
 
@@ -120,18 +123,13 @@ def _limits(text: str) -> tuple[float, ...]:
         raise InputError(f"--limits {quote(text)}: {problem}") from None
 
 
-def _check(
-    options: Options, files: dict[str, str], output: str, features: str | None, margin: float | None
-) -> str:
+def _check(options: Options, output: str, features: str | None, margin: float | None) -> str:
     """What the file will list; an error for whatever is wrong before the graph is read."""
     from groute_py.jobs.isochrones import check_margin
     from groute_py.jobs.maps.forms import check_form
-    from groute_py.system.atomic_file import check_apart
 
     options.check()
     check_margin(margin)
-    for what, name in files.items():
-        check_apart({what: name, "--output": output})
     return check_form(Path(output), features)
 
 

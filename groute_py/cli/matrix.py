@@ -70,6 +70,7 @@ def matrix(
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
+    from groute_py.system.atomic_file import check_outputs_apart
 
     timing.begin("mpi")
     channel = connect()
@@ -77,8 +78,17 @@ def matrix(
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere")
     named, ends = {"--from": sources, "--to": targets}, Ends(graph, where)
-    on_root(channel, lambda: _check(request, ends, graph, named, output))
-    begin_trace(channel, trace, {"GRAPH": graph, "--output": output})
+    inputs = {"GRAPH": graph, "--turns": request.turns, "--coordinates": where.coordinates}
+    inputs |= {flag: text.removeprefix("@") for flag, text in named.items()}
+    outputs = {"--output": output, "--trace": trace}
+
+    def check() -> None:
+        check_outputs_apart(inputs, outputs)
+        _check(request, output)
+        ends.check(named, draws=False)
+
+    on_root(channel, check)
+    begin_trace(channel, trace)
 
     def load() -> tuple[Graph, NDArray[Any]]:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
@@ -99,21 +109,15 @@ def matrix(
         _show(job, rows | ends.rows(as_json=as_json), seconds, as_json)
 
 
-def _check(request: Request, ends: Ends, graph: str, named: dict[str, str], output: str) -> None:
+def _check(request: Request, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.many.storage.forms import SUFFIXES
     from groute_py.many.storage.partial import check_output
     from groute_py.results import tables
-    from groute_py.system.atomic_file import check_apart
 
     request.check()
     suffixes = (*SUFFIXES, *tables.SUFFIXES)
     check_output(Path(output), predecessors=request.predecessors, suffixes=suffixes)
-    files = {"GRAPH": graph} | {flag: text.removeprefix("@") for flag, text in named.items()}
-    inputs = [name for name in files if files[name] != graph or name == "GRAPH"]
-    for name in inputs:  # sources and targets may be those of one file
-        check_apart({name: files[name], "--output": output})
-    ends.check(named, draws=False)
 
 
 def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:

@@ -67,6 +67,7 @@ def nearest(
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.nearest import solve_nearest
+    from groute_py.system.atomic_file import check_outputs_apart
 
     timing.begin("mpi")
     options, ends = Options(**choices), Ends(graph, where)
@@ -74,8 +75,17 @@ def nearest(
     set_alarm(options.time_limit_s)
     click.get_current_context().with_resource(watched(channel))
     timing.begin("solve")
-    on_root(channel, lambda: _check(options, ends, k, graph, facilities, output))
-    begin_trace(channel, trace, {"GRAPH": graph, "--output": output})
+    named = {"--facilities": facilities.removeprefix("@"), "--turns": options.turns}
+    inputs = {"GRAPH": graph, **named, "--coordinates": where.coordinates}
+    outputs = {"--output": output, "--trace": trace}
+
+    def check() -> None:
+        check_outputs_apart(inputs, outputs)
+        _check(options, k, output)
+        ends.check({"--facilities": facilities}, draws=False)
+
+    on_root(channel, check)
+    begin_trace(channel, trace)
     count = 0
 
     def load() -> tuple[Graph, NDArray[Any]]:
@@ -98,18 +108,14 @@ def nearest(
         show.timed_answer(rows, seconds, as_json=as_json)
 
 
-def _check(options: Options, ends: Ends, k: int, graph: str, facilities: str, output: str) -> None:
+def _check(options: Options, k: int, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
     from groute_py.jobs.nearest import check_k
-    from groute_py.system.atomic_file import check_apart
 
     options.check()
     check_k(k)
     check_table(Path(output), (".npz",))
-    check_apart({"GRAPH": graph, "--turns": options.turns, "--output": output})
-    check_apart({"--facilities": facilities.removeprefix("@"), "--output": output})
-    ends.check({"--facilities": facilities}, draws=False)
 
 
 def _save(found: NearestFacilities | None, output: str) -> None:

@@ -61,14 +61,23 @@ def route(
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.route import solve_routes
+    from groute_py.system.atomic_file import check_outputs_apart
 
     timing.begin("mpi")
     channel = connect()
     click.get_current_context().with_resource(watched(channel))
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request, ends = Request(**choices), Ends(graph, where)
-    on_root(channel, lambda: _check(request, ends, graph, pairs, output))
-    begin_trace(channel, trace, {"GRAPH": graph, "--output": output})
+    inputs = {"GRAPH": graph, "--pairs": pairs, "--turns": request.turns}
+    inputs |= {"--coordinates": where.coordinates}
+    outputs = {"--output": output, "--trace": trace}
+
+    def check() -> None:
+        check_outputs_apart(inputs, outputs)
+        _check(request, ends, pairs, output)
+
+    on_root(channel, check)
+    begin_trace(channel, trace)
     drawn = _is_drawn(output)
     places: list[Places] = []
 
@@ -96,16 +105,14 @@ def route(
         show.timed_answer(rows, seconds, as_json=as_json)
 
 
-def _check(request: Request, ends: Ends, graph: str, pairs: str, output: str) -> None:
+def _check(request: Request, ends: Ends, pairs: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.io.pairs import check_pairs_file
     from groute_py.jobs.forms import check_table
-    from groute_py.system.atomic_file import check_apart
 
     request.check()
     check_pairs_file(Path(pairs))
     check_table(Path(output), (".geojson",))
-    check_apart({"GRAPH": graph, "--pairs": pairs, "--turns": request.turns, "--output": output})
     ends.check({}, pairs, draws=_is_drawn(output))
 
 

@@ -82,7 +82,7 @@ def run(
     timing.begin("read")
     files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry, "--trace": trace}
     on_root(channel, lambda: _check_before_reading(options, files, output_format))
-    begin_trace(channel, trace, files)
+    begin_trace(channel, trace)
     with show.progress(f"reading {graph}") as progress:
         supply = supply_of(
             graph,

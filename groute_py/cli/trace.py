@@ -16,21 +16,20 @@ trace_option = click.option(
 )
 
 
-def begin_trace(channel: Channel, file: str | None, files: dict[str, str | None]) -> None:
+def begin_trace(channel: Channel, file: str | None) -> None:
     """Record from now on what each rank does, if there is a file for it. Collective.
 
     Raises:
-        InputError: no trace could be written there, or would replace one of ``files``.
+        InputError: no trace could be written there.
     """
     from groute_py.engine.agree import on_root
     from groute_py.engine.chrome_trace import clocks
-    from groute_py.system.atomic_file import check_apart, check_writable
+    from groute_py.system.atomic_file import check_writable
     from groute_py.system.clock import Record, current
 
     if file is None or (clock := current()) is None:
         return
     on_root(channel, lambda: check_writable(Path(file)))
-    on_root(channel, lambda: check_apart({**files, "--trace": file}))
     clock.record = Record(clocks=clocks(channel))
 
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
 from groute_py.io.text.lines import whole_lines
-from groute_py.system.memory_limits import check_room
+from groute_py.system.memory_limits import CHECKED_EVERY, check_room
 
-SUFFIX = re.compile(r"[^,]+\.csv(\.\w+)?")
+SUFFIX = re.compile(r"[^@,][^,]*\.csv(\.\w+)?")
 """Of files of points, which may be compressed."""
 
 TITLES = (("lon", "lat"), ("x", "y"))
@@ -120,7 +120,8 @@ class _Lines:
     def rows(self) -> Iterator[list[str]]:
         """The lines behind the titles that are not blank."""
         for count, fields in enumerate(self._guarded()):
-            check_room(POINT_BYTES * count, f"{self._path}: more than {count:,} points")
+            if count % CHECKED_EVERY == 0:
+                check_room(POINT_BYTES * count, f"{self._path}: more than {count:,} points")
             if not fields:
                 continue
             if len(fields) != len(self.titles):

@@ -152,6 +152,19 @@ def check_writable(path: Path) -> None:
             pass
 
 
+def check_outputs_apart(
+    inputs: Mapping[str, str | Path | None], outputs: Mapping[str, str | Path | None]
+) -> None:
+    """Raise `InputError` if an output would replace an input or another output.
+
+    Args:
+        inputs, outputs: files by what they are for; two inputs may be one file.
+    """
+    check_apart(outputs)
+    for what, name in inputs.items():
+        check_apart({what: name, **outputs})
+
+
 def check_apart(files: Mapping[str, str | Path | None]) -> None:
     """Raise `InputError` if one of some files, by what they are for, would replace another."""
     seen: dict[str, str] = {}

@@ -160,3 +160,33 @@ class TestLines:
         with pytest.raises(InputError, match="has no coordinates"):
             run("route", "it.gr", "--pairs", "pairs.csv", "-o", "out.geojson")
         assert not (place / "out.geojson").exists()
+
+
+def test_a_list_of_ids_may_be_called_csv(place: Path) -> None:
+    (place / "ids.csv").write_text("1\n4\n")
+    run("matrix", "it.gr", "--from", "@ids.csv", "--to", "3", "-o", "out.csv")
+    assert (place / "out.csv").read_text().splitlines()[1:] == ["1,3,7", "4,3,11"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["matrix", "--from", "points.csv", "--to", "1"],
+        ["nearest", "--facilities", "points.csv"],
+        ["isochrone", "--from", "points.csv", "--limits", "5"],
+        ["route", "--pairs", "pairs.csv"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_no_input_is_replaced(place: Path, words: list[str]) -> None:
+    (place / "pairs.csv").write_text("source_lon,source_lat,target_lon,target_lat\n0,0,5,0\n")
+    table = "id,lon,lat\n1,0,0\n2,1,0\n3,1,1\n4,5,0\n"
+    (place / "table.csv").write_text(table)
+    command, *rest = words
+    given = ["it.gr", *rest, "--coordinates", "table.csv", "--device", "cpu"]
+    with pytest.raises(InputError, match="is both"):
+        run_command(command, *given, "-o", "table.csv")
+    if command != "isochrone":
+        with pytest.raises(InputError, match=r"points\.csv: is both|pairs\.csv: is both"):
+            run_command(command, *given, "-o", "out.csv", "--trace", rest[1])
+    assert (place / "table.csv").read_text() == table
