@@ -6,6 +6,7 @@ contraction hierarchy. Float sums would be rounded in another order than those o
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from groute_py.device.cpu.target_search import TargetSearch
 from groute_py.device.cpu.two_sided_search import TwoSidedSearch
 from groute_py.device.cpu.up_search import UpSearch
 from groute_py.device.rows import NarrowError, surely_fits
+from groute_py.errors import TimeLimitError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.prepared import hierarchy_of
@@ -78,6 +80,8 @@ class Searches:
         paths: bool,
         deadline: float,
     ) -> Found:
+        if time.monotonic() > deadline:  # searches look at the clock only if they take long
+            raise TimeLimitError("the time limit passed before all routes were found")
         with pool.search() as search:
             try:
                 distances = public_distances(search.run(group.source, group.targets, deadline))

@@ -14,7 +14,7 @@ from groute_py.centrality.choices import Choices
 from groute_py.centrality.measuring import Measuring
 from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import refuse_difference
+from groute_py.engine.agree import on_root, refuse_difference
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply
@@ -110,8 +110,13 @@ class CentralitySolver(SourceSolver):
             )
 
     def _refuse_turns(self, method: str) -> None:
-        if self._options.turns is not None:
-            raise everywhere(InputError(f"turns: not for {method}; open without them"))
+        """Raise an error if rank 0, whose turns count, has any. Collective."""
+
+        def check() -> None:
+            if self._options.turns is not None:
+                raise InputError(f"turns: not for {method}; open without them")
+
+        on_root(self._channel, check)
 
     def _own_graph(self) -> Graph:
         """The whole graph on rank 0, with weights of 1 where arcs are counted."""

@@ -25,7 +25,7 @@ from groute_py.engine.option import chosen, takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import InputError, NegativeCycleError, everywhere
+from groute_py.errors import InputError, NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
@@ -130,10 +130,14 @@ def solve_nearest(
         progress: as for `solve_k_nearest`.
     """
     way = {"to_facility": to_facility, "is_reversed": is_reversed}
-    if k > 1 and options.turns is not None:
-        raise everywhere(InputError("turns: with k = 1 only; leave one of them out"))
     if k == 1:
         return solve_from_facilities(channel, load, options, **way)
+
+    def check() -> None:
+        if options.turns is not None:
+            raise InputError("turns: with k = 1 only; leave one of them out")
+
+    on_root(channel, check)
     return solve_k_nearest(channel, load, options, k=int(k), progress=progress, **way)
 
 

@@ -198,13 +198,14 @@ class Solver(CentralitySolver):
                 places = places_of(graph, path, planar=planar)
             return graph, as_vertices(sources), places
 
-        self._refuse_turns("isochrone")
         taken = [entry.name for entry, _ in options_of(Options, "isochrone")]
         options = Options(**{name: getattr(self._options, name) for name in taken})
         with self.alone():
+            self._begin("isochrone", each=each)
+            self._refuse_turns("isochrone")
             with collective(self._channel):
                 wanted = as_limits(limits)
-            self._begin("isochrone", each=each, limits=wanted)
+            refuse_difference(self._channel, {"limits": wanted})
             return solve_isochrone(
                 self._channel,
                 load,
@@ -229,13 +230,13 @@ class Solver(CentralitySolver):
                 opened with ``reverse``, which parts the arcs from that order.
             RunError: the solver is closed.
         """
-        self._refuse_turns("with_weights")
         if self._given is None:
             raise everywhere(
                 InputError("with_weights: open without reverse, and call reversed() of the new one")
             )
         with self.alone():
             refuse_difference(self._channel, {"method": "with_weights"})
+            self._refuse_turns("with_weights")
             forward = on_root(self._channel, lambda: Whole(self._weighed(weights)))
         return self._opened(forward, reverse=self._options.reverse)
 
@@ -252,7 +253,7 @@ class Solver(CentralitySolver):
             refuse_difference(self._channel, {"method": "reversed"})
             if self._given is None:
                 turned = on_root(self._channel, lambda: Whole(self._supply.graph().reversed()))
-                options = replace(self._options, reverse=False)
+                options = replace(self._options, reverse=not self._options.reverse)
                 found = Solver(turned, self._channel, options)
                 found._given = None
                 return found

@@ -221,6 +221,14 @@ def test_a_time_limit() -> None:
                 call()
 
 
+def test_a_time_limit_of_short_searches() -> None:
+    with (
+        groute_py.open("road:10x10", device="cpu", time_limit_s=1e-6) as solver,
+        pytest.raises(TimeLimitError, match="the time limit passed"),
+    ):
+        solver.route([(11, 12), (13, 14)])
+
+
 def test_tables(tmp_path: Path) -> None:
     (tmp_path / "town.csv").write_text('from,to,km\n"a,b",inn,3\ninn,bar,1\n')
     graph = groute_py.read_graph(tmp_path / "town.csv")

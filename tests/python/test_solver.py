@@ -107,6 +107,9 @@ def test_other_weights_and_the_other_direction() -> None:
         groute_py.verify(GRAPH, solver.sssp(5))
     with groute_py.open(GRAPH, device="cpu", reverse=True) as solver, solver.reversed() as back:
         groute_py.verify(GRAPH, back.sssp(5))
+        with back.reversed() as again:
+            assert again.sssp(5).reverse
+            groute_py.verify(GRAPH, again.sssp(5))
         for one in (solver, back):
             with pytest.raises(InputError, match="open without reverse"):
                 one.with_weights(weights)
