@@ -56,6 +56,10 @@ def fits(size: int) -> bool:
     return available is None or size <= available
 
 
+CHECKED_EVERY = 1 << 16
+"""Rows between two calls of `check_room` by those who read row by row: each takes 0.1 ms."""
+
+
 def check_room(size: int, what: str) -> None:
     """Refuse what needs more memory than there is, before it is taken.
 

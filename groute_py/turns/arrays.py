@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from groute_py.errors import quoted
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.build import index_type
+from groute_py.system.memory_limits import check_room
 from groute_py.turns.rules import Rules
+
+ARC_BYTES = 64
+"""Of an arc that leaves a copy, while the expansion is made."""
 
 
 class Copies(NamedTuple):
@@ -153,6 +157,7 @@ def _arcs_of(
     """All arcs that leave some vertices: the place of the vertex, and the number of the arc."""
     firsts = graph.offsets[vertices]
     degrees = graph.offsets[vertices + 1] - firsts
+    check_room(ARC_BYTES * int(degrees.sum()), f"{graph.name} with turns")
     which = np.repeat(np.arange(len(vertices)), degrees)
     before = np.cumsum(degrees) - degrees
     return which, np.arange(len(which)) + (firsts - before)[which]

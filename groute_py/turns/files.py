@@ -16,7 +16,7 @@ from groute_py.errors import FormatError, GrouteError, InputError, quote
 from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
 from groute_py.io.text.lines import whole_lines
-from groute_py.system.memory_limits import check_room
+from groute_py.system.memory_limits import CHECKED_EVERY, check_room
 from groute_py.turns.suffix import check_turns
 from groute_py.turns.table import ROLES, TurnTable
 
@@ -56,7 +56,8 @@ def _read_csv(path: Path) -> list[list[Any]]:
     titled = False
     try:
         for fields in lines:
-            check_room(ROW_BYTES * len(rows), f"{path}: more than {len(rows):,} turns")
+            if len(rows) % CHECKED_EVERY == 0:
+                check_room(ROW_BYTES * len(rows), f"{path}: more than {len(rows):,} turns")
             titled |= lines.line_num == 1 and fields == TITLES
             if not fields or (lines.line_num == 1 and titled):
                 continue

@@ -16,7 +16,7 @@ pytest.importorskip("osmium")
 from support.extracts import Extract, grid, metres, network_of
 
 import groute_py
-from groute_py import FormatError, Graph, InputError
+from groute_py import FormatError, Graph, GrouteError, InputError
 from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.io.formats.osm.tags import Speeds, limit_of, speeds_of
 from groute_py.io.registry import read_graph
@@ -264,3 +264,20 @@ def test_wrong_wishes(tmp_path: Path) -> None:
     for message, wish in wrong.items():
         with pytest.raises(InputError, match=message):
             read_graph(path, **wish)
+
+
+def test_long_ways_and_nodes_at_one_place(tmp_path: Path) -> None:
+    """A walk of 33 days takes more milliseconds than 31 bits count."""
+    places = {1: (0.0, 0.0), 2: (30.0, 0.0), 3: (30.0, 0.0), 4: (31.0, 0.0)}
+    ways = [([1, 2], {"highway": "footway"}), ([2, 3, 4], {"highway": "path", "oneway": "yes"})]
+    graph = roads(Extract(places, ways), tmp_path, profile="foot")
+    assert graph.weights.dtype == np.int64
+    assert graph.weights.min() > 0
+    assert graph.weights.max() > 2**31
+
+
+def test_ids_far_apart_are_refused(tmp_path: Path) -> None:
+    """The library that filters them would take memory for all ids between."""
+    places = {1: (0.0, 0.0), 2: (1.0, 0.0)}
+    with pytest.raises(GrouteError, match="a filter of its ids would take"):
+        roads(Extract(places, [([1, 2, 2**57], ROAD)]), tmp_path)

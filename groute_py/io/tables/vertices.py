@@ -20,7 +20,7 @@ from groute_py.graph.csr import Graph
 from groute_py.io.optional_libraries import library
 from groute_py.io.tables.titles import compact
 from groute_py.io.text.lines import whole_lines
-from groute_py.system.memory_limits import check_name_lengths, check_room
+from groute_py.system.memory_limits import CHECKED_EVERY, check_name_lengths, check_room
 
 SUFFIX = re.compile(r"\.(csv|tsv|parquet)(\.(gz|xz|zst|bz2))?$")
 """Of tables of vertices; texts may be compressed."""
@@ -45,7 +45,7 @@ def places_in_table(path: Path, graph: Graph) -> NDArray[np.float64]:
     parquet = path.name.endswith(".parquet")
     ids, *places = (_of_parquet if parquet else _of_text)(path)
     axes = [_numbers(path, axis) for axis in places]
-    wanted = graph.numbering.ids_of(np.arange(graph.vertex_count))
+    wanted = graph.numbering.ids_of(np.arange(graph.numbering.count))
     found = _as_ids(path, ids, wanted.dtype)
     order = np.argsort(found, kind="stable")
     rows = np.searchsorted(found, wanted, sorter=order)
@@ -68,7 +68,8 @@ def _of_text(path: Path) -> tuple[Sequence[Any], ...]:
         for number, fields in enumerate(csv.reader(lines, delimiter=separator), 2):
             if not fields:
                 continue
-            check_room(ROW_BYTES * len(columns[0]), f"{path}: more than {number:,} vertices")
+            if number % CHECKED_EVERY == 0:
+                check_room(ROW_BYTES * len(columns[0]), f"{path}: more than {number:,} vertices")
             if len(fields) <= max(indices):
                 problem = f"expected {len(titles)} fields, got {len(fields)}"
                 raise FormatError(path, problem, line=number)

@@ -16,10 +16,10 @@ from groute_py.io.formats.osm.profiles import Profile
 from groute_py.io.formats.osm.tags import is_blocked, speeds_of
 from groute_py.io.optional_libraries import library
 from groute_py.io.text.lines import Progress
-from groute_py.system.memory_limits import check_room
+from groute_py.system.memory_limits import CHECKED_EVERY, check_room
 
-CHECKED_EVERY = 1 << 16
-"""Ways between two looks at the memory that is left."""
+FILTER_BITS = 25
+"""Pyosmium's filter of ids has a bit for each of 2 to this power, for every group with a member."""
 
 
 class Ways(NamedTuple):
@@ -78,9 +78,13 @@ def nodes_in(path: Path, form: str, profile: Profile, wanted: NDArray[np.int64])
     """Read the nodes of some ids, int64, ascending; arguments and errors are as of `ways_in`."""
     osmium = _osmium()
     ids, places = array("q"), array("d")
+    wanted = wanted[wanted > 0]
+    if len(wanted):
+        chunks = len(np.unique(wanted >> FILTER_BITS)) << FILTER_BITS - 3
+        check_room(chunks + 8 * int(wanted[-1] >> FILTER_BITS), f"{path}: a filter of its ids")
     with _refusing(path, osmium):
         nodes = _objects(osmium, path, form, osmium.osm.NODE)
-        for node in nodes.with_filter(osmium.filter.IdFilter(wanted[wanted > 0].tolist())):
+        for node in nodes.with_filter(osmium.filter.IdFilter(wanted.tolist())):
             location = node.location
             if location.valid() and not (node.tags and is_blocked(dict(node.tags), profile)):
                 ids.append(node.id)

@@ -54,7 +54,7 @@ def road_graph(path: Path, name: str, ways: Ways, nodes: Nodes) -> Graph:
     for back in (0, 1):
         km_h = speeds[segment, side ^ back]
         is_open = km_h[starts[:-1]] > 0
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             times = np.add.reduceat(MS_FOR_KM_H * metres[segment] / km_h, starts[:-1])
         lines = np.flatnonzero(is_open)
         arcs.append(
@@ -127,7 +127,9 @@ def _graph(name: str, nodes: Nodes, arcs: list[NDArray[Any]], shapes: Any) -> Gr
     kept, ends = np.unique(np.concatenate([tails, heads]), return_inverse=True)
     tails, heads = ends[: len(tails)], ends[len(tails) :]
     offsets, heads, numbers = csr_from_arcs(len(kept), tails, heads, np.arange(len(tails)))
-    time = np.rint(times[numbers]).astype(np.int32)
+    times = np.rint(times[numbers])
+    fits = not len(times) or times.max() <= np.iinfo(np.int32).max
+    time = times.astype(np.int32 if fits else np.int64)
     length = np.rint(lengths[numbers] * METRE_PARTS) / METRE_PARTS
     graph = Graph.from_arrays(offsets, heads, time, name=name)
     return graph.changed(
