@@ -66,16 +66,21 @@ def _write_csv(result: Answer, file: IO[bytes]) -> None:
     _write_table(file, rows, ",")
 
 
+def _in_one_line(text: str) -> str:
+    """A text from a file, of which no part may look like a line of the answer."""
+    return " ".join(text.split())
+
+
 def _write_txt(result: Answer, file: IO[bytes]) -> None:
     if result.attribution:
-        file.write(f"# {result.attribution}\n".encode())
+        file.write(f"# {_in_one_line(result.attribution)}\n".encode())
     _write_table(file, ((v, "inf" if d is None else d) for v, d, _ in _rows(result)), " ")
 
 
 def _write_sol(result: Answer, file: IO[bytes]) -> None:
     """As DIMACS files are: ``p sol sp N``, ``s SOURCE``, ``d VERTEX DISTANCE [PREDECESSOR]``."""
     if result.attribution:
-        file.write(f"c {result.attribution}\n".encode())
+        file.write(f"c {_in_one_line(result.attribution)}\n".encode())
     source = result.numbering.id_of(result.source)
     head = [("p", "sol", "sp", len(result.distances)), ("s", source)]
     _write_table(file, head, " ")

@@ -236,3 +236,22 @@ def test_texts_name_whom_to_name(town: Graph, tmp_path: Path, suffix: str) -> No
         both.heads.tolist(),
         both.weights.tolist(),
     )
+
+
+def test_no_file_that_cannot_be_read_back(town: Graph, tmp_path: Path) -> None:
+    many = town.changed(columns={f"c{k}": town.weights.copy() for k in range(257)})
+    with pytest.raises(InputError, match="has 257 columns; files have up to 256"):
+        write_graph(many, tmp_path / "many.csr")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["out.sol", "out.txt"])
+def test_an_attribution_is_one_line(town: Graph, tmp_path: Path, name: str) -> None:
+    forged = town.changed(attribution="them\nd 5 0\n5 0")
+    result = groute_py.sssp(forged, 0, device="cpu")
+    assert result is not None
+    result.save(tmp_path / name)
+    lines = (tmp_path / name).read_text(encoding="utf-8").splitlines()
+    assert lines[0].endswith("them d 5 0 5 0")
+    assert "d 5 0" not in lines
+    assert "5 0" not in lines

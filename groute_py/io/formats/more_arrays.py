@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import LONGEST_TEXT, Graph
 from groute_py.graph.shapes import Shapes
 
@@ -35,7 +36,16 @@ class More(NamedTuple):
 
 
 def more_fields(graph: Graph) -> dict[str, Any]:
-    """What the header says of a graph; nothing where version 1 will do."""
+    """What the header says of a graph; nothing where version 1 will do.
+
+    Raises:
+        InputError: there are more columns than a file may have.
+    """
+    if len(graph.columns) > MOST_COLUMNS:
+        count = len(graph.columns)
+        raise InputError(
+            f"{quoted(graph.name)} has {count} columns; files have up to {MOST_COLUMNS}"
+        )
     fields: dict[str, Any] = {}
     if graph.coordinates is not None:
         fields["coordinates"] = True
