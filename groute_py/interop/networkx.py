@@ -87,7 +87,7 @@ def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) 
 def _places(network: Any) -> NDArray[np.float64] | None:
     """Where the nodes lie, if that is known of each."""
     found = [(data.get("x"), data.get("y")) for _, data in network.nodes(data=True)]
-    if not found or None in chain(*found):
+    if not found or any(value is None for value in chain(*found)):
         return None
     try:
         places = np.array(found, np.float64)

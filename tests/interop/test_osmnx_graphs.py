@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import groute_py
@@ -68,7 +69,8 @@ def test_words_are_no_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", [{}, {"x": 1}, {"x": "here", "y": 2}, {"x": 1, "y": float("inf")}]
+    "place",
+    [{}, {"x": 1}, {"x": "here", "y": 2}, {"x": 1, "y": float("inf")}, {"x": np.zeros(3), "y": 2}],
 )
 def test_nodes_without_places(place: dict[str, Any]) -> None:
     """Coordinates are of all vertices, or of none."""
