@@ -107,7 +107,8 @@ def main(
         if documents:
             if (own_cases := _own_cases(given)) is not None:
                 raise InputError(f"--documents does not go with {own_cases}")
-            if any((every, ranks, series, prepare, cold)):
+            tuned = delta is not None or mode != "auto" or order != "auto"
+            if any((every, ranks, series, prepare, cold, tuned)):
                 raise InputError("--documents goes with --device, --case, --quick and --repeat")
             context.exit(measure_documents(device, names, repeat, output, commit, quick=quick))
         others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)

@@ -11,6 +11,7 @@ from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import cache_options, column_options, undirected_option
 from groute_py.cli.reading import read_whole
+from groute_py.errors import InputError
 
 if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
@@ -100,5 +101,5 @@ def _with_paths(wish: Wish, subject: Result | Any, targets: tuple[str, ...], nam
     numbering = getattr(subject, "numbering", None)
     wish.refuse("a picture of paths", "tree", "parts")
     if numbering is None:
-        return wish
+        raise InputError(f"{name} has no paths; --path is for results and graphs")
     return replace(wish, paths=tuple(numbering.index_of(t, "target", name) for t in targets))

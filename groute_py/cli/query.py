@@ -131,6 +131,7 @@ class Ending:
         try:
             self._waiting = True
             if self.signal is not None:
+                self._waiting = False
                 return False
             wait()
             self._waiting = False

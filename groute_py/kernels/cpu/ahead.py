@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parent / "compiled"
 CPU = {"x86_64": "x86-64-v3"}
 """LLVM's names of the processors that are compiled for, by machine; ``generic`` elsewhere."""
 
-NEEDED = {"x86_64": ("avx2", "bmi2", "fma")}
+NEEDED = {"x86_64": ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")}
 """What such a processor must have."""
 
 Key = tuple[str, str, str]
@@ -88,7 +88,12 @@ def _key(function: Callable[..., Any], types: Any) -> Key:
 def _file_name() -> str:
     import numba
 
-    parts = (sys.implementation.cache_tag, platform.machine(), f"numba-{numba.__version__}")
+    parts = (
+        sys.implementation.cache_tag,
+        sys.platform,
+        platform.machine(),
+        f"numba-{numba.__version__}",
+    )
     return f"{'-'.join(parts)}.kernels"
 
 
