@@ -201,7 +201,8 @@ def _shown(record: Record) -> str:
 
 def page(found: list[tuple[Row, Record]], machine: Record) -> str:
     """The measured rows as Markdown, a table for each document."""
-    here = machine["gpus"][0] if machine["gpus"] else f"one core of {machine['processor']}"
+    cores = f"{machine['cores']} cores of {machine['processor']}, one for a single source"
+    here = machine["gpus"][0] if machine["gpus"] else cores
     parts = []
     for document in DOCUMENTS:
         rows = [(row, record) for row, record in found if row.document == document]
