@@ -228,11 +228,15 @@ class Graph:
         """
         numbering = self.numbering
         begin, end = (numbering.index_of(v, "vertex", self.name) for v in (tail, head))
-        first, stop = (int(offset) for offset in self.offsets[begin : begin + 2])
-        found = first + (self.heads[first:stop] == end).nonzero()[0]
-        if not len(found):
+        if (found := self.lightest_arc(begin, end)) is None:
             raise InputError(f"no arc of {self.name} leads from {quoted(tail)} to {quoted(head)}")
-        return int(found[self.weights[found].argmin()])
+        return found
+
+    def lightest_arc(self, tail: int, head: int) -> int | None:
+        """As `arc`, by the indices of vertices; None if there is none."""
+        first, stop = (int(offset) for offset in self.offsets[tail : tail + 2])
+        found = first + (self.heads[first:stop] == head).nonzero()[0]
+        return int(found[self.weights[found].argmin()]) if len(found) else None
 
     @property
     def vertex_count(self) -> int:

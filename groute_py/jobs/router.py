@@ -139,4 +139,5 @@ class Router:
                 path = self._layout.path(path)
                 paths[place] = path[::-1] if self._request.reverse else path
         asked, graph = paths if paths[0] is not None else None, self._whole
-        return Routes(pairs, distances, asked, statistics, graph.numbering, graph)
+        about = graph.numbering, graph, self._request.reverse
+        return Routes(pairs, distances, asked, statistics, *about)

@@ -36,7 +36,9 @@ class Routes:
             there is none. None if they were not asked for.
         statistics: how they were computed: ``device``, ``sources`` (how many), ``seconds``.
         numbering: between vertices and the ids of the graph's file.
-        graph: that was solved; with ``reverse=True`` its arcs are turned round.
+        graph: that was solved.
+        reverse: the arcs of ``graph`` are turned round (``reverse=True``), and paths lead against
+            them.
     """
 
     pairs: NDArray[np.int64]
@@ -45,6 +47,7 @@ class Routes:
     statistics: dict[str, Any] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     graph: Graph | None = field(default=None, repr=False)
+    reverse: bool = False
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -58,8 +61,9 @@ class Routes:
 
         ``.csv`` and ``.parquet`` are tables with the columns ``source``, ``target``, ``distance``
         and, if there are paths, ``path``: the ids of its vertices as a JSON list. ``.geojson`` has
-        a line through the vertices of each path, with the properties ``source``, ``target`` and
-        ``distance``; without a path both distance and geometry are null.
+        the line of each path, with the properties ``source``, ``target`` and ``distance``; without
+        a path both distance and geometry are null. Lines follow the shapes of arcs if the graph has
+        them and its own coordinates are taken, else they are straight between vertices.
 
         Args:
             path: of the file.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -281,3 +282,17 @@ def test_ids_far_apart_are_refused(tmp_path: Path) -> None:
     places = {1: (0.0, 0.0), 2: (1.0, 0.0)}
     with pytest.raises(GrouteError, match="a filter of its ids would take"):
         roads(Extract(places, [([1, 2, 2**57], ROAD)]), tmp_path)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_routes_follow_the_ways(tmp_path: Path, reverse: bool) -> None:
+    extract = line(ROAD, ROAD)
+    extract.places[2] = (7.0025, 43.5)
+    graph = roads(extract, tmp_path)
+    ends = [graph.numbering.index_of(node) for node in (1, 5)]
+    routes = groute_py.route(graph, [ends], paths=True, reverse=reverse, device="cpu")
+    assert routes is not None
+    routes.save(tmp_path / "routes.geojson")
+    (feature,) = json.loads((tmp_path / "routes.geojson").read_text())["features"]
+    right = [[round(x, 7), y] for x, y in (extract.places[node] for node in (1, 2, 3, 4, 5))]
+    assert feature["geometry"]["coordinates"] == (right[::-1] if reverse else right)

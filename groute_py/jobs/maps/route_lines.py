@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.jobs.maps.geojson import Feature, coordinates_in, write_features
 from groute_py.jobs.maps.plane import Plane
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def write_lines(routes: Routes, path: Path, places: Places) -> None:
-    """Write a line through its vertices for each route that has paths.
+    """Write a line for each route that has a path.
+
+    It follows the shapes of the arcs if the graph has them and ``places`` are its own, else it is
+    straight between vertices.
 
     Args:
         routes: the answer, with paths.
@@ -43,7 +48,24 @@ def _features(routes: Routes, places: Places) -> Iterator[Feature]:
         if not there:
             yield "LineString", None, properties
             continue
-        line = places.coordinates[vertices if len(vertices) > 1 else np.repeat(vertices, 2)]
+        line = _line(routes, vertices, places)
         if not places.planar:  # as it is beyond the date line
             line = Plane((float(line[0, 0]), 0.0)).unwrapped(line)
         yield "LineString", coordinates_in(line, planar=places.planar), properties
+
+
+def _line(routes: Routes, vertices: NDArray[np.int64], places: Places) -> NDArray[np.float64]:
+    """The points of a path, float64, shape (p, 2), at least two."""
+    coordinates, graph = places.coordinates, routes.graph
+    if len(vertices) == 1:
+        return coordinates[np.repeat(vertices, 2)]
+    if graph is None or graph.shapes is None or coordinates is not graph.coordinates:
+        return coordinates[vertices]
+    points = [coordinates[vertices[:1]]]
+    for tail, head in pairwise(vertices.tolist()):
+        arc = graph.lightest_arc(head, tail) if routes.reverse else graph.lightest_arc(tail, head)
+        if arc is not None:
+            between = graph.shapes.of(arc)
+            points.append(between[::-1] if routes.reverse else between)
+        points.append(coordinates[[head]])
+    return np.concatenate(points)
