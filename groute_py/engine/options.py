@@ -171,8 +171,8 @@ class Options:
     )
     coordinates: str | Path | None = option(
         None,
-        "DIMACS coordinates of the vertices for order hilbert, compressed or not.",
-        unset="the .co file beside the graph",
+        "Coordinates of the vertices for order hilbert: a DIMACS .co file or a table of vertices.",
+        unset="the graph's, or the .co file beside it",
         metavar="FILE",
         per_rank=True,
         check=_check_coordinates,

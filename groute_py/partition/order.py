@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.io.coordinates import read_coordinates
+from groute_py.io.coordinates import coordinates_for
 from groute_py.kernels.cpu.order import HILBERT_BITS, breadth_first, hilbert_places, renumbered
 from groute_py.partition.base import Partition
 from groute_py.partition.quality import Quality, quality
@@ -83,7 +83,7 @@ def arrange(
     Args:
         graph: as read.
         name: one of `ORDERS`.
-        coordinates: a coordinate file, for ``hilbert``.
+        coordinates: a coordinate file, for ``hilbert``; None for the graph's own.
         parts: how many there will be.
         cut: how the graph will be cut.
 
@@ -106,11 +106,16 @@ def _best(
     before = quality(graph, cut(graph))
     if is_good(before, graph.arc_count):
         return unchanged
-    better = _renumbered(graph, "bfs" if coordinates is None else "hilbert", coordinates)
+    name = "hilbert" if _has_places(graph, coordinates) else "bfs"
+    better = _renumbered(graph, name, coordinates)
     after = quality(better[0], cut(better[0]))
     # one hub's arcs may be most of the cut, but a long path crosses at other vertices
     halved = after.cut < before.cut / 2 or after.border < before.border / 2
     return better if halved else unchanged
+
+
+def _has_places(graph: Graph, coordinates: str | Path | None) -> bool:
+    return coordinates is not None or graph.coordinates is not None
 
 
 def is_dense(vertex_count: int, arc_count: int) -> bool:
@@ -164,16 +169,17 @@ def _rcm(graph: Graph, _coordinates: str | Path | None) -> NDArray[Any]:
 
 
 def _hilbert(graph: Graph, coordinates: str | Path | None) -> NDArray[Any]:
-    if coordinates is None:
+    if not _has_places(graph, coordinates):
         raise InputError(
             f"order hilbert needs the coordinates of {graph.name}; name a .co file with "
             "--coordinates, or lay it beside the graph file"
         )
-    places = read_coordinates(coordinates, graph.vertex_count)
+    places = coordinates_for(graph, coordinates)
     if not len(places):
         return np.empty(0, np.int64)
-    least = places.min(axis=0)
-    span = max(int((places.max(axis=0) - least).max()), 1)
-    shift = max(span.bit_length() - HILBERT_BITS, 0)
-    on_grid = (places - least) >> shift
+    places = places - places.min(axis=0)
+    shift = int(np.frexp(places.max())[1]) - HILBERT_BITS
+    if np.array_equal(places, np.rint(places)):  # a grid already
+        shift = max(shift, 0)
+    on_grid = np.floor(np.ldexp(places, -shift)).astype(np.int64)
     return np.argsort(hilbert_places(on_grid[:, 0], on_grid[:, 1]), kind="stable")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.graphs import graph_of
 from support.local_ranks import on_ranks
 
 from groute_py import FormatError, Graph, InputError, NegativeCycleError, Result, generate, verify
@@ -148,6 +149,26 @@ def test_neighbours_on_the_hilbert_curve_are_neighbours() -> None:
     order = np.argsort(hilbert_places(x, y))
     steps = np.abs(np.diff(x[order])) + np.abs(np.diff(y[order]))
     assert set(steps.tolist()) == {1}
+
+
+def in_halves(graph: Graph) -> Any:
+    return partition(graph.offsets, 2)
+
+
+@pytest.mark.parametrize("degree", [1e-6, 1.0], ids=["degrees", "a grid"])
+def test_coordinates_of_the_graph_itself(degree: float, tmp_path: Path) -> None:
+    rows, columns = np.divmod(np.random.default_rng(4).permutation(64), 8)
+    places = np.stack([columns, rows], axis=1)
+    graph = graph_of(64, [(k, k + 1, 1) for k in range(63)])
+    lines = [f"v {k + 1} {x} {y}" for k, (x, y) in enumerate(places.tolist())]
+    (tmp_path / "it.co").write_text("\n".join(lines))
+    own = graph.changed(coordinates=degree * places)
+    _, by_file = arrange(graph, "hilbert", tmp_path / "it.co", 2, in_halves)
+    _, by_own = arrange(own, "hilbert", None, 2, in_halves)
+    steps = np.abs(np.diff(places[by_own.order], axis=0)).sum(axis=1)
+    assert set(steps.tolist()) == {1}
+    if degree == 1:
+        assert np.array_equal(by_own.order, by_file.order)
 
 
 def test_wrong_orders_are_refused(scrambled: Graph) -> None:
