@@ -126,11 +126,14 @@ def _limits(text: str) -> tuple[float, ...]:
 def _check(options: Options, output: str, features: str | None, margin: float | None) -> str:
     """What the file will list; an error for whatever is wrong before the graph is read."""
     from groute_py.jobs.isochrones import check_margin
-    from groute_py.jobs.maps.forms import check_form
+    from groute_py.jobs.maps.forms import MAPS, check_form
 
     options.check()
     check_margin(margin)
-    return check_form(Path(output), features)
+    listed = check_form(Path(output), features)
+    if margin is not None and Path(output).suffix not in MAPS and listed != "bands":
+        raise InputError(f"--margin is of areas, and {output} lists {listed}; leave it out")
+    return listed
 
 
 def _save(found: Isochrones | None, output: str, features: str, margin: float | None) -> None:

@@ -125,6 +125,7 @@ def test_on_ranks(groute: Callable[..., Any], place: Path) -> None:
         (["--features", "bands"], ".csv lists vertices or arcs; it has no features 'bands'"),
         (["-o", "x.html", "--features", "arcs"], ".html shows everything"),
         (["-o", "x.html", "--margin", "0"], "margin must be more than 0"),
+        (["-o", "x.csv", "--margin", "9"], "--margin is of areas, and x.csv lists vertices"),
         (["-o", "x.html", "--coordinates", "no.co"], "no.co"),
         (["--snap-within", "4"], "are for points FILE.csv"),
     ],
