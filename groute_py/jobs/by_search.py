@@ -68,7 +68,11 @@ class Searches:
             return
         with ThreadPoolExecutor(pools.arcs.threads) as threads:
             try:
-                yield from threads.map(work, searches, groups)
+                for done, found in enumerate(threads.map(work, searches, groups), 1):
+                    yield found
+                    # searches look at the clock only if they take long
+                    if done < len(groups) and time.monotonic() > deadline:
+                        raise TimeLimitError("the time limit passed before all routes were found")
             finally:
                 threads.shutdown(cancel_futures=True)
 
@@ -80,8 +84,6 @@ class Searches:
         paths: bool,
         deadline: float,
     ) -> Found:
-        if time.monotonic() > deadline:  # searches look at the clock only if they take long
-            raise TimeLimitError("the time limit passed before all routes were found")
         with pool.search() as search:
             try:
                 distances = public_distances(search.run(group.source, group.targets, deadline))
