@@ -50,7 +50,7 @@ ARGUMENTS = {"road_path.py": ["100x100"]}
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     """A folder with `groute-py` and `python` in bin/."""
     return make_desk(tmp_path)
 
@@ -104,19 +104,19 @@ def test_all_consoles_are_known() -> None:
 
 
 @pytest.mark.parametrize("document", CONSOLES)
-def test_console_of_the_documents(desk: Path, document: str) -> None:
+def test_console_of_the_documents(folder: Path, document: str) -> None:
     """With one rank, whatever the number in the document is."""
     for step in steps("".join(blocks(document, "console"))):
-        follow(desk, *on_one_rank(step))
+        follow(folder, *on_one_rank(step))
 
 
 @pytest.mark.mpi
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("document", ["README.md", "docs/command-line.md"])
-def test_ranks_of_the_documents(desk: Path, document: str) -> None:
+def test_ranks_of_the_documents(folder: Path, document: str) -> None:
     for line, shown in steps("".join(blocks(document, "console"))):
         if " generate " in line or RANKS.match(line):
-            follow(desk, RANKS.sub(r"python -m groute_py.launch -n \2 -- ", line), shown)
+            follow(folder, RANKS.sub(r"python -m groute_py.launch -n \2 -- ", line), shown)
 
 
 TUTORIALS = [
@@ -131,13 +131,13 @@ TUTORIALS = [
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/python.md", *TUTORIALS])
-def test_python_of_the_documents(desk: Path, document: str) -> None:
+def test_python_of_the_documents(folder: Path, document: str) -> None:
     text = "\n".join(blocks(document, "python"))
     if "town.gr" in text:
-        run("groute-py", "generate", "road:60x40", "-o", "town.gr", cwd=desk)
-    script = desk / "script.py"
+        run("groute-py", "generate", "road:60x40", "-o", "town.gr", cwd=folder)
+    script = folder / "script.py"
     script.write_text(text, encoding="utf-8")
-    done = run(sys.executable, script, cwd=desk)
+    done = run(sys.executable, script, cwd=folder)
     assert done.returncode == 0, done.stderr
     for answer in answers(script.read_text("utf-8")):
         assert answer in done.stdout

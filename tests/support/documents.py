@@ -87,17 +87,17 @@ def on_one_rank(step: Step) -> Step:
     return RANKS.sub("groute-py ", line), [s for s in shown if not s.startswith(OF_RANKS)]
 
 
-def follow(desk: Path, command: str, shown: list[str]) -> None:
+def follow(folder: Path, command: str, shown: list[str]) -> None:
     """Run a command of a document by a shell, and look for the lines that it shows."""
-    done = run("bash", "-c", command, cwd=desk)
+    done = run("bash", "-c", command, cwd=folder)
     assert done.returncode == 0, f"{command}\n{done.stderr}"
     _compare(command, shown, done.stdout + done.stderr)
 
 
-def follow_here(desk: Path, command: str, shown: list[str]) -> None:
+def follow_here(folder: Path, command: str, shown: list[str]) -> None:
     """The same in this process, unless the command takes a shell."""
     if SHELL.search(command) or not command.startswith("groute-py "):
-        follow(desk, command, shown)
+        follow(folder, command, shown)
         return
     done = run_command(*shlex.split(command)[1:])
     assert done.exit_code == 0, f"{command}\n{done.output}"
