@@ -32,6 +32,9 @@ PIECE, FIRST_PHASE, PHASES = 1, 2, 1 << 14
 PIECE_BYTES = 1 << 28
 """Large arrays travel in pieces, far below MPI's 2³¹ count limit."""
 
+LARGE = 1 << 16
+"""Bytes of an array from which a broadcast takes it from where it lies."""
+
 TESTS_BEFORE_NAPS, LONGEST_NAP_S = 1000, 2e-3
 """Ranks that wait for each other are mostly about to meet, and a nap takes 60 us or more; but one
 may wait long, while another reads a file."""
@@ -67,14 +70,18 @@ class MpiChannel:
         self._ballot = self._ballots = np.empty(0)
 
     def broadcast(self, value: T) -> T:
-        payload = pickle.dumps(value) if self.rank == 0 else b""
-        size = np.array([len(payload)], dtype=np.int64)
-        self._wait(self._comm.Ibcast(size))
-        buffer = np.frombuffer(payload.ljust(int(size[0])), dtype=np.uint8).copy()
-        for piece in _pieces(buffer):
-            self._wait(self._comm.Ibcast(piece))
-        result: T = value if self.rank == 0 else pickle.loads(buffer.tobytes())
-        return result
+        parts = _pickled(value) if self.rank == 0 else []
+        count = np.array([len(parts)], dtype=np.int64)
+        self._wait(self._comm.Ibcast(count))
+        sizes = np.array([len(part) for part in parts] or np.empty(count[0]), dtype=np.int64)
+        self._wait(self._comm.Ibcast(sizes))
+        if self.rank > 0:
+            parts = [np.empty(size, np.uint8) for size in sizes]
+        for piece in (piece for part in parts for piece in _pieces(part)):
+            self._push(self._comm.Ibcast(piece))
+        if self.rank == 0:
+            return value
+        return cast("T", pickle.loads(parts[0].data, buffers=parts[1:]))
 
     def gather(self, value: T) -> list[T]:
         payload = pickle.dumps(value)
@@ -236,6 +243,20 @@ def _duplicate(comm: MPI.Intracomm) -> MPI.Intracomm:
     if "ours" not in kept:
         kept["ours"] = comm.Dup()
     return kept["ours"]
+
+
+def _pickled(value: Any) -> list[NDArray[np.uint8]]:
+    """A value as bytes, and the memory of its large arrays, which is not copied (PEP 574)."""
+    large: list[NDArray[np.uint8]] = []
+
+    def in_band(buffer: pickle.PickleBuffer) -> bool:
+        memory = np.frombuffer(buffer.raw(), np.uint8)
+        if memory.size >= LARGE:
+            large.append(memory)
+        return memory.size < LARGE
+
+    text = pickle.dumps(value, protocol=5, buffer_callback=in_band)
+    return [np.frombuffer(text, np.uint8), *large]
 
 
 def _pieces(array: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
