@@ -98,12 +98,15 @@ def main(words: list[str]) -> None:
     cp.cuda.set_allocator(None)
     for number, graph in enumerate(graphs()):
         source = int(np.argmax(np.diff(graph.offsets)))
+        refused = {"ell-bellman-ford"} if number == 1 else set[str]()
+        if graph.weights.dtype.kind == "f":
+            refused |= {"contraction", "sweep"}
         for name in SINGLE:
-            if name in (words or SINGLE) and not (name == "ell-bellman-ford" and number == 1):
+            if name in (words or SINGLE) and name not in refused:
                 check_single(name, graph, source)
                 print(f"graph {number}: {name} is right", flush=True)
         for name in METHODS:
-            if name in (words or METHODS):
+            if name in (words or METHODS) and name not in refused:
                 check_many(name, graph)
                 print(f"graph {number}: {name} for many sources is right", flush=True)
 
