@@ -19,6 +19,7 @@ from groute_py.cli.options import (
 )
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
+from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.trace import begin_trace, trace_option, write_trace
@@ -51,9 +52,7 @@ if TYPE_CHECKING:
     help="Instead of rows: none, sum, max or histogram.",
 )
 @click.option("-o", "--output", help="Save all rows: .npy .npz .zarr.")
-@click.option(
-    "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
-)
+@resume_option
 @trace_option
 @column_options
 @undirected_option

@@ -11,6 +11,7 @@ from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
+from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.trace import begin_trace, trace_option, write_trace
@@ -41,9 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", required=True, help="Save the matrix: .npy .npz .zarr .parquet .csv."
 )
-@click.option(
-    "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
-)
+@resume_option
 @trace_option
 @reading_options
 def matrix(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groute_py.errors import InterruptedRun, TimeLimitError, signalled
+from groute_py.cli.resumable import resumable
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -20,8 +20,8 @@ def save_rows(
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import deliver
     from groute_py.many.precision import rounding_of
-    from groute_py.many.storage.partial import KeptRows, state_seen
-    from groute_py.many.storage.record import digest_of, run_of
+    from groute_py.many.storage.partial import KeptRows
+    from groute_py.many.storage.record import run_of
 
     kept: list[KeptRows] = []
 
@@ -29,16 +29,16 @@ def save_rows(
         choices = {"algorithm": job.request.algorithm, "paths": job.request.predecessors}
         if job.graph.weights.dtype.kind == "f":
             choices["rounding of sums"] = rounding_of(job.choice.algorithm)
+        ends = {"sources": job.sources}
         if job.targets is not None:
-            choices["targets"] = digest_of(job.targets)
-        run = run_of(job.graph, job.sources, choices)
+            ends["targets"] = job.targets
         kept.append(
             KeptRows(
                 path,
                 job.numbering,
                 job.graph.weights.dtype,
                 job.sources,
-                run,
+                run_of(job.graph, ends, choices),
                 predecessors=job.request.predecessors,
                 resume=resume,
                 targets=job.targets,
@@ -47,14 +47,7 @@ def save_rows(
         return kept[0].missing
 
     missing = on_root(channel, begin)
-    try:
+    with resumable(path, "rows", kept):
         label = deliver(channel, job, missing, kept[0] if kept else None, progress)
         on_root(channel, lambda: kept[0].finish())
-    except (InterruptedRun, TimeLimitError) as end:
-        why = "the time limit is near" if isinstance(end, TimeLimitError) else "interrupted"
-        what = kept[0].state if kept else state_seen(path)
-        raise signalled(type(end)(f"{why}; {what}")) from end
-    finally:
-        for rows in kept:
-            rows.close()
     return {"on": label, "output": str(path), "solved_now": len(missing)}

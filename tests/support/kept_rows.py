@@ -21,7 +21,7 @@ def job_of(graph: Graph, **wanted: Any) -> Job:
 
 
 def kept(path: Path, job: Job, *, resume: bool = False) -> KeptRows:
-    run = run_of(job.graph, job.sources, {"algorithm": job.request.algorithm})
+    run = run_of(job.graph, {"sources": job.sources}, {"algorithm": job.request.algorithm})
     paths = job.request.predecessors
     graph = job.numbering, job.graph.weights.dtype
     return KeptRows(path, *graph, job.sources, run, predecessors=paths, resume=resume)

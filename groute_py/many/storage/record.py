@@ -1,9 +1,10 @@
-"""The record of a run, ``run.json``: which graph, sources and choices its rows belong to."""
+"""The record of a run, ``run.json``: which graph, vertices and choices its work belongs to."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +17,28 @@ from groute_py.io.untrusted import json_object
 from groute_py.many.storage.folder import RUN, RunFolder
 
 
-def run_of(graph: Graph, sources: NDArray[np.int64], choices: dict[str, Any]) -> dict[str, Any]:
-    """What rows belong to: they are the same only if all of this is."""
+def run_of(
+    graph: Graph, vertices: Mapping[str, NDArray[np.int64]], choices: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What complete work belongs to: it is the same only if all of this is.
+
+    Args:
+        graph: that is solved.
+        vertices: such as the sources, in their order, by what they are.
+        choices: that change the answer, by name.
+    """
     digest = hashlib.sha256()
     for array in (graph.offsets, graph.heads, graph.weights):
         digest.update(f"{array.dtype.str}{len(array)};".encode())
         digest.update(np.ascontiguousarray(array).data.cast("B") if len(array) else b"")
     return {
         "graph": digest.hexdigest(),
-        "sources": digest_of(sources),
+        **{name: _digest_of(some) for name, some in vertices.items()},
         **choices,
     }
 
 
-def digest_of(vertices: NDArray[np.int64]) -> str:
-    """Of vertices and their order."""
+def _digest_of(vertices: NDArray[np.int64]) -> str:
     return hashlib.sha256(vertices.astype("<i8").tobytes()).hexdigest()
 
 
