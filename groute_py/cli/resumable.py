@@ -37,26 +37,18 @@ def resumable(path: Path, unit: str, kept: Sequence[Kept]) -> Iterator[None]:
     Args:
         path: the output.
         unit: what is counted, such as ``rows``.
-        kept: what has it, once there is something; on other ranks it stays empty.
+        kept: what has it, once there is something; it may stay empty on other ranks.
     """
+    from groute_py.many.storage.claim import state_seen
+
     try:
         yield
     except (InterruptedRun, TimeLimitError) as end:
         is_late = isinstance(end, TimeLimitError)
         why = str(end).partition("; ")[0] if is_late else "interrupted"
-        what = kept[0].state if kept else _state_seen(path, unit)
+        what = kept[0].state if kept else state_seen(path, unit)
         end.args = (f"{why}; {what}",)
         raise
     finally:
         for one in kept:
             one.close()
-
-
-def _state_seen(path: Path, unit: str) -> str:
-    """How far rank 0 has come, as other ranks see it; it may be about to remove the folder."""
-    from groute_py.many.storage.claim import folder_of
-
-    folder = folder_of(path)
-    if not folder.exists():
-        return f"all {unit} are in {path}"
-    return f"complete {unit} are kept in {folder}, or all in {path} once that is gone"

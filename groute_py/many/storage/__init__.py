@@ -1,1 +1,1 @@
-"""Rows in files: written one by one into a folder beside the output, which is made of it."""
+"""What is complete, in a folder beside the output: rows one by one, or parts of an answer."""

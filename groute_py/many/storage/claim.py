@@ -18,6 +18,21 @@ def folder_of(path: Path) -> Path:
     return path.with_name(path.name + ".partial")
 
 
+def state_seen(path: Path, unit: str) -> str:
+    """How far a run has come, in words, as other ranks than the one that writes see it.
+
+    That one may be about to remove the folder.
+
+    Args:
+        path: OUT.
+        unit: what is counted, such as ``rows``.
+    """
+    folder = folder_of(path)
+    if not folder.exists():
+        return f"all {unit} are in {path}"
+    return f"complete {unit} are kept in {folder}, or all in {path} once that is gone"
+
+
 def claimed(path: Path, *, resume: bool) -> RunFolder:
     """The folder of an output, there and in nobody else's hands.
 

@@ -22,9 +22,15 @@ LOCK = "lock"
 """The file that a run holds while it works on the folder."""
 
 RUN = "run.json"
-"""The file that identifies the graph and the sources of the rows."""
+"""The file that identifies the graph, the vertices and the choices of the run."""
 
-FILES = (LOCK, RUN, "rows", "distances.npy", "predecessors.npy")
+ROWS = "rows"
+"""The file with a byte for each row."""
+
+PARTS, NEXT_PARTS = "parts", "parts.next"
+"""The file of parts, and the one that is to replace it."""
+
+FILES = (LOCK, RUN, ROWS, "distances.npy", "predecessors.npy", PARTS, NEXT_PARTS)
 DRAFT = "zarr"
 """The folder in which a Zarr group is made."""
 

@@ -12,10 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from groute_py.many.storage.folder import RunFolder
-
-ROWS = "rows"
-"""The file with a byte for each row."""
+from groute_py.many.storage.folder import ROWS, RunFolder
 
 COMPLETE = b"\1"
 
@@ -103,8 +100,8 @@ class RowFiles:
             assert row is not None
             content = np.ascontiguousarray(row, kind)
             place = self._starts[name] + position * content.nbytes
-            _write_at(self._files[name], place, content.tobytes())
-        _write_at(self._rows, position, COMPLETE)
+            write_at(self._files[name], place, content.tobytes())
+        write_at(self._rows, position, COMPLETE)
 
     def is_same(self) -> bool:
         """Whether the folder still has the files that are open."""
@@ -119,7 +116,8 @@ class RowFiles:
         self._open.close()
 
 
-def _write_at(descriptor: int, place: int, content: bytes) -> None:
+def write_at(descriptor: int, place: int, content: bytes | memoryview) -> None:
+    """Write bytes at a place of a file, however many the disk takes at once."""
     view = memoryview(content)
     while view:
         written = os.pwrite(descriptor, view, place)
