@@ -23,6 +23,7 @@ from groute_py.jobs.routes import Routes
 from groute_py.many.apsp import Progress
 from groute_py.many.request import Request
 from groute_py.many.sources import as_vertices, checked
+from groute_py.many.storage.kept_parts import KeptParts
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -91,6 +92,7 @@ def solve_routes(
     *,
     paths: bool,
     progress: Progress | None = None,
+    keep: KeptParts | None = None,
 ) -> Routes | None:
     """The answer of `route` on rank 0, None elsewhere. Collective.
 
@@ -99,7 +101,7 @@ def solve_routes(
         load: gives the graph and the pairs; called on rank 0.
         request: how to solve.
         paths: as for `route`.
-        progress: is given the sources that are done, and how many there are.
+        progress, keep: as for `groute_py.jobs.router.Router.solve`.
     """
 
     def begin() -> tuple[Graph, NDArray[np.int64]]:
@@ -107,7 +109,7 @@ def solve_routes(
         return (graph.reversed() if request.reverse else graph.to_host()), pairs
 
     graph, pairs = on_root(channel, begin)
-    return Router(channel, graph, request).solve(pairs, paths=paths, progress=progress)
+    return Router(channel, graph, request).solve(pairs, paths=paths, progress=progress, keep=keep)
 
 
 def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,19 @@ from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
 from groute_py.hierarchy.prepared import hierarchy_of
+from groute_py.jobs import kept_routes
 from groute_py.jobs.by_rows import Rows
 from groute_py.jobs.by_search import Searches
 from groute_py.jobs.groups import Finder, Found, Group, grouped
+from groute_py.jobs.rounds import in_rounds
 from groute_py.jobs.routes import Routes
 from groute_py.many.apsp import Progress
 from groute_py.many.choose import choose
 from groute_py.many.precision import one_precision
 from groute_py.many.request import Request
 from groute_py.many.solve import heights
+from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.record import run_of
 from groute_py.turns.expanded import layout_of, solved_form
 
 BY_ROWS = "routes are found row by row"
@@ -59,6 +64,7 @@ class Router:
         paths: bool,
         deadline: float = math.inf,
         progress: Progress | None = None,
+        keep: KeptParts | None = None,
     ) -> Routes | None:
         """The routes of some pairs on rank 0, None elsewhere. Collective.
 
@@ -67,32 +73,50 @@ class Router:
             paths: whether to find them too.
             deadline: `time.monotonic` at which to give up.
             progress: is given the sources that are done, and how many there are.
+            keep: keeps routes as they are found; the pairs of sources that it has are not solved.
 
         Raises:
+            InputError: what is kept is of other pairs, or of another graph.
             NegativeCycleError: a source reaches one.
-            RunError: a distance does not fit in 64 bits.
+            RunError: a distance does not fit in 64 bits; or the disk is full, or fails.
             TimeLimitError: the deadline has passed.
         """
         begun, groups = time.monotonic(), grouped(self._in_places(pairs))
         height = self._height(groups)
-        found: list[Found] = []
+        left = groups if keep is None else self._left(keep, pairs, groups, paths=paths)
         with collective(self._channel):
             finder = self._finder(len(groups), paths=paths)
-            own = groups[self._channel.rank :: self._channel.size]
-            with closing(finder.find(own, height, paths=paths, deadline=deadline)) as parts:
-                for part in parts:
-                    found.append(part)
-                    if progress is not None:
-                        progress(min(len(found) * self._channel.size, len(groups)), len(groups))
-        gathered = self._channel.gather(found)
-        if self._channel.rank > 0:
+            own = left[self._channel.rank :: self._channel.size]
+            parts = finder.find(own, height, paths=paths, deadline=deadline)
+        take = None if keep is None else lambda some: keep.take(kept_routes.part_of(some, pairs))
+        with closing(parts):
+            counts = len(left), len(groups)
+            found = in_rounds(self._channel, parts, *counts, take, progress)
+        if found is None:
             return None
+        known = [] if keep is None else keep.parts
+        found += [kept_routes.found_in(part, paths=paths) for part in known]
         statistics = {
             "device": finder.label,
             "sources": len(groups),
             "seconds": time.monotonic() - begun,
         }
-        return self._joined(pairs, (part for parts in gathered for part in parts), statistics)
+        return self._joined(pairs, found, statistics)
+
+    def _left(
+        self, keep: KeptParts, pairs: NDArray[np.int64], groups: list[Group], *, paths: bool
+    ) -> list[Group]:
+        """The groups whose routes are not kept yet."""
+        run = partial(self._run, pairs, paths=paths)
+        done = keep.begin(self._channel, run, len(groups), kept_routes.WIDTH)
+        sources = pairs[[group.places[0] for group in groups], 0]
+        return [groups[place] for place in np.flatnonzero(~np.isin(sources, done))]
+
+    def _run(self, pairs: NDArray[np.int64], *, paths: bool) -> dict[str, Any]:
+        """What kept routes belong to."""
+        ends = {"sources": pairs[:, 0], "targets": pairs[:, 1]}
+        choices = {"job": "route", "paths": paths, "reverse": self._request.reverse}
+        return run_of(self._graph, ends, choices)
 
     def _finder(self, sources: int, *, paths: bool) -> Finder:
         """A GPU where there is one, but what the cores have done before it is ready stays there."""

@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 from support.command import Run, as_json, run_command
 from support.graphs import random_graph
+from support.keeping import interrupted_at, write_at_once
 from support.kept_rows import listing
 from support.reference import nearest_of, rows_from, turned_round
 
 import groute_py
 from groute_py import Graph, InputError, RunError, write_graph
+from groute_py.errors import InterruptedRun
+from groute_py.jobs import rounds
 from groute_py.many.storage import row_files
 
 Command = Callable[..., Any]
@@ -246,6 +249,35 @@ class TestRoute:
         found = [line.split(",") for line in (place / "out.csv").read_text().splitlines()[1:]]
         assert [line[2] for line in found] == shown
         assert [[int(s) - 1, int(t) - 1] for s, t, _ in found] == pairs.tolist()
+
+    @pytest.mark.parametrize("paths", [False, True])
+    def test_going_on(
+        self, place: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch, *, paths: bool
+    ) -> None:
+        """After an interrupt between two rounds; of another graph, pairs or options it refuses."""
+        pairs = np.random.default_rng(1).integers(0, 60, (150, 2)).tolist()
+        for name, some in (("pairs.csv", pairs), ("other.csv", pairs[1:])):
+            (place / name).write_text("".join(f"{source},{target}\n" for source, target in some))
+        write_graph(graph, place / "it.csr")
+        write_graph(random_graph(60, 200, seed=4, greatest=9), place / "other.csr")
+        more = ["--paths"] if paths else []
+        words = ["-o", "out.csv", *more, "--pairs"]
+        run("route", "it.csr", "-o", "wanted.csv", *more, "--pairs", "pairs.csv")
+        write_at_once(monkeypatch)
+        with interrupted_at(2, rounds, "_next_count"), pytest.raises(InterruptedRun) as caught:
+            run("route", "it.csr", *words, "pairs.csv")
+        assert str(caught.value).startswith("interrupted; 16 of 51 sources are complete in")
+        assert not (place / "out.csv").exists()
+        for graph_name, other, differs in [
+            ("other.csr", ["pairs.csv"], "graph"),
+            ("it.csr", ["other.csv"], "sources, targets"),
+            ("it.csr", ["pairs.csv", "--reverse"], "graph, reverse"),
+        ]:
+            with pytest.raises(InputError, match=f"a run in which {differs} differed"):
+                run("route", graph_name, *words, *other, "--resume")
+        assert run("route", "it.csr", *words, "pairs.csv", "--resume")["solved_now"] == 51 - 16
+        assert (place / "out.csv").read_bytes() == (place / "wanted.csv").read_bytes()
+        assert not (place / "out.csv.partial").exists()
 
     @pytest.mark.parametrize(
         ("pairs", "words", "problem"),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
+from support.keeping import raising_at, write_at_once
+from support.kept_rows import listing
 from support.local_ranks import on_ranks
 from support.reference import check_path, rows_from
 
@@ -28,10 +34,13 @@ from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.two_sided_search import TwoSidedSearch
 from groute_py.device.cpu.up_search import UpSearch
+from groute_py.engine.agree import on_root
 from groute_py.io.pairs import read_pairs_in
 from groute_py.jobs import by_rows
 from groute_py.jobs.route import solve_routes
 from groute_py.many.request import Request
+from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.part_file import PartFile
 
 
 def check(graph: Graph, pairs: Any, routes: Routes | None, *, reverse: bool = False) -> None:
@@ -140,6 +149,36 @@ def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
     routes, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
     check(graph, pairs, routes, reverse=reverse)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_go_on(tmp_path: Path, ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0's disk fills up after the first round; other ranks go on with what is there."""
+    write_at_once(monkeypatch)
+    graph = random_graph(150, 500, seed=ranks, greatest=9)
+    pairs = np.random.default_rng(ranks).integers(0, 150, (400, 2))
+    done: list[tuple[int, int]] = []
+
+    def work(channel: Any, *, resume: bool) -> Routes | None:
+        keep = KeptParts(tmp_path / "out.csv", "sources", resume=resume)
+        how = {"paths": True, "progress": lambda *n: done.append(n) if channel.rank == 0 else None}
+        with closing(keep):
+            found = solve_routes(channel, lambda: (graph, pairs), Request(), keep=keep, **how)
+            on_root(channel, keep.finish)
+        return found
+
+    with monkeypatch.context() as change:
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        change.setattr(PartFile, "append", raising_at(2, PartFile.append, full))
+        with pytest.raises(RunError, match=r"No space left .* --resume"):
+            on_ranks(ranks, partial(work, resume=False))
+    first = 16 * ranks
+    done.clear()
+    routes, *_ = on_ranks(ranks - 1, partial(work, resume=True))
+    check(graph, pairs, routes)
+    assert done[0][0] == first
+    assert done[-1][0] == done[-1][1] == len(np.unique(pairs[:, 0]))
+    assert listing(tmp_path) == []
 
 
 def test_more_ranks_than_sources(device: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.keeping import write_at_once
 from support.kept_rows import listing
 
 from groute_py import InputError, RunError
@@ -22,8 +23,7 @@ RUN = {"graph": "a", "sources": "b"}
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write each part when it comes."""
-    monkeypatch.setattr(kept_parts, "EVERY_S", 0)
-    monkeypatch.setattr(kept_parts, "WRITING_SHARE", 0)
+    write_at_once(monkeypatch)
 
 
 def part(*numbers: int) -> tuple[Any, ...]:

@@ -1,0 +1,41 @@
+"""Runs that keep parts of their answer, and what ends them: a signal, a full disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from groute_py.errors import InterruptedRun, signalled
+from groute_py.many.storage import kept_parts
+
+
+def write_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let parts be written when they come."""
+    monkeypatch.setattr(kept_parts, "EVERY_S", 0)
+    monkeypatch.setattr(kept_parts, "WRITING_SHARE", 0)
+
+
+def raising_at(call: int, function: Callable[..., Any], error: BaseException) -> Any:
+    """The function, which raises an error at one of its calls, counted from 1."""
+    calls = 0
+
+    def called(*words: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise error
+        return function(*words, **named)
+
+    return called
+
+
+@contextmanager
+def interrupted_at(call: int, owner: Any, name: str) -> Iterator[None]:
+    """Raise what SIGTERM does, in the block, at a call of ``owner.name``, counted from 1."""
+    error = signalled(InterruptedRun("interrupted by SIGTERM; nothing was written"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, raising_at(call, getattr(owner, name), error))
+        yield
