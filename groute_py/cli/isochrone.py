@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from groute_py.cli.number import number
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
+from groute_py.cli.resumable import check_folder, parts_kept, refuse_resume, resume_option
 from groute_py.cli.solve import set_alarm
 from groute_py.cli.watch import watched
 from groute_py.engine.options import Options
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     metavar="DISTANCE",
     help="How far from roads bands reach: metres, or units of the plane.  [as an arc is long]",
 )
+@resume_option
 @reading_options
 def isochrone(
     graph: str,
@@ -59,6 +62,7 @@ def isochrone(
     output: str,
     features: str | None,
     margin: float | None,
+    resume: bool,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -69,7 +73,8 @@ def isochrone(
     """What lies within limits of some sources in GRAPH: vertices, arcs, areas, a map.
 
     Arcs are cut where a limit falls. Areas hold what is near a part of an arc within reach, and
-    nothing else.
+    nothing else. With --each what is finished when a run ends early stays in OUTPUT.partial, for
+    --resume.
     """
     timing.begin("import")
     from groute_py.comm.connect import connect
@@ -91,6 +96,10 @@ def isochrone(
     def check() -> tuple[tuple[float, ...], str]:
         check_outputs_apart(inputs, {"--output": output})
         listed = _check(options, output, features, margin)
+        if each:
+            check_folder(Path(output))
+        elif resume:
+            refuse_resume("--each")
         ends.check({"--from": sources}, draws=True)
         return _limits(limits), listed
 
@@ -104,13 +113,17 @@ def isochrone(
             places = ends.places(whole) if needed or ends.has_places(whole) else None
         return whole, found, places
 
-    with show.row_progress("isochrones, by sources") as progress:
-        found = solve_isochrone(channel, load, wanted, options, each=each, progress=progress)
-    timing.begin("write")
-    on_root(channel, lambda: _save(found, output, listed, margin))
+    kept = parts_kept(channel, Path(output), "sources", resume=resume) if each else nullcontext()
+    with kept as keep:
+        with show.row_progress("isochrones, by sources") as progress:
+            how: dict[str, Any] = {"each": each, "progress": progress, "keep": keep}
+            found = solve_isochrone(channel, load, wanted, options, **how)
+        timing.begin("write")
+        on_root(channel, lambda: _save(found, output, listed, margin))
     seconds = timing.seconds_of(channel)
     if found is not None:
-        rows = _rows(graph, found, each, output) | ends.rows(as_json=as_json)
+        new = {} if keep is None else {"solved_now": keep.new}
+        rows = _rows(graph, found, each, output) | new | ends.rows(as_json=as_json)
         show.timed_answer(rows, seconds, as_json=as_json)
 
 

@@ -5,50 +5,76 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
-from groute_py.errors import InterruptedRun, TimeLimitError
+from groute_py.errors import InputError, InterruptedRun, TimeLimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
+
+    from groute_py.comm.base import Channel
+    from groute_py.many.storage.kept_parts import KeptParts
 
 resume_option = click.option(
     "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
 )
 
 
-class Kept(Protocol):
-    """Complete work in a folder, on rank 0."""
+def check_folder(path: Path) -> None:
+    """Raise `InputError` if the folder beside an output is there and is not a run's."""
+    from groute_py.many.storage import folder
+    from groute_py.many.storage.claim import folder_of
 
-    @property
-    def state(self) -> str:
-        """How far it has come, in words."""
+    folder.check_folder(folder_of(path))
 
-    def close(self) -> None:
-        """Leave what is there for --resume."""
+
+def refuse_resume(option: str) -> None:
+    """Raise `InputError`: without an option the job is one solve.
+
+    Args:
+        option: without which it is.
+    """
+    raise InputError(
+        f"--resume: without {option} the job is one solve, of which nothing is kept; leave it out "
+        "to solve anew"
+    )
 
 
 @contextmanager
-def resumable(path: Path, unit: str, kept: Sequence[Kept]) -> Iterator[None]:
-    """Let an interrupt of the block say what is complete, and close what has it.
+def parts_kept(channel: Channel, path: Path, unit: str, *, resume: bool) -> Iterator[KeptParts]:
+    """Keep the parts of an answer until the block has written it. Collective.
 
     Args:
+        channel: connects the ranks.
         path: the output.
-        unit: what is counted, such as ``rows``.
-        kept: what has it, once there is something; it may stay empty on other ranks.
+        unit: what is counted, such as ``sources``.
+        resume: go on with what is there.
     """
-    from groute_py.many.storage.claim import state_seen
+    from groute_py.engine.agree import on_root
+    from groute_py.many.storage.kept_parts import KeptParts
 
+    kept = KeptParts(path, unit, resume=resume)
+    try:
+        with resumable(lambda: kept.state):
+            yield kept
+            on_root(channel, kept.finish)
+    finally:
+        kept.close()
+
+
+@contextmanager
+def resumable(state: Callable[[], str]) -> Iterator[None]:
+    """Let an interrupt of the block say how far it has come.
+
+    Args:
+        state: gives that, in words.
+    """
     try:
         yield
     except (InterruptedRun, TimeLimitError) as end:
         is_late = isinstance(end, TimeLimitError)
         why = str(end).partition("; ")[0] if is_late else "interrupted"
-        what = kept[0].state if kept else state_seen(path, unit)
-        end.args = (f"{why}; {what}",)
+        end.args = (f"{why}; {state()}",)
         raise
-    finally:
-        for one in kept:
-            one.close()

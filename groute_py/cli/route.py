@@ -11,7 +11,7 @@ from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import Ends, Where, place_options
 from groute_py.cli.reading import read_whole
-from groute_py.cli.resumable import resumable, resume_option
+from groute_py.cli.resumable import check_folder, parts_kept, resume_option
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.trace import begin_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
@@ -67,7 +67,6 @@ def route(
     from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.route import solve_routes
-    from groute_py.many.storage.kept_parts import KeptParts
     from groute_py.system.atomic_file import check_outputs_apart
 
     timing.begin("mpi")
@@ -101,14 +100,12 @@ def route(
             return whole, read_pairs_in(Path(pairs), whole.numbering, whole.name)
 
     timing.begin("solve")
-    keep = KeptParts(Path(output), "sources", resume=resume)
-    with resumable(Path(output), "sources", [keep]):
+    with parts_kept(channel, Path(output), "sources", resume=resume) as keep:
         with show.row_progress("routes, by sources") as progress:
             how: dict[str, Any] = {"paths": paths or drawn, "progress": progress, "keep": keep}
             routes = solve_routes(channel, load, request, **how)
         timing.begin("write")
         on_root(channel, lambda: _save(routes, output, places))
-        on_root(channel, keep.finish)
     write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if routes is not None:
@@ -120,13 +117,11 @@ def _check(request: Request, ends: Ends, pairs: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.io.pairs import check_pairs_file
     from groute_py.jobs.forms import check_table
-    from groute_py.many.storage.claim import folder_of
-    from groute_py.many.storage.folder import check_folder
 
     request.check()
     check_pairs_file(Path(pairs))
     check_table(Path(output), (".geojson",))
-    check_folder(folder_of(Path(output)))
+    check_folder(Path(output))
     ends.check({}, pairs, draws=_is_drawn(output))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ def save_rows(
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import deliver
     from groute_py.many.precision import rounding_of
+    from groute_py.many.storage.claim import state_seen
     from groute_py.many.storage.partial import KeptRows
     from groute_py.many.storage.record import run_of
 
@@ -46,8 +48,13 @@ def save_rows(
         )
         return kept[0].missing
 
+    def state() -> str:
+        return kept[0].state if kept else state_seen(path, "rows")
+
     missing = on_root(channel, begin)
-    with resumable(path, "rows", kept):
+    with ExitStack() as rows, resumable(state):
+        for own in kept:
+            rows.callback(own.close)
         label = deliver(channel, job, missing, kept[0] if kept else None, progress)
         on_root(channel, lambda: kept[0].finish())
     return {"on": label, "output": str(path), "solved_now": len(missing)}

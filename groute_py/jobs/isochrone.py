@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -25,13 +26,16 @@ from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
+from groute_py.jobs import kept_reaches
 from groute_py.jobs.isochrones import Isochrones, Reach
 from groute_py.jobs.places import Coordinates, Places, has_places, places_of
 from groute_py.many.apsp import Progress
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import solve_each
 from groute_py.many.sources import as_vertices, checked
-from groute_py.results.result import reached_in
+from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.record import run_of
+from groute_py.results.result import Result, reached_in
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -110,6 +114,7 @@ def solve_isochrone(
     each: bool,
     is_reversed: bool = False,
     progress: Progress | None = None,
+    keep: KeptParts | None = None,
 ) -> Isochrones | None:
     """The answer of `isochrone` on rank 0, None elsewhere. Collective.
 
@@ -121,6 +126,7 @@ def solve_isochrone(
         each: as for `isochrone`.
         is_reversed: whether the arcs of the graph that ``load`` gives are turned round already.
         progress: is given the solves that are done, and how many there are.
+        keep: keeps the reach of each source as it is found; those that it has are not solved for.
     """
     kept: list[tuple[Graph, Given]] = []
 
@@ -134,25 +140,47 @@ def solve_isochrone(
         kept.append((solved, (graph, sources, places)))
         return sources.tolist() if each else [graph.vertex_count]
 
+    def run() -> dict[str, Any]:
+        choices = {"job": "isochrone", "limits": list(limits), "reverse": options.reverse}
+        return run_of(kept[0][0], {"sources": kept[0][1][1]}, choices)
+
     begins = on_root(channel, begin)
+    left = np.arange(len(begins))
+    if keep is not None:
+        left = np.setdiff1d(left, keep.begin(channel, run, len(begins), kept_reaches.WIDTH))
     solved = kept[0][0] if kept else None
     choices = replace(options, predecessors=False, reverse=False, cutoff=limits[-1])
-    reaches: list[Reach] = []
-    statistics: dict[str, Any] = {}
-    for done, result in enumerate(solve_each(solved, begins, choices, channel), 1):
+    reaches = kept_reaches.reaches_in([] if keep is None else keep.parts, begins)
+    statistics: dict[str, Any] = {"devices": []}
+    done = len(begins) - len(left)
+    if progress is not None and done:
+        progress(done, len(begins))  # else they would count as fast ones
+    results = solve_each(solved, [begins[place] for place in left], choices, channel)
+    for place, result in zip(left.tolist(), results, strict=True):
         if result is not None:
-            distances = result.distances if each else result.distances[:-1]
-            vertices = np.flatnonzero(reached_in(distances))
-            source = result.source if each else -1
-            reaches.append(Reach(source, vertices, distances[vertices]))
+            reaches[place] = _reach(result, each=each)
             statistics = result.statistics
+        if keep is not None:
+            on_root(channel, partial(_keep, keep, place, reaches))
+        done += 1
         if progress is not None:
             progress(done, len(begins))
     if not kept:
         return None
     graph, sources, places = kept[0][1]
-    answer = sources, limits, tuple(reaches), options.reverse, places, statistics
-    return Isochrones(*answer, graph)
+    every = tuple(reaches[place] for place in range(len(begins)))
+    return Isochrones(sources, limits, every, options.reverse, places, statistics, graph)
+
+
+def _reach(result: Result, *, each: bool) -> Reach:
+    """What a solve from a source has found, or from the root of all sources, the last vertex."""
+    distances = result.distances if each else result.distances[:-1]
+    vertices = np.flatnonzero(reached_in(distances))
+    return Reach(result.source if each else -1, vertices, distances[vertices])
+
+
+def _keep(keep: KeptParts, place: int, reaches: dict[int, Reach]) -> None:
+    keep.take(kept_reaches.part_of(place, reaches[place]))
 
 
 def as_limits(limits: Any) -> tuple[float, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,14 @@ import numpy as np
 import pytest
 from support.command import as_json, run_command
 from support.graphs import random_graph
+from support.keeping import interrupted_at, raising_at, write_at_once
 from support.kept_rows import listing
 from support.reference import rows_from
 
-from groute_py import InputError, write_graph
+from groute_py import InputError, RunError, write_graph
+from groute_py.errors import InterruptedRun
+from groute_py.jobs import isochrone
+from groute_py.results import tables
 
 GRAPH = "p sp 4 5\na 1 2 60\na 2 1 60\na 2 3 60\na 3 2 60\na 4 1 60\n"
 PLACES = "p aux sp co 4\nv 1 0 0\nv 2 1000 0\nv 3 1000 1000\nv 4 0 -1000\n"
@@ -53,6 +59,47 @@ def test_a_table_of_arcs_towards(place: Path) -> None:
     assert lines[1] == "1,2,1,30,0.5,1.0,500.0,0.0,0.0,0.0"
     assert "1,3,2,90,0.5,1.0,1000.0,500.0,1000.0,0.0" in lines
     assert {line.split(",")[0] for line in lines[1:]} == {"1", "3"}
+
+
+def test_going_on(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an interrupt between two sources; of another graph or other options it refuses."""
+    write_at_once(monkeypatch)
+    words = ["--each", "-o", "out.geojson", "--limits", "90,60", "--from", "1,2,3"]
+    run(*words[:2], "wanted.geojson", *words[3:])
+    with interrupted_at(3, isochrone, "_keep"), pytest.raises(InterruptedRun) as caught:
+        run(*words)
+    assert str(caught.value).startswith("interrupted; 2 of 3 sources are complete in")
+    assert not (place / "out.geojson").exists()
+    for other, differs in [
+        ([*words[:-1], "1,2"], "sources"),
+        ([*words[:4], "90,50", *words[5:]], "limits"),
+        ([*words, "--reverse"], "graph, reverse"),
+        ([*words, "--undirected"], "graph"),
+    ]:
+        with pytest.raises(InputError, match=f"a run in which {differs} differed"):
+            run(*other, "--resume")
+    found = run(*words, "--resume")
+    assert found["solved_now"] == 1
+    assert (place / "out.geojson").read_bytes() == (place / "wanted.geojson").read_bytes()
+    assert not (place / "out.geojson.partial").exists()
+    with pytest.raises(InputError, match="--resume: without --each the job is one solve"):
+        run(*words[1:], "--resume")
+
+
+def test_going_on_when_only_the_file_is_missing(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_at_once(monkeypatch)
+    words = ["--each", "-o", "out.csv", "--limits", "90", "--from", "1,2,3"]
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with monkeypatch.context() as change:
+        change.setitem(tables._WRITERS, ".csv", raising_at(1, print, full))
+        with pytest.raises(RunError, match=r"out.csv: cannot be written: No space left"):
+            run(*words)
+    assert listing(place) == ["it.co", "it.gr", "out.csv.partial"]
+    assert run(*words, "--resume")["solved_now"] == 0
+    assert (place / "out.csv").read_text().count("\n") == 8
+    assert listing(place) == ["it.co", "it.gr", "out.csv"]
 
 
 def test_parquet(place: Path) -> None:
