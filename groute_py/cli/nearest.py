@@ -12,6 +12,7 @@ from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
+from groute_py.cli.resumable import check_folder, parts_kept, refuse_resume, resume_option
 from groute_py.cli.solve import set_alarm
 from groute_py.cli.trace import begin_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 )
 @options_from(Options, "nearest")
 @click.option("-o", "--output", required=True, help="Save the answer: .npz .csv .parquet.")
+@resume_option
 @trace_option
 @reading_options
 def nearest(
@@ -50,6 +52,7 @@ def nearest(
     k: int,
     to_facility: bool,
     output: str,
+    resume: bool,
     trace: str | None,
     undirected: bool,
     columns: Columns,
@@ -61,7 +64,8 @@ def nearest(
     """The nearest of several facilities for each vertex of GRAPH, or the K nearest.
 
     Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
-    equally near, the one with the lowest id is taken.
+    equally near, the one with the lowest id is taken. With -k what is finished when a run ends
+    early stays in OUTPUT.partial, for --resume.
     """
     timing.begin("import")
     from groute_py.comm.connect import connect
@@ -81,7 +85,7 @@ def nearest(
 
     def check() -> None:
         check_outputs_apart(inputs, outputs)
-        _check(options, k, output)
+        _check(options, k, output, resume)
         ends.check({"--facilities": facilities}, draws=False)
 
     on_root(channel, check)
@@ -96,19 +100,23 @@ def nearest(
         count = len(found)
         return whole, found
 
-    with show.row_progress("facilities") if k > 1 else nullcontext() as progress:
-        how: dict[str, Any] = {"k": k, "to_facility": to_facility, "progress": progress}
-        found = solve_nearest(channel, load, options, **how)
-    timing.begin("write")
-    on_root(channel, lambda: _save(found, output))
+    many = k > 1
+    kept = parts_kept(channel, Path(output), "facilities", resume=resume) if many else nullcontext()
+    with kept as keep:
+        with show.row_progress("facilities") if many else nullcontext() as progress:
+            way: dict[str, Any] = {"k": k, "to_facility": to_facility}
+            found = solve_nearest(channel, load, options, **way, progress=progress, keep=keep)
+        timing.begin("write")
+        on_root(channel, lambda: _save(found, output))
     write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if found is not None:
-        rows = _rows(graph, found, count, output) | ends.rows(as_json=as_json)
+        new = {} if keep is None else {"solved_now": keep.new}
+        rows = _rows(graph, found, count, output) | new | ends.rows(as_json=as_json)
         show.timed_answer(rows, seconds, as_json=as_json)
 
 
-def _check(options: Options, k: int, output: str) -> None:
+def _check(options: Options, k: int, output: str, resume: bool) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
     from groute_py.jobs.nearest import check_k
@@ -116,6 +124,10 @@ def _check(options: Options, k: int, output: str) -> None:
     options.check()
     check_k(k)
     check_table(Path(output), (".npz",))
+    if k > 1:
+        check_folder(Path(output))
+    elif resume:
+        refuse_resume("-k")
 
 
 def _save(found: NearestFacilities | None, output: str) -> None:

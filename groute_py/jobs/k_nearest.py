@@ -25,6 +25,8 @@ from groute_py.jobs.facilities import NearestFacilities, by_id
 from groute_py.many.apsp import Job, Progress, deliver, prepare
 from groute_py.many.request import Request
 from groute_py.many.sources import checked
+from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.record import run_of
 from groute_py.system.memory_limits import available_bytes
 
 ENTRY_BYTES = (8 + 4 + 4) + 3 * 8 + (4 + 1)
@@ -41,6 +43,7 @@ def solve_k_nearest(
     to_facility: bool,
     is_reversed: bool = False,
     progress: Progress | None = None,
+    keep: KeptParts | None = None,
 ) -> NearestFacilities | None:
     """The answer of `groute_py.nearest` with ``k`` > 1 on rank 0, None elsewhere. Collective.
 
@@ -49,6 +52,8 @@ def solve_k_nearest(
             `groute_py.jobs.nearest.solve_from_facilities`.
         k: facilities of each vertex.
         progress: is given the rows that are done, and how many there are.
+        keep: keeps now and then what is left of the rows so far; facilities that it has taken in
+            are not solved for.
     """
     deadline = deadline_in(options.time_limit_s)
 
@@ -69,9 +74,16 @@ def solve_k_nearest(
     except NegativeCycleError as error:
         raise (error.reversed() if is_reversed else error) from None
     on_root(channel, lambda: refuse_memory(job, k))
-    smallest = Smallest(job, k) if channel.rank == 0 else None
-    everything = np.arange(len(job.sources))
-    label = deliver(channel, job, everything, smallest, until(channel, deadline, progress))
+
+    def run() -> dict[str, Any]:
+        choices = {"job": "nearest", "k": k, "to_facility": to_facility, "cutoff": options.cutoff}
+        return run_of(job.graph, {"facilities": job.sources}, choices)
+
+    missing = np.arange(len(job.sources))
+    if keep is not None:
+        missing = np.setdiff1d(missing, keep.begin(channel, run, len(missing), Smallest.WIDTH))
+    smallest = Smallest(job, k, keep) if channel.rank == 0 else None
+    label = deliver(channel, job, missing, smallest, until(channel, deadline, progress))
     if smallest is None:
         return None
     return smallest.answer(label, cutoff=options.cutoff, to_facility=to_facility)
@@ -98,14 +110,23 @@ class Smallest:
     Args:
         job: whose sources are the facilities in the order of their ids.
         k: entries of a column.
+        keep: is given now and then what there is, and has what there was before; or None.
     """
 
-    def __init__(self, job: Job, k: int) -> None:
-        self._job = job
+    WIDTH = 4
+    """Arrays of a part: the rows that are taken in, and what is left of them."""
+
+    def __init__(self, job: Job, k: int, keep: KeptParts | None = None) -> None:
+        self._job, self._keep = job, keep
         shape, is_float = (job.graph.vertex_count, k), job.graph.weights.dtype.kind == "f"
         self._nothing = unreached(np.dtype(np.float64 if is_float else np.int64))
         self._distances = np.full(shape, self._nothing)
         self._owners, self._before = np.full((2, *shape), -1, np.int32)
+        self._taken: list[NDArray[Any]] = []
+        for part in [] if keep is None else keep.parts:
+            known: Any = part  # whose types are known to who made it
+            rows, self._distances, self._owners, self._before = known
+            self._taken.append(rows)
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         from groute_py.kernels.cpu.nearest_rows import keep_smallest  # which compiles
@@ -113,6 +134,9 @@ class Smallest:
         rows = block.distances.astype(self._distances.dtype, copy=False)
         kept = self._distances, self._owners, self._before
         keep_smallest(rows, block.predecessors, positions, self._nothing, *kept)
+        self._taken.append(positions)
+        if self._keep is not None:
+            self._keep.replace((np.concatenate(self._taken), *kept))
 
     def answer(self, label: str, *, cutoff: float | None, to_facility: bool) -> NearestFacilities:
         """What is left of all rows, up to a cutoff."""

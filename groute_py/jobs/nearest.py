@@ -37,6 +37,7 @@ from groute_py.many.nearest import origins_of
 from groute_py.many.place import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import as_vertices, checked
+from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.results.result import Result
 from groute_py.turns.expanded import layout_of
 
@@ -121,13 +122,14 @@ def solve_nearest(
     to_facility: bool,
     is_reversed: bool = False,
     progress: Progress | None = None,
+    keep: KeptParts | None = None,
 ) -> NearestFacilities | None:
     """The answer of `nearest` on rank 0, None elsewhere. Collective.
 
     Args:
         channel, load, options, to_facility, is_reversed: as for `solve_from_facilities`.
         k: facilities of each vertex.
-        progress: as for `solve_k_nearest`.
+        progress, keep: as for `solve_k_nearest`; of more than one facility only.
     """
     way = {"to_facility": to_facility, "is_reversed": is_reversed}
     if k == 1:
@@ -138,7 +140,7 @@ def solve_nearest(
             raise InputError("turns: with k = 1 only; leave one of them out")
 
     on_root(channel, check)
-    return solve_k_nearest(channel, load, options, k=int(k), progress=progress, **way)
+    return solve_k_nearest(channel, load, options, k=int(k), progress=progress, keep=keep, **way)
 
 
 def solve_from_facilities(

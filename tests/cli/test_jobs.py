@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from support.reference import nearest_of, rows_from, turned_round
 import groute_py
 from groute_py import Graph, InputError, RunError, write_graph
 from groute_py.errors import InterruptedRun
-from groute_py.jobs import rounds
+from groute_py.jobs import k_nearest, rounds
 from groute_py.many.storage import row_files
 
 Command = Callable[..., Any]
@@ -173,6 +174,33 @@ class TestNearest:
         ]  # fmt: skip
         with pytest.raises(InputError, match="k must be at least 1"):
             run(*words[:-1], 0, "-o", "two.csv")
+
+    def test_going_on(self, place: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+        """After an interrupt between two blocks of rows; of another graph or options it refuses."""
+        write_at_once(monkeypatch)
+        monkeypatch.setattr("groute_py.device.cpu.rows.BLOCK_BYTES", 1)
+        write_graph(graph, place / "it.csr")
+        write_graph(random_graph(60, 200, seed=4, greatest=9), place / "other.csr")
+        words = ["nearest", "it.csr", "-o", "out.npz", "-k", "3", "--facilities"]
+        run(*words[:3], "wanted.npz", *words[4:], "random:30")
+        with interrupted_at(4, k_nearest.Smallest, "take"), pytest.raises(InterruptedRun) as caught:
+            run(*words, "random:30")
+        assert (state := re.match(r"interrupted; (\d+) of 30 facilities", str(caught.value)))
+        assert not (place / "out.npz").exists()
+        for other, differs in [
+            ([words[0], "other.csr", *words[2:], "random:30"], "graph"),
+            ([*words[:5], "2", words[6], "random:30"], "k"),
+            ([*words, "random:29"], "facilities"),
+            ([*words, "random:30", "--to-facility"], "graph, to_facility"),
+            ([*words, "random:30", "--cutoff", "9"], "cutoff"),
+        ]:
+            with pytest.raises(InputError, match=f"a run in which {differs} differed"):
+                run(*other, "--resume")
+        assert run(*words, "random:30", "--resume")["solved_now"] == 30 - int(state[1])
+        assert (place / "out.npz").read_bytes() == (place / "wanted.npz").read_bytes()
+        assert not (place / "out.npz.partial").exists()
+        with pytest.raises(InputError, match="--resume: without -k the job is one solve"):
+            run(*words[:4], "--facilities", "random:30", "--resume")
 
     def test_tables(self, place: Path) -> None:
         found = run("nearest", "town.csv", "--facilities", "pub,zoo", "-o", "out.csv")
