@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
     from groute_py.jobs.isochrone import Given
     from groute_py.jobs.isochrones import Isochrones
+    from groute_py.many.apsp import Progress
 
 
 @click.command()
@@ -114,12 +115,15 @@ def isochrone(
         return whole, found, places
 
     kept = parts_kept(channel, Path(output), "sources", resume=resume) if each else nullcontext()
+    # one solve has no part that is done before it is
+    solving = show.row_progress("isochrones, by sources") if each else nullcontext()
     with kept as keep:
-        with show.row_progress("isochrones, by sources") as progress:
+        with solving as progress:
             how: dict[str, Any] = {"each": each, "progress": progress, "keep": keep}
             found = solve_isochrone(channel, load, wanted, options, **how)
         timing.begin("write")
-        on_root(channel, lambda: _save(found, output, listed, margin))
+        with show.row_progress("writing, by sources") if each else nullcontext() as progress:
+            on_root(channel, lambda: _save(found, output, listed, margin, progress))
     seconds = timing.seconds_of(channel)
     if found is not None:
         new = {} if keep is None else {"solved_now": keep.new}
@@ -149,11 +153,17 @@ def _check(options: Options, output: str, features: str | None, margin: float | 
     return listed
 
 
-def _save(found: Isochrones | None, output: str, features: str, margin: float | None) -> None:
+def _save(
+    found: Isochrones | None,
+    output: str,
+    features: str,
+    margin: float | None,
+    progress: Progress | None,
+) -> None:
     from groute_py.jobs.maps.forms import write
 
     assert found is not None
-    write(found, Path(output), features, margin)
+    write(found, Path(output), features, margin, progress)
 
 
 def _rows(graph: str, found: Isochrones, each: bool, output: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from groute_py.jobs.maps.areas import Polygon, areas_of
 from groute_py.jobs.maps.pieces import Pieces, pieces_of
 from groute_py.jobs.maps.plane import Plane, plane_of
 from groute_py.jobs.places import Places
+from groute_py.many.apsp import Progress
 
 USUAL_MARGIN = 100.0
 """Of areas about no arc at all."""
@@ -166,6 +167,13 @@ class Isochrones:
                 "--coordinates, or coordinates= in Python"
             )
         return self.places
+
+    def followed(self, progress: Progress | None) -> Iterator[Reach]:
+        """The reaches; ``progress`` is given how many are done with, and how many there are."""
+        for done, reach in enumerate(self.reaches, 1):
+            yield reach
+            if progress is not None:
+                progress(done, len(self.reaches))
 
     def __iter__(self) -> Iterator[Reach]:
         return iter(self.reaches)

@@ -17,9 +17,11 @@ from support.keeping import interrupted_at, raising_at, write_at_once
 from support.kept_rows import listing
 from support.reference import rows_from
 
+import groute_py
 from groute_py import InputError, RunError, write_graph
 from groute_py.errors import InterruptedRun
 from groute_py.jobs import isochrone
+from groute_py.jobs.maps import forms
 from groute_py.results import tables
 
 GRAPH = "p sp 4 5\na 1 2 60\na 2 1 60\na 2 3 60\na 3 2 60\na 4 1 60\n"
@@ -100,6 +102,17 @@ def test_going_on_when_only_the_file_is_missing(
     assert run(*words, "--resume")["solved_now"] == 0
     assert (place / "out.csv").read_text().count("\n") == 8
     assert listing(place) == ["it.co", "it.gr", "out.csv"]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.geojson", "out.html"])
+def test_the_progress_of_writing(place: Path, name: str) -> None:
+    """Bands of many sources take longer than the solves."""
+    found = groute_py.isochrone("it.gr", [0, 2], [60], each=True, device="cpu")
+    assert found is not None
+    done: list[tuple[int, int]] = []
+    path = place / name
+    forms.write(found, path, forms.check_form(path, None), None, lambda *n: done.append(n))
+    assert done == [(1, 2), (2, 2)]
 
 
 def test_parquet(place: Path) -> None:

@@ -12,12 +12,14 @@ from groute_py.errors import InputError, quote
 from groute_py.io.optional_libraries import library
 from groute_py.jobs.maps.areas import check_areas
 from groute_py.jobs.maps.geojson import SUFFIX, Feature, coordinates_in, write_features
+from groute_py.jobs.maps.sheet import Sheet, sheet_of
 from groute_py.results.tables import SUFFIXES as TABLES
 from groute_py.results.tables import Column, Part, write_table
 from groute_py.system.atomic_file import check_writable
 
 if TYPE_CHECKING:
     from groute_py.jobs.isochrones import Isochrones, Reach
+    from groute_py.many.apsp import Progress
 
 MAPS = (".html", ".png")
 """The forms that draw everything."""
@@ -57,7 +59,13 @@ def needs_places(path: Path) -> bool:
     return path.suffix not in TABLES
 
 
-def write(found: Isochrones, path: Path, features: str, margin: float | None) -> None:
+def write(
+    found: Isochrones,
+    path: Path,
+    features: str,
+    margin: float | None,
+    progress: Progress | None = None,
+) -> None:
     """Write an answer.
 
     Args:
@@ -65,21 +73,29 @@ def write(found: Isochrones, path: Path, features: str, margin: float | None) ->
         path: with one of the suffixes.
         features: of `check_form`.
         margin: of areas, or None.
+        progress: is given how many reaches are done with, and how many there are.
     """
+    reaches = found.followed(progress)
     if path.suffix in TABLES:
         rows = _vertex_rows if features == "vertices" else _arc_rows
-        write_table(path, (rows(found, reach) for reach in found.reaches))
+        write_table(path, (rows(found, reach) for reach in reaches))
     elif path.suffix == SUFFIX:
         found.plane()  # which needs coordinates
-        write_features(path, _features(found, features, margin), found.attribution)
-    elif path.suffix == ".html":
+        write_features(path, _features(found, reaches, features, margin), found.attribution)
+    else:
+        _draw(sheet_of(found, reaches, margin), path)
+
+
+def _draw(sheet: Sheet, path: Path) -> None:
+    """Write a map in one of the forms that draw everything."""
+    if path.suffix == ".html":
         from groute_py.jobs.maps.page import write_page
 
-        write_page(found, path, margin)
+        write_page(sheet, path)
     else:
         from groute_py.jobs.maps.picture import write_picture
 
-        write_picture(found, path, margin)
+        write_picture(sheet, path)
 
 
 def _vertex_rows(found: Isochrones, reach: Reach) -> Part:
@@ -119,8 +135,10 @@ def _source(found: Isochrones, reach: Reach, count: int) -> Part:
     return {"source": Column(found.graph.numbering.ids_of(np.full(count, reach.source)))}
 
 
-def _features(found: Isochrones, features: str, margin: float | None) -> Iterator[Feature]:
-    for reach in found.reaches:
+def _features(
+    found: Isochrones, reaches: Iterator[Reach], features: str, margin: float | None
+) -> Iterator[Feature]:
+    for reach in reaches:
         name = found.name_of(reach)
         source = {} if name is None else {"source": name}
         if features == "bands":

@@ -6,17 +6,14 @@ import base64
 import html
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.jobs.maps.colours import ROADS
-from groute_py.jobs.maps.sheet import Layer, Sheet, sheet_of
+from groute_py.jobs.maps.sheet import Layer, Sheet
 from groute_py.system.atomic_file import replacing, translating_errors
-
-if TYPE_CHECKING:
-    from groute_py.jobs.isochrones import Isochrones
 
 TEMPLATE = Path(__file__).with_name("page.html")
 
@@ -24,14 +21,14 @@ STEPS = 65_535
 """Of the longer side of a map: coordinates are uint16."""
 
 
-def write_page(found: Isochrones, path: Path, margin: float | None) -> None:
-    """Write the page of an answer that has coordinates; ``margin`` is that of its areas.
+def write_page(sheet: Sheet, path: Path) -> None:
+    """Write the page of a map.
 
     Raises:
         RunError: the disk is full, or fails.
         InputError: no file can be written there.
     """
-    text = page_of(sheet_of(found, margin))
+    text = page_of(sheet)
     with translating_errors(path), replacing(path) as file:
         file.write(text.encode())
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from groute_py.io.optional_libraries import library
 from groute_py.jobs.maps.areas import Polygon
 from groute_py.jobs.maps.colours import ROADS
-from groute_py.jobs.maps.sheet import Layer, Sheet, sheet_of
+from groute_py.jobs.maps.sheet import Layer, Sheet
 from groute_py.system.atomic_file import replacing, translating_errors
-
-if TYPE_CHECKING:
-    from groute_py.jobs.isochrones import Isochrones
 
 INCHES, HEAD_INCHES, DOTS_AN_INCH = 9.0, 0.3, 160
 """Of the longer side, and of the title above."""
@@ -25,15 +22,15 @@ NARROWEST = 0.4
 DRAWING = "drawing a picture"
 
 
-def write_picture(found: Isochrones, path: Path, margin: float | None) -> None:
-    """Write the picture of an answer that has coordinates; ``margin`` is that of its areas.
+def write_picture(sheet: Sheet, path: Path) -> None:
+    """Write the picture of a map.
 
     Raises:
         RunError: the disk is full, or fails.
         InputError: no file can be written there.
         SetupError: Matplotlib is not installed.
     """
-    figure = figure_of(sheet_of(found, margin))
+    figure = figure_of(sheet)
     with translating_errors(path), replacing(path) as file:
         figure.savefig(file, format="png", dpi=DOTS_AN_INCH)
 

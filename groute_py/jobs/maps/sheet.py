@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,13 +64,19 @@ class Sheet:
     metres: bool
 
 
-def sheet_of(found: Isochrones, margin: float | None) -> Sheet:
-    """The map of an answer that has coordinates; ``margin`` is that of its areas."""
+def sheet_of(found: Isochrones, reaches: Iterable[Reach], margin: float | None) -> Sheet:
+    """The map of an answer that has coordinates.
+
+    Args:
+        found: the answer.
+        reaches: its reaches.
+        margin: of areas, or None.
+    """
     plane = found.plane()
     assert found.places is not None
     points = plane.project(found.places.coordinates)
     layers = []
-    for reach in found.reaches:
+    for reach in reaches:
         pieces = _once(found.pieces(reach), found.graph.vertex_count)
         lines = pieces.lines(points)
         parts = [lines[pieces.bands == band] for band in range(len(found.limits))]
