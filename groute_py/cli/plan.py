@@ -55,7 +55,7 @@ MOST_GIGABYTES = 1e9
 @click.option(
     "--job",
     metavar="JOB",
-    help="Also the host memory of a job: matrix:KxT, nearest[:K] or route.",
+    help="Also the host memory of a job: matrix:KxT, nearest[:K], isochrone[:K] or route[:K].",
 )
 @column_options
 @undirected_option

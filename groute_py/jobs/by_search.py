@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.device.cpu import target_search, two_sided_search
 from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.target_search import TargetSearch
@@ -28,6 +29,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.groups import Found, Group
+from groute_py.jobs.room import refuse_beyond
 from groute_py.many.johnson import beyond_int64, lifted, reweighted
 from groute_py.many.precision import row_types
 from groute_py.results.result import public_distances
@@ -63,6 +65,7 @@ class Searches:
         self.label = pools.arcs.label
         work = partial(self._found, height=height, paths=paths, deadline=deadline)
         searches = [pools.of(group, paths=paths) for group in groups]  # before there are threads
+        _refuse_memory(set(searches), min(len(groups), pools.arcs.threads))
         if len(groups) == 1:
             yield work(searches[0], groups[0])
             return
@@ -110,8 +113,11 @@ class Pools:
 
     def __init__(self, graph: Graph, facts: Facts | None, distance_type: np.dtype[Any]) -> None:
         self.arcs = CpuGraph(graph, distance_type)
-        self._one_sided = Pool(lambda: TargetSearch(self.arcs))
-        self._two_sided = Pool(lambda: TwoSidedSearch(self.arcs))
+        count = self.arcs.vertex_count
+        self._one_sided = Pool(lambda: TargetSearch(self.arcs), target_search.search_bytes(count))
+        self._two_sided = Pool(
+            lambda: TwoSidedSearch(self.arcs), two_sided_search.search_bytes(count)
+        )
         self._hierarchy = hierarchy_of(graph)
         self._upward: Pool | None = None
         self._by_both_ends = (
@@ -140,10 +146,15 @@ class Pool:
 
     Args:
         made: makes one.
+        nbytes: what one takes, as far as that is known before.
     """
 
-    def __init__(self, made: Callable[[], Search]) -> None:
-        self._made, self._free = made, SimpleQueue[Search]()
+    def __init__(self, made: Callable[[], Search], nbytes: int = 0) -> None:
+        self._made, self._free, self.nbytes = made, SimpleQueue[Search](), nbytes
+
+    def lacking(self, threads: int) -> int:
+        """How many have still to be made for so many threads; none of them is in use."""
+        return max(threads - self._free.qsize(), 0)
 
     @contextmanager
     def search(self) -> Iterator[Search]:
@@ -156,3 +167,11 @@ class Pool:
             yield search
         finally:
             self._free.put(search)
+
+
+def _refuse_memory(pools: set[Pool], threads: int) -> None:
+    """Refuse searches that take too much memory, whichever kind the threads come to need most."""
+    needed = max((pool.nbytes * pool.lacking(threads) for pool in pools), default=0)
+    if needed:
+        what = f"searches, {threads:,} at once,"
+        refuse_beyond(needed, what, "let the job have fewer cores, as by taskset")

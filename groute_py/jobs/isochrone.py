@@ -29,7 +29,9 @@ from groute_py.io.tables.columns import Columns
 from groute_py.jobs import kept_reaches
 from groute_py.jobs.isochrones import Isochrones, Reach
 from groute_py.jobs.places import Coordinates, Places, has_places, places_of
+from groute_py.jobs.room import refuse_beyond
 from groute_py.many.apsp import Progress
+from groute_py.many.rooted import nbytes as rooted_bytes
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import solve_each
 from groute_py.many.sources import as_vertices, checked
@@ -45,6 +47,22 @@ Given = tuple[Graph, NDArray[np.int64], Places | None]
 
 GREATEST_LIMIT = 2**63
 """No distance of integers is as great."""
+
+RESULT_BYTES, REACH_BYTES = 8, 8 + 8
+"""Of a vertex: its distance in a solve; and where it is within reach, its number and distance."""
+
+
+def nbytes_of_any(vertex_count: int, arc_count: int) -> int:
+    """Bytes of host memory on rank 0 for the reach of any source, beside the graph; at most."""
+    return (RESULT_BYTES + REACH_BYTES) * vertex_count + rooted_bytes(vertex_count, arc_count)
+
+
+def nbytes_of_each(vertex_count: int, sources: int) -> int:
+    """Bytes of host memory on rank 0 for the reaches of so many sources, beside the graph; at most.
+
+    They are as many if all vertices are within reach.
+    """
+    return (RESULT_BYTES + REACH_BYTES * sources) * vertex_count
 
 
 @takes(Options, "isochrone")
@@ -136,6 +154,7 @@ def solve_isochrone(
         graph = graph.reversed() if turn else graph.to_host()
         _refuse_negative(graph)
         sources = checked(sources, graph.vertex_count, graph.name)
+        _refuse_memory(graph, each=each)
         solved = graph if each else rooted(graph, sources)
         kept.append((solved, (graph, sources, places)))
         return sources.tolist() if each else [graph.vertex_count]
@@ -202,6 +221,14 @@ def as_limits(limits: Any) -> tuple[float, ...]:
     if not found:
         raise InputError("limits must be at least one number")
     return tuple(sorted(set(found)))
+
+
+def _refuse_memory(graph: Graph, *, each: bool) -> None:
+    """Refuse what takes too much memory, however small a reach is."""
+    count = graph.vertex_count
+    root = 0 if each else rooted_bytes(count, graph.arc_count)
+    what = f"the distances of {count:,} vertices" + ("" if each else ", and a copy of the arcs,")
+    refuse_beyond(RESULT_BYTES * count + root, what, "give the job more memory")
 
 
 def _refuse_negative(graph: Graph) -> None:

@@ -17,17 +17,17 @@ from groute_py.device.base import bound_within, unreached
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
-from groute_py.errors import InputError, NegativeCycleError
+from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
 from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.facilities import NearestFacilities, by_id
+from groute_py.jobs.room import refuse_beyond
 from groute_py.many.apsp import Job, Progress, deliver, prepare
 from groute_py.many.request import Request
 from groute_py.many.sources import checked
 from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.many.storage.record import run_of
-from groute_py.system.memory_limits import available_bytes
 
 ENTRY_BYTES = (8 + 4 + 4) + 3 * 8 + (4 + 1)
 """Of host memory for each vertex and each of its facilities: what is kept, the answer, and what it
@@ -91,12 +91,9 @@ def solve_k_nearest(
 
 def refuse_memory(job: Job, k: int) -> None:
     """Raise `InputError` if the answer does not fit in memory."""
-    needed, free = nbytes(job.graph.vertex_count, k), available_bytes()
-    if free is not None and needed > free:
-        raise InputError(
-            f"{k:,} facilities of each of {job.graph.vertex_count:,} vertices take {needed:,} "
-            f"bytes, and {free:,} bytes of memory are free; ask for fewer"
-        )
+    count = job.graph.vertex_count
+    what = f"{k:,} facilities of each of {count:,} vertices"
+    refuse_beyond(nbytes(count, k), what, "ask for fewer")
 
 
 def nbytes(vertex_count: int, k: int) -> int:

@@ -8,22 +8,22 @@ import re
 from groute_py.device.cpu import two_sided_search
 from groute_py.errors import InputError, quote
 from groute_py.graph.size import Size
-from groute_py.jobs import k_nearest
+from groute_py.jobs import isochrone, k_nearest, nearest, router
 
 DISTANCE_BYTES = 8
 """Of integers, and of float64."""
 
-NEAREST_BYTES = 32
-"""For each vertex: its distance, facility and next vertex, and its place in a queue."""
+FORMS = "matrix:KxT, nearest[:K], isochrone[:K] or route[:K]"
 
-FORMS = "matrix:KxT, nearest[:K] or route"
+COUNT = r"(\d{1,18})"
 
 
 def job_bytes(job: str, size: Size) -> int:
     """Bytes of host memory on rank 0, at most; a matrix that streams to a file takes less.
 
     Args:
-        job: one of `FORMS`: sources and targets, or facilities of each vertex.
+        job: one of `FORMS`: sources and targets; facilities of each vertex; sources, each by
+            itself; pairs, without their paths.
         size: of the graph.
 
     Raises:
@@ -31,13 +31,21 @@ def job_bytes(job: str, size: Size) -> int:
 
     >>> job_bytes("matrix:10x20", Size(5, 9)), job_bytes("nearest:2", Size(5, 9))
     (1600, 450)
+    >>> job_bytes("isochrone", Size(5, 9)), job_bytes("isochrone:2", Size(5, 9))
+    (232, 200)
     """
-    if found := re.fullmatch(r"matrix:(\d{1,18})x(\d{1,18})", job):
+    vertices, arcs = size
+    if found := re.fullmatch(f"matrix:{COUNT}x{COUNT}", job):
         return DISTANCE_BYTES * int(found[1]) * int(found[2])
-    if found := re.fullmatch(r"nearest(?::(\d{1,18}))?", job):
+    if found := re.fullmatch(f"nearest(?::{COUNT})?", job):
         k = int(found[1] or 1)
-        return NEAREST_BYTES * size.vertices if k == 1 else k_nearest.nbytes(size.vertices, k)
-    if job == "route":
+        return nearest.nbytes(vertices, arcs) if k == 1 else k_nearest.nbytes(vertices, k)
+    if job == "isochrone":
+        return isochrone.nbytes_of_any(vertices, arcs)
+    if found := re.fullmatch(f"isochrone:{COUNT}", job):
+        return isochrone.nbytes_of_each(vertices, int(found[1]))
+    if found := re.fullmatch(f"route(?::{COUNT})?", job):
         threads = len(os.sched_getaffinity(0))
-        return two_sided_search.nbytes(size.vertices, size.arcs, threads)
+        searches = two_sided_search.nbytes(vertices, arcs, threads)
+        return searches + router.PAIR_BYTES * int(found[1] or 0)
     raise InputError(f"job {quote(job)} is unknown; a job is {FORMS}")

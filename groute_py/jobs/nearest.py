@@ -32,9 +32,11 @@ from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import NearestFacilities, by_id
 from groute_py.jobs.facilities_with_turns import of_vertices
 from groute_py.jobs.k_nearest import solve_k_nearest
+from groute_py.jobs.room import refuse_beyond
 from groute_py.many.apsp import Progress
 from groute_py.many.nearest import origins_of
 from groute_py.many.place import placed
+from groute_py.many.rooted import nbytes as rooted_bytes
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import as_vertices, checked
 from groute_py.many.storage.kept_parts import KeptParts
@@ -46,6 +48,14 @@ if TYPE_CHECKING:
 
 MOST_FACILITIES = 2**31 - 1
 """Of a vertex; their numbers have 32 bits."""
+
+VERTEX_BYTES = 32
+"""Of the answer: a distance, a facility and the next vertex, and the place in a queue."""
+
+
+def nbytes(vertex_count: int, arc_count: int) -> int:
+    """Bytes of host memory on rank 0 for the nearest facility of each vertex, beside the graph."""
+    return VERTEX_BYTES * vertex_count + rooted_bytes(vertex_count, arc_count)
 
 
 @takes(Options, "nearest")
@@ -167,6 +177,9 @@ def solve_from_facilities(
         graph = graph.reversed() if to_facility != is_reversed else graph.to_host()
         layout = layout_of(graph)
         facilities = checked(facilities, layout.vertex_count, graph.name, "facility")
+        needed = nbytes(graph.vertex_count, graph.arc_count)
+        what = f"the facilities of {graph.vertex_count:,} vertices, and a copy of the arcs,"
+        refuse_beyond(needed, what, "give the job more memory")
         kept.append((graph, facilities))
         return Whole(rooted(graph, layout.begins(facilities))), _may_sink(graph)
 

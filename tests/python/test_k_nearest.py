@@ -17,7 +17,7 @@ from support.reference import check_path, rows_from, turned_round
 import groute_py
 from groute_py import Graph, InputError, NearestFacilities, NegativeCycleError, TimeLimitError
 from groute_py.engine.options import Options
-from groute_py.jobs import k_nearest
+from groute_py.jobs import room
 from groute_py.jobs.nearest import solve_nearest
 
 
@@ -135,7 +135,7 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         groute_py.nearest(graph, [1, 2], k=2, time_limit_s=1e-9)
     with pytest.raises(InputError, match="solve without it"):
         groute_py.nearest(graph_of(2, [(0, 1, -1)]), [0], k=2, cutoff=3)
-    monkeypatch.setattr(k_nearest, "available_bytes", lambda: 100)
+    monkeypatch.setattr(room, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match="2 facilities of each of 30 vertices take 2,700 bytes"):
         groute_py.nearest(graph, [1], k=2)
 

@@ -293,9 +293,20 @@ def test_what_one_rank_holds_is_not_shared_out(
         assert all("use a method that GPUs can share" in error for error in said)
 
 
+ROAD_ARCS = size_of_spec("road:10x10").arcs
+
+
 @pytest.mark.parametrize(
     ("job", "wanted"),
-    [("matrix:100x50", 40_000), ("nearest", 3_200), ("nearest:3", 13_500), ("route", None)],
+    [
+        ("matrix:100x50", 40_000),
+        ("nearest", 100 * (32 + 8) + ROAD_ARCS * 8),
+        ("nearest:3", 13_500),
+        ("isochrone", 100 * (24 + 8) + ROAD_ARCS * 8),
+        ("isochrone:3", 100 * (8 + 3 * 16)),
+        ("route", None),
+        ("route:1000", None),
+    ],
 )
 def test_the_memory_of_a_job(job: str, wanted: int | None) -> None:
     found = answer("road:10x10", "--gpu-memory", "80", "--job", job)["job_host_gigabytes"]

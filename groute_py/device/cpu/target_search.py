@@ -18,6 +18,14 @@ from groute_py.kernels.cpu import target_search as kernel
 SLICE = np.uint64(1 << 20)
 """Arcs between two looks at the clock, some ten milliseconds."""
 
+VERTEX_BYTES = 8 + 4 * 4 + 1
+"""Of a search, for each vertex."""
+
+
+def search_bytes(vertex_count: int) -> int:
+    """Bytes of a search, beside the graph."""
+    return VERTEX_BYTES * vertex_count
+
 
 class TargetSearch:
     """Searches in one graph, one after another.

@@ -27,7 +27,12 @@ SIDE_BYTES = 8 + 4 * 4
 def nbytes(vertex_count: int, arc_count: int, searches: int) -> int:
     """Bytes of so many searches at once in one graph, beside it."""
     shared = ARC_BYTES * arc_count + VERTEX_BYTES * vertex_count
-    return shared + 2 * SIDE_BYTES * vertex_count * searches
+    return shared + search_bytes(vertex_count) * searches
+
+
+def search_bytes(vertex_count: int) -> int:
+    """Bytes of one of them."""
+    return 2 * SIDE_BYTES * vertex_count
 
 
 class TwoSidedSearch:
