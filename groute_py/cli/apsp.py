@@ -18,12 +18,12 @@ from groute_py.cli.options import (
     undirected_option,
 )
 from groute_py.cli.places import NAMED, Ends, Where, place_options
+from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
 from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.trace import begin_trace, trace_option, write_trace
-from groute_py.cli.watch import watched
 from groute_py.errors import InputError
 from groute_py.many.request import Request
 
@@ -79,25 +79,21 @@ def apsp(
     counted. What is finished when a run ends early stays in OUTPUT.partial, for --resume.
     """
     timing.begin("import")
-    from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
     from groute_py.system.atomic_file import check_outputs_apart
 
-    timing.begin("mpi")
-    channel = connect()
-    click.get_current_context().with_resource(watched(channel))
+    channel = connected()
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere" if output is None else "file")
-    ends = Ends(graph, where)
-    inputs = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--turns": request.turns}
-    inputs |= {"--coordinates": where.coordinates}
+    named, ends = {"--sources": sources}, Ends(graph, where)
+    inputs = ends.inputs(named, turns=request.turns)
     outputs = {"--output": output, "--trace": trace}
 
     def check() -> None:
         check_outputs_apart(inputs, outputs)
         _check(request, what, output, resume)
-        ends.check({"--sources": sources}, draws=False)
+        ends.check(named, draws=False)
 
     on_root(channel, check)
     begin_trace(channel, trace)

@@ -10,9 +10,9 @@ import click
 from groute_py.arguments import check_choice
 from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, no_turns, reading_options
+from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import size_of
-from groute_py.cli.watch import watched
 from groute_py.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,12 +87,9 @@ def centrality(
     """
     timing.begin("import")
     from groute_py.centrality.choices import Choices
-    from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
 
-    timing.begin("mpi")
-    channel, context = connect(), click.get_current_context()
-    context.with_resource(watched(channel))
+    channel, context = connected(), click.get_current_context()
     limit = on_root(channel, lambda: size_of(memory_limit))
     choices = Choices(
         weighted=not unweighted, reverse=flags["reverse"], device=device, memory_limit=limit

@@ -12,10 +12,9 @@ from groute_py.cli import show, timing
 from groute_py.cli.number import number
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
+from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
 from groute_py.cli.resumable import check_folder, parts_kept, refuse_resume, resume_option
-from groute_py.cli.solve import set_alarm
-from groute_py.cli.watch import watched
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote
 from groute_py.system.clock import phase
@@ -78,30 +77,24 @@ def isochrone(
     --resume.
     """
     timing.begin("import")
-    from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.isochrone import solve_isochrone
     from groute_py.jobs.maps.forms import needs_places
     from groute_py.system.atomic_file import check_outputs_apart
 
-    timing.begin("mpi")
     options, ends = Options(**choices), Ends(graph, where)
-    channel = connect()
-    set_alarm(options.time_limit_s)
-    click.get_current_context().with_resource(watched(channel))
-
+    channel = connected(options.time_limit_s)
     timing.begin("solve")
-    inputs = {"GRAPH": graph, "--from": sources.removeprefix("@")}
-    inputs |= {"--coordinates": where.coordinates} if where.coordinates is not None else {}
+    named = {"--from": sources}
 
     def check() -> tuple[tuple[float, ...], str]:
-        check_outputs_apart(inputs, {"--output": output})
+        check_outputs_apart(ends.inputs(named), {"--output": output})
         listed = _check(options, output, features, margin)
         if each:
             check_folder(Path(output))
         elif resume:
             refuse_resume("--each")
-        ends.check({"--from": sources}, draws=True)
+        ends.check(named, draws=True)
         return _limits(limits), listed
 
     wanted, listed = on_root(channel, check)

@@ -10,12 +10,12 @@ import click
 from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
+from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
 from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.trace import begin_trace, trace_option, write_trace
-from groute_py.cli.watch import watched
 from groute_py.many.request import Request
 
 if TYPE_CHECKING:
@@ -66,19 +66,15 @@ def matrix(
     early stays in OUTPUT.partial, for --resume.
     """
     timing.begin("import")
-    from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import prepare
     from groute_py.system.atomic_file import check_outputs_apart
 
-    timing.begin("mpi")
-    channel = connect()
-    click.get_current_context().with_resource(watched(channel))
+    channel = connected()
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request = Request(**choices, destination="nowhere")
     named, ends = {"--from": sources, "--to": targets}, Ends(graph, where)
-    inputs = {"GRAPH": graph, "--turns": request.turns, "--coordinates": where.coordinates}
-    inputs |= {flag: text.removeprefix("@") for flag, text in named.items()}
+    inputs = ends.inputs(named, turns=request.turns)
     outputs = {"--output": output, "--trace": trace}
 
     def check() -> None:

@@ -11,11 +11,10 @@ import click
 from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
+from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
 from groute_py.cli.resumable import check_folder, parts_kept, refuse_resume, resume_option
-from groute_py.cli.solve import set_alarm
 from groute_py.cli.trace import begin_trace, trace_option, write_trace
-from groute_py.cli.watch import watched
 from groute_py.engine.options import Options
 
 if TYPE_CHECKING:
@@ -68,25 +67,23 @@ def nearest(
     early stays in OUTPUT.partial, for --resume.
     """
     timing.begin("import")
-    from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.nearest import solve_nearest
     from groute_py.system.atomic_file import check_outputs_apart
 
-    timing.begin("mpi")
     options, ends = Options(**choices), Ends(graph, where)
-    channel = connect()
-    set_alarm(options.time_limit_s)
-    click.get_current_context().with_resource(watched(channel))
+    channel = connected(options.time_limit_s)
     timing.begin("solve")
-    named = {"--facilities": facilities.removeprefix("@"), "--turns": options.turns}
-    inputs = {"GRAPH": graph, **named, "--coordinates": where.coordinates}
-    outputs = {"--output": output, "--trace": trace}
+    named = {"--facilities": facilities}
+    inputs, outputs = (
+        ends.inputs(named, turns=options.turns),
+        {"--output": output, "--trace": trace},
+    )
 
     def check() -> None:
         check_outputs_apart(inputs, outputs)
         _check(options, k, output, resume)
-        ends.check({"--facilities": facilities}, draws=False)
+        ends.check(named, draws=False)
 
     on_root(channel, check)
     begin_trace(channel, trace)

@@ -111,6 +111,20 @@ class Ends:
             self._check_titles(points[0])
         self._check_use(draws=draws)
 
+    def inputs(self, named: Mapping[str, str], **files: str | None) -> dict[str, str | None]:
+        """The files that a command reads, by what they are for.
+
+        Args:
+            named: what options of vertices name, by their flags.
+            files: others, by the names of their options.
+        """
+        return {
+            "GRAPH": self._graph,
+            "--coordinates": self._where.coordinates,
+            **{flag: text.removeprefix("@") for flag, text in named.items()},
+            **{f"--{name}": file for name, file in files.items()},
+        }
+
     @property
     def has_point_pairs(self) -> bool:
         """Whether pairs are points."""

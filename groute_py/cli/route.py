@@ -10,11 +10,11 @@ import click
 from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import Ends, Where, place_options
+from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
 from groute_py.cli.resumable import check_folder, parts_kept, resume_option
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.trace import begin_trace, trace_option, write_trace
-from groute_py.cli.watch import watched
 from groute_py.many.request import Request
 from groute_py.system.clock import phase
 
@@ -64,18 +64,14 @@ def route(
     What is finished when a run ends early stays in OUTPUT.partial, for --resume.
     """
     timing.begin("import")
-    from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.jobs.route import solve_routes
     from groute_py.system.atomic_file import check_outputs_apart
 
-    timing.begin("mpi")
-    channel = connect()
-    click.get_current_context().with_resource(watched(channel))
+    channel = connected()
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))
     request, ends = Request(**choices), Ends(graph, where)
-    inputs = {"GRAPH": graph, "--pairs": pairs, "--turns": request.turns}
-    inputs |= {"--coordinates": where.coordinates}
+    inputs = ends.inputs({}, pairs=pairs, turns=request.turns)
     outputs = {"--output": output, "--trace": trace}
 
     def check() -> None:

@@ -5,22 +5,18 @@ All but the terminal's part is done by the functions behind `groute_py.sssp`.
 
 from __future__ import annotations
 
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from groute_py.cli import show, timing
 from groute_py.cli import telemetry as telemetering
 from groute_py.cli.options import cache_value
-from groute_py.cli.signals import on_signal
+from groute_py.cli.ranks import connected
 from groute_py.cli.solve_answer import rows_of, show_rows
 from groute_py.cli.trace import begin_trace, write_trace
-from groute_py.cli.watch import watched
-from groute_py.engine.options import LONGEST_LIMIT_S, Options
-from groute_py.errors import InputError, NegativeCycleError, TimeLimitError, everywhere
+from groute_py.engine.options import Options
+from groute_py.errors import InputError, NegativeCycleError, everywhere
 from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
@@ -28,9 +24,6 @@ if TYPE_CHECKING:
     from groute_py.engine.supply.base import Supply
     from groute_py.io.tables.columns import Columns
     from groute_py.results.result import Result
-
-GRACE_S = 1.0
-"""After the time limit ranks get so long to notice it together, in order."""
 
 
 def run(
@@ -64,7 +57,6 @@ def run(
         choices: of `Options`.
     """
     timing.begin("import")
-    from groute_py.comm.connect import connect
     from groute_py.engine.agree import on_root
     from groute_py.engine.coordinates import with_coordinates
     from groute_py.engine.solver import SourceSolver
@@ -74,10 +66,7 @@ def run(
     if targets and not options.predecessors:
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))
-    timing.begin("mpi")
-    channel = connect()
-    set_alarm(options.time_limit_s)  # once MPI runs: only then can a late rank end the others
-    click.get_current_context().with_resource(watched(channel))
+    channel = connected(options.time_limit_s)
 
     timing.begin("read")
     files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry, "--trace": trace}
@@ -135,18 +124,6 @@ def run(
     rows |= {"telemetry": gpus} if telemetry else {}
     aside = any(map(_is_stdout, (output, telemetry, trace)))
     show_rows(rows, paths, seconds, as_json=as_json, aside=aside)
-
-
-def set_alarm(time_limit_s: float | None) -> None:
-    """End a rank after the time limit, whatever it is doing."""
-    if time_limit_s is None or not 0 < time_limit_s <= LONGEST_LIMIT_S:
-        return  # none, or one that the check of the options refuses
-
-    def too_late() -> TimeLimitError:
-        return TimeLimitError(f"the time limit of {time_limit_s} s passed; nothing was written")
-
-    on_signal(signal.SIGALRM, too_late)
-    signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)
 
 
 def _check_before_reading(options: Options, files: dict[str, str | None], form: str | None) -> None:

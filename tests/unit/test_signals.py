@@ -47,7 +47,7 @@ def test_a_signal_within_a_callback_is_heard(name: str, code: int, then: str) ->
 AT_AN_EDGE = """
 import os, signal, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
-from groute_py.cli import main, sssp
+from groute_py.cli import main, ranks
 from groute_py.engine import options  # or else imported while a lock is held
 
 def interrupt():
@@ -119,7 +119,7 @@ threading.Condition.__exit__ = __exit__
     "a lock such as Numba's is freed": LOCK.format(taken="pass", freed="interrupt()"),
     "two signals at once": LOCK.format(taken="interrupt(); interrupt()", freed="pass"),
     "an alarm is set meanwhile": LOCK.format(
-        taken="interrupt(); sssp._set_alarm(100); signal.setitimer(signal.ITIMER_REAL, 0)",
+        taken="interrupt(); ranks._set_alarm(100); signal.setitimer(signal.ITIMER_REAL, 0)",
         freed="pass",
     ),
     "a lock is waited for": f"""
