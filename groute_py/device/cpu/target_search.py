@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.rows import CpuGraph
+from groute_py.device.cpu.search_side import VERTEX_BYTES as SIDE_BYTES
+from groute_py.device.cpu.search_side import side_of, walked
 from groute_py.device.overflow import leads_beyond
 from groute_py.device.rows import NarrowError
 from groute_py.errors import TimeLimitError
 from groute_py.kernels.cpu import target_search as kernel
+from groute_py.kernels.cpu.search_side import begin
 
 SLICE = np.uint64(1 << 20)
 """Arcs between two looks at the clock, some ten milliseconds."""
 
-VERTEX_BYTES = 8 + 4 * 4 + 1
-"""Of a search, for each vertex."""
-
 
 def search_bytes(vertex_count: int) -> int:
     """Bytes of a search, beside the graph."""
-    return VERTEX_BYTES * vertex_count
+    return (SIDE_BYTES + 1) * vertex_count
 
 
 class TargetSearch:
@@ -37,11 +37,9 @@ class TargetSearch:
     def __init__(self, graph: CpuGraph) -> None:
         self._graph = graph
         count, self._nothing = graph.vertex_count, unreached(graph.type)
-        self._distances = np.full(count, self._nothing)
-        self._before, self._places, self._heap, self._touched = np.zeros((4, count), np.uint32)
-        self._wanted = np.zeros(count, np.uint8)
-        self._counts = np.zeros(kernel.COUNTS, np.int64)
-        self._source, self._targets = 0, np.empty(0, np.int64)
+        self._side = side_of(count, self._nothing, kernel.COUNTS)
+        self._distances, *_, self._counts = self._side
+        self._wanted, self._targets = np.zeros(count, np.uint8), np.empty(0, np.int64)
 
     def run(self, source: int, targets: NDArray[np.int64], deadline: float) -> NDArray[Any]:
         """The distances of the targets, shape (t,), `unreached` where no path leads.
@@ -56,7 +54,8 @@ class TargetSearch:
             TimeLimitError: the deadline has passed.
         """
         self._begin(source, targets)
-        while not kernel.search(*self._graph.arcs, *self._state, self._nothing, SLICE):
+        rest = self._wanted, self._nothing, SLICE
+        while not kernel.search(*self._graph.arcs, *self._side, *rest):
             if time.monotonic() > deadline:
                 raise TimeLimitError("the time limit passed before all targets were reached")
         found: NDArray[Any] = self._distances[targets]
@@ -76,25 +75,12 @@ class TargetSearch:
         """
         if self._distances[target] == self._nothing:
             return np.empty(0, np.int64)
-        vertices = [target]
-        while vertices[-1] != self._source:
-            vertices.append(int(self._before[vertices[-1]]))
-        return np.array(vertices[::-1], np.int64)
-
-    @property
-    def _state(self) -> tuple[NDArray[Any], ...]:
-        return (
-            *(self._distances, self._before, self._places, self._heap, self._touched),
-            *(self._wanted, self._counts),
-        )
+        return np.array(walked(self._side, target)[::-1], np.int64)
 
     def _begin(self, source: int, targets: NDArray[np.int64]) -> None:
         """Reset what the last search has left, and begin another."""
-        kernel.reset(self._distances, self._places, self._touched, self._counts, self._nothing)
+        begin(self._side, source, self._nothing)
         self._wanted[self._targets] = 0
-        self._targets, self._source = targets, source
+        self._targets = targets
         self._wanted[targets] = 1
-        self._distances[source], self._places[source] = 0, 1
-        self._heap[0] = self._touched[0] = source
-        self._counts[kernel.OPEN] = self._counts[kernel.TOUCHED] = 1
         self._counts[kernel.LEFT] = len(np.unique(targets))

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.rows import CpuGraph
+from groute_py.device.cpu.search_side import VERTEX_BYTES as SIDE_BYTES
+from groute_py.device.cpu.search_side import side_of, walked
 from groute_py.errors import TimeLimitError
 from groute_py.kernels.cpu import two_sided_search as kernel
+from groute_py.kernels.cpu.search_side import begin
 
 SLICE = 1 << 18
 """Arcs between two looks at the clock, a few milliseconds."""
@@ -19,9 +22,6 @@ SLICE = 1 << 18
 
 ARC_BYTES, VERTEX_BYTES = 20, 8
 """Of the arcs turned round, in the distance type, and of the weights of the others in it."""
-
-SIDE_BYTES = 8 + 4 * 4
-"""Of a side of a search, for each vertex."""
 
 
 def nbytes(vertex_count: int, arc_count: int, searches: int) -> int:
@@ -44,7 +44,7 @@ class TwoSidedSearch:
 
     def __init__(self, graph: CpuGraph) -> None:
         self._arcs, self._nothing = (graph.arcs, graph.incoming), unreached(graph.type)
-        self._sides = [_side(graph.vertex_count, self._nothing) for _ in range(2)]
+        self._sides = [side_of(graph.vertex_count, self._nothing) for _ in range(2)]
         self._meeting = np.zeros(3, np.int64)
 
     def run(self, source: int, targets: NDArray[np.int64], deadline: float) -> NDArray[Any]:
@@ -59,7 +59,7 @@ class TwoSidedSearch:
             TimeLimitError: the deadline has passed.
         """
         for side, end in zip(self._sides, (source, int(targets[0])), strict=True):
-            kernel.begin(side, end, self._nothing)
+            begin(side, end, self._nothing)
         self._meeting[:] = 0 if source == targets[0] else self._nothing, source, 0
         rest = self._meeting, self._nothing, SLICE
         while not kernel.search(*self._arcs, *self._sides, *rest):
@@ -75,20 +75,6 @@ class TwoSidedSearch:
         """
         if self._meeting[kernel.LENGTH] == self._nothing:
             return np.empty(0, np.int64)
-        to_source, to_target = (self._walked(side) for side in self._sides)
+        middle = int(self._meeting[kernel.MIDDLE])
+        to_source, to_target = (walked(side, middle) for side in self._sides)
         return np.array([*to_source[::-1], *to_target[1:]], np.int64)
-
-    def _walked(self, side: tuple[NDArray[Any], ...]) -> list[int]:
-        """From the middle to the end of a side."""
-        before = side[1]
-        vertices = [int(self._meeting[kernel.MIDDLE])]
-        end = int(side[4][0])
-        while vertices[-1] != end:
-            vertices.append(int(before[vertices[-1]]))
-        return vertices
-
-
-def _side(count: int, nothing: Any) -> tuple[NDArray[Any], ...]:
-    before, places, heap, touched = np.zeros((4, count), np.uint32)
-    counts = np.zeros(kernel.COUNTS, np.int64)
-    return np.full(count, nothing), before, places, heap, touched, counts

@@ -12,11 +12,11 @@ import numpy as np
 
 from groute_py.kernels.cpu.heap import rise, sink
 from groute_py.kernels.cpu.kernel import kernel
+from groute_py.kernels.cpu.search_side import OPEN, TOUCHED
 from groute_py.kernels.cpu.sums import reach_of
 
-OPEN, TOUCHED, LEFT, OVERFLOWED, COUNTS = range(5)
-"""Places in ``counts``, int64: vertices in the heap, vertices touched, targets not settled yet, and
-whether a sum did not fit."""
+LEFT, OVERFLOWED, COUNTS = range(2, 5)
+"""Further places in the counts: targets not settled yet, and whether a sum did not fit."""
 
 
 @kernel
@@ -29,8 +29,8 @@ def search(
     places: Any,
     heap: Any,
     touched: Any,
-    wanted: Any,
     counts: Any,
+    wanted: Any,
     nothing: Any,
     budget: Any,
 ) -> Any:
@@ -38,12 +38,9 @@ def search(
 
     Args:
         offsets, heads, weights: the graph, without negative weights; these in the distance type.
-        distances: shape (n,), ``nothing`` but for the source and what the search has touched.
-        before: uint32, shape (n,), the vertex before each that is touched.
-        places: uint32, shape (n,), a vertex's place in the heap from 1; 0 if it is not there.
-        heap, touched: uint32, shape (n,), of which ``counts`` are in use.
+        distances, before, places, heap, touched, counts: one side, which began at the source; see
+            `groute_py.kernels.cpu.search_side`.
         wanted: uint8, shape (n,), 1 for targets that are not settled.
-        counts: int64.
         nothing: the distance of unreached vertices.
         budget: uint64.
 
@@ -81,13 +78,3 @@ def search(
                 rise(heap, places, distances, place - one, head)
     counts[OPEN], counts[TOUCHED], counts[LEFT] = count, noted, left
     return count == 0 or left == 0
-
-
-@kernel
-def reset(distances: Any, places: Any, touched: Any, counts: Any, nothing: Any) -> None:
-    """Leave nothing of a search but ``before``, and ``wanted`` of targets that were not settled."""
-    for number in range(counts[TOUCHED]):
-        vertex = touched[number]
-        distances[vertex] = nothing
-        places[vertex] = 0
-    counts[:] = 0

@@ -13,9 +13,7 @@ import numpy as np
 
 from groute_py.kernels.cpu.heap import rise, sink
 from groute_py.kernels.cpu.kernel import kernel
-
-OPEN, TOUCHED, COUNTS = range(3)
-"""Places in the counts of a side, int64: vertices in its heap, and vertices touched."""
+from groute_py.kernels.cpu.search_side import OPEN, TOUCHED
 
 LENGTH, MIDDLE, SEEN = range(3)
 """Places in ``meeting``: the shortest path found, a vertex on it that both sides have touched, and
@@ -34,10 +32,7 @@ def search(
 
     Args:
         arcs, arcs_back: offsets, heads and weights of the graph, and of the graph turned round.
-        ahead, back: of each side the distances, shape (n,), ``nothing`` but for what is touched;
-            uint32, shape (n,), the vertex before each that is touched; uint32, shape (n,), places
-            in the heap from 1; uint32, shape (n,), the heap; uint32, shape (n,), what is touched;
-            the counts.
+        ahead, back: the sides; see `groute_py.kernels.cpu.search_side`.
         meeting: int64.
         nothing: the distance of unreached vertices.
         budget: arcs after which it pauses.
@@ -112,16 +107,3 @@ def _advance(
                 place = count
             rise(heap, places, distances, place - one, head)
     counts[OPEN], counts[TOUCHED] = count, noted
-
-
-@kernel
-def begin(side: Any, end: Any, nothing: Any) -> None:
-    """Reset what the last search has left of a side, and open one end."""
-    distances, _, places, heap, touched, counts = side
-    for number in range(counts[TOUCHED]):
-        vertex = touched[number]
-        distances[vertex] = nothing
-        places[vertex] = 0
-    distances[end], places[end] = 0, 1
-    heap[0] = touched[0] = end
-    counts[OPEN] = counts[TOUCHED] = 1
