@@ -167,15 +167,48 @@ def solve_isochrone(
     left = np.arange(len(begins))
     if keep is not None:
         left = np.setdiff1d(left, keep.begin(channel, run, len(begins), kept_reaches.WIDTH))
+    known = kept_reaches.reaches_in([] if keep is None else keep.parts, begins)
     solved = kept[0][0] if kept else None
     choices = replace(options, predecessors=False, reverse=False, cutoff=limits[-1])
-    reaches = kept_reaches.reaches_in([] if keep is None else keep.parts, begins)
+    how: dict[str, Any] = {"each": each, "keep": keep, "progress": progress}
+    reaches, statistics = _solved(channel, solved, begins, left.tolist(), choices, **how)
+    if not kept:
+        return None
+    graph, sources, places = kept[0][1]
+    known |= reaches
+    every = tuple(known[place] for place in range(len(begins)))
+    answer = sources, limits, every, options.reverse, places, statistics
+    return Isochrones(*answer, graph)
+
+
+def _solved(
+    channel: Channel,
+    graph: Graph | None,
+    begins: list[int],
+    left: list[int],
+    options: Options,
+    *,
+    each: bool,
+    keep: KeptParts | None,
+    progress: Progress | None,
+) -> tuple[dict[int, Reach], dict[str, Any]]:
+    """The reaches that are left to be found, on rank 0, and statistics of the last one. Collective.
+
+    Args:
+        channel: connects the ranks.
+        graph: on rank 0, perhaps with a root.
+        begins: where solves begin: at each source, or at the root, the last vertex.
+        left: the places of those that are left, among all.
+        options: for each solve.
+        each, keep, progress: as for `solve_isochrone`.
+    """
+    reaches: dict[int, Reach] = {}
     statistics: dict[str, Any] = {"devices": []}
     done = len(begins) - len(left)
     if progress is not None and done:
         progress(done, len(begins))  # else they would count as fast ones
-    results = solve_each(solved, [begins[place] for place in left], choices, channel)
-    for place, result in zip(left.tolist(), results, strict=True):
+    results = solve_each(graph, [begins[place] for place in left], options, channel)
+    for place, result in zip(left, results, strict=True):
         if result is not None:
             reaches[place] = _reach(result, each=each)
             statistics = result.statistics
@@ -184,11 +217,7 @@ def solve_isochrone(
         done += 1
         if progress is not None:
             progress(done, len(begins))
-    if not kept:
-        return None
-    graph, sources, places = kept[0][1]
-    every = tuple(reaches[place] for place in range(len(begins)))
-    return Isochrones(sources, limits, every, options.reverse, places, statistics, graph)
+    return reaches, statistics
 
 
 def _reach(result: Result, *, each: bool) -> Reach:

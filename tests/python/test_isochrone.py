@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +17,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
+from support.keeping import raising_at, write_at_once
+from support.kept_rows import listing
 from support.local_ranks import on_ranks
 from support.reference import rows_from, turned_round
 
 import groute_py
-from groute_py import Graph, InputError, Isochrones, TimeLimitError
+from groute_py import Graph, InputError, Isochrones, RunError, TimeLimitError
+from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.jobs.isochrone import solve_isochrone
+from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.part_file import PartFile
 
 
 def check(graph: Graph, sources: list[int], found: Isochrones | None, *, each: bool) -> None:
@@ -139,6 +148,30 @@ def test_on_ranks(device: str, ranks: int, each: bool) -> None:
     assert others == [None] * (ranks - 1)
     check(graph, sources, found, each=each)
     assert done[-1] == ((3, 3) if each else (1, 1))
+
+
+def test_ranks_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0's disk fills up after two sources; one rank goes on with what two have found."""
+    write_at_once(monkeypatch)
+    graph, sources = random_graph(90, 250, seed=3, greatest=6), [80, 7, 7, 31]
+
+    def work(channel: Any, *, resume: bool) -> Isochrones | None:
+        keep = KeptParts(tmp_path / "out.csv", "sources", resume=resume)
+        given, options = (graph, np.array(sources), None), Options(device="cpu")
+        with closing(keep):
+            found = solve_isochrone(channel, lambda: given, (5, 11), options, each=True, keep=keep)
+            on_root(channel, keep.finish)
+        assert keep.new == (2 if channel.rank == 0 else 0)
+        return found
+
+    with monkeypatch.context() as change:
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        change.setattr(PartFile, "append", raising_at(3, PartFile.append, full))
+        with pytest.raises(RunError, match=r"No space left .* --resume"):
+            on_ranks(2, partial(work, resume=False))
+    (found,) = on_ranks(1, partial(work, resume=True))
+    check(graph, sources, found, each=True)
+    assert listing(tmp_path) == []
 
 
 class TestSolver:

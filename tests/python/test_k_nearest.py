@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
+import os
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +15,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
+from support.keeping import raising_at, write_at_once
+from support.kept_rows import listing
 from support.local_ranks import on_ranks
 from support.reference import check_path, rows_from, turned_round
 
 import groute_py
-from groute_py import Graph, InputError, NearestFacilities, NegativeCycleError, TimeLimitError
+from groute_py import (
+    Graph,
+    InputError,
+    NearestFacilities,
+    NegativeCycleError,
+    RunError,
+    TimeLimitError,
+)
+from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.jobs import room
 from groute_py.jobs.nearest import solve_nearest
+from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.part_file import PartFile
 
 
 def check(graph: Graph, facilities: list[int], k: int, found: NearestFacilities | None) -> None:
@@ -105,6 +121,33 @@ def test_on_ranks(device: str, ranks: int) -> None:
     first, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
     check(graph, facilities.tolist(), 3, first)
+
+
+def test_ranks_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0's disk fills up after a block; one rank goes on with what two have taken in."""
+    write_at_once(monkeypatch)
+    monkeypatch.setattr("groute_py.device.cpu.rows.BLOCK_BYTES", 1)
+    graph, facilities = random_graph(70, 260, seed=3, greatest=4), np.arange(5, 65)
+
+    def work(channel: Any, *, resume: bool) -> NearestFacilities | None:
+        keep = KeptParts(tmp_path / "out.csv", "facilities", resume=resume)
+        how: Any = {"k": 3, "to_facility": True, "keep": keep}
+        with closing(keep):
+            found = solve_nearest(
+                channel, lambda: (graph, facilities), Options(device="cpu"), **how
+            )
+            on_root(channel, keep.finish)
+        assert 0 < keep.new < len(facilities)
+        return found
+
+    with monkeypatch.context() as change:
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        change.setattr(PartFile, "replace", raising_at(4, PartFile.replace, full))
+        with pytest.raises(RunError, match=r"No space left .* --resume"):
+            on_ranks(2, partial(work, resume=False))
+    (found,) = on_ranks(1, partial(work, resume=True))
+    check(graph, facilities.tolist(), 3, found)
+    assert listing(tmp_path) == []
 
 
 def test_a_prepared_graph_and_a_solver(device: str) -> None:
