@@ -23,6 +23,7 @@ from groute_py.engine.option import chosen, takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.isochrones import Isochrones, Reach
@@ -130,7 +131,8 @@ def solve_isochrone(
         graph = graph.reversed() if turn else graph.to_host()
         _refuse_negative(graph)
         sources = checked(sources, graph.vertex_count, graph.name)
-        solved = graph if each else rooted(graph, sources)
+        # a limit ends a solve early, but not a sweep over a hierarchy
+        solved = graph if each else rooted(without_hierarchy(graph), sources)
         kept.append((solved, (graph, sources, places)))
         return sources.tolist() if each else [graph.vertex_count]
 

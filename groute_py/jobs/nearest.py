@@ -27,6 +27,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, NegativeCycleError
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import NearestFacilities, by_id
@@ -166,7 +167,9 @@ def solve_from_facilities(
         layout = layout_of(graph)
         facilities = checked(facilities, layout.vertex_count, graph.name, "facility")
         kept.append((graph, facilities))
-        return Whole(rooted(graph, layout.begins(facilities))), _may_sink(graph)
+        # a cutoff ends a solve early, but not a sweep over a hierarchy
+        solved = graph if options.cutoff is None else without_hierarchy(graph)
+        return Whole(rooted(solved, layout.begins(facilities))), _may_sink(graph)
 
     supply, trees = on_root(channel, begin)
     options = replace(options, predecessors=trees, reverse=False, turns=None)
