@@ -108,7 +108,8 @@ class Hierarchy:
 
         host = self.to_host()
         core = transposed(host.core_offsets, host.core_heads, host.core_weights)
-        return replace(host, down=host.up, up=host.down, **dict(zip(CORE, core, strict=True)))
+        more: dict[str, Any] = dict(zip(CORE, core, strict=True))
+        return replace(host, down=host.up, up=host.down, **more)
 
     def with_root(self, heads: NDArray[Any]) -> Hierarchy:
         """That of the graph with vertex n added, with an arc of weight 0 to each of ``heads``.

@@ -18,24 +18,25 @@ ARC_BYTES = 64
 
 
 class Copies(NamedTuple):
-    """The c copies of vertices, in ascending order of the vertex and the tail.
+    """The c copies of vertices, in ascending order of the vertex and what leads there.
 
     Attributes:
-        vias, tails: int64, shape (c,): the vertex, and where the arcs to its copy come from.
+        vias, froms: int64, shape (c,): the vertex, and which arcs lead to its copy, as the keys of
+            `Rules` number them.
         of_turns: int64, shape (r,): the copy that each turn is one of.
     """
 
     vias: NDArray[np.int64]
-    tails: NDArray[np.int64]
+    froms: NDArray[np.int64]
     of_turns: NDArray[np.int64]
 
     @classmethod
     def of(cls, rules: Rules) -> Copies:
         """The copies that turns need."""
-        vias, tails = rules.vias, rules.tails
+        vias, froms = rules.vias, rules.froms
         begins = np.ones(len(vias), np.bool_)
-        begins[1:] = (vias[1:] != vias[:-1]) | (tails[1:] != tails[:-1])
-        return cls(vias[begins], tails[begins], np.cumsum(begins) - 1)
+        begins[1:] = (vias[1:] != vias[:-1]) | (froms[1:] != froms[:-1])
+        return cls(vias[begins], froms[begins], np.cumsum(begins) - 1)
 
 
 class Arrays(NamedTuple):
@@ -104,11 +105,12 @@ def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArr
     """The heads of all arcs; those with turns lead to copies, the places from ``first`` on."""
     count = graph.vertex_count
     heads = graph.heads.astype(index_type(first + len(copies.vias)))
-    tails = np.unique(copies.tails)
-    which, arcs = _arcs_of(graph, tails)
-    keys = copies.tails * count + copies.vias
+    is_via = np.zeros(count, np.bool_)
+    is_via[copies.vias] = True
+    arcs = np.flatnonzero(is_via[graph.heads])
+    keys = copies.froms * count + copies.vias
     order = np.argsort(keys)
-    found = _where(keys[order], tails[which] * count + graph.heads[arcs])
+    found = _where(keys[order], rules.keys.into(arcs) * count + graph.heads[arcs])
     hit = order[found[found >= 0]]
     heads[arcs[found >= 0]] = first + hit
     missed = np.setdiff1d(np.arange(len(keys)), hit)
@@ -121,10 +123,10 @@ def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArr
 def _slots(graph: Graph, rules: Rules, copies: Copies, heads: NDArray[Any]) -> _Slots:
     """The arcs that leave copies; ``heads`` has the places that the graph's arcs lead to."""
     which, arcs = _arcs_of(graph, copies.vias)
-    count = graph.vertex_count
-    turns = _where(copies.of_turns * count + rules.heads, which * count + graph.heads[arcs])
+    span = rules.keys.span
+    turns = _where(copies.of_turns * span + rules.tos, which * span + rules.keys.out_of(arcs))
     listed = np.flatnonzero(turns >= 0)
-    missed = np.setdiff1d(np.arange(len(rules.heads)), turns[listed])
+    missed = np.setdiff1d(np.arange(len(rules.tos)), turns[listed])
     if len(missed):
         raise rules.problem_in(missed, _no_arc(graph, "{via}", "{head}"))
     weights = graph.weights[arcs]

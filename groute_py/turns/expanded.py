@@ -14,6 +14,9 @@ turns listed: a *copy* v_t for each tail t of listed turns (t, v, ·), and one *
   and so do all parallel arcs.
 * Arcs of weight 0 lead from v and from each copy to v*, which no arc leaves.
 
+Where turns are listed between arcs, each arc a = (t, v) from which some are listed leads to a copy
+v_a of its own; all else is the same, and so is the proof.
+
 It grows by the in-arcs and out-arcs of split vertices alone, not to a line graph.
 
 **Distances.** Walks from s to v are the paths of the expansion from s itself to v*, or to v if that

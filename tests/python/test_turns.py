@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
-from support.line_graph import Turns, check_walk, distances_over_arcs, turns_of
+from support.line_graph import (
+    Turns,
+    check_walk,
+    distances_by_arc,
+    distances_over_arcs,
+    least_cost,
+    pairs_of,
+    turns_of,
+)
 from support.local_ranks import on_ranks
 
 import groute_py
@@ -75,6 +83,26 @@ def test_one_source(device: str, graph: Graph, data: st.DataObject) -> None:
     for reverse in (False, True):
         result = groute_py.sssp(graph, source, turns=rows_of(turns), reverse=reverse, device=device)
         check(graph, turns, source, result, reverse=reverse)
+
+
+@settings(max_examples=15)
+@given(graph=graphs(), data=st.data())
+def test_by_arcs(device: str, graph: Graph, data: st.DataObject) -> None:
+    """Of parallel arcs each has turns of its own."""
+    source = data.draw(st.integers(0, graph.vertex_count - 1))
+    every, turns = pairs_of(graph), {}
+    if every:
+        listed = st.dictionaries(st.sampled_from(every), st.sampled_from(COSTS), max_size=20)
+        turns = data.draw(listed)
+    rows = [(*pair, cost) for pair, cost in turns.items()]
+    for reverse in (False, True):
+        found = groute_py.sssp(graph, source, turns=rows, reverse=reverse, device=device)
+        assert found is not None
+        wanted = distances_by_arc(graph, turns, source, reverse=reverse)
+        np.testing.assert_array_equal(found.distances, wanted)
+        for vertex in range(0, graph.vertex_count, 3):
+            if path := found.path_to(vertex):
+                assert least_cost(graph, turns, path) == wanted[vertex]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -242,7 +270,12 @@ FLOATS = graph_of(3, [(0, 1, 1), (1, 2, 1)], "float32")
         (FLOATS, [(0, 1, 2, 4e38)], "do not fit in float32"),
         (FLOATS, [(0, 1, 2, 10**400)], "does not fit in float64"),
         (WAY_BACK, [(0, 1, 2, 2**63)], "does not fit in int64"),
-        (WAY_BACK, [(0, 1, 2)], "turn 1 is"),
+        (WAY_BACK, [(0, 1)], "turn 1 is"),
+        (WAY_BACK, [(0, 1, 2, 3), (0, 1, 3)], "turn 2 is"),
+        (WAY_BACK, [(0, 1, 5), (0, 3, 5)], "turn 2: no arc 3 of graph begins where arc 0 ends"),
+        (WAY_BACK, [(0, 4, 5)], "turn 1: 4 is no number of an arc of graph"),
+        (WAY_BACK, [(0, "a", 5)], "turn 1: 'a' is no number of an arc"),
+        (WAY_BACK, [(0, 2, 5), (0, 2, 6)], "turn 2: the same turn is at cost 5 in a line above"),
         (WAY_BACK, 5, "rows of a tail"),
         (WAY_BACK, "turns.txt", "turns are read from .csv .parquet"),
     ],
