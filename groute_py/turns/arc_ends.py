@@ -28,22 +28,24 @@ class ArcEnds:
     A row is of all arcs of its first id that end where an arc of its second one begins.
 
     Attributes:
-        froms, tos: ids, or numbers of arcs.
+        first, second: ids, or numbers of arcs.
         title: of the ids, in the table of roads; None for numbers.
     """
 
-    froms: list[Any]
-    tos: list[Any]
+    first: list[Any]
+    second: list[Any]
     title: str | None = None
 
     def listed(self, graph: Graph, numbering: Numbering, problem_in: ProblemIn) -> Listed:
         ids = np.arange(graph.arc_count) if self.title is None else self._ids(graph)
-        ends = [self._places(column, ids, graph, problem_in) for column in (self.froms, self.tos)]
+        ends = [
+            self._places(column, ids, graph, problem_in) for column in (self.first, self.second)
+        ]
         rows, before, behind = _joined(graph, ids, *ends)
-        missed = np.setdiff1d(np.arange(len(self.froms)), rows)
+        missed = np.setdiff1d(np.arange(len(self.first)), rows)
         if len(missed):
             row = int(missed[0])
-            one, other = quoted(self.froms[row]), quoted(self.tos[row])
+            one, other = quoted(self.first[row]), quoted(self.second[row])
             name = self.title or "arc"
             problem = f"no {name} {other} of {quoted(graph.name)} begins where {name} {one} ends"
             raise problem_in(row, problem)
@@ -85,17 +87,17 @@ def _id_as(kind: type[str] | type[int], given: Any) -> str | int | None:
 
 
 def _joined(
-    graph: Graph, ids: NDArray[Any], froms: NDArray[Any], tos: NDArray[Any]
+    graph: Graph, ids: NDArray[Any], first: NDArray[Any], second: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Of each turn of arcs that rows name the row, the arc before the turn and that behind it."""
     every, of_arcs = np.unique(ids, return_inverse=True)
     by_id = np.argsort(of_arcs, kind="stable")
-    rows, at = _spans(of_arcs[by_id], np.searchsorted(every, froms), graph.name)
+    rows, at = _spans(of_arcs[by_id], np.searchsorted(every, first), graph.name)
     before = by_id[at]
     # arcs by their ids, and those of one id by their tails
     keys = of_arcs * graph.vertex_count + tails_of(graph, np.arange(graph.arc_count))
     by_key = np.argsort(keys, kind="stable")
-    wanted = np.searchsorted(every, tos)[rows] * graph.vertex_count + graph.heads[before]
+    wanted = np.searchsorted(every, second)[rows] * graph.vertex_count + graph.heads[before]
     which, at = _spans(keys[by_key], wanted, graph.name)
     return rows[which], before[which], by_key[at]
 

@@ -21,22 +21,22 @@ class Copies(NamedTuple):
     """The c copies of vertices, in ascending order of the vertex and what leads there.
 
     Attributes:
-        vias, froms: int64, shape (c,): the vertex, and which arcs lead to its copy, as the keys of
+        vias, before: int64, shape (c,): the vertex, and which arcs lead to its copy, as the keys of
             `Rules` number them.
         of_turns: int64, shape (r,): the copy that each turn is one of.
     """
 
     vias: NDArray[np.int64]
-    froms: NDArray[np.int64]
+    before: NDArray[np.int64]
     of_turns: NDArray[np.int64]
 
     @classmethod
     def of(cls, rules: Rules) -> Copies:
         """The copies that turns need."""
-        vias, froms = rules.vias, rules.froms
+        vias, before = rules.vias, rules.before
         begins = np.ones(len(vias), np.bool_)
-        begins[1:] = (vias[1:] != vias[:-1]) | (froms[1:] != froms[:-1])
-        return cls(vias[begins], froms[begins], np.cumsum(begins) - 1)
+        begins[1:] = (vias[1:] != vias[:-1]) | (before[1:] != before[:-1])
+        return cls(vias[begins], before[begins], np.cumsum(begins) - 1)
 
 
 class Arrays(NamedTuple):
@@ -108,7 +108,7 @@ def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArr
     is_via = np.zeros(count, np.bool_)
     is_via[copies.vias] = True
     arcs = np.flatnonzero(is_via[graph.heads])
-    keys = copies.froms * count + copies.vias
+    keys = copies.before * count + copies.vias
     order = np.argsort(keys)
     found = _where(keys[order], rules.keys.into(arcs) * count + graph.heads[arcs])
     hit = order[found[found >= 0]]
@@ -124,9 +124,9 @@ def _slots(graph: Graph, rules: Rules, copies: Copies, heads: NDArray[Any]) -> _
     """The arcs that leave copies; ``heads`` has the places that the graph's arcs lead to."""
     which, arcs = _arcs_of(graph, copies.vias)
     span = rules.keys.span
-    turns = _where(copies.of_turns * span + rules.tos, which * span + rules.keys.out_of(arcs))
+    turns = _where(copies.of_turns * span + rules.behind, which * span + rules.keys.out_of(arcs))
     listed = np.flatnonzero(turns >= 0)
-    missed = np.setdiff1d(np.arange(len(rules.tos)), turns[listed])
+    missed = np.setdiff1d(np.arange(len(rules.behind)), turns[listed])
     if len(missed):
         raise rules.problem_in(missed, _no_arc(graph, "{via}", "{head}"))
     weights = graph.weights[arcs]

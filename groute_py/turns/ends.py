@@ -26,7 +26,7 @@ class Listed(NamedTuple):
 
     Attributes:
         tails, vias, heads: int64, shape (t,), vertices.
-        froms, tos: int64, shape (t,), what the turns lead between, as `keys` numbers it.
+        before, behind: int64, shape (t,), what the turns lead between, as `keys` numbers it.
         rows: of the table, shape (t,), from 0.
         keys: by what the turns are told apart.
     """
@@ -34,8 +34,8 @@ class Listed(NamedTuple):
     tails: NDArray[np.int64]
     vias: NDArray[np.int64]
     heads: NDArray[np.int64]
-    froms: NDArray[np.int64]
-    tos: NDArray[np.int64]
+    before: NDArray[np.int64]
+    behind: NDArray[np.int64]
     rows: NDArray[np.int64]
     keys: Keys
 

@@ -23,7 +23,7 @@ class Rules(NamedTuple):
 
     Attributes:
         tails, vias, heads: int64, shape (r,), vertices.
-        froms, tos: int64, shape (r,), what they lead between, as ``keys`` numbers it.
+        before, behind: int64, shape (r,), what they lead between, as ``keys`` numbers it.
         costs: int64 or float64, as the weights of the graph are, shape (r,); 0 where forbidden.
         are_forbidden: bool, shape (r,).
         rows: of the table, shape (r,), from 0.
@@ -34,8 +34,8 @@ class Rules(NamedTuple):
     tails: NDArray[np.int64]
     vias: NDArray[np.int64]
     heads: NDArray[np.int64]
-    froms: NDArray[np.int64]
-    tos: NDArray[np.int64]
+    before: NDArray[np.int64]
+    behind: NDArray[np.int64]
     costs: NDArray[Any]
     are_forbidden: NDArray[np.bool_]
     rows: NDArray[np.int64]
@@ -68,16 +68,16 @@ def rules_of(turns: Any, graph: Graph) -> Rules:
         table = table_of(turns, graph.vertex_count)
     listed = table.listed(graph)
     costs, are_forbidden = (of_rows[listed.rows] for of_rows in _costs(table, graph))
-    order = np.lexsort((listed.tos, listed.froms, listed.vias))
+    order = np.lexsort((listed.behind, listed.before, listed.vias))
     begins = np.ones(len(order), np.bool_)
-    for column in (listed.froms, listed.vias, listed.tos):
+    for column in (listed.before, listed.vias, listed.behind):
         begins[1:] &= column[order[1:]] == column[order[:-1]]
     begins[1:] = ~begins[1:]
     _refuse_contradictions(listed, table, order, begins, costs, are_forbidden)
     each = order[begins]
-    tails, vias, heads, froms, tos = (column[each] for column in listed[:5])
+    tails, vias, heads, before, behind = (column[each] for column in listed[:5])
     found = costs[each], are_forbidden[each], listed.rows[each]
-    return Rules(tails, vias, heads, froms, tos, *found, table, listed.keys)
+    return Rules(tails, vias, heads, before, behind, *found, table, listed.keys)
 
 
 def _costs(table: TurnTable, graph: Graph) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -81,7 +81,7 @@ def check_walk(graph: Graph, turns: Turns, path: Sequence[int], length: Any) -> 
 
 def least_cost(graph: Graph, turns: ArcTurns, path: Sequence[int]) -> Any:
     """The least cost of arcs along a path, with their turns; infinity where there are none."""
-    arcs, labels = _arcs(graph), {None: 0}
+    arcs, labels = _arcs(graph), dict[Any, Any]({None: 0})
     for step in pairwise(path):
         found: dict[Any, Any] = {}
         for arc in [number for number, entry in enumerate(arcs) if entry[:2] == step]:
