@@ -42,7 +42,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(command: str, *words: object) -> dict[str, Any]:
-    how = ("--turns", "turns.csv", "--device", "cpu", "--json")
+    device = () if command == "verify" else ("--device", "cpu")
+    how = ("--turns", "turns.csv", *device, "--json")
     return as_json(run_command(command, "town.csv", *words, *how))
 
 
@@ -50,6 +51,8 @@ def test_one_source(place: Path) -> None:
     found = run("sssp", "-s", "home", "-t", "station", "--verify")
     assert found["paths"] == [{"target": "station", "distance": 10, "path": AROUND}]
     assert (found["vertices"], found["arcs"]) == (4, 5)
+    run("sssp", "-s", "home", "-o", "out.npz")
+    assert run("verify", "out.npz")["verified"]
     back = run("sssp", "-s", "station", "-t", "home", "--reverse", "--verify", "-o", "out.csv")
     assert back["paths"] == [{"target": "home", "distance": 10, "path": AROUND}]
     assert (place / "out.csv").read_text().splitlines()[1:3] == ["home,10,", "square,1,"]

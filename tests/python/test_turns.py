@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,11 @@ from support.line_graph import (
 from support.local_ranks import on_ranks
 
 import groute_py
-from groute_py import Graph, InputError, NegativeCycleError, Result
+from groute_py import Graph, InputError, NegativeCycleError, Result, VerificationError
 from groute_py.engine.options import Options
 from groute_py.engine.supply.choose import supply_of
 from groute_py.jobs.solver import Solver
+from groute_py.results.result import load
 from groute_py.turns.expanded import expanded
 
 COSTS = (None, None, 0, 1, 7, 30)
@@ -83,6 +85,44 @@ def test_one_source(device: str, graph: Graph, data: st.DataObject) -> None:
     for reverse in (False, True):
         result = groute_py.sssp(graph, source, turns=rows_of(turns), reverse=reverse, device=device)
         check(graph, turns, source, result, reverse=reverse)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_verify(tmp_path: Path, reverse: bool, dtype: str) -> None:
+    """A saved answer is certified; one of other turns, and each wrong distance, is not."""
+    graph = GRAPH.with_weights(GRAPH.weights.astype(dtype))
+    rows = rows_of(TURNS)
+    result = groute_py.sssp(graph, 7, turns=rows, reverse=reverse, device="cpu")
+    near = groute_py.sssp(graph, 7, turns=rows, reverse=reverse, cutoff=12, device="cpu")
+    assert result is not None
+    assert near is not None
+    result.save(tmp_path / "it.npz")
+    saved = load(tmp_path / "it.npz")
+    groute_py.verify(graph, saved, turns=rows)
+    groute_py.verify(graph, near, turns=rows, cutoff=12)
+    for vertex in (7, 40, int(np.argmin(result.reached))):
+        for off in (-1, 1):
+            wrong = saved.distances.copy()
+            wrong[vertex] = wrong[vertex] + off if result.reached[vertex] else 9
+            with pytest.raises(VerificationError, match=f"vertex {vertex} has distance"):
+                groute_py.verify(graph, replace(saved, distances=wrong), turns=rows)
+    with pytest.raises(VerificationError, match="with these turns"):
+        groute_py.verify(graph, saved, turns=rows[::2])
+    with pytest.raises(VerificationError, match="with these turns"):
+        groute_py.verify(graph, near, turns=rows)
+
+
+def test_verify_negative_costs() -> None:
+    for graph in (WAY_BACK, WAY_BACK.with_weights(WAY_BACK.weights * 0.1)):
+        turns = [(0, 1, 2, -1 if graph is WAY_BACK else -0.1)]
+        result = groute_py.sssp(graph, 0, turns=turns, device="cpu")
+        assert result is not None
+        groute_py.verify(graph, result, turns=turns)
+        with pytest.raises(VerificationError, match="vertex 2 has distance"):
+            groute_py.verify(graph, result, turns=[(0, 1, 2, 0)])
+        with pytest.raises(VerificationError, match="negative cycle"):
+            groute_py.verify(graph, result, turns=[(0, 1, 0, -20)])
 
 
 @settings(max_examples=15)
