@@ -85,7 +85,7 @@ def isochrone(
     click.get_current_context().with_resource(watched(channel))
 
     timing.begin("solve")
-    inputs = {"GRAPH": graph, "--from": sources.removeprefix("@")}
+    inputs = {"GRAPH": graph, "--from": sources.removeprefix("@"), "--turns": options.turns}
     inputs |= {"--coordinates": where.coordinates} if where.coordinates is not None else {}
 
     def check() -> tuple[tuple[float, ...], str]:
@@ -97,7 +97,8 @@ def isochrone(
     wanted, listed = on_root(channel, check)
 
     def load() -> Given:
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading: dict[str, Any] = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=options.turns)
         with phase("read"):
             found = ends.vertices("--from", sources, whole, "source")
             needed = needs_places(Path(output)) or where.planar

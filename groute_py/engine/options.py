@@ -123,7 +123,7 @@ class Options:
         metavar="FILE",
         per_rank=True,
         check=check_turns,
-        of=("sssp", "open", "nearest", "query"),
+        of=("sssp", "open", "nearest", "isochrone", "query"),
     )
     cutoff: float | None = option(
         None,

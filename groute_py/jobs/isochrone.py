@@ -26,6 +26,7 @@ from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
+from groute_py.jobs.isochrone_with_turns import ArcBegins
 from groute_py.jobs.isochrones import Isochrones, Reach
 from groute_py.jobs.places import Coordinates, Places, has_places, places_of
 from groute_py.many.apsp import Progress
@@ -33,6 +34,7 @@ from groute_py.many.rooted import rooted
 from groute_py.many.rows import solve_each
 from groute_py.many.sources import as_vertices, checked
 from groute_py.results.result import reached_in
+from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -93,7 +95,7 @@ def isochrone(
     refuse_difference(channel, {"function": "isochrone", "each": each, "limits": wanted})
 
     def load() -> Given:
-        whole = as_graph(graph, columns=Columns(tail, head, weight))
+        whole = as_graph(graph, columns=Columns(tail, head, weight), turns=choices.turns)
         places = None
         if planar or has_places(whole, coordinates, beside=graph):
             places = places_of(whole, coordinates, planar=planar, beside=graph)
@@ -123,38 +125,56 @@ def solve_isochrone(
         is_reversed: whether the arcs of the graph that ``load`` gives are turned round already.
         progress: is given the solves that are done, and how many there are.
     """
-    kept: list[tuple[Graph, Given]] = []
+    kept: list[tuple[Graph, _Asked]] = []
 
     def begin() -> list[int]:
         graph, sources, places = load()
         turn = options.reverse and not is_reversed
-        graph = graph.reversed() if turn else graph.to_host()
-        _refuse_negative(graph)
-        sources = checked(sources, graph.vertex_count, graph.name)
-        # a limit ends a solve early, but not a sweep over a hierarchy
-        solved = graph if each else rooted(without_hierarchy(graph), sources)
-        kept.append((solved, (graph, sources, places)))
-        return sources.tolist() if each else [graph.vertex_count]
+        asked = _Asked(graph.reversed() if turn else graph.to_host(), sources, places)
+        solved = solved_form(asked.graph)
+        starts = layout_of(asked.graph).begins(asked.sources)
+        if not each:
+            # a limit ends a solve early, but not a sweep over a hierarchy
+            solved = rooted(without_hierarchy(solved), starts)
+        kept.append((solved, asked))
+        return starts.tolist() if each else [solved.vertex_count - 1]
 
     begins = on_root(channel, begin)
     solved = kept[0][0] if kept else None
-    choices = replace(options, predecessors=False, reverse=False, cutoff=limits[-1])
+    choices = replace(options, predecessors=False, reverse=False, turns=None, cutoff=limits[-1])
     reaches: list[Reach] = []
     statistics: dict[str, Any] = {}
     for done, result in enumerate(solve_each(solved, begins, choices, channel), 1):
         if result is not None:
+            asked = kept[0][1]
             distances = result.distances if each else result.distances[:-1]
-            vertices = np.flatnonzero(reached_in(distances))
-            source = result.source if each else -1
-            reaches.append(Reach(source, vertices, distances[vertices]))
+            reaches.append(asked.reach(int(asked.sources[done - 1]) if each else -1, distances))
             statistics = result.statistics
         if progress is not None:
             progress(done, len(begins))
     if not kept:
         return None
-    graph, sources, places = kept[0][1]
-    answer = sources, limits, tuple(reaches), options.reverse, places, statistics
-    return Isochrones(*answer, graph)
+    asked = kept[0][1]
+    answer = asked.sources, limits, tuple(reaches), options.reverse, asked.places, statistics
+    return Isochrones(*answer, asked.roads)
+
+
+class _Asked:
+    """The graph as it is solved, perhaps expanded by turns, and what is asked of it; on rank 0."""
+
+    def __init__(self, graph: Graph, sources: NDArray[np.int64], places: Places | None) -> None:
+        self.graph, self.places, self._layout = graph, places, layout_of(graph)
+        self.sources = checked(sources, self._layout.vertex_count, graph.name)
+        self._begins = ArcBegins(graph) if isinstance(graph, ExpandedGraph) else None
+        self.roads = graph if self._begins is None else self._begins.roads
+        _refuse_negative(graph)
+
+    def reach(self, source: int, distances: NDArray[Any]) -> Reach:
+        """What is within reach, by the distances of all places."""
+        of_vertices = self._layout.at_ends(distances)
+        vertices = np.flatnonzero(reached_in(of_vertices))
+        begins = None if self._begins is None else self._begins.of(vertices, distances)
+        return Reach(source, vertices, of_vertices[vertices], begins)
 
 
 def as_limits(limits: Any) -> tuple[float, ...]:

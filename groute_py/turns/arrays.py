@@ -47,22 +47,44 @@ class Arrays(NamedTuple):
     weights: NDArray[Any]
 
 
+class ArcPlaces(NamedTuple):
+    """Where the m arcs of a graph lie in its expansion, beside those that leave their tails.
+
+    Attributes:
+        heads: shape (m,), the place to which each arc leads.
+        copies: int64, shape (s,), the places of copies, of the arcs that leave copies.
+        arcs: int64, shape (s,), the numbers of these arcs.
+        costs: int64 or float64, shape (s,), of the turns to them.
+    """
+
+    heads: NDArray[Any]
+    copies: NDArray[np.int64]
+    arcs: NDArray[np.int64]
+    costs: NDArray[Any]
+
+
 class _Slots(NamedTuple):
     """The arcs that leave copies, but for those to their arrivals: s of them, copy by copy.
 
     Attributes:
         copies: int64, shape (s,): which copy each leaves.
+        arcs: int64, shape (s,): their numbers in the graph.
         heads: shape (s,), places.
         weights: int64 or the float type of the graph, shape (s,), with the costs of turns.
     """
 
     copies: NDArray[np.int64]
+    arcs: NDArray[np.int64]
     heads: NDArray[Any]
     weights: NDArray[Any]
 
 
-def expanded_arrays(graph: Graph, rules: Rules, copies: Copies, split: NDArray[np.int64]) -> Arrays:
+def expanded_arrays(
+    graph: Graph, rules: Rules, copies: Copies, split: NDArray[np.int64]
+) -> tuple[Arrays, ArcPlaces]:
     """The rows of the vertices, of the arrivals (which have none) and of the copies.
+
+    And where the graph's arcs are there.
 
     Args:
         graph: in host memory.
@@ -87,7 +109,9 @@ def expanded_arrays(graph: Graph, rules: Rules, copies: Copies, split: NDArray[n
     row_ends, slot_ends = graph.offsets[split + 1], np.cumsum(of_copies)
     arrivals = count + np.arange(len(split), dtype=heads.dtype)
     own = arrivals[np.searchsorted(split, copies.vias)]
-    return Arrays(
+    costs = slots.weights - graph.weights[slots.arcs].astype(slots.weights.dtype)
+    places = ArcPlaces(heads, count + len(split) + slots.copies, slots.arcs, costs)
+    arrays = Arrays(
         np.cumsum(every),
         np.concatenate(
             [np.insert(heads, row_ends, arrivals), np.insert(slots.heads, slot_ends, own)]
@@ -99,6 +123,7 @@ def expanded_arrays(graph: Graph, rules: Rules, copies: Copies, split: NDArray[n
             ]
         ),
     )
+    return arrays, places
 
 
 def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArray[Any]:
@@ -134,7 +159,8 @@ def _slots(graph: Graph, rules: Rules, copies: Copies, heads: NDArray[Any]) -> _
     weights[listed] = _sums(rules, weights[listed], turns[listed])
     is_allowed = np.ones(len(arcs), np.bool_)
     is_allowed[listed] = ~rules.are_forbidden[turns[listed]]
-    return _Slots(which[is_allowed], heads[arcs][is_allowed], weights[is_allowed])
+    which, arcs = which[is_allowed], arcs[is_allowed]
+    return _Slots(which, arcs, heads[arcs], weights[is_allowed])
 
 
 def _sums(rules: Rules, weights: NDArray[Any], turns: NDArray[np.int64]) -> NDArray[Any]:

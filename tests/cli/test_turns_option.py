@@ -93,6 +93,17 @@ def test_routes_and_facilities(place: Path) -> None:
     ]  # fmt: skip
 
 
+def test_isochrones(place: Path) -> None:
+    run("isochrone", "--from", "home", "--limits", "6", "-o", "reach.csv")
+    lines = (place / "reach.csv").read_text().splitlines()
+    assert lines[1:] == ["home,0,6", "square,3,6", "park,6,6"]
+    run("isochrone", "--from", "home", "--limits", "5", "--features", "arcs", "-o", "arcs.csv")
+    lines = (place / "arcs.csv").read_text().splitlines()
+    assert lines[1:] == [
+        "home,square,5,0.0,1.0", "square,home,5,0.0,0.6666666666666666", "square,park,5,0.0,0.5",
+    ]  # fmt: skip
+
+
 def test_query() -> None:
     question = '{"source": "home", "target": "station", "path": true}'
     words = ("query", "town.csv", "--turns", "turns.csv", "--device", "cpu")

@@ -43,7 +43,25 @@ def pairs_of(graph: Graph) -> list[tuple[int, int]]:
 
 
 def distances_by_arc(graph: Graph, turns: ArcTurns, source: int, *, reverse: bool = False) -> Any:
-    """Distances from a vertex, or to it, in our conventions: labels of arcs are corrected."""
+    """Distances from a vertex, or to it, in our conventions."""
+    found = [np.inf] * graph.vertex_count
+    found[source] = 0
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    ends: list[int] = (tails if reverse else graph.heads).tolist()
+    for arc, length in labels_of_arcs(graph, turns, source, reverse=reverse).items():
+        found[ends[arc]] = min(found[ends[arc]], length)
+    if graph.weights.dtype.kind == "f":
+        return np.array(found)
+    return np.array([UNREACHED if length == np.inf else length for length in found])
+
+
+def labels_of_arcs(
+    graph: Graph, turns: ArcTurns, source: int, *, reverse: bool = False
+) -> dict[int, Any]:
+    """The cost from a vertex to the end of each arc that is reached; labels are corrected.
+
+    Reversed, that from the begin of the arc to the vertex.
+    """
     arcs = _arcs(graph)
     if reverse:
         arcs = [(head, tail, weight) for tail, head, weight in arcs]
@@ -60,13 +78,7 @@ def distances_by_arc(graph: Graph, turns: ArcTurns, source: int, *, reverse: boo
             if cost is not None and labels[arc] + cost + weight < labels.get(after, np.inf):
                 labels[after] = labels[arc] + cost + weight
                 work.append(after)
-    found = [np.inf] * graph.vertex_count
-    found[source] = 0
-    for arc, length in labels.items():
-        found[arcs[arc][1]] = min(found[arcs[arc][1]], length)
-    if graph.weights.dtype.kind == "f":
-        return np.array(found)
-    return np.array([UNREACHED if length == np.inf else length for length in found])
+    return labels
 
 
 def check_walk(graph: Graph, turns: Turns, path: Sequence[int], length: Any) -> None:
