@@ -44,6 +44,10 @@ from groute_py.turns.expanded import layout_of
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+MOST_SWEPT = 10_000
+"""Facilities of a sweep over a hierarchy. The search upward, which one block of a GPU does, visits
+all that lies above them."""
+
 MOST_FACILITIES = 2**31 - 1
 """Of a vertex; their numbers have 32 bits."""
 
@@ -168,7 +172,8 @@ def solve_from_facilities(
         facilities = checked(facilities, layout.vertex_count, graph.name, "facility")
         kept.append((graph, facilities))
         # a cutoff ends a solve early, but not a sweep over a hierarchy
-        solved = graph if options.cutoff is None else without_hierarchy(graph)
+        swept = options.cutoff is None and len(facilities) <= MOST_SWEPT
+        solved = graph if swept else without_hierarchy(graph)
         return Whole(rooted(solved, layout.begins(facilities))), _may_sink(graph)
 
     supply, trees = on_root(channel, begin)
