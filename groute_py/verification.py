@@ -125,16 +125,16 @@ def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None
     (begin,) = layout.begins(np.array([result.source])).tolist()
     right = _serial_distances(solved, begin)
     _certify(solved, Result(begin, right), None)
-    slack: Any = 0
+    wanted = layout.at_ends(right)
+    wanted = np.where(wanted <= bound, wanted, np.inf if kind.kind == "f" else UNREACHED)
+    same = result.distances == wanted
     if kind.kind == "f" and len(solved.weights) and solved.weights.min() < 0:
         arcs = (solved.offsets, solved.heads, solved.weights)
         steps, absolute = np.full(len(right), -1, np.int64), np.zeros(len(right))
         certificate.lengths_along(*arcs, right, begin, steps, absolute)
         slack = layout.at_ends(path_slack(2 * np.maximum(steps, 0), 2 * absolute, kind))
-    wanted = layout.at_ends(right)
-    wanted = np.where(wanted <= bound, wanted, np.inf if kind.kind == "f" else UNREACHED)
-    with np.errstate(invalid="ignore"):
-        same = (result.distances == wanted) | (np.abs(result.distances - wanted) <= slack)
+        with np.errstate(invalid="ignore"):
+            same |= np.abs(result.distances - wanted) <= slack
     if not same.all():
         vertex = int(np.argmin(same))
         name, found = _Ids(graph)(vertex), result.distances[vertex]

@@ -16,7 +16,8 @@ from groute_py.system.memory_limits import check_room
 from groute_py.turns.ends import Listed, ProblemIn
 from groute_py.turns.keys import ArcKeys, tails_of
 
-INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
+INT64 = np.iinfo(np.int64)
 PAIR_BYTES = 96
 """Of two arcs that a row names, while they are brought together."""
 
@@ -82,8 +83,9 @@ def _id_as(kind: type[str] | type[int], given: Any) -> str | int | None:
     text = str(given)
     if kind is str:
         return text
-    is_number = not isinstance(given, bool) and INTEGER.fullmatch(text) is not None
-    return int(text) if is_number else None
+    if isinstance(given, bool) or INTEGER.fullmatch(text) is None:
+        return None
+    return int(text) if INT64.min <= int(text) <= INT64.max else None
 
 
 def _joined(

@@ -185,6 +185,7 @@ def _links(graph: groute_py.Graph) -> list[int]:
     ("text", "problem"),
     [
         ("7,8,1\n7,12,1\n", "turns.csv:3: '12' is no link_id of an arc of roads"),
+        ("7,8,1\n7,9223372036854775808,1\n", "turns.csv:3: '9223372036854775808' is no link_id"),
         ("8,11,1\n", "turns.csv:2: no link_id 11 of roads begins where link_id 8 ends"),
         ("7,8\n", "turns.csv:2: expected from_link_id,to_link_id,cost, got '7,8'"),
         ("7,8,1\n7,8,2\n", "turns.csv:3: the same turn is at cost 1 in a line above"),
@@ -196,6 +197,13 @@ def test_bad_files_by_arc(place: Path, text: str, problem: str) -> None:
     words = ("sssp", "roads.csv", "-s", "0", "--turns", "turns.csv", "--device", "cpu")
     with pytest.raises(InputError, match=re.escape(problem)):
         run_command(*words)
+
+
+def test_titles_alone_list_no_turns(place: Path) -> None:
+    (place / "roads.csv").write_text(ROADS)
+    (place / "turns.csv").write_text(BY_LINK.splitlines()[0])
+    words = ("sssp", "roads.csv", "-s", "0", "-t", "3", "--turns", "turns.csv", "--device", "cpu")
+    assert as_json(run_command(*words, "--json"))["paths"][0]["distance"] == 4
 
 
 def test_graphs_without_ids_of_arcs(place: Path) -> None:

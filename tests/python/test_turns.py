@@ -105,7 +105,7 @@ def test_verify(tmp_path: Path, reverse: bool, dtype: str) -> None:
     for vertex in (7, 40, int(np.argmin(result.reached))):
         for off in (-1, 1):
             wrong = saved.distances.copy()
-            wrong[vertex] = wrong[vertex] + off if result.reached[vertex] else 9
+            wrong[vertex] = wrong[vertex] + off if result.reached[vertex] else off
             with pytest.raises(VerificationError, match=f"vertex {vertex} has distance"):
                 groute_py.verify(graph, replace(saved, distances=wrong), turns=rows)
     with pytest.raises(VerificationError, match="with these turns"):
