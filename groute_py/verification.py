@@ -7,6 +7,9 @@ may shorten a distance by at most the tolerance of `groute_py.algorithms.toleran
 shares no code with the solvers. It takes two passes over the arcs, three with predecessors, with
 several threads if arcs are many. A search follows if tight arcs from smaller distances do not
 suffice: with weights that are negative, zero, or so small that a float sum does not change.
+
+An answer with turns has no distances of the other places of the expansion, in which it was solved.
+So these are found by a serial method first, and certified; then the answer is compared with them.
 """
 
 from __future__ import annotations
@@ -27,13 +30,19 @@ from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu import certificate
 from groute_py.results.result import UNREACHED, Result
 from groute_py.system.threads import thread_count
+from groute_py.turns.expanded import ExpandedGraph, expanded, layout_of
 
 SHARED_FROM = 1 << 18
 """Arcs from which several threads look at them."""
 
 
 def verify(
-    graph: Graph, result: Result, *, cutoff: float | None = None, hops: bool = False
+    graph: Graph,
+    result: Result,
+    *,
+    cutoff: float | None = None,
+    hops: bool = False,
+    turns: Any = None,
 ) -> None:
     """Check a result against its graph by the optimality conditions.
 
@@ -45,6 +54,7 @@ def verify(
         result: its distances, and its predecessors if it has them, are checked.
         cutoff: the cutoff of the solve, in units of weight, if there was one.
         hops: the result is one of `groute_py.bfs`: every arc counts 1.
+        turns: the costs of turns that the result was computed with, as for `groute_py.sssp`.
 
     Raises:
         VerificationError: a distance or predecessor is wrong; the message names the first such
@@ -57,20 +67,21 @@ def verify(
         check_cutoff(cutoff)
     check_kind("graph", graph, Graph, "a Graph, as read_graph returns it")
     check_kind("result", result, Result, "a Result, as sssp returns it")
+    if turns is not None:
+        graph = expanded(graph, turns)
     graph = graph.reversed() if result.reverse else graph.to_host()
-    if hops:
-        graph = graph.with_unit_weights()
+    _check_belonging(layout_of(graph).vertex_count, graph, result)
+    if isinstance(graph, ExpandedGraph):
+        if hops or result.predecessors is not None:
+            raise InputError("answers with turns have no hops and no predecessors")
+        _verify_with_turns(graph, result, _bound(cutoff, result.distances.dtype))
+        return
+    _certify(graph.with_unit_weights() if hops else graph, result, cutoff)
+
+
+def _certify(graph: Graph, result: Result, cutoff: float | None) -> None:
+    """As `verify`, of a graph in host memory whose arcs lead as the distances count."""
     distances, source = result.distances, result.source
-    if distances.shape != (graph.vertex_count,) or not 0 <= source < graph.vertex_count:
-        raise InputError(
-            f"the result has {len(distances)} distances from source {source}, but "
-            f"{quoted(graph.name)} has {graph.vertex_count} vertices: they do not belong together"
-        )
-    if not _same_ids(graph.ids, result.ids):
-        raise InputError(
-            f"the result's vertices have other ids than those of {quoted(graph.name)}: "
-            "they do not belong together"
-        )
     # sums are made in the type of float distances, as solvers make them
     floats = distances.dtype.kind == "f"
     weights = graph.weights.astype(distances.dtype, copy=False) if floats else graph.weights
@@ -90,6 +101,63 @@ def verify(
     _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")
     if result.predecessors is not None:
         _check_tree(arcs, result, shown)
+
+
+def _check_belonging(count: int, graph: Graph, result: Result) -> None:
+    """Raise `InputError` for a result that is of another graph."""
+    if result.distances.shape != (count,) or not 0 <= result.source < count:
+        raise InputError(
+            f"the result has {len(result.distances)} distances from source {result.source}, but "
+            f"{quoted(graph.name)} has {count} vertices: they do not belong together"
+        )
+    if not _same_ids(graph.numbering.ids, result.ids):
+        raise InputError(
+            f"the result's vertices have other ids than those of {quoted(graph.name)}: "
+            "they do not belong together"
+        )
+
+
+def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None:
+    """Compare distances up to a bound with those of the expansion."""
+    solved, layout, kind = graph.solved, graph.layout, result.distances.dtype
+    if kind.kind == "f":
+        solved = solved.changed(weights=solved.weights.astype(kind, copy=False))
+    (begin,) = layout.begins(np.array([result.source])).tolist()
+    right = _serial_distances(solved, begin)
+    _certify(solved, Result(begin, right), None)
+    wanted = layout.at_ends(right)
+    wanted = np.where(wanted <= bound, wanted, np.inf if kind.kind == "f" else UNREACHED)
+    same = result.distances == wanted
+    if kind.kind == "f" and len(solved.weights) and solved.weights.min() < 0:
+        arcs = (solved.offsets, solved.heads, solved.weights)
+        steps, absolute = np.full(len(right), -1, np.int64), np.zeros(len(right))
+        certificate.lengths_along(*arcs, right, begin, steps, absolute)
+        slack = layout.at_ends(path_slack(2 * np.maximum(steps, 0), 2 * absolute, kind))
+        with np.errstate(invalid="ignore"):
+            same |= np.abs(result.distances - wanted) <= slack
+    if not same.all():
+        vertex = int(np.argmin(same))
+        name, found = _Ids(graph)(vertex), result.distances[vertex]
+        raise VerificationError(f"{name} has distance {found}; with these turns {wanted[vertex]}")
+
+
+def _serial_distances(graph: Graph, source: int) -> NDArray[Any]:
+    """As `reference_distances`, by rounds of Bellman and Ford where a weight is negative."""
+    if not graph.arc_count or graph.weights.min() >= 0:
+        return reference_distances(graph, source)
+    kind = graph.weights.dtype if graph.weights.dtype.kind == "f" else np.dtype(np.int64)
+    nothing = kind.type(np.inf) if kind.kind == "f" else UNREACHED
+    distances = np.full(graph.vertex_count, nothing, kind)
+    distances[source] = 0
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    for _ in range(graph.vertex_count):
+        some = distances[tails] < nothing
+        found = distances.copy()
+        np.minimum.at(found, graph.heads[some], distances[tails[some]] + graph.weights[some])
+        if np.array_equal(found, distances):
+            return distances
+        distances = found
+    raise VerificationError("a negative cycle can be reached from the source")
 
 
 def _bound(cutoff: float | None, kind: np.dtype[Any]) -> Any:

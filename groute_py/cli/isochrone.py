@@ -88,8 +88,10 @@ def isochrone(
     named = {"--from": sources}
 
     def check() -> tuple[tuple[float, ...], str]:
-        check_outputs_apart(ends.inputs(named), {"--output": output})
+        check_outputs_apart(ends.inputs(named, turns=options.turns), {"--output": output})
         listed = _check(options, output, features, margin)
+        if resume and options.turns is not None:
+            raise InputError("with --turns nothing is kept for --resume; leave one of them out")
         if each:
             check_folder(Path(output))
         elif resume:
@@ -100,14 +102,16 @@ def isochrone(
     wanted, listed = on_root(channel, check)
 
     def load() -> Given:
-        whole = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
+        reading: dict[str, Any] = {"undirected": undirected, "columns": columns, "cache": cache}
+        whole = read_whole(graph, **reading, turns=options.turns)
         with phase("read"):
             found = ends.vertices("--from", sources, whole, "source")
             needed = needs_places(Path(output)) or where.planar
             places = ends.places(whole) if needed or ends.has_places(whole) else None
         return whole, found, places
 
-    kept = parts_kept(channel, Path(output), "sources", resume=resume) if each else nullcontext()
+    keeps = each and options.turns is None
+    kept = parts_kept(channel, Path(output), "sources", resume=resume) if keeps else nullcontext()
     # one solve has no part that is done before it is
     solving = show.row_progress("isochrones, by sources") if each else nullcontext()
     with kept as keep:

@@ -86,8 +86,8 @@ def column_options(command: F) -> F:
 def _refuse_turns(context: click.Context, parameter: click.Parameter, value: Any) -> None:
     if value is not None:
         raise click.BadParameter(
-            f"{context.command.name} knows no turns; sssp, apsp, matrix, nearest, route and query "
-            "take them",
+            f"{context.command.name} knows no turns; sssp, apsp, matrix, nearest, isochrone, route "
+            "and query take them",
             context,
             parameter,
         )

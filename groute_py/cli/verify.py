@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     help="The cutoff the result was computed with; RESULT has the bound of its targets.",
 )
 @click.option("--hops", is_flag=True, help="RESULT is of bfs: every arc counts 1.")
+@click.option("--turns", metavar="FILE", help="The turns that RESULT was computed with.")
 @column_options
 @undirected_option
 @cache_options
@@ -41,6 +42,7 @@ def verify(
     result: str,
     cutoff: int | float | None,
     hops: bool,
+    turns: str | None,
     undirected: bool,
     columns: Columns,
     cache: Any,
@@ -64,6 +66,7 @@ def verify(
                 cache=cache_value(cache),
                 progress=progress,
                 columns=columns,
+                turns=turns,
             )
         bounds = [b for b in (cutoff, saved.statistics.get("bound")) if b is not None]
         with phase("verify"):

@@ -57,6 +57,7 @@ class IsochroneKeywords(TypedDict, total=False):
     device: str
     partition: str
     reverse: bool
+    turns: Any
     time_limit_s: float | None
     mode: str
 

@@ -117,12 +117,13 @@ class Options:
         None,
         "A table of turns with costs, or forbidden ones.",
         details="See [turns](turns.md)",
-        in_python="The path of a file, or rows of (tail, via, head, cost). See [turns](turns.md)",
+        in_python="The path of a file, or rows of (tail, via, head, cost) or (arc, arc, cost). "
+        "See [turns](turns.md)",
         unset="every turn costs 0",
         metavar="FILE",
         per_rank=True,
         check=check_turns,
-        of=("sssp", "open", "nearest", "query"),
+        of=("sssp", "open", "nearest", "isochrone", "query"),
     )
     cutoff: float | None = option(
         None,

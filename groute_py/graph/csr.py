@@ -44,6 +44,7 @@ class Graph:
         columns: weights by name, each like ``weights``, which may be one of them;
             `with_column` chooses another.
         shapes: the points between the ends of the arcs, if they are known; else None.
+        arc_ids: int64 or str, shape (m,): a table's ids of its arcs, if they were asked for.
         attribution: whom outputs that show the graph have to name, such as "© OpenStreetMap
             contributors, ODbL".
 
@@ -66,6 +67,7 @@ class Graph:
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     shapes: Shapes | None = None
     attribution: str = ""
+    arc_ids: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         check_types(self.offsets, self.heads, self.weights)
@@ -81,6 +83,8 @@ class Graph:
             raise GraphError(f"an attribution has at most {LONGEST_TEXT} characters")
         if self.shapes is not None:
             check_shapes(self.shapes, self.arc_count)
+        if self.arc_ids is not None:
+            check_ids(self.arc_ids, self.arc_count, "arc_ids")
         self._protect()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -89,7 +93,7 @@ class Graph:
         self._protect()
 
     def _protect(self) -> None:
-        arrays = (self.offsets, self.heads, self.weights, self.ids, self.coordinates)
+        arrays = (self.offsets, self.heads, self.weights, self.ids, self.coordinates, self.arc_ids)
         for array in (*arrays, *self.columns.values(), *(self.shapes or ())):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
@@ -138,7 +142,7 @@ class Graph:
             return self
         arrays: Any = (self.offsets, self.heads, self.weights)
         offsets, heads, weights = (array.get() for array in arrays)
-        same_arcs: Any = {"columns": self.columns, "shapes": self.shapes}
+        same_arcs: Any = {name: getattr(self, name) for name in ("columns", "shapes", "arc_ids")}
         return self.changed(offsets=offsets, heads=heads, weights=weights, **same_arcs)
 
     def with_unit_weights(self) -> Graph:
@@ -150,12 +154,12 @@ class Graph:
         """A graph that is like this one but for some arguments of the class.
 
         It never is of a subclass: what that has beside the arrays may not belong to the new ones.
-        Nor do columns and shapes belong to other arcs, and coordinates to another number of
-        vertices; where those change, they are to be given as well or are left out.
+        Nor do columns, shapes and ids of arcs belong to other arcs, and coordinates to another
+        number of vertices; where those change, they are to be given as well or are left out.
         """
         kept = {entry.name: getattr(self, entry.name) for entry in fields(Graph)}
         if {"offsets", "heads"} & changes.keys():
-            kept |= {"columns": {}, "shapes": None}
+            kept |= {"columns": {}, "shapes": None, "arc_ids": None}
         if len(changes.get("offsets", self.offsets)) != len(self.offsets):
             kept["coordinates"] = None
         return Graph(**kept | changes)
@@ -305,11 +309,11 @@ def _as_weights(values: Any) -> NDArray[Any]:
     return array.astype(np.int32)
 
 
-def check_ids(ids: NDArray[Any], count: int) -> None:
-    """Raise `GraphError` for ids that are not those of `count` vertices."""
+def check_ids(ids: NDArray[Any], count: int, what: str = "ids") -> None:
+    """Raise `GraphError` for ids that are not those of `count` vertices, or arcs."""
     if ids.shape != (count,) or not (ids.dtype == np.int64 or ids.dtype.kind == "U"):
         raise GraphError(
-            f"ids must be {count} int64 or strings, not {ids.dtype} of shape {ids.shape}"
+            f"{what} must be {count} int64 or strings, not {ids.dtype} of shape {ids.shape}"
         )
 
 

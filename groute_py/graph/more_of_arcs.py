@@ -10,12 +10,12 @@ from groute_py.graph.csr import Graph
 
 
 def has_more(graph: Graph) -> bool:
-    """Whether there are columns or shapes."""
-    return bool(graph.columns) or graph.shapes is not None
+    """Whether there are columns, shapes or ids of arcs."""
+    return bool(graph.columns) or graph.shapes is not None or graph.arc_ids is not None
 
 
 def of_arcs(graph: Graph, arcs: NDArray[Any], *, turned: bool = False) -> dict[str, Any]:
-    """Weights, columns and shapes of some arcs, as arguments of `Graph.changed`.
+    """Weights, columns, shapes and ids of some arcs, as arguments of `Graph.changed`.
 
     Args:
         graph: on the host.
@@ -30,4 +30,5 @@ def of_arcs(graph: Graph, arcs: NDArray[Any], *, turned: bool = False) -> dict[s
             for name, column in graph.columns.items()
         },
         "shapes": None if graph.shapes is None else graph.shapes.of_arcs(arcs, turned=turned),
+        "arc_ids": None if graph.arc_ids is None else graph.arc_ids[arcs],
     }

@@ -39,7 +39,7 @@ def mirrored(graph: Graph, sign: int = 1) -> Graph:
 
 
 def _mirrored_with_more(graph: Graph, tails: NDArray[Any], other: NDArray[np.bool_]) -> Graph:
-    """The same with columns and shapes of the arcs, which both directions share."""
+    """The same with columns, shapes and ids of the arcs, which both directions share."""
     numbers = np.concatenate([np.arange(graph.arc_count), np.flatnonzero(other)])
     offsets, heads, places = csr_from_arcs(
         graph.vertex_count,

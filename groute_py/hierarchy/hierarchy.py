@@ -98,6 +98,44 @@ class Hierarchy:
             arrays["up"] = arrays["down"]
         return replace(self, **arrays)
 
+    def reversed(self) -> Hierarchy:
+        """That of the graph with each arc turned round, in host memory; most arrays are shared.
+
+        A shortcut stands for a path, and the path turned round weighs as much. So what led up
+        leads down, and the arcs within the core are transposed.
+        """
+        from groute_py.graph.symmetrize import transposed  # which compiles
+
+        host = self.to_host()
+        core = transposed(host.core_offsets, host.core_heads, host.core_weights)
+        more: dict[str, Any] = dict(zip(CORE, core, strict=True))
+        return replace(host, down=host.up, up=host.down, **more)
+
+    def with_root(self, heads: NDArray[Any]) -> Hierarchy:
+        """That of the graph with vertex n added, with an arc of weight 0 to each of ``heads``.
+
+        The root has no arc that leads to it, and so is on no path between others: it is contracted
+        before all of them without a shortcut, and is a level of its own behind theirs.
+
+        Args:
+            heads: vertices, shape (k,).
+        """
+        host = self.to_host()
+        count = host.vertex_count
+        places = np.empty(count, np.int32)
+        places[host.vertices] = np.arange(count, dtype=np.int32)
+        ends = np.unique(places[heads])
+        nothing = np.full(len(ends), np.iinfo(self.type).max, self.type)
+        return replace(
+            host,
+            levels=(*host.levels, count + 1),
+            vertices=np.append(host.vertices, np.int32(count)),
+            offsets=np.append(host.offsets, host.arc_count + len(ends)),
+            heads=np.concatenate([host.heads, ends]),
+            down=np.concatenate([host.down, nothing]),
+            up=np.concatenate([host.up, np.zeros_like(nothing)]),
+        )
+
 
 def first_places(core: int, rounds: Sequence[int]) -> tuple[int, ...]:
     """The first places of levels, and n.

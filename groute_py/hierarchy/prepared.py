@@ -51,6 +51,10 @@ class PreparedGraph(Graph):
         contract = import_module("groute_py.engine.preparing").prepare_whole
         return cast("PreparedGraph", contract(super().with_weights(weights), device))
 
+    def reversed(self) -> PreparedGraph:
+        """The graph with each arc turned round, in host memory; it is not contracted anew."""
+        return PreparedGraph(super().reversed(), self.hierarchy.reversed())
+
     def to_host(self) -> PreparedGraph:
         """The same with all arrays in host memory."""
         graph, hierarchy = super().to_host(), self.hierarchy.to_host()

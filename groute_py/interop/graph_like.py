@@ -17,6 +17,7 @@ from groute_py.io import datasets
 from groute_py.io.registry import read_table
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.turns.expanded import expanded
+from groute_py.turns.files import arc_column
 
 GraphLike = Any
 """A `Graph`, a path, a spec or name, a SciPy sparse array, a NetworkX graph, an edge table, or
@@ -46,7 +47,8 @@ def as_graph(
         InputError: it is of another kind, is not valid, or has no columns by name; or a turn is
             none of the graph.
     """
-    whole = _directed(graph, cache, progress, columns._replace(undirected=undirected))
+    arc = arc_column(Path(turns)) if isinstance(turns, str | Path) else None
+    whole = _directed(graph, cache, progress, columns._replace(undirected=undirected, arc=arc))
     whole = mirrored(whole) if undirected else whole
     return whole if turns is None else expanded(whole, turns)
 

@@ -15,8 +15,9 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading
 from groute_py.graph.symmetrize import mirrored
+from groute_py.io.tables.arc_ids import with_arc_ids
 from groute_py.io.tables.columns import Columns, Roles, as_int64, roles_of
-from groute_py.io.tables.directions import arcs_of_rows, known_rule, ways_of
+from groute_py.io.tables.directions import arcs_of_rows, known_rule, rows_of_arcs, ways_of
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.memory_limits import FEWEST_VERTICES, check_name_lengths
 
@@ -83,8 +84,10 @@ def table_graph(table: Any, asked: Columns, renumber: bool = True) -> Graph:
     if len(tails) != len(heads):
         raise GraphError(f"columns of {len(tails)} and {len(heads)} rows")
     first, ids, count, tails, heads = _numbered(tails, heads, renumber)
-    tails, heads, weights = _arcs(table, roles, tails, heads)
+    (tails, heads, weights), rows = _arcs(table, roles, tails, heads)
     graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), name=NAME)
+    if roles.arc is not None:
+        graph = with_arc_ids(graph, _arc_ids(table, roles), rows, tails)
     reading = Reading({role: str(title) for role, title in roles.titles.items()})
     return replace(graph, first_id=0 if ids is not None else first, ids=ids, reading=reading)
 
@@ -121,8 +124,8 @@ def _names(table: Any) -> list[Any]:
 
 def _arcs(
     table: Any, roles: Roles, tails: NDArray[Any], heads: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Tails, heads and weights of the arcs that the rows are."""
+) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[np.int64]]:
+    """Tails, heads and weights of the arcs that the rows are, and the row of each."""
     rows, ways, back = len(tails), None, None
     weights = np.ones(rows, np.int32) if roles.weight is None else _weights(table, roles.weight)
     if roles.back is not None:
@@ -133,7 +136,22 @@ def _arcs(
     for more in (weights, ways, back):
         if more is not None and len(more) != rows:
             raise GraphError(f"columns of {rows} and {len(more)} rows")
-    return arcs_of_rows(tails, heads, weights, ways=ways, back=back)
+    arcs = arcs_of_rows(tails, heads, weights, ways=ways, back=back)
+    return arcs, rows_of_arcs(tails, heads, weights, ways=ways, back=back)
+
+
+def _arc_ids(table: Any, roles: Roles) -> NDArray[Any]:
+    """Of the rows."""
+    ids = _column(table, roles.arc)
+    if ids.dtype.kind in "iu":
+        return as_int64(ids, f"an id of column {quote(roles.arc)}")
+    words = ids.tolist()
+    if not all(isinstance(word, str) for word in words):
+        raise GraphError(
+            f"column {quote(roles.arc)} holds {ids.dtype}; ids are integers or strings"
+        )
+    _check_lengths(words)
+    return np.array(words, np.str_)
 
 
 def _numbered(

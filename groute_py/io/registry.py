@@ -199,7 +199,9 @@ def read_table(
     head = Head(path, asked)
     form = _format(path, head)
     compressed = head.compression is not None
-    folder = cached.folder_for(path, cache, compressed) if form.compressible else None
+    # a copy has no ids of arcs
+    is_kept = form.compressible and asked.arc is None
+    folder = cached.folder_for(path, cache, compressed) if is_kept else None
     kept = form.kept(asked)
 
     def read() -> Graph:

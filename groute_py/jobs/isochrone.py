@@ -24,9 +24,11 @@ from groute_py.engine.option import chosen, takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs import kept_reaches
+from groute_py.jobs.isochrone_with_turns import ArcBegins
 from groute_py.jobs.isochrones import Isochrones, Reach
 from groute_py.jobs.places import Coordinates, Places, has_places, places_of
 from groute_py.jobs.room import refuse_beyond
@@ -37,7 +39,8 @@ from groute_py.many.rows import solve_each
 from groute_py.many.sources import as_vertices, checked
 from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.many.storage.record import run_of
-from groute_py.results.result import Result, reached_in
+from groute_py.results.result import reached_in
+from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -114,7 +117,7 @@ def isochrone(
     refuse_difference(channel, {"function": "isochrone", "each": each, "limits": wanted})
 
     def load() -> Given:
-        whole = as_graph(graph, columns=Columns(tail, head, weight))
+        whole = as_graph(graph, columns=Columns(tail, head, weight), turns=choices.turns)
         places = None
         if planar or has_places(whole, coordinates, beside=graph):
             places = places_of(whole, coordinates, planar=planar, beside=graph)
@@ -146,44 +149,66 @@ def solve_isochrone(
         progress: is given the solves that are done, and how many there are.
         keep: keeps the reach of each source as it is found; those that it has are not solved for.
     """
-    kept: list[tuple[Graph, Given]] = []
+    kept: list[tuple[Graph, _Asked]] = []
 
     def begin() -> list[int]:
         graph, sources, places = load()
         turn = options.reverse and not is_reversed
-        graph = graph.reversed() if turn else graph.to_host()
-        _refuse_negative(graph)
-        sources = checked(sources, graph.vertex_count, graph.name)
-        _refuse_memory(graph, each=each)
-        solved = graph if each else rooted(graph, sources)
-        kept.append((solved, (graph, sources, places)))
-        return sources.tolist() if each else [graph.vertex_count]
+        asked = _Asked(graph.reversed() if turn else graph.to_host(), sources, places)
+        solved = solved_form(asked.graph)
+        starts = layout_of(asked.graph).begins(asked.sources)
+        _refuse_memory(solved, each=each)
+        if not each:
+            # a limit ends a solve early, but not a sweep over a hierarchy
+            solved = rooted(without_hierarchy(solved), starts)
+        kept.append((solved, asked))
+        return starts.tolist() if each else [solved.vertex_count - 1]
 
     def run() -> dict[str, Any]:
         choices = {"job": "isochrone", "limits": list(limits), "reverse": options.reverse}
-        return run_of(kept[0][0], {"sources": kept[0][1][1]}, choices)
+        return run_of(kept[0][0], {"sources": kept[0][1].sources}, choices)
 
     begins = on_root(channel, begin)
     left = np.arange(len(begins))
     if keep is not None:
         left = np.setdiff1d(left, keep.begin(channel, run, len(begins), kept_reaches.WIDTH))
-    known = kept_reaches.reaches_in([] if keep is None else keep.parts, begins)
+    sources = kept[0][1].sources.tolist() if kept else []
+    known = kept_reaches.reaches_in([] if keep is None else keep.parts, sources)
     solved = kept[0][0] if kept else None
-    choices = replace(options, predecessors=False, reverse=False, cutoff=limits[-1])
+    choices = replace(options, predecessors=False, reverse=False, turns=None, cutoff=limits[-1])
     how: dict[str, Any] = {"each": each, "keep": keep, "progress": progress}
-    reaches, statistics = _solved(channel, solved, begins, left.tolist(), choices, **how)
-    if not kept:
+    asked = kept[0][1] if kept else None
+    reaches, statistics = _solved(channel, solved, asked, begins, left.tolist(), choices, **how)
+    if asked is None:
         return None
-    graph, sources, places = kept[0][1]
     known |= reaches
     every = tuple(known[place] for place in range(len(begins)))
-    answer = sources, limits, every, options.reverse, places, statistics
-    return Isochrones(*answer, graph)
+    answer = asked.sources, limits, every, options.reverse, asked.places, statistics
+    return Isochrones(*answer, asked.roads)
+
+
+class _Asked:
+    """The graph as it is solved, perhaps expanded by turns, and what is asked of it; on rank 0."""
+
+    def __init__(self, graph: Graph, sources: NDArray[np.int64], places: Places | None) -> None:
+        self.graph, self.places, self._layout = graph, places, layout_of(graph)
+        self.sources = checked(sources, self._layout.vertex_count, graph.name)
+        self._begins = ArcBegins(graph) if isinstance(graph, ExpandedGraph) else None
+        self.roads = graph if self._begins is None else self._begins.roads
+        _refuse_negative(graph)
+
+    def reach(self, source: int, distances: NDArray[Any]) -> Reach:
+        """What is within reach, by the distances of all places."""
+        of_vertices = self._layout.at_ends(distances)
+        vertices = np.flatnonzero(reached_in(of_vertices))
+        begins = None if self._begins is None else self._begins.of(vertices, distances)
+        return Reach(source, vertices, of_vertices[vertices], begins)
 
 
 def _solved(
     channel: Channel,
     graph: Graph | None,
+    asked: _Asked | None,
     begins: list[int],
     left: list[int],
     options: Options,
@@ -197,6 +222,7 @@ def _solved(
     Args:
         channel: connects the ranks.
         graph: on rank 0, perhaps with a root.
+        asked: on rank 0.
         begins: where solves begin: at each source, or at the root, the last vertex.
         left: the places of those that are left, among all.
         options: for each solve.
@@ -209,8 +235,10 @@ def _solved(
         progress(done, len(begins))  # else they would count as fast ones
     results = solve_each(graph, [begins[place] for place in left], options, channel)
     for place, result in zip(left, results, strict=True):
-        if result is not None:
-            reaches[place] = _reach(result, each=each)
+        if result is not None and asked is not None:
+            source = int(asked.sources[place]) if each else -1
+            distances = result.distances if each else result.distances[:-1]
+            reaches[place] = asked.reach(source, distances)
             statistics = result.statistics
         if keep is not None:
             on_root(channel, partial(_keep, keep, place, reaches))
@@ -218,13 +246,6 @@ def _solved(
         if progress is not None:
             progress(done, len(begins))
     return reaches, statistics
-
-
-def _reach(result: Result, *, each: bool) -> Reach:
-    """What a solve from a source has found, or from the root of all sources, the last vertex."""
-    distances = result.distances if each else result.distances[:-1]
-    vertices = np.flatnonzero(reached_in(distances))
-    return Reach(result.source if each else -1, vertices, distances[vertices])
 
 
 def _keep(keep: KeptParts, place: int, reaches: dict[int, Reach]) -> None:

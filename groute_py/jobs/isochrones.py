@@ -31,11 +31,14 @@ class Reach(NamedTuple):
         source: the vertex; −1 for any of the sources.
         vertices: int64, shape (r,), ascending.
         distances: shape (r,), of these vertices, in the types and units of `groute_py.Result`.
+        arc_begins: float64, shape (a,): with turns the distances at which the arcs begin that leave
+            the vertices, one vertex after the other. None without.
     """
 
     source: int
     vertices: NDArray[np.int64]
     distances: NDArray[Any]
+    arc_begins: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,8 @@ class Isochrones:
         reverse: the distances are those to the sources.
         places: of the vertices; None where they are not known.
         statistics: of the last solve, see `groute_py.engine.statistics.Statistics`.
-        graph: that was solved; with ``reverse`` its arcs are turned round.
+        graph: that was solved, without an expansion by turns; with ``reverse`` its arcs are turned
+            round.
     """
 
     sources: NDArray[np.int64]
@@ -82,8 +86,8 @@ class Isochrones:
 
         They are arcs of the graph as it was given; with `reverse` each part ends at its head.
         """
-        distances = reach.distances.astype(np.float64)
-        found = pieces_of(self.graph, reach.vertices, distances, np.array(self.limits, np.float64))
+        distances, limits = reach.distances.astype(np.float64), np.array(self.limits, np.float64)
+        found = pieces_of(self.graph, reach.vertices, distances, limits, reach.arc_begins)
         return found.turned_round() if self.reverse else found
 
     def plane(self) -> Plane:

@@ -27,6 +27,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, NegativeCycleError
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import NearestFacilities, by_id
@@ -45,6 +46,10 @@ from groute_py.turns.expanded import layout_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+MOST_SWEPT = 10_000
+"""Facilities of a sweep over a hierarchy. The search upward, which one block of a GPU does, visits
+all that lies above them."""
 
 MOST_FACILITIES = 2**31 - 1
 """Of a vertex; their numbers have 32 bits."""
@@ -181,7 +186,10 @@ def solve_from_facilities(
         what = f"the facilities of {graph.vertex_count:,} vertices, and a copy of the arcs,"
         refuse_beyond(needed, what, "give the job more memory")
         kept.append((graph, facilities))
-        return Whole(rooted(graph, layout.begins(facilities))), _may_sink(graph)
+        # a cutoff ends a solve early, but not a sweep over a hierarchy
+        swept = options.cutoff is None and len(facilities) <= MOST_SWEPT
+        solved = graph if swept else without_hierarchy(graph)
+        return Whole(rooted(solved, layout.begins(facilities))), _may_sink(graph)
 
     supply, trees = on_root(channel, begin)
     options = replace(options, predecessors=trees, reverse=False, turns=None)

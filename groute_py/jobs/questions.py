@@ -1,13 +1,15 @@
 """Questions as JSON objects, a line each, and their answers.
 
-A question has the members of one of these, of which ``path`` or ``paths`` may be left out, and may
+A question has the members of one of these, of which those that are true may be left out, and may
 have an ``id``, which its answer repeats:
 
     {"source": 3, "target": 9, "path": true}     {"distance": 8, "path": [3, 5, 9]}
     {"source": 3, "targets": [9, 4]}             {"distances": [8, null]}
     {"pairs": [[3, 9], [5, 4]], "paths": true}   {"distances": [8, 2], "paths": [[3, 5, 9], [5, 4]]}
     {"sources": [3, 5], "targets": [9, 4]}       {"distances": [[8, null], [6, 2]]}
+    {"sources": [3], "limits": [5, 9]}           {"vertices": [3, 5, 9], "distances": [0, 6, 8]}
 
+The last may ask for ``arcs`` and ``areas`` too; see `groute_py.jobs.reach_answers`.
 Vertices are the ids of the graph's file. Where no path leads, a distance is null.
 """
 
@@ -21,16 +23,18 @@ from numpy.typing import NDArray
 from groute_py.errors import GrouteError, InputError, quote, quoted
 from groute_py.graph.ids import Lookup
 from groute_py.io.untrusted import json_object
+from groute_py.jobs import reach_answers
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import reached_in
 
-FORMS: tuple[tuple[set[str], str], ...] = (
-    ({"source", "target"}, "path"),
-    ({"source", "targets"}, "paths"),
-    ({"pairs"}, "paths"),
-    ({"sources", "targets"}, ""),
+FORMS: tuple[tuple[set[str], tuple[str, ...]], ...] = (
+    ({"source", "target"}, ("path",)),
+    ({"source", "targets"}, ("paths",)),
+    ({"pairs"}, ("paths",)),
+    ({"sources", "targets"}, ()),
+    ({"sources", "limits"}, reach_answers.ASKS),
 )
-"""The members of each kind of question, and the one that asks for paths, if any."""
+"""The members of each kind of question, and those that ask for more and are true or false."""
 
 
 class Questions:
@@ -63,18 +67,18 @@ class Questions:
 
     def _answered(self, question: dict[str, Any]) -> dict[str, Any]:
         for members, asks in FORMS:
-            if members <= question.keys() <= members | ({asks} - {""}):
-                paths = question.get(asks, False)
-                if not isinstance(paths, bool):
-                    raise InputError(f"{asks} must be true or false, not {quote(paths)}")
-                return self._solved(question, paths=paths)
+            if members <= question.keys() <= members | {*asks}:
+                return self._solved(question, {name for name in asks if _is_asked(question, name)})
         given = ", ".join(sorted(question)) or "nothing"
         raise InputError(
-            "a question has source and target, source and targets, pairs, or sources and targets; "
-            f"this one has {quoted(given)}"
+            "a question has source and target, source and targets, pairs, sources and targets, or "
+            f"sources and limits; this one has {quoted(given)}"
         )
 
-    def _solved(self, question: dict[str, Any], *, paths: bool) -> dict[str, Any]:
+    def _solved(self, question: dict[str, Any], asked: set[str]) -> dict[str, Any]:
+        paths = bool(asked)
+        if "limits" in question:
+            return self._reach(question["sources"], question["limits"], asked)
         if "sources" in question:
             return self._matrix(question["sources"], question["targets"])
         if "target" in question:
@@ -105,6 +109,12 @@ class Questions:
         assert matrix is not None
         return {"distances": [_shown(row) for row in matrix.distances]}
 
+    def _reach(self, sources: Any, limits: Any, asked: set[str]) -> dict[str, Any]:
+        ends = self._vertices(_checked_list("sources", sources), "source")
+        found = self._solver.isochrone(ends, limits)
+        assert found is not None
+        return reach_answers.members_of(found, asked)
+
     def _vertices(self, ids: Any, role: str) -> NDArray[np.int64]:
         return np.array([self._lookup.index_of(vertex, role) for vertex in ids], np.int64)
 
@@ -119,6 +129,13 @@ def _parsed(line: bytes) -> dict[str, Any]:
         return json_object(line)
     except ValueError as wrong:
         raise InputError(f"not a question: {wrong}") from wrong
+
+
+def _is_asked(question: dict[str, Any], name: str) -> bool:
+    asked = question.get(name, False)
+    if not isinstance(asked, bool):
+        raise InputError(f"{name} must be true or false, not {quote(asked)}")
+    return asked
 
 
 def _checked_list(name: str, given: Any) -> list[Any]:

@@ -188,7 +188,7 @@ class Solver(CentralitySolver):
         Coordinates are those of the file that the solver was opened with, or the graph's own.
 
         Raises:
-            InputError: a source is not a vertex, a weight is negative, or there are turns.
+            InputError: a source is not a vertex, or a weight or the cost of a turn is negative.
             TimeLimitError, RunError: as for `apsp`.
         """
 
@@ -202,7 +202,6 @@ class Solver(CentralitySolver):
         options = Options(**{name: getattr(self._options, name) for name in taken})
         with self.alone():
             self._begin("isochrone", each=each)
-            self._refuse_turns("isochrone")
             with collective(self._channel):
                 wanted = as_limits(limits)
             refuse_difference(self._channel, {"limits": wanted})

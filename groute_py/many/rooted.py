@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
 
 VERTEX_BYTES, ARC_BYTES = 8, 8
 """Of a graph with a root, which has arrays of its own; with 64-bit weights an arc takes more."""
@@ -21,14 +22,18 @@ def nbytes(vertex_count: int, arc_count: int) -> int:
 def rooted(graph: Graph, heads: NDArray[Any]) -> Graph:
     """The graph with vertex n added, from which an arc of weight 0 leads to each of ``heads``.
 
+    It is prepared if the graph is.
+
     >>> rooted(Graph.from_arrays([0, 1, 1], [1], [5]), np.array([0])).heads.tolist()
     [1, 0]
     """
     arcs = graph.arc_count + len(heads)
-    return Graph.from_arrays(
+    found = Graph.from_arrays(
         np.append(graph.offsets, arcs),
         np.concatenate([graph.heads, np.asarray(heads, graph.heads.dtype)]),
         np.concatenate([graph.weights, np.zeros(len(heads), graph.weights.dtype)]),
         first_id=graph.first_id,
         name=graph.name,
     )
+    known = hierarchy_of(graph)
+    return found if known is None else PreparedGraph(found, known.with_root(heads))

@@ -18,24 +18,25 @@ ARC_BYTES = 64
 
 
 class Copies(NamedTuple):
-    """The c copies of vertices, in ascending order of the vertex and the tail.
+    """The c copies of vertices, in ascending order of the vertex and what leads there.
 
     Attributes:
-        vias, tails: int64, shape (c,): the vertex, and where the arcs to its copy come from.
+        vias, before: int64, shape (c,): the vertex, and which arcs lead to its copy, as the keys of
+            `Rules` number them.
         of_turns: int64, shape (r,): the copy that each turn is one of.
     """
 
     vias: NDArray[np.int64]
-    tails: NDArray[np.int64]
+    before: NDArray[np.int64]
     of_turns: NDArray[np.int64]
 
     @classmethod
     def of(cls, rules: Rules) -> Copies:
         """The copies that turns need."""
-        vias, tails = rules.vias, rules.tails
+        vias, before = rules.vias, rules.before
         begins = np.ones(len(vias), np.bool_)
-        begins[1:] = (vias[1:] != vias[:-1]) | (tails[1:] != tails[:-1])
-        return cls(vias[begins], tails[begins], np.cumsum(begins) - 1)
+        begins[1:] = (vias[1:] != vias[:-1]) | (before[1:] != before[:-1])
+        return cls(vias[begins], before[begins], np.cumsum(begins) - 1)
 
 
 class Arrays(NamedTuple):
@@ -46,22 +47,44 @@ class Arrays(NamedTuple):
     weights: NDArray[Any]
 
 
+class ArcPlaces(NamedTuple):
+    """Where the m arcs of a graph lie in its expansion, beside those that leave their tails.
+
+    Attributes:
+        heads: shape (m,), the place to which each arc leads.
+        copies: int64, shape (s,), the places of copies, of the arcs that leave copies.
+        arcs: int64, shape (s,), the numbers of these arcs.
+        costs: int64 or float64, shape (s,), of the turns to them.
+    """
+
+    heads: NDArray[Any]
+    copies: NDArray[np.int64]
+    arcs: NDArray[np.int64]
+    costs: NDArray[Any]
+
+
 class _Slots(NamedTuple):
     """The arcs that leave copies, but for those to their arrivals: s of them, copy by copy.
 
     Attributes:
         copies: int64, shape (s,): which copy each leaves.
+        arcs: int64, shape (s,): their numbers in the graph.
         heads: shape (s,), places.
         weights: int64 or the float type of the graph, shape (s,), with the costs of turns.
     """
 
     copies: NDArray[np.int64]
+    arcs: NDArray[np.int64]
     heads: NDArray[Any]
     weights: NDArray[Any]
 
 
-def expanded_arrays(graph: Graph, rules: Rules, copies: Copies, split: NDArray[np.int64]) -> Arrays:
+def expanded_arrays(
+    graph: Graph, rules: Rules, copies: Copies, split: NDArray[np.int64]
+) -> tuple[Arrays, ArcPlaces]:
     """The rows of the vertices, of the arrivals (which have none) and of the copies.
+
+    And where the graph's arcs are there.
 
     Args:
         graph: in host memory.
@@ -86,7 +109,9 @@ def expanded_arrays(graph: Graph, rules: Rules, copies: Copies, split: NDArray[n
     row_ends, slot_ends = graph.offsets[split + 1], np.cumsum(of_copies)
     arrivals = count + np.arange(len(split), dtype=heads.dtype)
     own = arrivals[np.searchsorted(split, copies.vias)]
-    return Arrays(
+    costs = slots.weights - graph.weights[slots.arcs].astype(slots.weights.dtype)
+    places = ArcPlaces(heads, count + len(split) + slots.copies, slots.arcs, costs)
+    arrays = Arrays(
         np.cumsum(every),
         np.concatenate(
             [np.insert(heads, row_ends, arrivals), np.insert(slots.heads, slot_ends, own)]
@@ -98,17 +123,19 @@ def expanded_arrays(graph: Graph, rules: Rules, copies: Copies, split: NDArray[n
             ]
         ),
     )
+    return arrays, places
 
 
 def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArray[Any]:
     """The heads of all arcs; those with turns lead to copies, the places from ``first`` on."""
     count = graph.vertex_count
     heads = graph.heads.astype(index_type(first + len(copies.vias)))
-    tails = np.unique(copies.tails)
-    which, arcs = _arcs_of(graph, tails)
-    keys = copies.tails * count + copies.vias
+    is_via = np.zeros(count, np.bool_)
+    is_via[copies.vias] = True
+    arcs = np.flatnonzero(is_via[graph.heads])
+    keys = copies.before * count + copies.vias
     order = np.argsort(keys)
-    found = _where(keys[order], tails[which] * count + graph.heads[arcs])
+    found = _where(keys[order], rules.keys.into(arcs) * count + graph.heads[arcs])
     hit = order[found[found >= 0]]
     heads[arcs[found >= 0]] = first + hit
     missed = np.setdiff1d(np.arange(len(keys)), hit)
@@ -121,10 +148,10 @@ def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArr
 def _slots(graph: Graph, rules: Rules, copies: Copies, heads: NDArray[Any]) -> _Slots:
     """The arcs that leave copies; ``heads`` has the places that the graph's arcs lead to."""
     which, arcs = _arcs_of(graph, copies.vias)
-    count = graph.vertex_count
-    turns = _where(copies.of_turns * count + rules.heads, which * count + graph.heads[arcs])
+    span = rules.keys.span
+    turns = _where(copies.of_turns * span + rules.behind, which * span + rules.keys.out_of(arcs))
     listed = np.flatnonzero(turns >= 0)
-    missed = np.setdiff1d(np.arange(len(rules.heads)), turns[listed])
+    missed = np.setdiff1d(np.arange(len(rules.behind)), turns[listed])
     if len(missed):
         raise rules.problem_in(missed, _no_arc(graph, "{via}", "{head}"))
     weights = graph.weights[arcs]
@@ -132,7 +159,8 @@ def _slots(graph: Graph, rules: Rules, copies: Copies, heads: NDArray[Any]) -> _
     weights[listed] = _sums(rules, weights[listed], turns[listed])
     is_allowed = np.ones(len(arcs), np.bool_)
     is_allowed[listed] = ~rules.are_forbidden[turns[listed]]
-    return _Slots(which[is_allowed], heads[arcs][is_allowed], weights[is_allowed])
+    which, arcs = which[is_allowed], arcs[is_allowed]
+    return _Slots(which, arcs, heads[arcs], weights[is_allowed])
 
 
 def _sums(rules: Rules, weights: NDArray[Any], turns: NDArray[np.int64]) -> NDArray[Any]:

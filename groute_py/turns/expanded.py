@@ -14,6 +14,9 @@ turns listed: a *copy* v_t for each tail t of listed turns (t, v, ·), and one *
   and so do all parallel arcs.
 * Arcs of weight 0 lead from v and from each copy to v*, which no arc leaves.
 
+Where turns are listed between arcs, each arc a = (t, v) from which some are listed leads to a copy
+v_a of its own; all else is the same, and so is the proof.
+
 It grows by the in-arcs and out-arcs of split vertices alone, not to a line graph.
 
 **Distances.** Walks from s to v are the paths of the expansion from s itself to v*, or to v if that
@@ -36,16 +39,23 @@ the vertices of the graph has all shortest paths, and so answers have paths but 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.system.memory_limits import check_room
-from groute_py.turns.arrays import Copies, expanded_arrays
+from groute_py.turns.arrays import ArcPlaces, Copies, expanded_arrays
 from groute_py.turns.layout import Layout
 from groute_py.turns.rules import rules_of
+
+
+class Given(NamedTuple):
+    """A graph that was expanded, and where its arcs are in the expansion."""
+
+    graph: Graph
+    places: ArcPlaces
 
 
 class ExpandedGraph(Graph):
@@ -55,28 +65,40 @@ class ExpandedGraph(Graph):
         solved: the expansion as a graph; the id of a place is that of its vertex.
         layout: of the graph's vertices.
         numbering: of the graph's vertices.
+        given: the graph.
 
     Attributes:
         solved, layout: as given.
+        given: as given, in its own direction also where the expansion is turned round; None on
+            ranks that have the expansion from another rank.
     """
 
     solved: Graph
     layout: Layout
+    given: Given | None
 
-    def __init__(self, solved: Graph, layout: Layout, numbering: Numbering) -> None:
-        vars(self).update(vars(solved), solved=solved, layout=layout, _given=numbering)
+    def __init__(
+        self, solved: Graph, layout: Layout, numbering: Numbering, given: Given | None
+    ) -> None:
+        vars(self).update(vars(solved), solved=solved, layout=layout, given=given)
+        vars(self)["_numbering"] = numbering
         if solved.coordinates is not None:
             vars(self)["coordinates"] = solved.coordinates[: layout.vertex_count]
 
     @property
     def numbering(self) -> Numbering:
         """Between the graph's vertices and the file's ids."""
-        found: Numbering = vars(self)["_given"]
+        found: Numbering = vars(self)["_numbering"]
         return found
 
     def reversed(self) -> ExpandedGraph:
         """The expansion with each arc turned round; see this module's docstring."""
-        return ExpandedGraph(self.solved.reversed(), self.layout.reversed(), self.numbering)
+        turned = self.solved.reversed(), self.layout.reversed()
+        return ExpandedGraph(*turned, self.numbering, self.given)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As another rank gets it."""
+        return vars(self) | {"given": None}
 
 
 def layout_of(graph: Graph) -> Layout:
@@ -116,9 +138,10 @@ def expanded(graph: Graph, turns: Any) -> ExpandedGraph:
     split = np.unique(copies.vias)
     layout = Layout(host.vertex_count, host.arc_count, split, copies.vias, is_expanded=True)
     vertices = layout.vertices(np.arange(host.vertex_count + len(split) + len(copies.vias)))
+    arrays, places = expanded_arrays(host, rules, copies, split)
     made = host.changed(
-        **expanded_arrays(host, rules, copies, split)._asdict(),
+        **arrays._asdict(),
         ids=host.numbering.ids_of(vertices),
         coordinates=None if host.coordinates is None else host.coordinates[vertices],
     )
-    return ExpandedGraph(made, layout, host.numbering)
+    return ExpandedGraph(made, layout, host.numbering, Given(host, places))

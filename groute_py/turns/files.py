@@ -1,14 +1,20 @@
 """Files of turns: ``.csv``, plain or compressed, and ``.parquet``, in the ids of the graph's file.
 
-tail,via,head,cost
-17,4,9,30                 30 more from the arc (17, 4) to the arc (4, 9)
-9,4,9,forbidden           no U-turn; an empty cost, and inf, say the same
+    tail,via,head,cost
+    17,4,9,30                 30 more from the arc (17, 4) to the arc (4, 9)
+    9,4,9,forbidden           no U-turn; an empty cost, and inf, say the same
+
+or by the ids of arcs, which are in a column of the table of roads, here ``link_id``:
+
+    from_link_id,to_link_id,cost
+    311,8,30
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +23,16 @@ from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import CHECKED_EVERY, check_room
+from groute_py.turns.arc_ends import ArcEnds
+from groute_py.turns.ends import ROLES, VertexEnds
 from groute_py.turns.suffix import check_turns
-from groute_py.turns.table import ROLES, TurnTable
+from groute_py.turns.table import TurnTable
 
 TITLES = [*ROLES, "cost"]
 """The first line of a ``.csv``, and the columns of a ``.parquet``."""
+
+FROM = "from_"
+"""What the title of the arcs before turns begins with; that of the arcs behind, with ``to_``."""
 
 ROW_BYTES = 300
 """Of a turn in memory, at least."""
@@ -38,18 +49,41 @@ def read_turns(path: Path, numbering: Numbering) -> TurnTable:
         FormatError: with the line and what was expected there.
         SetupError: a ``.parquet`` cannot be read, as PyArrow is not installed.
     """
-    check_turns(path)
-    rows = _read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
-    lines, columns = rows[0], rows[1:]
+    column = arc_column(path)
+    titles = TITLES if column is None else _titles_by_arc(column)
+    read = _read_parquet if path.suffix == ".parquet" else _read_csv
+    lines, *columns, costs = read(path, titles)
 
     def problem_in(row: int, problem: str) -> InputError:
         return FormatError(path, problem, line=lines[row])
 
-    ends = (columns[0], columns[1], columns[2])
-    return TurnTable(ends, columns[3], numbering, problem_in)
+    ends = VertexEnds(*columns) if column is None else ArcEnds(columns[0], columns[1], column)
+    return TurnTable(ends, costs, numbering, problem_in)
 
 
-def _read_csv(path: Path) -> list[list[Any]]:
+def arc_column(path: Path) -> str | None:
+    """The title of the ids by which a file lists turns; None for one of vertices.
+
+    Raises:
+        FormatError: the file cannot be read.
+        SetupError: a ``.parquet`` cannot be read, as PyArrow is not installed.
+    """
+    check_turns(path)
+    known = _parquet_titles(path) if path.suffix == ".parquet" else _first_line(path)
+    if set(TITLES) <= set(known):
+        return None
+    for title in known:
+        column = title.removeprefix(FROM)
+        if title.startswith(FROM) and column and set(_titles_by_arc(column)) <= set(known):
+            return column
+    return None
+
+
+def _titles_by_arc(column: str) -> list[str]:
+    return [f"{FROM}{column}", f"to_{column}", "cost"]
+
+
+def _read_csv(path: Path, titles: list[str]) -> list[list[Any]]:
     """The columns, behind one of the numbers of their lines."""
     rows: list[tuple[Any, ...]] = []
     lines = csv.reader(_text(path), strict=True)
@@ -58,11 +92,11 @@ def _read_csv(path: Path) -> list[list[Any]]:
         for fields in lines:
             if len(rows) % CHECKED_EVERY == 0:
                 check_room(ROW_BYTES * len(rows), f"{path}: more than {len(rows):,} turns")
-            titled |= lines.line_num == 1 and fields == TITLES
+            titled |= lines.line_num == 1 and fields == titles
             if not fields or (lines.line_num == 1 and titled):
                 continue
-            if len(fields) != len(TITLES) or not all(fields[:3]):
-                problem = f"expected {','.join(TITLES)}, got {quote(','.join(fields))}"
+            if len(fields) != len(titles) or not all(fields[:-1]):
+                problem = f"expected {','.join(titles)}, got {quote(','.join(fields))}"
                 raise FormatError(path, problem, line=lines.line_num)
             rows.append((lines.line_num, *(field.strip() for field in fields)))
     except csv.Error as problem:
@@ -70,8 +104,16 @@ def _read_csv(path: Path) -> list[list[Any]]:
     except UnicodeDecodeError as problem:
         raise FormatError(path, "expected text in UTF-8", line=lines.line_num + 1) from problem
     if not rows and not titled:
-        raise FormatError(path, f"has no turns; the first line may be {','.join(TITLES)}")
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(5)]
+        raise FormatError(path, f"has no turns; the first line may be {','.join(titles)}")
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in ("", *titles)]
+
+
+def _first_line(path: Path) -> list[str]:
+    """The fields of the first line; none where it is no such line, which reading says better."""
+    try:
+        return next(csv.reader(_text(path), strict=True), [])
+    except (csv.Error, UnicodeDecodeError):
+        return []
 
 
 def _text(path: Path) -> Iterator[str]:
@@ -80,24 +122,38 @@ def _text(path: Path) -> Iterator[str]:
             yield line.decode()
 
 
-def _read_parquet(path: Path) -> list[list[Any]]:
+def _read_parquet(path: Path, titles: list[str]) -> list[list[Any]]:
     """As `_read_csv`; the lines are rows, from 1."""
+    with _parquet(path) as file:
+        known, count = file.schema_arrow.names, file.metadata.num_rows
+        if missing := [title for title in titles if title not in known]:
+            raise FormatError(path, f"turns have columns {', '.join(titles)}; no {missing[0]}")
+        check_room(ROW_BYTES * count, f"{path}: {count:,} turns")
+        table = file.read(columns=titles)
+    columns = [table.column(title).to_pylist() for title in titles]
+    lines: list[Any] = list(range(1, count + 1))
+    for row, ends in enumerate(zip(*columns[:-1], strict=True)):
+        if None in ends:
+            raise FormatError(
+                path, f"expected {', '.join(titles[:-1])}, got an empty one", line=row + 1
+            )
+    return [lines, *columns]
+
+
+def _parquet_titles(path: Path) -> list[str]:
+    with _parquet(path) as file:
+        return list(file.schema_arrow.names)
+
+
+@contextmanager
+def _parquet(path: Path) -> Iterator[Any]:
+    """An open file, whose errors in the block are `FormatError`."""
     pq = library("pyarrow.parquet", "reading Parquet")
     try:
         with pq.ParquetFile(path) as file:
-            known, count = file.schema_arrow.names, file.metadata.num_rows
-            if missing := [title for title in TITLES if title not in known]:
-                raise FormatError(path, f"turns have columns {', '.join(TITLES)}; no {missing[0]}")
-            check_room(ROW_BYTES * count, f"{path}: {count:,} turns")
-            table = file.read(columns=TITLES)
+            yield file
     except GrouteError:
         raise
     except Exception as error:
         problem = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(path, f"damaged Parquet: {problem}") from error
-    columns = [table.column(title).to_pylist() for title in TITLES]
-    lines: list[Any] = list(range(1, count + 1))
-    for row, ends in enumerate(zip(*columns[:3], strict=True)):
-        if None in ends:
-            raise FormatError(path, f"expected {', '.join(ROLES)}, got an empty one", line=row + 1)
-    return [lines, *columns]

@@ -10,30 +10,37 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
+from groute_py.turns.ends import Listed
 from groute_py.turns.files import read_turns
+from groute_py.turns.keys import Keys
 from groute_py.turns.table import TurnTable, table_of
 
 INT64 = np.iinfo(np.int64)
 
 
 class Rules(NamedTuple):
-    """r turns, in ascending order of via, tail and head.
+    """r turns, in ascending order of via, what they come from, and what they lead to.
 
     Attributes:
         tails, vias, heads: int64, shape (r,), vertices.
+        before, behind: int64, shape (r,), what they lead between, as ``keys`` numbers it.
         costs: int64 or float64, as the weights of the graph are, shape (r,); 0 where forbidden.
         are_forbidden: bool, shape (r,).
         rows: of the table, shape (r,), from 0.
         table: where they are listed.
+        keys: by what they are told apart.
     """
 
     tails: NDArray[np.int64]
     vias: NDArray[np.int64]
     heads: NDArray[np.int64]
+    before: NDArray[np.int64]
+    behind: NDArray[np.int64]
     costs: NDArray[Any]
     are_forbidden: NDArray[np.bool_]
     rows: NDArray[np.int64]
     table: TurnTable
+    keys: Keys
 
     def problem_in(self, turns: NDArray[np.int64], problem: str) -> InputError:
         """The error for the first in the table of some turns; ``problem`` may name their ends."""
@@ -52,25 +59,25 @@ def rules_of(turns: Any, graph: Graph) -> Rules:
         graph: in host memory.
 
     Raises:
-        InputError: a row has no vertices of the graph, no cost, or the turn of another row at
-            another cost; with the line.
+        InputError: a row has no vertices or arcs of the graph, no cost, or the turn of another row
+            at another cost; with the line.
     """
     if isinstance(turns, str | Path):
         table = read_turns(Path(turns), graph.numbering)
     else:
         table = table_of(turns, graph.vertex_count)
-    tails, vias, heads = table.indices(graph.name)
-    costs, are_forbidden = _costs(table, graph)
-    order = np.lexsort((heads, tails, vias))
+    listed = table.listed(graph)
+    costs, are_forbidden = (of_rows[listed.rows] for of_rows in _costs(table, graph))
+    order = np.lexsort((listed.behind, listed.before, listed.vias))
     begins = np.ones(len(order), np.bool_)
-    for column in (tails, vias, heads):
+    for column in (listed.before, listed.vias, listed.behind):
         begins[1:] &= column[order[1:]] == column[order[:-1]]
     begins[1:] = ~begins[1:]
-    _refuse_contradictions(table, order, begins, costs, are_forbidden)
-    rows = order[begins]
-    return Rules(
-        tails[rows], vias[rows], heads[rows], costs[rows], are_forbidden[rows], rows, table
-    )
+    _refuse_contradictions(listed, table, order, begins, costs, are_forbidden)
+    each = order[begins]
+    tails, vias, heads, before, behind = (column[each] for column in listed[:5])
+    found = costs[each], are_forbidden[each], listed.rows[each]
+    return Rules(tails, vias, heads, before, behind, *found, table, listed.keys)
 
 
 def _costs(table: TurnTable, graph: Graph) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -100,6 +107,7 @@ def _as_float(table: TurnTable, row: int, cost: int | float) -> float:
 
 
 def _refuse_contradictions(
+    listed: Listed,
     table: TurnTable,
     order: NDArray[np.int64],
     begins: NDArray[np.bool_],
@@ -112,8 +120,9 @@ def _refuse_contradictions(
     firsts = order[begins][np.cumsum(begins) - 1]
     differs = (costs[order] != costs[firsts]) | (are_forbidden[order] != are_forbidden[firsts])
     if differs.any():
-        row, first = min(zip(order[differs].tolist(), firsts[differs].tolist(), strict=True))
+        turn, first = min(zip(order[differs].tolist(), firsts[differs].tolist(), strict=True))
         before, now = (
-            "forbidden" if are_forbidden[one] else f"at cost {costs[one]}" for one in (first, row)
+            "forbidden" if are_forbidden[one] else f"at cost {costs[one]}" for one in (first, turn)
         )
+        row = int(listed.rows[turn])
         raise table.problem_in(row, f"the same turn is {before} in a line above, and {now} here")

@@ -1,22 +1,18 @@
-"""Turns as a user lists them: rows of a tail, a via, a head and a cost, each with its place."""
+"""Turns as a user lists them: rows of what they lead between and a cost, each with its place."""
 
 from __future__ import annotations
 
 import math
 import operator
 import re
-from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quote
 from groute_py.graph.array_like import host_array
+from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
-
-ROLES = ("tail", "via", "head")
-"""The vertices of a turn, from an arc (tail, via) to an arc (via, head)."""
+from groute_py.turns.arc_ends import ArcEnds
+from groute_py.turns.ends import ROLES, Ends, Listed, ProblemIn, VertexEnds
 
 FORBIDDEN = re.compile(r"|forbidden|\+?inf(inity)?", re.I)
 """What a file has in the place of a cost."""
@@ -29,26 +25,24 @@ class TurnTable(NamedTuple):
     """Turns as they are listed.
 
     Attributes:
-        vertices: three columns of k ids each, in the order of `ROLES`.
+        ends: what the turns lead between.
         costs: k costs as given: text of a file, numbers, or None.
-        numbering: between these ids and vertices.
+        numbering: between ids and vertices.
         problem_in: makes the error for a row, counted from 0, and what is wrong there.
     """
 
-    vertices: tuple[list[Any], list[Any], list[Any]]
+    ends: Ends
     costs: list[Any]
     numbering: Numbering
-    problem_in: Callable[[int, str], InputError]
+    problem_in: ProblemIn
 
-    def indices(self, graph: str) -> list[NDArray[np.int64]]:
-        """The vertices of each role, shape (k,).
+    def listed(self, graph: Graph) -> Listed:
+        """The turns of a graph that the rows are.
 
         Raises:
-            InputError: with its row, the first that is no vertex of the graph.
+            InputError: with its row, the first that is none.
         """
-        return [
-            self._found(ids, role, graph) for role, ids in zip(ROLES, self.vertices, strict=True)
-        ]
+        return self.ends.listed(graph, self.numbering, self.problem_in)
 
     def cost(self, row: int) -> int | float | None:
         """The cost of a row; None for a forbidden turn.
@@ -65,23 +59,13 @@ class TurnTable(NamedTuple):
             raise self.problem_in(row, f"a cost must be {wanted}, not {quote(given)}")
         return None if cost == math.inf else cost
 
-    def _found(self, ids: list[Any], role: str, graph: str) -> NDArray[np.int64]:
-        try:
-            return self.numbering.indices_of(ids, role, graph)
-        except InputError:
-            for row, vertex in enumerate(ids):
-                try:
-                    self.numbering.index_of(vertex, role, graph)
-                except InputError as problem:
-                    raise self.problem_in(row, str(problem)) from None
-            raise
-
 
 def table_of(rows: Any, vertex_count: int) -> TurnTable:
     """The turns that Python rows are.
 
     Args:
-        rows: (tail, via, head, cost) each, vertices from 0; a cost of None or infinity forbids.
+        rows: (tail, via, head, cost) each, vertices from 0; or (arc, arc, cost) each, arcs by their
+            numbers in the graph. A cost of None or infinity forbids.
         vertex_count: n.
 
     Raises:
@@ -93,24 +77,26 @@ def table_of(rows: Any, vertex_count: int) -> TurnTable:
         listed = [tuple(row) for row in rows]
     except TypeError:
         listed = [()]
+    width = len(listed[0]) if listed else len(ROLES) + 1
     for number, row in enumerate(listed, 1):
-        if len(row) != 4:
+        if len(row) != width or width not in (len(ROLES) + 1, len(("from", "to")) + 1):
             raise InputError(
-                "turns must be the path of a file, or rows of a tail, a via, a head and a cost; "
-                f"turn {number} is {quote(row) if row else 'none'}"
+                "turns must be the path of a file, or rows of a tail, a via, a head and a cost, or "
+                f"of two arcs and a cost; turn {number} is {quote(row) if row else 'none'}"
             )
 
     def problem_in(row: int, problem: str) -> InputError:
         return InputError(f"turn {row + 1}: {problem}")
 
-    columns: list[list[Any]] = [list(column) for column in zip(*listed, strict=True)] or [[]] * 4
-    whole = [[_whole(vertex) for vertex in column] for column in columns[:3]]
-    ends = (whole[0], whole[1], whole[2])
-    return TurnTable(ends, columns[3], Numbering(vertex_count), problem_in)
+    *columns, costs = [list(column) for column in zip(*listed, strict=True)] or [[]] * width
+    whole = [[_whole(end) for end in column] for column in columns]
+    by_arc = len(whole) < len(ROLES)
+    ends: Ends = ArcEnds(whole[0], whole[1]) if by_arc else VertexEnds(*whole)
+    return TurnTable(ends, costs, Numbering(vertex_count), problem_in)
 
 
 def _whole(vertex: Any) -> Any:
-    """A vertex of an array of floats, which costs have made them, as an integer."""
+    """A vertex or an arc of an array of floats, which costs have made them, as an integer."""
     return int(vertex) if isinstance(vertex, float) and vertex.is_integer() else vertex
 
 

@@ -227,6 +227,18 @@ class TestCache:
         for said in ("contracted, since its vertices have few arcs", "its hierarchy was there"):
             assert method(tmp_path / "town.csr", "--prepare", "--cache", kept)[1] == said
 
+    @pytest.mark.parametrize("first", [(), ("--reverse",)])
+    def test_both_directions_share_it(self, text: Path, kept: Path, first: tuple[str, ...]) -> None:
+        random = np.random.default_rng(5)
+        write_graph(ROAD.with_weights(random.integers(0, 50, ROAD.arc_count)), text)
+        how = ("--prepare", "--cache", kept)
+        assert method(text, *how, *first)[1].startswith("contracted")
+        for way in ((), ("--reverse",)):
+            said, found = method(text, *how, *way)[1:]
+            assert said == "its hierarchy was there"
+            wanted = method(text, *way, "--no-cache")[2]["sum_of_distances"]
+            assert found["sum_of_distances"] == wanted
+
     def test_a_changed_file_is_prepared_anew(self, text: Path, kept: Path) -> None:
         method(text, "--prepare", "--cache", kept)
         write_graph(ROAD.changed(weights=ROAD.weights + np.int32(1)), text)

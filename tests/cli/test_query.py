@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.graphs import random_graph
+from support.graphs import graph_of, random_graph
 from support.reference import rows_from
 
 import groute_py
@@ -58,6 +58,21 @@ KNOWN: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"sources": ["zoo", "pub"], "targets": ["work", "zoo"]},
         {"distances": [[9, 0], [6, None]]},
     ),
+    (
+        {"sources": ["zoo", "pub"], "limits": [1, 5]},
+        {"vertices": ["home", "pub", "zoo"], "distances": [1, 0, 0]},
+    ),
+    (
+        {"sources": ["zoo"], "limits": 6, "arcs": True, "areas": False},
+        {
+            "vertices": ["home", "zoo"],
+            "distances": [4, 0],
+            "arcs": [
+                {"tail": "home", "head": "work", "limit": 6, "begin": 0, "end": 0.4},
+                {"tail": "zoo", "head": "home", "limit": 6, "begin": 0, "end": 1},
+            ],
+        },
+    ),
 ]
 
 
@@ -96,6 +111,13 @@ def test_the_other_direction(town: Path) -> None:
         ('{"pairs": [["zoo"]]}', "a pair must be a source and a target"),
         ('{"pairs": [3]}', "a pair must be a source and a target"),
         ('{"sources": ["zoo"], "targets": ["pub"], "paths": true}', "this one has paths, sources"),
+        ('{"sources": ["zoo"], "limits": []}', "limits must be at least one number"),
+        ('{"sources": ["zoo"], "limits": [true]}', "limit must be a number"),
+        ('{"sources": ["zoo"], "limits": {"a": 1}}', "limit must be a number"),
+        ('{"sources": ["zoo"], "limits": [-1]}', "a limit must be more than 0"),
+        ('{"sources": [], "limits": [3]}', "sources must be a list of at least one"),
+        ('{"sources": ["zoo"], "limits": [3], "areas": true}', "town has no coordinates"),
+        ('{"sources": ["zoo"], "limits": [3], "arcs": 1}', "arcs must be true or false"),
         ("\x00\x7f", "not a question"),
     ],
 )
@@ -120,6 +142,44 @@ def test_the_longest_line(town: Path) -> None:
     found = ask(town, f"{fits}\n{too_long}\n{too_long * 3}\n{question}\n{too_long}")
     assert [answer.get("distance") for answer in found] == [11, None, None, 11, None]
     assert found[1]["error"] == "a line of more than 1,048,576 bytes"
+
+
+def test_areas(tmp_path: Path) -> None:
+    """As a file has them."""
+    pytest.importorskip("contourpy")
+    graph = groute_py.generate("road:9x9").changed(
+        coordinates=np.stack(np.divmod(np.arange(81), 9), axis=1) / 1000
+    )
+    groute_py.write_graph(graph, tmp_path / "it.csr")
+    question = {"sources": [40], "limits": [3000, 1500], "areas": True}
+    (answer,) = ask(tmp_path / "it.csr", json.dumps(question))
+    found = groute_py.isochrone(graph, [40], [3000, 1500], device="cpu")
+    assert found is not None
+    found.save(tmp_path / "it.geojson")
+    features = json.loads((tmp_path / "it.geojson").read_text())["features"]
+    wanted = [feature["geometry"] for feature in features[::-1]]
+    assert [area.pop("limit") for area in answer["areas"]] == [1500, 3000]
+    assert answer["areas"] == wanted
+    assert answer["vertices"] == found.reaches[0].vertices.tolist()
+
+
+@pytest.mark.parametrize(("most", "asks"), [(80, {}), (81, {"arcs": True}), (200, {"areas": True})])
+def test_the_longest_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, asks: dict[str, bool]
+) -> None:
+    """What has more entries is an error, and the next line is answered."""
+    pytest.importorskip("contourpy")
+    monkeypatch.setattr("groute_py.jobs.reach_answers.MOST_ENTRIES", most)
+    rows = [(v, w, 5) for v in range(81) for w in (v + 1, v + 9) if w < 81]
+    graph = graph_of(81, rows).changed(
+        coordinates=np.stack(np.divmod(np.arange(81), 9), axis=1) / 1000
+    )
+    groute_py.write_graph(graph, tmp_path / "it.csr")
+    questions = [{"sources": [0], "limits": [99], **asks}, {"sources": [80], "limits": [9]}]
+    first, second = ask(tmp_path / "it.csr", "\n".join(map(json.dumps, questions)))
+    assert f"an answer lists up to {most}" in first["error"]
+    assert first["kind"] == "InputError"
+    assert second == {"vertices": [80], "distances": [0]}
 
 
 def test_a_limit_per_question(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.graphs import random_graph, scipy_distances
+from support.reference import nearest_of, turned_round
 from support.skips import needs_gpu
 
-from groute_py import Graph, generate
+from groute_py import Graph, PreparedGraph, generate, nearest
 from groute_py.device.base import unreached
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
@@ -73,6 +74,30 @@ def test_distances_between_vertices(name: str, core: int) -> None:
     ends = np.random.default_rng(1).integers(0, graph.vertex_count, 40)  # some twice
     np.testing.assert_array_equal(matrix(graph, hierarchy, ends), right(graph, ends))
     assert hierarchy.core_count <= max(core, 8)
+
+
+@pytest.mark.parametrize("name", ["road", "one way", "zero weights", "64 bits"])
+def test_the_other_direction(name: str) -> None:
+    graph = GRAPHS[name]()
+    hierarchy = contracted(graph, 8)
+    ends = np.random.default_rng(2).integers(0, graph.vertex_count, 40)
+    found = matrix(graph.reversed(), hierarchy.reversed(), ends)
+    np.testing.assert_array_equal(found, right(turned_round(graph), ends))
+
+
+@pytest.mark.parametrize("to_facility", [False, True])
+@pytest.mark.parametrize("name", ["road", "one way", "zero weights"])
+def test_nearest_facilities(name: str, to_facility: bool) -> None:
+    """From a root above a hierarchy."""
+    graph = GRAPHS[name]()
+    town = PreparedGraph(graph, contracted(graph, 8))
+    facilities = np.random.default_rng(2).integers(0, graph.vertex_count, 40)
+    found = nearest(town, facilities, to_facility=to_facility, device="cuda")
+    assert found is not None
+    assert found.statistics["algorithm"] == "contraction"
+    owners, distances = nearest_of(turned_round(graph) if to_facility else graph, facilities)
+    np.testing.assert_array_equal(found.distances, distances)
+    np.testing.assert_array_equal(found.facilities, owners)
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.graphs import all_lengths, graph_of, graphs, random_graph, scipy_distances
+from support.reference import turned_round
 
 from groute_py import UNREACHED, Graph, InputError, generate
 from groute_py.device.base import Terms, alike, unreached
@@ -23,8 +24,10 @@ from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError as NarrowRowError
 from groute_py.device.summary import Wanted
 from groute_py.graph.symmetrize import mirrored
+from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
+from groute_py.many.rooted import rooted
 from groute_py.partition.base import Partition
 from groute_py.partition.share import rows_of, share_of
 
@@ -145,6 +148,31 @@ class TestTrees:
             if distance_type.itemsize >= hierarchy.type.itemsize:
                 found = tree(graph, hierarchy, source, distance_type)
                 np.testing.assert_array_equal(found, scipy_distances(graph, source))
+
+    @settings(max_examples=40)
+    @given(case=cases(), vertex=st.integers(0, 23))
+    def test_turned_round(self, case: tuple[Graph, Hierarchy], vertex: int) -> None:
+        """The hierarchy of the other direction, and of that turned round again."""
+        graph, hierarchy = case
+        vertex %= graph.vertex_count
+        there = hierarchy.reversed()
+        check_hierarchy(there)
+        assert there.is_symmetric == hierarchy.is_symmetric
+        found = tree(graph.reversed(), there, vertex, hierarchy.type)
+        np.testing.assert_array_equal(found, scipy_distances(turned_round(graph), vertex))
+        found = tree(graph, there.reversed(), vertex, hierarchy.type)
+        np.testing.assert_array_equal(found, scipy_distances(graph, vertex))
+
+    @settings(max_examples=30)
+    @given(case=cases(), heads=st.lists(st.integers(0, 23), min_size=1, max_size=4))
+    def test_a_root(self, case: tuple[Graph, Hierarchy], heads: list[int]) -> None:
+        graph, hierarchy = case
+        ends = np.array(heads) % graph.vertex_count
+        above = hierarchy.with_root(ends)
+        check_hierarchy(above)
+        found = tree(rooted(graph, ends), above, graph.vertex_count, hierarchy.type)
+        wanted = np.min([scipy_distances(graph, int(end)) for end in ends], axis=0)
+        np.testing.assert_array_equal(found[:-1], wanted)
 
     def test_long_rows(self) -> None:
         graph = wheel(700)

@@ -13,6 +13,7 @@ from groute_py.engine.supply.keeping import Keeping
 from groute_py.engine.supply.mapped import Mapped, mapped_copy
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
+from groute_py.engine.supply.turned_round import TurnedRound
 from groute_py.engine.supply.whole import Whole
 from groute_py.interop.graph_like import GraphLike, as_graph, file_of
 from groute_py.io.prepared_cache import PreparedCopy
@@ -51,7 +52,7 @@ def supply_of(
         progress: as for `read_graph`.
         columns: the columns of a table that the caller names.
         prepare: whether what the cache has of the prepared file will do, and whether to keep it
-            there once it is made; it is not what there is if the arcs are turned round or expanded.
+            there once it is made; it is not what there is if the graph is expanded.
         turns: as for `as_graph`.
 
     Raises:
@@ -59,23 +60,24 @@ def supply_of(
     """
 
     def kept() -> Whole | PreparedCopy | None:
-        if (
-            not prepare
-            or reverse
-            or turns is not None
-            or (file := file_of(graph, progress)) is None
-        ):
+        if not prepare or turns is not None or (file := file_of(graph, progress)) is None:
             return None
         copy = prepared_place(file, cache, columns._replace(undirected=undirected))
         found = None if copy is None else copy.read()
-        return copy if found is None else Whole(found)
+        if found is None:
+            return copy
+        return Whole(found.reversed() if reverse else found)
 
     copy = on_root(channel, kept)
     if isinstance(copy, Whole):
         return copy
     reading = Reading(undirected, reverse, cache, progress, columns, turns)
-    supply = _unprepared(graph, channel, reading, whole=whole or prepare)
-    return supply if copy is None or channel.rank > 0 else Keeping(supply, copy)
+    if copy is None:
+        return _unprepared(graph, channel, reading, whole=whole or prepare)
+    given = _unprepared(graph, channel, reading._replace(reverse=False), whole=True)
+    if reverse:
+        return on_root(channel, lambda: TurnedRound(Keeping(given, copy)))
+    return given if channel.rank > 0 else Keeping(given, copy)
 
 
 class Reading(NamedTuple):

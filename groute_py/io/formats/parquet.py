@@ -22,8 +22,9 @@ from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading
 from groute_py.io.file_head import Head
 from groute_py.io.optional_libraries import library
+from groute_py.io.tables.arc_ids import with_arc_ids
 from groute_py.io.tables.columns import BY_TITLE, Columns, Roles, as_int64, roles_of
-from groute_py.io.tables.directions import arcs_of_rows, ways_of
+from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs, ways_of
 from groute_py.io.tables.titles import end_of, is_weight_title
 from groute_py.io.text.arc_writer import arc_blocks
 from groute_py.io.text.lines import Progress
@@ -82,11 +83,13 @@ def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE
         tails, heads = np.split(places[: 2 * len(tails)], 2)
     try:
         wanted = index_type(count)
-        tails, heads, weights = _arcs(table, tails, heads)
+        (tails, heads, weights), rows = _arcs(table, tails, heads)
         offsets, heads, weights = csr_from_arcs(
             count, tails.astype(wanted), heads.astype(wanted), weights
         )
         graph = Graph.from_arrays(offsets, heads, weights, name=path.stem)
+        if "arc" in table.columns:
+            graph = with_arc_ids(graph, table.columns["arc"], rows, tails)
     except GraphError as error:
         raise FormatError(path, str(error)) from error
     reading = Reading({role: str(title) for role, title in table.roles.titles.items()})
@@ -95,8 +98,8 @@ def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE
 
 def _arcs(
     table: Table, tails: NDArray[Any], heads: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Tails, heads and weights of the arcs that the rows are."""
+) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[np.int64]]:
+    """Tails, heads and weights of the arcs that the rows are, and the row of each."""
     roles, columns, ways = table.roles, table.columns, None
     weights = columns.get("weight", np.ones(len(tails), np.int32))
     back = columns.get("back")
@@ -105,7 +108,8 @@ def _arcs(
             raise GraphError(f"weights must be numbers, not {values.dtype}")
     if roles.direction is not None and roles.rule is not None:
         ways = ways_of(columns["direction"].tolist(), roles.direction, roles.rule)
-    return arcs_of_rows(tails, heads, weights, ways=ways, back=back)
+    arcs = arcs_of_rows(tails, heads, weights, ways=ways, back=back)
+    return arcs, rows_of_arcs(tails, heads, weights, ways=ways, back=back)
 
 
 def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
@@ -223,6 +227,10 @@ def _array(path: Path, column: Any, name: str, role: str) -> NDArray[Any]:
         values = as_int64(values, f"a value of column {name}")
     if values.dtype.kind not in "iufbU":
         raise FormatError(path, f"column {name} is {column.type}, which is no number")
+    if role == "arc" and values.dtype.kind != "U":
+        if values.dtype.kind not in "iu":
+            raise FormatError(path, f"column {name} is {column.type}; ids are integers or strings")
+        values = values.astype(np.int64)
     return np.asarray(values)
 
 

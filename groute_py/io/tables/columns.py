@@ -38,6 +38,7 @@ class Columns(NamedTuple):
         tail, head, weight: titles; None for a column to be found.
         undirected: every row is an edge, whatever a column of directions says.
         profile: who travels, of an extract of OpenStreetMap; no other graph has profiles.
+        arc: the title of the ids of arcs, of a table; None where they are not wanted.
     """
 
     tail: Any = None
@@ -45,6 +46,7 @@ class Columns(NamedTuple):
     weight: Any = None
     undirected: bool = False
     profile: str | None = None
+    arc: str | None = None
 
     @property
     def named(self) -> dict[str, Any]:
@@ -80,6 +82,7 @@ class Roles(NamedTuple):
         direction: of the column that says which way a row leads.
         rule: how the values of ``direction`` are read; without that `SIGNS`, where there is a
             column of weights back.
+        arc: of the ids of arcs.
     """
 
     tail: Any
@@ -88,12 +91,13 @@ class Roles(NamedTuple):
     back: Any = None
     direction: Any = None
     rule: Rule | None = None
+    arc: Any = None
 
     @property
     def titles(self) -> dict[str, Any]:
         """By their role, of all columns that are read."""
-        named = zip(self._fields[:5], self[:5], strict=True)
-        return {role: title for role, title in named if title is not None}
+        named = self._asdict().items()
+        return {role: title for role, title in named if role != "rule" and title is not None}
 
 
 def roles_of(
@@ -125,20 +129,22 @@ def roles_of(
         raise GraphError(f"expected columns of tails and heads, got {known}")
     if len(set(titles)) < len(titles):
         raise GraphError(f"two columns have the same name: {known}; rename one of them")
-    for title in asked.named.values():
-        if title not in titles:
+    for title in (*asked.named.values(), asked.arc):
+        if title is not None and title not in titles:
             raise GraphError(
                 f"the edge table has no column {quote(title)}; it has {quoted(list(titles))}"
             )
     tail, head = _ends(titles, asked, known)
-    rest = [title for title in titles if title not in (tail, head)]
+    if asked.arc in (tail, head):
+        raise GraphError(f"column {quote(asked.arc)} holds the ends of arcs, not their ids")
+    rest = [title for title in titles if title not in (tail, head, asked.arc)]
     weight = asked.weight
     if weight is None:
         weight = _weight(rest, is_numeric, known, is_narrow=len(titles) <= MOST_BY_PLACE)
     elif weight in (tail, head):
         raise GraphError(f"column {quote(weight)} cannot hold weights and the ends of arcs")
     others = [title for title in rest if title != weight]
-    return _directed(Roles(tail, head, weight), others, values, asked)
+    return _directed(Roles(tail, head, weight, arc=asked.arc), others, values, asked)
 
 
 def _ends(titles: Sequence[Any], asked: Columns, known: str) -> tuple[Any, Any]:

@@ -141,20 +141,51 @@ def arcs_of_rows(
     if ways is None and back is None:
         return tails, heads, weights
     returning = weights if back is None else back
+    there, again = _directions(tails, heads, weights, ways, back)
+    kind = np.result_type(weights.dtype, returning.dtype)
+    weights, returning = weights.astype(kind, copy=False), returning.astype(kind, copy=False)
+    return (
+        np.concatenate([tails[there], heads[again]]),
+        np.concatenate([heads[there], tails[again]]),
+        np.concatenate([weights[there], returning[again]]),
+    )
+
+
+def rows_of_arcs(
+    tails: NDArray[Any],
+    heads: NDArray[Any],
+    weights: NDArray[Any],
+    *,
+    ways: NDArray[np.int8] | None = None,
+    back: NDArray[Any] | None = None,
+) -> NDArray[np.int64]:
+    """The row that each arc of `arcs_of_rows` is of, int64, shape (m,).
+
+    >>> rows_of_arcs(*np.array([[0, 2], [1, 3], [5, 5]]), ways=np.array([BOTH, FORWARD])).tolist()
+    [0, 1, 0]
+    """
+    if ways is None and back is None:
+        return np.arange(len(tails))
+    there, again = _directions(tails, heads, weights, ways, back)
+    return np.concatenate([np.flatnonzero(there), np.flatnonzero(again)])
+
+
+def _directions(
+    tails: NDArray[Any],
+    heads: NDArray[Any],
+    weights: NDArray[Any],
+    ways: NDArray[np.int8] | None,
+    back: NDArray[Any] | None,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which rows are arcs forward, and which are arcs back; one of both is not None."""
+    returning = weights if back is None else back
     if not (np.isfinite(weights).all() and np.isfinite(returning).all()):
         raise GraphError("weights must be finite, also those of arcs back")
     if ways is None:
         there, again = weights >= 0, returning >= 0
     else:
         there, again = ways >= BOTH, ways <= BOTH
-    kind = np.result_type(weights.dtype, returning.dtype)
-    weights, returning = weights.astype(kind, copy=False), returning.astype(kind, copy=False)
-    again &= (tails != heads) | ~there
-    return (
-        np.concatenate([tails[there], heads[again]]),
-        np.concatenate([heads[there], tails[again]]),
-        np.concatenate([weights[there], returning[again]]),
-    )
+    return there, again & ((tails != heads) | ~there)
 
 
 def _plain(value: Any) -> str:

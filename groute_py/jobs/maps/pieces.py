@@ -58,6 +58,7 @@ def pieces_of(
     vertices: NDArray[np.int64],
     distances: NDArray[np.float64],
     limits: NDArray[np.float64],
+    arc_begins: NDArray[np.float64] | None = None,
 ) -> Pieces:
     """The parts of arcs that are within each limit and not within the one before.
 
@@ -66,6 +67,8 @@ def pieces_of(
         vertices: that are within the last limit, int64, shape (r,).
         distances: of these, float64, shape (r,).
         limits: ascending, shape (l,).
+        arc_begins: at which distances the arcs that leave the vertices begin, one vertex after the
+            other; None for the distances of these.
 
     >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, 4])
     >>> found = pieces_of(path, np.array([0, 1]), np.array([0.0, 4.0]), np.array([3.0, 5.0]))
@@ -77,7 +80,8 @@ def pieces_of(
     within_row = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     arcs = graph.offsets[vertices][rows] + within_row
     tails, heads = vertices[rows], graph.heads[arcs].astype(np.int64)
-    weights, base = graph.weights[arcs].astype(np.float64), distances[rows]
+    weights = graph.weights[arcs].astype(np.float64)
+    base = distances[rows] if arc_begins is None else arc_begins
     found: list[tuple[NDArray[np.int64], ...]] = []
     parts: list[tuple[NDArray[np.float64], ...]] = []
     begins = np.zeros(len(arcs))

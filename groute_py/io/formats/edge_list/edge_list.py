@@ -35,14 +35,16 @@ from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading
 from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head
+from groute_py.io.formats.edge_list.arc_ids import read_arc_ids
 from groute_py.io.formats.edge_list.careful import is_skipped_comment, refuse_line, refuse_name
 from groute_py.io.formats.edge_list.dialect import COMMENTS, IDS_ARE_NAMES, Dialect, dialect_of
 from groute_py.io.formats.edge_list.fields import as_integer, fields_of, quoted
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_beside, vertices_written
 from groute_py.io.formats.edge_list.rows import Rows, read_rows
 from groute_py.io.rank_piece import Piece
+from groute_py.io.tables.arc_ids import with_arc_ids
 from groute_py.io.tables.columns import BY_TITLE, Columns
-from groute_py.io.tables.directions import arcs_of_rows
+from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs
 from groute_py.io.tables.titles import PAIRS
 from groute_py.io.text.arc_reader import ArcLines
 from groute_py.io.text.arc_writer import attributed, write_arcs
@@ -184,6 +186,9 @@ def _graph_of_rows(path: Path, dialect: Dialect, rows: Rows) -> Graph:
     arcs = arcs_of_rows(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
     first = 0 if ids is not None else first
     graph = Graph.from_arrays(*csr_from_arcs(count, *arcs), first_id=first, name=_name(path))
+    if (of_rows := read_arc_ids(path, dialect)) is not None:
+        every = rows_of_arcs(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
+        graph = with_arc_ids(graph, of_rows, every, arcs[0])
     return replace(graph, ids=ids)
 
 
