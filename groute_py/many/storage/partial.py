@@ -11,8 +11,7 @@ and the folder goes. A folder of that name that is not a run's is refused
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -22,25 +21,24 @@ from numpy.typing import NDArray
 from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError
 from groute_py.graph.ids import Numbering
-from groute_py.many.storage.folder import DRAFT, RunFolder, check_folder, unusable
+from groute_py.many.storage.claim import claimed, folder_of, kept_in, nothing_written, taken_over
+from groute_py.many.storage.folder import DRAFT, check_folder
 from groute_py.many.storage.forms import SUFFIXES, check_form, write_npz, write_zarr
 from groute_py.many.storage.pairs import pairs
-from groute_py.many.storage.record import check_run, nothing_to_resume, write_run
+from groute_py.many.storage.record import check_run, write_run
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.results.tables import write_table
-from groute_py.system.atomic_file import FULL, check_writable, put
-from groute_py.system.file_lock import LockedError
+from groute_py.system.atomic_file import check_writable, put
+
+FINISHED = "the rows that are finished"
+"""What stays in the folder when the disk fails."""
 
 
 def check_output(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = SUFFIXES) -> None:
     """Raise `InputError` or `SetupError` for an output that cannot be written in the end."""
     check_form(path, predecessors=predecessors, suffixes=suffixes)
     check_writable(path)
-    check_folder(_folder_of(path))
-
-
-def _folder_of(path: Path) -> Path:
-    return path.with_name(path.name + ".partial")
+    check_folder(folder_of(path))
 
 
 def state_seen(path: Path) -> str:
@@ -48,7 +46,7 @@ def state_seen(path: Path) -> str:
 
     The rank that writes may be about to remove the folder of complete rows.
     """
-    folder = _folder_of(path)
+    folder = folder_of(path)
     if not folder.exists():
         return f"all rows are in {path}"
     return f"complete rows are kept in {folder}, or all in {path} once that is gone"
@@ -87,7 +85,7 @@ class KeptRows:
     ) -> None:
         self.path, self._numbering = path, numbering
         self._sources, self._targets = sources, targets
-        self._folder = _folder_of(path)
+        self._folder = folder_of(path)
         types: dict[str, np.dtype[Any]] = {
             "distances": weight_type if weight_type.kind == "f" else np.dtype(np.int64)
         }
@@ -96,7 +94,7 @@ class KeptRows:
         self._shape = len(sources), numbering.count if targets is None else len(targets)
         self._finished = False
         with ExitStack() as claim:
-            self._inside = claim.enter_context(closing(self._claimed(resume=resume)))
+            self._inside = claim.enter_context(closing(claimed(path, resume=resume)))
             self._files = claim.enter_context(closing(RowFiles(self._inside, types, self._shape)))
             if resume:
                 check_run(self._inside, run)
@@ -118,7 +116,7 @@ class KeptRows:
             RunError: the disk is full, or fails.
         """
         distances, predecessors = block.distances, block.predecessors
-        with self._translating_errors():
+        with kept_in(self._folder, FINISHED):
             for row, position in enumerate(positions.tolist()):
                 before = None if predecessors is None else predecessors[row]
                 self._files.write(position, {"distances": distances[row], "predecessors": before})
@@ -131,11 +129,8 @@ class KeptRows:
                 the same output, which only a disk without locks lets happen.
         """
         if not (self._inside.is_same() and self._files.is_same()):
-            raise RunError(
-                f"{self._folder}: another run has begun on {self.path} meanwhile; this one's rows "
-                "are lost: give each run an output of its own"
-            )
-        with self._translating_errors():
+            raise taken_over(self._folder, self.path, "rows")
+        with kept_in(self._folder, FINISHED):
             self._files.close()  # some disks say only now that they are full; NFS keeps open files
             if self.path.suffix == ".npy":
                 put(self._files.path("distances"), self.path)
@@ -164,23 +159,6 @@ class KeptRows:
         done = total - len(self.missing)
         return f"{done:,} of {total:,} rows are complete in {self._folder}; go on with --resume"
 
-    def _claimed(self, *, resume: bool) -> RunFolder:
-        """The folder, there and in nobody else's hands."""
-        try:
-            return RunFolder(self._folder, create=not resume)
-        except LockedError:
-            raise InputError(
-                f"{self._folder}: another run is working on {self.path}; wait for it, or name "
-                "another --output"
-            ) from None
-        except OSError as problem:
-            if resume and isinstance(problem, FileNotFoundError):
-                raise nothing_to_resume(self._folder) from None
-            if problem.errno in FULL:
-                what = problem.strerror or str(problem)
-                raise RunError(f"{self._folder}: {what}; nothing was written") from problem
-            raise unusable(self._folder, problem) from problem
-
     def _begin(self, run: dict[str, Any]) -> None:
         try:
             self._inside.clear()
@@ -191,8 +169,7 @@ class KeptRows:
             self._inside.remove()
             if not isinstance(problem, OSError):
                 raise
-            what = problem.strerror or str(problem)
-            raise RunError(f"{self._folder}: {what}; nothing was written") from problem
+            raise nothing_written(self._folder, problem) from problem
 
     def _check_room(self) -> None:
         # once row by row, once in the form asked for
@@ -224,14 +201,3 @@ class KeptRows:
         if self._numbering.ids is not None:
             arrays["ids"] = self._numbering.ids
         return arrays | self._files.arrays()
-
-    @contextmanager
-    def _translating_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as problem:
-            what = problem.strerror or str(problem)
-            raise RunError(
-                f"{self._folder}: {what}; the rows that are finished stay there: make room, and go "
-                "on with --resume"
-            ) from problem
