@@ -26,8 +26,9 @@ import numpy as np
 from benchmarks.attempts import measure_all, numbers
 from benchmarks.cases import KINDS
 from groute_py import Graph, InputError, VerificationError
-from groute_py.centrality.accumulation import accumulate, dependency_job
+from groute_py.centrality.accumulation import accumulate
 from groute_py.centrality.choices import Choices
+from groute_py.centrality.dependency_job import dependency_job
 from groute_py.centrality.distances import Reduced
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect

@@ -256,9 +256,9 @@ def test_a_graph_without_vertices() -> None:
 
 
 def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.centrality import accumulation
+    from groute_py.centrality import own_sums
 
-    monkeypatch.setattr(accumulation, "available_bytes", lambda: 100)
+    monkeypatch.setattr(own_sums, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match=r"takes [\d,]+ bytes, and 100 bytes of memory are free"):
         betweenness(graph_of(3, [(0, 1, 1)]), device="cpu")
 
