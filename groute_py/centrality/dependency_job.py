@@ -42,6 +42,11 @@ class DependencyJob:
         return self.simple.graph
 
     @property
+    def sum_count(self) -> int:
+        """Vertices or arcs that sums are of."""
+        return self.graph.arc_count if self.asked.by_arc else self.graph.vertex_count
+
+    @property
     def sampled(self) -> bool:
         """Whether some vertices are no sources."""
         return len(self.sources) != self.graph.vertex_count

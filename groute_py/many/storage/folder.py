@@ -24,7 +24,10 @@ LOCK = "lock"
 RUN = "run.json"
 """The file that identifies the graph and the sources of the rows."""
 
-FILES = (LOCK, RUN, "rows", "distances.npy", "predecessors.npy")
+SUMS, SUMS_DRAFT = "sums.npz", "sums.new"
+"""The file with the sums over some sources, and the one that is to take its place."""
+
+FILES = (LOCK, RUN, "rows", "distances.npy", "predecessors.npy", SUMS, SUMS_DRAFT)
 DRAFT = "zarr"
 """The folder in which a Zarr group is made."""
 
