@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.centrality.dependency_job import DependencyJob
+from groute_py.centrality.memory_plan import Counting
 from groute_py.comm.base import Channel
 from groute_py.device.cpu.dependencies import CpuDependencies
 from groute_py.device.dependencies import (
@@ -22,7 +23,9 @@ from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import NarrowError
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.facts import facts_of
+from groute_py.graph.size import Size
 from groute_py.many.apsp import Progress
+from groute_py.many.choose import free_gpu_bytes
 from groute_py.many.precision import row_types
 from groute_py.many.solve import batch_delta
 from groute_py.system.environment import local_rank
@@ -162,22 +165,26 @@ def device_of(job: DependencyJob, ranks: int) -> str:
 def _opened(
     job: DependencyJob, kind: np.dtype[Any], device: str, channel: Channel
 ) -> DependencySolver:
+    size = Size(job.graph.vertex_count, job.graph.arc_count)
+    counting = Counting(size, job.asked.by_arc, job.asked.squares)
+    place, limit = local_rank(channel.rank), job.choices.memory_limit
     if device == "cpu":
-        _refuse_memory(job)
+        threads = min(thread_count(), len(job.sources))
+        by = f"by {threads} threads"
+        _refuse_memory(job, by, counting.host_bytes(threads), available_bytes())
         return CpuDependencies(job.graph, kind, job.asked, hops=job.hops)
     from groute_py.device.cuda.multi_source.dependencies import CudaDependencies
     from groute_py.device.cuda.multi_source.graph import CudaGraph
 
-    place, limit = local_rank(channel.rank), job.choices.memory_limit
+    _refuse_memory(job, "on a GPU", counting.gpu_bytes(kind), free_gpu_bytes(limit, place))
     graph = CudaGraph(job.graph, kind, place, limit)
     return CudaDependencies(graph, batch_delta(facts_of(job.graph)), job.asked)
 
 
-def _refuse_memory(job: DependencyJob) -> None:
-    threads, free = min(thread_count(), len(job.sources)), available_bytes()
-    needed = CpuDependencies.bytes_needed(job.graph, job.asked, threads)
+def _refuse_memory(job: DependencyJob, by: str, needed: int, free: int | None) -> None:
+    """Raise `InputError` where more is needed than there is, with both numbers."""
     if free is not None and needed > free:
         raise InputError(
-            f"betweenness of {quoted(job.graph.name)} by {threads} threads takes {needed:,} bytes, "
-            f"and {free:,} bytes of memory are free"
+            f"betweenness of {quoted(job.graph.name)} {by} takes {needed:,} bytes, and {free:,} "
+            "bytes of memory are free"
         )

@@ -1,14 +1,18 @@
-"""The host memory that a job takes on a rank beside the graph, before anything is loaded."""
+"""The memory that a job takes on a rank beside the graph, before anything is loaded."""
 
 from __future__ import annotations
 
 import os
 import re
 
+import numpy as np
+
+from groute_py.centrality import memory_plan as centrality
 from groute_py.device.cpu import two_sided_search
 from groute_py.errors import InputError, quote
 from groute_py.graph.size import Size
 from groute_py.jobs import k_nearest
+from groute_py.system.threads import thread_count
 
 DISTANCE_BYTES = 8
 """Of integers, and of float64."""
@@ -16,14 +20,15 @@ DISTANCE_BYTES = 8
 NEAREST_BYTES = 32
 """For each vertex: its distance, facility and next vertex, and its place in a queue."""
 
-FORMS = "matrix:KxT, nearest[:K] or route"
+FORMS = "matrix:KxT, nearest[:K], route or centrality:MEASURE[:K]"
 
 
 def job_bytes(job: str, size: Size) -> int:
     """Bytes of host memory on rank 0, at most; a matrix that streams to a file takes less.
 
     Args:
-        job: one of `FORMS`: sources and targets, or facilities of each vertex.
+        job: one of `FORMS`: sources and targets, facilities of each vertex, or a measure of
+            ``groute-py centrality`` and sources.
         size: of the graph.
 
     Raises:
@@ -40,4 +45,29 @@ def job_bytes(job: str, size: Size) -> int:
     if job == "route":
         threads = len(os.sched_getaffinity(0))
         return two_sided_search.nbytes(size.vertices, size.arcs, threads)
+    if asked := _centrality(job, size):
+        return centrality.host_bytes(*asked, thread_count())
     raise InputError(f"job {quote(job)} is unknown; a job is {FORMS}")
+
+
+def job_gpu_bytes(job: str, size: Size, distance_type: np.dtype[np.generic]) -> int | None:
+    """Bytes on each GPU at least, with the graph; None where it takes what the graph leaves.
+
+    Args:
+        job, size: as for `job_bytes`.
+        distance_type: of the distances.
+
+    >>> job_gpu_bytes("centrality:closeness", Size(5, 9), np.dtype(np.int32)) is None
+    False
+    """
+    asked = _centrality(job, size)
+    return None if asked is None else centrality.gpu_bytes(*asked, distance_type)
+
+
+def _centrality(job: str, size: Size) -> tuple[str, Size, int] | None:
+    """The measure, the size of the graph and the number of sources; None for another job."""
+    known = "|".join((*centrality.COUNTED, *centrality.OF_ROWS))
+    found = re.fullmatch(rf"centrality:({known})(?::(\d{{1,18}}))?", job)
+    if found is None:
+        return None
+    return found[1], size, min(int(found[2] or size.vertices), size.vertices)

@@ -185,6 +185,12 @@ def test_wrong_arguments() -> None:
         centrality.closeness(graph_of(0, []))
 
 
+def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.centrality.distances.available_bytes", lambda: 100)
+    with pytest.raises(InputError, match=r"take [\d,]+ bytes, and 100 bytes of memory are free"):
+        centrality.closeness(graph_of(300, [(0, 1, 1)]), device="cpu")
+
+
 def test_a_gpu_that_is_not_there() -> None:
     from support.skips import NO_GPU
 
