@@ -42,6 +42,20 @@ def test_every_measure(run: Run, small: Path, measure: str) -> None:
         assert answer["reaches_all"] is False
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_single_vertex(run: Run, tmp_path: Path, measure: str) -> None:
+    (tmp_path / "one.gr").write_text("p sp 1 0\n")
+    done = run("centrality", measure, tmp_path / "one.gr", "--device", "cpu", "--json")
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    if measure in NUMBERS:
+        assert answer[measure] == (None if measure == "mean" else 0)
+    elif measure == "edge-betweenness":
+        assert answer["top"] == []
+    else:
+        assert answer["top"] == [{"vertex": 1, measure: 0}]
+
+
 def test_the_radius(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ring.csv").write_text("tail,head,weight\na,b,3\nb,c,4\nc,a,5\n")
     done = run("centrality", "radius", tmp_path / "ring.csv", "--device", "cpu", "--json")
