@@ -104,7 +104,8 @@ class KeptSums:
 
     def close(self) -> None:
         """Leave what was saved for --resume, or nothing; once more does nothing."""
-        if not (self._is_closed or self._is_finished or self.done):
+        is_left = self._is_closed or self._is_finished
+        if not (is_left or self._inside.file(SUMS).exists()):
             self._inside.remove()
         self._is_closed = True
         self._claim.close()
