@@ -26,8 +26,9 @@ import numpy as np
 from benchmarks.attempts import measure_all, numbers
 from benchmarks.cases import KINDS
 from groute_py import Graph, InputError, VerificationError
-from groute_py.centrality.accumulation import accumulate, dependency_job
+from groute_py.centrality.accumulation import accumulate
 from groute_py.centrality.choices import Choices
+from groute_py.centrality.dependency_job import dependency_job
 from groute_py.centrality.distances import Reduced
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
@@ -124,12 +125,16 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
     run, graph, sources = (_of_paths if counted else _of_rows)(channel, case, choices)
     found = run()
     on_root(channel, lambda: _verify(case, graph, sources, choices))
-    seconds = []
-    for _ in range(repeat):
+    theirs = None
+    if case.measure == "betweenness" and channel.size == 1:
+        theirs = _networkit(graph, len(sources), case.weighted)
+    own, others = [], []
+    for _ in range(repeat):  # by turns, since other work on the machine comes and goes
         channel.gather(None)
-        start = time.perf_counter()
-        run()
-        seconds.append(max(channel.gather(time.perf_counter() - start)))
+        own.append(_timed(run))
+        if theirs is not None:
+            others.append(_timed(theirs))
+    seconds = [max(channel.gather(wall)) for wall, _ in own]
     median = statistics.median(seconds)
     record = {
         "vertices": graph.vertex_count,
@@ -137,12 +142,26 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
         "sources": len(sources),
         "on": on_root(channel, lambda: found.label),
         "seconds": seconds,
+        "processor_s": [processor for _, processor in own],
         "median_s": median,
         "sources_per_s": len(sources) / median,
     }
-    if case.measure == "betweenness" and channel.size == 1:
-        record["networkit"] = _networkit(graph, len(sources), case.weighted, repeat)
+    if others:
+        walls, processors = ([run[kind] for run in others] for kind in (0, 1))
+        record["networkit"] = {
+            "median_s": statistics.median(walls),
+            "seconds": walls,
+            "processor_s": processors,
+            "cores": len(os.sched_getaffinity(0)),
+        }
     return record
+
+
+def _timed(run: Callable[[], Any]) -> tuple[float, float]:
+    """Seconds by the clock, and those of all processors for this process."""
+    start, busy = time.perf_counter(), time.process_time()
+    run()
+    return time.perf_counter() - start, time.process_time() - busy
 
 
 def _of_paths(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[[], Any], Any, Any]:
@@ -202,30 +221,25 @@ def _verify_rows(graph: Graph, sources: Any, choices: Choices) -> None:
             raise VerificationError(f"the distances from {source} are wrong")
 
 
-def _networkit(graph: Graph, count: int, weighted: bool, repeat: int) -> dict[str, Any]:
-    """Seconds of NetworKit's estimate from as many sources, on all cores; or why it did not run."""
+def _networkit(graph: Graph, count: int, weighted: bool) -> Callable[[], Any] | None:
+    """NetworKit's estimate from as many sources, on all cores; None where it is not installed."""
     try:
         import networkit
     except ImportError:
-        return {"skipped": "not installed"}
-    cores = len(os.sched_getaffinity(0))
-    networkit.setNumberOfThreads(cores)
+        return None
+    networkit.setNumberOfThreads(len(os.sched_getaffinity(0)))
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)).astype(np.uint64)
     ends = tails, graph.heads.astype(np.uint64)
     arcs = (graph.weights.astype(float), ends) if weighted else ends
     theirs = networkit.GraphFromCoo(arcs, n=graph.vertex_count, weighted=weighted, directed=True)
-    seconds = []
-    for _ in range(repeat):
-        estimate = networkit.centrality.EstimateBetweenness(theirs, count, False, True)
-        start = time.perf_counter()
-        estimate.run()
-        seconds.append(time.perf_counter() - start)
-    return {"median_s": statistics.median(seconds), "seconds": seconds, "cores": cores}
+    return lambda: networkit.centrality.EstimateBetweenness(theirs, count, False, True).run()
 
 
 def _shown(record: dict[str, Any]) -> str:
     text = f"{record['median_s']:.3f} s, {record['sources_per_s']:,.0f} sources/s"
-    if "median_s" in record.get("networkit", {}):
-        ratio = record["networkit"]["median_s"] / record["median_s"]
-        text += f", {ratio:.1f} times as fast as NetworKit"
+    if "networkit" in record:
+        theirs = record["networkit"]
+        ratio = theirs["median_s"] / record["median_s"]
+        busy = statistics.median(theirs["processor_s"]) / statistics.median(record["processor_s"])
+        text += f", {ratio:.1f} times as fast as NetworKit, by processor time {busy:.1f} times"
     return f"{text} ({record['on']})"

@@ -22,6 +22,7 @@ from groute_py.graph.symmetrize import is_symmetric
 from groute_py.many.apsp import Job, Progress, deliver
 from groute_py.many.choose import Choice
 from groute_py.many.reduce import Reduction
+from groute_py.many.saving import Saving
 
 FEWEST, GROWTH = 2, 4
 """Rows of a round at least; a round has that part of the rows before it."""
@@ -52,7 +53,11 @@ def is_bounded(job: Job) -> bool:
 
 
 def bounded_rows(
-    channel: Channel, job: Job, measure: str, progress: Progress | None = None
+    channel: Channel,
+    job: Job,
+    measure: str,
+    progress: Progress | None = None,
+    saving: Saving | None = None,
 ) -> tuple[NDArray[np.int64], Reduction, str] | None:
     """The sources of a diameter or radius, what is left of their rows, and the device. Collective.
 
@@ -61,6 +66,7 @@ def bounded_rows(
         job: for which bounds hold.
         measure: ``diameter`` or ``radius``.
         progress: takes how many vertices are settled, and of how many.
+        saving: has what an earlier run saved of the bounds, and saves them now and then.
 
     Returns:
         On rank 0 some sources, among them one with the greatest or the least eccentricity of all
@@ -68,8 +74,11 @@ def bounded_rows(
     """
     chosen = Choice(METHOD[job.choice.device], job.choice.device, "few rows, by bounds")
     job = replace(job, choice=chosen)
-    bounds = Bounds(job, measure) if channel.rank == 0 else None
-    label = ""
+    bounds, label = Bounds(job, measure) if channel.rank == 0 else None, job.choice.device
+    if saving is not None:
+        with collective(channel):
+            if bounds is not None:
+                bounds.load(saving)
     while True:
         positions = channel.broadcast(None if bounds is None else bounds.following())
         if positions is None or not len(positions):
@@ -78,6 +87,8 @@ def bounded_rows(
         with collective(channel):  # progress may end the job
             if progress is not None and bounds is not None:
                 progress(bounds.settled, job.facts.vertex_count)
+            if saving is not None and bounds is not None and saving.pace.is_due:
+                saving.save(bounds.arrays, bounds.settled)
     return None if bounds is None else (*bounds.rows(), label)
 
 
@@ -101,6 +112,18 @@ class Bounds:
         self._found = Reduction.of(count, np.dtype(np.int64))
         self._first = int(degrees.argmax())
         self._is_connected = True
+
+    def load(self, saving: Saving) -> None:
+        """Take what an earlier run saved, if it has saved anything."""
+        saving.load_into(self.arrays)
+        known = self._found.reached > 0
+        self._is_connected = bool((self._found.reached[known] == len(self._lower)).all())
+        saving.note(self.settled if known.any() else 0)
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that is known, by name; not copied."""
+        return {"lower": self._lower, "upper": self._upper, **self._found.arrays}
 
     @property
     def settled(self) -> int:

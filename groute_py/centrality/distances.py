@@ -11,12 +11,19 @@ from numpy.typing import NDArray
 
 from groute_py.centrality.bounds import bounded_rows, is_bounded
 from groute_py.centrality.choices import Choices, Load
+from groute_py.centrality.memory_plan import rows_host_bytes
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root
+from groute_py.engine.agree import collective, on_root
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
+from groute_py.graph.size import Size
 from groute_py.many.apsp import Job, Progress, prepare, reduce
+from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction
+from groute_py.many.saving import Keep, saving_in
+from groute_py.many.storage.record import run_of
+from groute_py.system.memory_limits import available_bytes
+from groute_py.system.threads import thread_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +127,7 @@ def reduced(
     reciprocals: bool = False,
     measure: str = "",
     progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Reduced | None:
     """Sums, maxima and counts of the rows of all sources; None on ranks other than 0. Collective.
 
@@ -131,6 +139,7 @@ def reduced(
         measure: ``diameter`` or ``radius`` if nothing else is asked for: only some of the sources
             may be left then.
         progress: takes how many sources are done, and of how many.
+        keep: gives the place where rows' numbers are saved; None, on every rank, if they are not.
 
     Raises:
         InputError: negative weights with ``reciprocals``, or memory that does not suffice.
@@ -149,8 +158,33 @@ def reduced(
         return choices.applied(graph), sources
 
     job = prepare(channel, applied, choices.request)
+    with collective(channel):
+        _refuse_memory(job)
+    saving = None if keep is None else saving_in(channel, keep, lambda: _run(job), len(job.sources))
     if measure and on_root(channel, lambda: is_bounded(job)):
-        bounded = bounded_rows(channel, job, measure, progress)
+        bounded = bounded_rows(channel, job, measure, progress, saving)
         return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
-    found = reduce(channel, job, reciprocals=reciprocals, progress=progress)
+    found = reduce(channel, job, reciprocals=reciprocals, progress=progress, saving=saving)
     return None if found is None else Reduced(job, *found, job.sources)
+
+
+def _refuse_memory(job: Job) -> None:
+    """Refuse rows that this rank's cores have no room for; a GPU takes as many as fit, or none."""
+    if job.choice.device != "cpu":
+        return
+    size = Size(job.graph.vertex_count, job.graph.arc_count)
+    needed = rows_host_bytes(size, len(job.sources), job.choice.algorithm, thread_count())
+    free = available_bytes()
+    if free is not None and needed > free:
+        raise InputError(
+            f"rows of {quoted(job.facts.name)} by {thread_count()} threads take {needed:,} bytes, "
+            f"and {free:,} bytes of memory are free"
+        )
+
+
+def _run(job: Job) -> dict[str, Any]:
+    """What the numbers of the rows belong to."""
+    choices = {}
+    if job.graph.weights.dtype.kind == "f":
+        choices["rounding of sums"] = rounding_of(job.choice.algorithm)
+    return run_of(job.graph, job.sources, choices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, no_turns, reading_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
+from groute_py.cli.saved_sums import SavedSums
 from groute_py.cli.size import size_of
 from groute_py.errors import InputError
 
@@ -27,10 +29,12 @@ NUMBERS = ("diameter", "radius", "mean")
 MEASURES = (*VERTICES, *COUNTED, *NUMBERS)
 """Measures of single rows of distances, of all shortest paths, and of all distances together."""
 
+SAVED = (*NUMBERS, "standard_error", "from", "to")
+"""What is saved of the answer that is a number."""
+
 WITHOUT = {
     "normalized": ("eccentricity", *NUMBERS),
     "reverse": COUNTED,
-    "output": NUMBERS,
     "top": NUMBERS,
 }
 """The measures that do not take an option."""
@@ -64,6 +68,9 @@ WITHOUT = {
     help="Take so much of the GPU's memory, such as 20G.  [all that is free]",
 )
 @click.option("-o", "--output", help="Save all values: .csv .npz .parquet.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
+)
 @no_turns
 @reading_options
 def centrality(
@@ -75,6 +82,7 @@ def centrality(
     device: str,
     memory_limit: str | None,
     output: str | None,
+    resume: bool,
     undirected: bool,
     columns: Any,
     cache: Any,
@@ -83,7 +91,8 @@ def centrality(
 ) -> None:
     """Centralities of the vertices or arcs of GRAPH, its diameter, radius or mean distance.
 
-    Values of betweenness from some sources are estimates; --sources random:N draws them.
+    Values of betweenness from some sources are estimates; --sources random:N draws them. With an
+    --output sums are saved now and then in OUTPUT.partial, for --resume.
     """
     timing.begin("import")
     from groute_py.centrality.choices import Choices
@@ -96,7 +105,8 @@ def centrality(
     )
     is_given = flags | {"output": output is not None, "top": not _is_default(context, "top")}
     files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
-    on_root(channel, lambda: _check(measure, choices, is_given, files))
+    on_root(channel, lambda: _check(measure, choices, is_given, files, resume))
+    sums = _sums_of(measure, choices, output, normalized=flags["normalized"], resume=resume)
     read: list[Any] = []
 
     def load() -> Any:
@@ -108,11 +118,6 @@ def centrality(
             return whole, None
         return whole, sources_of(sources, whole.numbering, whole.name)
 
-    timing.begin("solve")
-    with show.row_progress(measure) as progress:
-        found = _found(channel, load, choices, measure, progress)
-    timing.begin("write" if output else "answer")
-
     def answered() -> dict[str, Any]:
         (whole,) = read
         assert found is not None
@@ -123,10 +128,15 @@ def centrality(
             "arcs": whole.arc_count,
             "sources": len(found.job.sources),
             "on": found.label,
-            **_values(found, measure, flags["normalized"], whole, top, output),
+            **_values(found, measure, flags["normalized"], whole, top, sums),
         }
 
-    answer = on_root(channel, answered)
+    timing.begin("solve")
+    with nullcontext() if sums is None else sums.ending():
+        with show.row_progress(measure) as progress:
+            found = _found(channel, load, choices, measure, progress, sums)
+        timing.begin("write" if output else "answer")
+        answer = on_root(channel, answered)
     seconds = timing.seconds_of(channel)
     if channel.rank == 0:
         _show(answer, seconds, as_json)
@@ -136,11 +146,27 @@ def _is_default(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is click.core.ParameterSource.DEFAULT
 
 
+def _sums_of(
+    measure: str, choices: Choices, output: str | None, *, normalized: bool, resume: bool
+) -> SavedSums | None:
+    """Where sums are saved; None if nothing is."""
+    if output is None:
+        return None
+    values = {"measure": measure, "weighted": choices.weighted, "reverse": choices.reverse}
+    return SavedSums(Path(output), values | {"normalized": normalized}, resume=resume)
+
+
 def _check(
-    measure: str, choices: Choices, is_given: dict[str, bool], files: dict[str, str | None]
+    measure: str,
+    choices: Choices,
+    is_given: dict[str, bool],
+    files: dict[str, str | None],
+    resume: bool,
 ) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
+    from groute_py.many.storage.claim import folder_of
+    from groute_py.many.storage.folder import check_folder
     from groute_py.system.atomic_file import check_apart
 
     check_choice("measure", measure, MEASURES)
@@ -149,51 +175,66 @@ def _check(
         if is_given[name] and measure in measures:
             raise InputError(f"{measure} does not take --{name}; drop it")
     output = files["--output"]
+    if resume and output is None:
+        raise InputError("--resume goes on with an --output; name it")
     if output is not None:
         check_table(Path(output), (".npz",))
         check_apart(files)
+        check_folder(folder_of(Path(output)))
 
 
 def _found(
-    channel: Any, load: Any, choices: Choices, measure: str, progress: Any
+    channel: Any, load: Any, choices: Choices, measure: str, progress: Any, sums: SavedSums | None
 ) -> Reduced | Accumulated | None:
+    saved: dict[str, Any] = {"progress": progress, "keep": None if sums is None else sums.keep}
     if measure in COUNTED:
         from groute_py.centrality.accumulation import accumulated
 
         by_arc = measure == "edge-betweenness"
-        return accumulated(channel, load, choices, by_arc=by_arc, errors=True, progress=progress)
+        return accumulated(channel, load, choices, by_arc=by_arc, errors=True, **saved)
     from groute_py.centrality.distances import reduced
 
     reciprocals = measure == "harmonic"
     name = measure if measure in ("diameter", "radius") else ""
-    return reduced(channel, load, choices, reciprocals=reciprocals, measure=name, progress=progress)
+    return reduced(channel, load, choices, reciprocals=reciprocals, measure=name, **saved)
 
 
 def _values(
-    found: Any, measure: str, normalized: bool, whole: Any, top: int, output: str | None
+    found: Any, measure: str, normalized: bool, whole: Any, top: int, sums: SavedSums | None
 ) -> dict[str, Any]:
     """What the answer says of the values, which are saved."""
-    if measure in NUMBERS:
-        return _number(found, measure, whole)
-    scores = _scores(found, measure, normalized, whole)
-    from groute_py.centrality.files import columns_of, save_columns
+    import numpy as np
 
-    name = measure.replace("-", "_")
-    columns = columns_of(scores, whole.numbering, name)
-    answer: dict[str, Any] = {}
+    if measure in NUMBERS:
+        answer = _number(found, measure, whole)
+        columns = {name: np.array([answer[name]]) for name in SAVED if name in answer}
+        return _finite(answer) | _save(sums, columns)
+    scores = _scores(found, measure, normalized, whole)
+    from groute_py.centrality.files import columns_of
+
+    columns = columns_of(scores, whole.numbering, measure.replace("-", "_"))
+    answer = {}
     if measure in COUNTED:
         answer |= {"most_paths": found.most_paths, "exact_counts": found.exact_counts}
     else:
         answer["reaches_all"] = found.complete
-    if output is not None:
-        save_columns(columns, Path(output))
-        answer["output"] = output
+    answer |= _save(sums, columns)
     best = (-scores.values).argsort(kind="stable")[:top]
     answer["top"] = [
         dict(zip(columns, row, strict=True))
         for row in zip(*(column[best].tolist() for column in columns.values()), strict=True)
     ]
     return answer
+
+
+def _save(sums: SavedSums | None, columns: dict[str, Any]) -> dict[str, Any]:
+    """Write the values, and say where."""
+    if sums is None:
+        return {}
+    from groute_py.centrality.files import save_columns
+
+    sums.finish(lambda: save_columns(columns, sums.path))
+    return {"output": str(sums.path)} | ({"done_before": sums.begun} if sums.resume else {})
 
 
 def _scores(found: Any, measure: str, normalized: bool, whole: Any) -> Scores | ArcScores:
@@ -211,9 +252,9 @@ def _scores(found: Any, measure: str, normalized: bool, whole: Any) -> Scores | 
 def _number(found: Reduced, measure: str, whole: Any) -> dict[str, Any]:
     if measure == "mean":
         mean, error = found.mean()
-        answer: dict[str, Any] = {"mean": show.finite(mean), "pairs": found.pairs}
+        answer: dict[str, Any] = {"mean": mean, "pairs": found.pairs}
         if len(found.job.sources) < found.count:
-            answer["standard_error"] = show.finite(error)
+            answer["standard_error"] = error
         return answer
     row = found.farthest if measure == "diameter" else found.most_central
     ends = int(found.sources[row]), int(found.rows.farthest[row])
@@ -226,10 +267,15 @@ def _number(found: Reduced, measure: str, whole: Any) -> dict[str, Any]:
     }
 
 
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as JSON can have it."""
+    return {k: show.finite(v) if isinstance(v, float) else v for k, v in row.items()}
+
+
 def _show(answer: dict[str, Any], seconds: dict[str, float], as_json: bool) -> None:
     if as_json:
-        for row in answer.get("top", ()):
-            row.update({k: show.finite(v) for k, v in row.items() if isinstance(v, float)})
+        if "top" in answer:
+            answer["top"] = [_finite(row) for row in answer["top"]]
         show.timed_answer(answer, seconds, as_json=True)
         return
     top = answer.pop("top", [])

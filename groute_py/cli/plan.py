@@ -55,7 +55,8 @@ MOST_GIGABYTES = 1e9
 @click.option(
     "--job",
     metavar="JOB",
-    help="Also the host memory of a job: matrix:KxT, nearest[:K], isochrone[:K] or route[:K].",
+    help="Also the memory of a job: matrix:KxT, nearest[:K], isochrone[:K], route[:K] or "
+    "centrality:MEASURE[:K].",
 )
 @column_options
 @undirected_option
@@ -83,7 +84,6 @@ def plan(
 
         from groute_py.device.cuda.runtime.memory_plan import CONTEXT_BYTES
         from groute_py.engine.room import advice, estimate, fewest, verdict
-        from groute_py.jobs.memory_plan import job_bytes
 
         kind = np.dtype(f"int{bits}")
         size = _size(graph, columns._replace(undirected=undirected), cache_value(cache))
@@ -100,14 +100,28 @@ def plan(
         if gpus > 1:
             rows["fused_gpu_gigabytes"] = (found.fused + CONTEXT_BYTES) / 1e9
         rows["host_gigabytes"] = found.host / 1e9
+        on_gpu = None
         if job is not None:
+            from groute_py.jobs.memory_plan import job_bytes, job_gpu_bytes
+
             rows["job_host_gigabytes"] = job_bytes(job, size) / 1e9
+            on_gpu = job_gpu_bytes(job, size, kind)
+        if on_gpu is not None:
+            rows["job_gpu_gigabytes"] = (on_gpu + CONTEXT_BYTES) / 1e9
         free = _free_bytes(gpu_memory)
         if free is not None:
             rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES
             rows["fits"] = verdict(found, free)
             rows["gpus_that_are_enough"] = fewest(size, free, kind, mode)
+            if on_gpu is not None:
+                rows["job_fits"] = "yes" if on_gpu <= free else "no"
         show.answer(rows, as_json=as_json)
+        if rows.get("job_fits") == "no":
+            least, there = rows["job_gpu_gigabytes"], rows["free_gpu_gigabytes"]
+            raise SetupError(
+                f"{job} of {graph} takes at least {least:,.1f} GB on each GPU, and {there:,.1f} GB "
+                "are free; each has the whole graph: take larger ones, or --device cpu"
+            )
         if rows.get("fits") == "no":
             least, there = rows["tight_gpu_gigabytes"], rows["free_gpu_gigabytes"]
             raise SetupError(

@@ -1,19 +1,23 @@
-"""The host memory that a job takes on a rank beside the graph, before anything is loaded."""
+"""The memory that a job takes on a rank beside the graph, before anything is loaded."""
 
 from __future__ import annotations
 
 import os
 import re
 
+import numpy as np
+
+from groute_py.centrality import memory_plan as centrality
 from groute_py.device.cpu import two_sided_search
 from groute_py.errors import InputError, quote
 from groute_py.graph.size import Size
 from groute_py.jobs import isochrone, k_nearest, nearest, router
+from groute_py.system.threads import thread_count
 
 DISTANCE_BYTES = 8
 """Of integers, and of float64."""
 
-FORMS = "matrix:KxT, nearest[:K], isochrone[:K] or route[:K]"
+FORMS = "matrix:KxT, nearest[:K], isochrone[:K], route[:K] or centrality:MEASURE[:K]"
 
 COUNT = r"(\d{1,18})"
 
@@ -23,7 +27,7 @@ def job_bytes(job: str, size: Size) -> int:
 
     Args:
         job: one of `FORMS`: sources and targets; facilities of each vertex; sources, each by
-            itself; pairs, without their paths.
+            itself; pairs, without their paths; a measure of ``groute-py centrality`` and sources.
         size: of the graph.
 
     Raises:
@@ -48,4 +52,29 @@ def job_bytes(job: str, size: Size) -> int:
         threads = len(os.sched_getaffinity(0))
         searches = two_sided_search.nbytes(vertices, arcs, threads)
         return searches + router.PAIR_BYTES * int(found[1] or 0)
+    if asked := _centrality(job, size):
+        return centrality.host_bytes(*asked, thread_count())
     raise InputError(f"job {quote(job)} is unknown; a job is {FORMS}")
+
+
+def job_gpu_bytes(job: str, size: Size, distance_type: np.dtype[np.generic]) -> int | None:
+    """Bytes on each GPU at least, with the graph; None where it takes what the graph leaves.
+
+    Args:
+        job, size: as for `job_bytes`.
+        distance_type: of the distances.
+
+    >>> job_gpu_bytes("centrality:closeness", Size(5, 9), np.dtype(np.int32)) is None
+    False
+    """
+    asked = _centrality(job, size)
+    return None if asked is None else centrality.gpu_bytes(*asked, distance_type)
+
+
+def _centrality(job: str, size: Size) -> tuple[str, Size, int] | None:
+    """The measure, the size of the graph and the number of sources; None for another job."""
+    known = "|".join((*centrality.COUNTED, *centrality.OF_ROWS))
+    found = re.fullmatch(rf"centrality:({known})(?::(\d{{1,18}}))?", job)
+    if found is None:
+        return None
+    return found[1], size, min(int(found[2] or size.vertices), size.vertices)

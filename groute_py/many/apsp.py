@@ -25,9 +25,10 @@ from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.choose import Choice, choose
 from groute_py.many.precision import one_precision
-from groute_py.many.reduce import Reduction
+from groute_py.many.reduce import OwnRows, Reduction
 from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
+from groute_py.many.saving import Saving, slices
 from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
 from groute_py.system.environment import local_rank
@@ -174,27 +175,32 @@ def reduce(
     histogram: bool = False,
     reciprocals: bool = False,
     progress: Progress | None = None,
+    saving: Saving | None = None,
 ) -> tuple[Reduction, str] | None:
-    """What is left of all rows, and what they were solved on, on rank 0. Collective."""
-    positions = part_of(job, np.arange(len(job.sources)), channel.rank, channel.size)
-    found = Reduction.of(len(job.sources), job.graph.weights.dtype)
+    """What is left of all rows, and what they were solved on, on rank 0. Collective.
+
+    With ``saving`` it goes on with what was saved of an earlier run, and is saved now and then.
+    """
+    found, total = Reduction.of(len(job.sources), job.graph.weights.dtype), len(job.sources)
+    missing = on_root(channel, lambda: _missing(found, saving))
+    positions = part_of(job, missing, channel.rank, channel.size)
+    asked = {"histogram": histogram, "reciprocals": reciprocals}
     with collective(channel):
         solving = _solving(job, channel)
-        found_rows = solving.summaries(
-            job.begins[positions], histogram=histogram, reciprocals=reciprocals
-        )
-        with closing(found_rows) as summaries:
-            for summary in summaries:
-                stop = summary.first + summary.count
-                found.take(positions[summary.first : stop], summary)
-                if progress is not None:
-                    progress(min(stop * channel.size, len(job.sources)), len(job.sources))
-    parts = channel.gather(found)
-    if channel.rank > 0:
-        return None
-    for part in parts[1:]:
-        found.add(part)
-    return found, solving.label
+    if saving is not None:
+        saving.pace.begin(job.choice.device, job.graph.vertex_count, job.graph.arc_count)
+    with closing(solving.summaries(job.begins[positions], **asked)) as summaries:
+        rows = OwnRows(summaries, positions, found)
+        for stop in slices(channel, len(positions), saving):
+            with collective(channel):
+                for done in rows.advance(stop):
+                    if progress is not None:
+                        progress(min(total - len(missing) + done * channel.size, total), total)
+            _add_other_ranks(channel, rows, found)
+            with collective(channel):
+                if saving is not None and stop is not None:
+                    saving.save(found.arrays, int((found.reached >= 0).sum()))
+    return (found, solving.label) if channel.rank == 0 else None
 
 
 class Collected:
@@ -268,6 +274,22 @@ def _take(
         if taken is not None and block is not None:
             theirs = part_of(job, positions, rank, len(spans))
             sink.take(theirs[taken[0] : sum(taken)], block)
+
+
+def _missing(found: Reduction, saving: Saving | None) -> NDArray[np.int64]:
+    """The positions of the sources that have not been saved; what has been is loaded."""
+    if saving is not None:
+        saving.load_into(found.arrays)
+        saving.note(int((found.reached >= 0).sum()))
+    return np.flatnonzero(found.reached < 0)
+
+
+def _add_other_ranks(channel: Channel, rows: OwnRows, found: Reduction) -> None:
+    """Let rank 0 have what other ranks have found since the last time."""
+    parts = channel.gather(rows.handed_over() if channel.rank > 0 else None)
+    for part in parts if channel.rank == 0 else ():
+        if part is not None:
+            found.add(*part)
 
 
 def _solving(job: Job, channel: Channel) -> Solving:

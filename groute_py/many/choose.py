@@ -122,7 +122,7 @@ def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> s
 
 def gpu_bytes(limit: int | None) -> int:
     """Bytes that a matrix may take on the GPU of rank 0, which chooses for all ranks."""
-    return int(MATRIX_SHARE * _free_bytes(limit))
+    return int(MATRIX_SHARE * free_gpu_bytes(limit))
 
 
 def own_figures(limit: int | None, facts: Facts) -> Gpu:
@@ -132,11 +132,12 @@ def own_figures(limit: int | None, facts: Facts) -> Gpu:
     width = row_types(facts, "cuda")[0].itemsize
     graph = 8 * facts.vertex_count + 2 * width * facts.arc_count
     processors = own_gpu(local_rank(0)).attributes["MultiProcessorCount"]
-    return Gpu(int(processors), max(_free_bytes(limit) - graph, 0))
+    return Gpu(int(processors), max(free_gpu_bytes(limit) - graph, 0))
 
 
-def _free_bytes(limit: int | None) -> int:
+def free_gpu_bytes(limit: int | None, place: int | None = None) -> int:
+    """Bytes that may be used of the GPU of a process, by its number on the host; of rank 0's."""
     from groute_py.device.cuda.runtime.gpu import own_gpu
 
-    free = int(own_gpu(local_rank(0)).mem_info[0])
+    free = int(own_gpu(local_rank(0) if place is None else place).mem_info[0])
     return free if limit is None else min(free, limit)

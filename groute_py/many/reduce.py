@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from groute_py.device.summary import Summary, bin_count, edges_of, wide
 
 REDUCTIONS = ("none", "sum", "max", "histogram")
 """The reductions that a user may choose."""
+
+OF_ROWS = ("reached", "sums", "farthest", "greatest", "reciprocals")
+"""The fields of a `Reduction` that have an entry for each source."""
 
 
 @dataclass
@@ -56,6 +60,11 @@ class Reduction:
             for number in np.flatnonzero(self.counts).tolist()
         )
 
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it, by name; not copied."""
+        return {name: getattr(self, name) for name in (*OF_ROWS, "counts")}
+
     def take(self, positions: NDArray[np.int64], summary: Summary) -> None:
         """Take the summary of the rows of the sources at some positions."""
         self.reached[positions], self.sums[positions] = summary.reached, summary.sums
@@ -65,9 +74,52 @@ class Reduction:
         if summary.reciprocals is not None:
             self.reciprocals[positions] = summary.reciprocals
 
-    def add(self, other: Reduction) -> None:
-        """Take what another rank has of other sources."""
-        theirs = other.reached >= 0
-        for name in ("reached", "sums", "farthest", "greatest", "reciprocals"):
-            getattr(self, name)[theirs] = getattr(other, name)[theirs]
+    def handed_over(self, positions: NDArray[np.int64]) -> Reduction:
+        """What there is of the sources at some positions, and the counts, which begin anew."""
+        counts = self.counts.copy()
+        self.counts.fill(0)
+        return Reduction(
+            counts=counts, **{name: getattr(self, name)[positions] for name in OF_ROWS}
+        )
+
+    def add(self, positions: NDArray[np.int64], other: Reduction) -> None:
+        """Take what another rank has handed over of the sources at some positions."""
+        for name in OF_ROWS:
+            getattr(self, name)[positions] = getattr(other, name)
         self.counts += other.counts
+
+
+class OwnRows:
+    """The rows of a rank's sources, reduced as they come.
+
+    Attributes:
+        done: how many there have been.
+
+    Args:
+        summaries: of these rows, in their order.
+        positions: of their sources.
+        found: takes what is left of them.
+    """
+
+    def __init__(
+        self, summaries: Iterator[Summary], positions: NDArray[np.int64], found: Reduction
+    ) -> None:
+        self._summaries, self._positions, self._found = summaries, positions, found
+        self.done, self._handed_over = 0, 0
+
+    def advance(self, stop: int | None) -> Iterator[int]:
+        """Go on, and yield how many are done, until so many are; None for all that there are."""
+        if stop is not None and self.done >= stop:
+            return
+        for summary in self._summaries:
+            self.done = summary.first + summary.count
+            self._found.take(self._positions[summary.first : self.done], summary)
+            yield self.done
+            if stop is not None and self.done >= stop:
+                return
+
+    def handed_over(self) -> tuple[NDArray[np.int64], Reduction]:
+        """What has been found since the last call, and the positions of these sources."""
+        positions = self._positions[self._handed_over : self.done]
+        self._handed_over = self.done
+        return positions, self._found.handed_over(positions)

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ from support.processes import Job
 
 from groute_py import InputError
 from groute_py.cli.centrality import COUNTED, MEASURES, NUMBERS
+from groute_py.errors import InterruptedRun, signalled
+from groute_py.many import saving
+from groute_py.many.storage.kept_sums import KeptSums
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -36,6 +40,20 @@ def test_every_measure(run: Run, small: Path, measure: str) -> None:
     if measure == "closeness":
         assert answer["top"][0] == {"vertex": 2, "closeness": 1 / 3}
         assert answer["reaches_all"] is False
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_single_vertex(run: Run, tmp_path: Path, measure: str) -> None:
+    (tmp_path / "one.gr").write_text("p sp 1 0\n")
+    done = run("centrality", measure, tmp_path / "one.gr", "--device", "cpu", "--json")
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    if measure in NUMBERS:
+        assert answer[measure] == (None if measure == "mean" else 0)
+    elif measure == "edge-betweenness":
+        assert answer["top"] == []
+    else:
+        assert answer["top"] == [{"vertex": 1, measure: 0}]
 
 
 def test_the_radius(run: Run, tmp_path: Path) -> None:
@@ -74,6 +92,44 @@ def test_arcs_in_a_file(run: Run, small: Path, tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 5
 
 
+@pytest.mark.parametrize(
+    ("measure", "text"),
+    [("diameter", "diameter,from,to\n8,4,3\n"), ("mean", "mean\n4.666666666666667\n")],
+)
+def test_a_number_in_a_file(run: Run, small: Path, measure: str, text: str) -> None:
+    done = run("centrality", measure, small, "--device", "cpu", "-o", small.parent / "number.csv")
+    assert done.exit_code == 0, done.output
+    assert (small.parent / "number.csv").read_text() == text
+
+
+@pytest.mark.parametrize("measure", ["mean", "betweenness"])
+def test_a_run_that_goes_on(
+    run: Run, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measure: str
+) -> None:
+    """An interrupt says what is kept; the next run ends with the file that one run would make."""
+    monkeypatch.setattr(saving, "EVERY_S", 0.0)
+    monkeypatch.setattr(saving, "FIRST", {"cpu": 1})
+    save, words = KeptSums.save, ("centrality", measure, small, "--device", "cpu", "-o")
+    alone, ended = tmp_path / "alone.csv", tmp_path / "ended.csv"
+    assert run(*words, alone).exit_code == 0
+
+    def interrupted(kept: KeptSums, *found: Any) -> None:
+        save(kept, *found)
+        raise signalled(InterruptedRun("interrupted; nothing was written"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KeptSums, "save", interrupted)
+        with pytest.raises(InterruptedRun, match=r"1 of 4 sources are done.*--resume"):
+            run(*words, ended)
+    assert not ended.exists()
+    with pytest.raises(InputError, match="a run in which graph, weighted differed"):
+        run(*words, ended, "--resume", "--unweighted")
+    done = run(*words, ended, "--resume", "--json")
+    assert json.loads(done.stdout)["done_before"] == 1
+    assert ended.read_text() == alone.read_text()
+    assert not ended.with_name("ended.csv.partial").exists()
+
+
 def test_the_table(run: Run, small: Path) -> None:
     done = run("centrality", "harmonic", small, "--reverse", "--top", 2)
     assert done.exit_code == 0, done.output
@@ -87,7 +143,8 @@ def test_the_table(run: Run, small: Path) -> None:
         (["spread", "GRAPH"], "measure 'spread' is unknown"),
         (["betweenness", "GRAPH", "--reverse"], "betweenness does not take --reverse"),
         (["diameter", "GRAPH", "--normalized"], "diameter does not take --normalized"),
-        (["mean", "GRAPH", "-o", "m.csv"], "mean does not take --output"),
+        (["mean", "GRAPH", "--resume"], "--resume goes on with an --output"),
+        (["mean", "GRAPH", "--resume", "-o", "m.csv"], "there is no unfinished run"),
         (["radius", "GRAPH", "--top", "3"], "radius does not take --top"),
         (["closeness", "GRAPH", "-o", "scores.txt"], "unknown suffix '.txt'"),
         (["closeness", "GRAPH", "-o", "nowhere/scores.csv"], "does not exist"),

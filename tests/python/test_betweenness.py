@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 from typing import Any
 
@@ -16,10 +17,15 @@ from support.skips import EMULATED, NO_GPU
 
 from groute_py import Graph, InputError, RunError
 from groute_py.centrality import betweenness, edge_betweenness
-from groute_py.centrality.accumulation import Accumulated, accumulated
+from groute_py.centrality.accumulation import Accumulated, accumulate, accumulated
 from groute_py.centrality.choices import Choices
+from groute_py.centrality.dependency_job import dependency_job
+from groute_py.centrality.memory_plan import GPU_SLOT_BYTES, Counting, source_bytes
 from groute_py.centrality.scores import estimated
 from groute_py.comm.solo import SoloChannel
+from groute_py.graph.generate import generate
+from groute_py.graph.size import Size
+from groute_py.system.threads import thread_count
 
 EXAMPLES = 8 if EMULATED else 40
 
@@ -256,11 +262,45 @@ def test_a_graph_without_vertices() -> None:
 
 
 def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.centrality import accumulation
+    from groute_py.centrality import own_sums
 
-    monkeypatch.setattr(accumulation, "available_bytes", lambda: 100)
+    monkeypatch.setattr(own_sums, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match=r"takes [\d,]+ bytes, and 100 bytes of memory are free"):
         betweenness(graph_of(3, [(0, 1, 1)]), device="cpu")
+
+
+@pytest.mark.parametrize("by_arc", [False, True])
+def test_memory_as_planned(by_arc: bool) -> None:
+    """What a run takes at most is not more than what the plan says, nor much less."""
+    graph = generate("road:80x80")
+    some = np.arange(8)
+    job = dependency_job(
+        SoloChannel(), lambda: (graph, some), Choices(device="cpu"), by_arc=by_arc, errors=True
+    )
+    accumulate(SoloChannel(), job)
+    planned = Counting(Size(graph.vertex_count, graph.arc_count), by_arc, True)
+    tracemalloc.start()
+    accumulate(SoloChannel(), job)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.5 < taken / planned.host_bytes(min(thread_count(), 8)) <= 1.05
+
+
+@pytest.mark.gpu
+def test_memory_of_a_gpu_as_planned() -> None:
+    if NO_GPU is not None:
+        pytest.skip(NO_GPU)
+    from groute_py.device.cuda.multi_source.dependencies import slot_bytes
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+    from groute_py.device.cuda.multi_source.rows import batch_method
+
+    graph, kind = random_graph(5000, 9000, seed=1, greatest=9), np.dtype(np.int32)
+    method = batch_method(CudaGraph(graph, kind, 0))
+    taken = sum(method.scratch) + method.shared + 5000 * kind.itemsize
+    assert source_bytes(5000, kind) == taken
+    assert 0 <= slot_bytes(5000) - GPU_SLOT_BYTES * 5000 <= 20
+    with pytest.raises(InputError, match=r"on a GPU takes [\d,]+ bytes, and 1,000 bytes"):
+        betweenness(graph, device="cuda", memory_limit=1000)
 
 
 def test_words_that_there_are_not() -> None:

@@ -13,6 +13,7 @@ from support.graphs import all_lengths, arcs_by_id, graph_of, graphs, random_gra
 from support.local_ranks import on_ranks
 from support.skips import EMULATED
 
+import groute_py
 from groute_py import (
     Graph,
     InputError,
@@ -28,6 +29,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.graph.symmetrize import mirrored
 from groute_py.kernels.cpu.reciprocals import CHUNK, sum_reciprocals
+from groute_py.many import choose
 
 EXAMPLES = 8 if EMULATED else 40
 
@@ -183,6 +185,32 @@ def test_wrong_arguments() -> None:
         centrality.betweenness(graph, sources=[0.5])
     with pytest.raises(InputError, match="no vertices"):
         centrality.closeness(graph_of(0, []))
+
+
+def test_a_prepared_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The values of its graph, by its hierarchy where the estimates say so."""
+    graph = generate("road:9x9")
+    prepared = groute_py.prepare(graph, device="cpu")
+    monkeypatch.setattr(
+        choose, "estimates", lambda *_, prepared=False, **__: {"heap": 1, "sweep": 2 - 2 * prepared}
+    )
+    for measure in centrality.__all__[2:]:
+        if measure == "radius":
+            continue
+        own, given = (getattr(centrality, measure)(g, device="cpu") for g in (prepared, graph))
+        if measure in ("diameter", "mean"):
+            assert own == given
+            continue
+        assert own.values.tolist() == given.values.tolist()
+        if "betweenness" not in measure:
+            assert own.statistics["algorithm"] == "sweep"
+            assert given.statistics["algorithm"] == "heap"
+
+
+def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.centrality.distances.available_bytes", lambda: 100)
+    with pytest.raises(InputError, match=r"take [\d,]+ bytes, and 100 bytes of memory are free"):
+        centrality.closeness(graph_of(300, [(0, 1, 1)]), device="cpu")
 
 
 def test_a_gpu_that_is_not_there() -> None:

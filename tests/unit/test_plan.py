@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support.local_ranks import LocalChannel, on_ranks
 
 from groute_py import generate, read_graph, write_graph
+from groute_py.cli.centrality import MEASURES
 from groute_py.cli.main import commands
 from groute_py.device.cpu.device import CpuDevice
 from groute_py.device.cuda.runtime.memory_plan import (
@@ -306,6 +307,7 @@ ROAD_ARCS = size_of_spec("road:10x10").arcs
         ("isochrone:3", 100 * (8 + 3 * 16)),
         ("route", None),
         ("route:1000", None),
+        *((f"centrality:{measure}", None) for measure in MEASURES),
     ],
 )
 def test_the_memory_of_a_job(job: str, wanted: int | None) -> None:
@@ -313,6 +315,25 @@ def test_the_memory_of_a_job(job: str, wanted: int | None) -> None:
     assert found > 0 if wanted is None else found == wanted / 1e9
 
 
+def test_the_memory_of_a_centrality() -> None:
+    """Squares are summed only where sources are drawn; arcs have sums of their own."""
+    words = ("rmat:20", "--gpu-memory", "2", "--job")
+    arcs, sums = 32 << 20, 1 << 20
+    exact = answer(*words, "centrality:betweenness")
+    drawn = answer(*words, "centrality:betweenness:1000")
+    by_arc = answer(*words, "centrality:edge-betweenness")
+    gained = drawn["job_gpu_gigabytes"] - exact["job_gpu_gigabytes"]
+    assert gained == pytest.approx(16 * sums / 1e9)
+    gained = by_arc["job_gpu_gigabytes"] - exact["job_gpu_gigabytes"]
+    assert gained == pytest.approx(16 * (arcs - sums) / 1e9)
+    assert exact["job_fits"] == "yes"
+    says = r"centrality:betweenness:9 of rmat:24 takes at least .* GB on each GPU, and 2.0 GB are"
+    with pytest.raises(SetupError, match=says):
+        answer("rmat:24", "--gpu-memory", "2", "--job", "centrality:betweenness:9")
+
+
 def test_no_such_job() -> None:
+    with pytest.raises(InputError, match=r"is unknown; .* centrality:MEASURE"):
+        answer("road:10x10", "--job", "centrality:spread")
     with pytest.raises(InputError, match="job 'all' is unknown; a job is matrix:KxT"):
         answer("road:10x10", "--job", "all")

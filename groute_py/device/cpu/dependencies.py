@@ -36,6 +36,7 @@ VERTEX_BYTES = 8 + 3 * 4 + 2 * 8
 """Of a thread, for each vertex, beside its sums."""
 
 SUM_BYTES = 16
+"""Of a thread, for each of its sums."""
 
 
 class CpuDependencies:
@@ -61,12 +62,6 @@ class CpuDependencies:
         )
         self._type, self._work = distance_type, list[Workspace]()
         self._free: SimpleQueue[Workspace] = SimpleQueue()
-
-    @staticmethod
-    def bytes_needed(graph: Graph, asked: Accumulation, threads: int) -> int:
-        """Of all threads, beside the graph."""
-        sums = (graph.arc_count if asked.by_arc else graph.vertex_count) * (1 + asked.squares)
-        return threads * (VERTEX_BYTES * graph.vertex_count + SUM_BYTES * sums)
 
     def add(self, sources: NDArray[np.int64]) -> Iterator[int]:
         def work(_: int, source: int) -> None:

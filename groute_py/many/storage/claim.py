@@ -98,5 +98,13 @@ def keeping(folder: Path, what: str) -> Iterator[None]:
         ) from problem
 
 
+def taken_over(folder: Path, path: Path, what: str) -> RunError:
+    """The error for a folder that is another run's by now, which only disks without locks allow."""
+    return RunError(
+        f"{folder}: another run has begun on {path} meanwhile; this one's {what} are lost: give "
+        "each run an output of its own"
+    )
+
+
 def _nothing_written(folder: Path, problem: OSError) -> RunError:
     return RunError(f"{folder}: {problem.strerror or problem}; nothing was written")

@@ -30,7 +30,10 @@ ROWS = "rows"
 PARTS, NEXT_PARTS = "parts", "parts.next"
 """The file of parts, and the one that is to replace it."""
 
-FILES = (LOCK, RUN, ROWS, "distances.npy", "predecessors.npy", PARTS, NEXT_PARTS)
+SUMS, SUMS_DRAFT = "sums.npz", "sums.new"
+"""The file with the sums over some sources, and the one that is to take its place."""
+
+FILES = (LOCK, RUN, ROWS, "distances.npy", "predecessors.npy", PARTS, NEXT_PARTS, SUMS, SUMS_DRAFT)
 DRAFT = "zarr"
 """The folder in which a Zarr group is made."""
 

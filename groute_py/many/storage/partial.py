@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError
 from groute_py.graph.ids import Numbering
-from groute_py.many.storage.claim import beginning, claimed, folder_of, keeping
+from groute_py.many.storage.claim import beginning, claimed, folder_of, keeping, taken_over
 from groute_py.many.storage.folder import DRAFT, check_folder
 from groute_py.many.storage.forms import SUFFIXES, check_form, write_npz, write_zarr
 from groute_py.many.storage.pairs import pairs
@@ -115,10 +115,7 @@ class KeptRows:
                 the same output, which only a disk without locks lets happen.
         """
         if not (self._inside.is_same() and self._files.is_same()):
-            raise RunError(
-                f"{self._folder}: another run has begun on {self.path} meanwhile; this one's rows "
-                "are lost: give each run an output of its own"
-            )
+            raise taken_over(self._folder, self.path, "rows")
         with keeping(self._folder, "rows"):
             self._files.close()  # some disks say only now that they are full; NFS keeps open files
             if self.path.suffix == ".npy":
