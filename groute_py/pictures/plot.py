@@ -16,7 +16,7 @@ from groute_py.pictures.charts import draw_histogram, draw_telemetry
 from groute_py.pictures.files import check_picture, save_picture
 from groute_py.pictures.graphs import draw_network, draw_parts
 from groute_py.pictures.maps import draw_distances, draw_paths, draw_tree
-from groute_py.pictures.places import Coordinates, places_in, places_of
+from groute_py.pictures.places import Coordinates, layout_in, layout_of
 from groute_py.pictures.saved import saved_in
 from groute_py.pictures.style import LONGEST, styled
 from groute_py.pictures.telemetry import Telemetry
@@ -139,13 +139,13 @@ def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
         if wish.tree or wish.paths:
             raise InputError("a tree and paths are drawn over places; give coordinates")
         return "Distances", draw_histogram(result, wish.unit, wish.size)
-    places = places_of(wish.coordinates, len(result.distances))
+    layout = layout_of(wish.coordinates, len(result.distances))
     if wish.paths:
-        sheet = draw_paths(result, wish.paths, places, wish.unit, wish.size)
+        sheet = draw_paths(result, wish.paths, layout, wish.unit, wish.size)
     elif wish.tree:
-        sheet = draw_tree(result, places, wish.unit, wish.size)
+        sheet = draw_tree(result, layout, wish.unit, wish.size)
     else:
-        sheet = draw_distances(result, places, wish.unit, wish.size)
+        sheet = draw_distances(result, layout, wish.unit, wish.size)
     return sheet.title, sheet.figure
 
 
@@ -154,9 +154,9 @@ def _of_graph(graph: Graph, given: Any, wish: Wish) -> tuple[str, Any]:
     graph = graph.to_host()
     if not graph.vertex_count:
         raise InputError(f"{graph.name} has no vertices to draw")
-    places = places_in(graph, given, wish.coordinates)
+    layout = layout_in(graph, given, wish.coordinates)
     if wish.parts is None:
-        sheet = draw_network(graph, places, wish.size)
+        sheet = draw_network(graph, layout, wish.size)
     else:
-        sheet = draw_parts(graph, wish.parts, wish.partition, places, wish.size)
+        sheet = draw_parts(graph, wish.parts, wish.partition, layout, wish.size)
     return sheet.title, sheet.figure
