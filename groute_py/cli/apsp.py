@@ -177,6 +177,7 @@ def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bo
         "algorithm": job.choice.algorithm,
         "reason": job.choice.reason,
         **rows,
+        **show.attribution(job.attribution),
     }
     if not as_json and "histogram" in answer:
         parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in answer["histogram"])

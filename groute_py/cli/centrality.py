@@ -127,6 +127,7 @@ def centrality(
             "sources": len(found.job.sources),
             "on": found.label,
             **_values(found, measure, flags["normalized"], whole, top, output),
+            **show.attribution(whole.attribution),
         }
 
     answer = on_root(channel, answered)
@@ -189,7 +190,7 @@ def _values(
     else:
         answer["reaches_all"] = found.complete
     if output is not None:
-        save_columns(columns, Path(output))
+        save_columns(columns, Path(output), whole.attribution)
         answer["output"] = output
     best = (-scores.values).argsort(kind="stable")[:top]
     answer["top"] = [

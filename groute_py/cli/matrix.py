@@ -131,5 +131,6 @@ def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bo
         "algorithm": job.choice.algorithm,
         "reason": job.choice.reason,
         **rows,
+        **show.attribution(job.attribution),
     }
     show.timed_answer(answer, seconds, as_json=as_json)

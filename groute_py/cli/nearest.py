@@ -135,4 +135,5 @@ def _rows(graph: str, found: NearestFacilities, count: int, output: str) -> dict
         "greatest_distance": reached.max().item(),
         "on": ", ".join(sorted(set(found.statistics["devices"]))),
         "output": output,
+        **show.attribution(found.attribution),
     }

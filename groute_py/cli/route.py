@@ -140,4 +140,5 @@ def _rows(graph: str, routes: Routes, output: str) -> dict[str, Any]:
         "reached_pairs": int(routes.reached.sum()),
         "on": routes.statistics["device"],
         "output": output,
+        **show.attribution(routes.attribution),
     }

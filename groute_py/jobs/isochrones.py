@@ -63,7 +63,7 @@ class Isochrones:
     @property
     def attribution(self) -> str:
         """What is to be said of the graph's data where they are drawn."""
-        return str(getattr(self.graph, "attribution", "") or "")
+        return self.graph.attribution
 
     @property
     def counts(self) -> list[int]:

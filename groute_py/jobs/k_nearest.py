@@ -135,4 +135,5 @@ class Smallest:
             to_facility,
             statistics,
             self._job.graph.numbering,
+            self._job.attribution,
         )

@@ -8,7 +8,8 @@ have an ``id``, which its answer repeats:
     {"pairs": [[3, 9], [5, 4]], "paths": true}   {"distances": [8, 2], "paths": [[3, 5, 9], [5, 4]]}
     {"sources": [3, 5], "targets": [9, 4]}       {"distances": [[8, null], [6, 2]]}
 
-Vertices are the ids of the graph's file. Where no path leads, a distance is null.
+Vertices are the ids of the graph's file. Where no path leads, a distance is null. If the graph
+names somebody, such as OpenStreetMap, an answer has a member ``attribution``.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class Questions:
         assert solver.numbering is not None
         self._solver, self._numbering = solver, solver.numbering
         self._lookup = Lookup(solver.numbering, solver.facts.name)
+        whom = solver.attribution
+        self._attribution = {"attribution": whom} if whom else {}
 
     def answer(self, line: bytes) -> dict[str, Any]:
         """The answer to a line; of one that cannot be answered its ``error`` and the ``kind``.
@@ -55,7 +58,7 @@ class Questions:
             question = _parsed(line)
             if "id" in question:
                 named["id"] = question.pop("id")
-            return named | self._answered(question)
+            return named | self._answered(question) | self._attribution
         except GrouteError as error:
             if error.by_signal:
                 raise

@@ -60,6 +60,7 @@ class Job:
         targets: int64, shape (t,), whose columns of the rows are wanted; None for all vertices.
         layout: of the vertices in ``graph``, which turns may have expanded.
         numbering: of the vertices.
+        attribution: whom outputs name, as in a `Graph`.
     """
 
     graph: Graph
@@ -70,6 +71,7 @@ class Job:
     targets: NDArray[np.int64] | None
     layout: Layout
     numbering: Numbering
+    attribution: str
 
     @property
     def facts(self) -> Facts:
@@ -253,7 +255,7 @@ def _job(
     except NegativeCycleError as error:
         found = layout.cycle(error)
         raise (found.reversed() if request.reverse else found) from None
-    return Job(whole, height, every, request, choice, targets, layout, numbering)
+    return Job(whole, height, every, request, choice, targets, layout, numbering, graph.attribution)
 
 
 def _take(

@@ -24,10 +24,12 @@ class Layout(NamedTuple):
     Attributes:
         places: float64, shape (n, 2), finite: x and y.
         roads: a graph of these vertices whose arcs have shapes; None for straight arcs.
+        attribution: whom to name for the places, if anybody.
     """
 
     places: NDArray[np.float64]
     roads: Graph | None = None
+    attribution: str = ""
 
 
 Coordinates = Any
@@ -48,12 +50,13 @@ def layout_of(coordinates: Coordinates, count: int) -> Layout:
     text = str(coordinates) if isinstance(coordinates, str | Path) else ""
     if text and COORDINATE_FILE.search(text):
         return Layout(read_coordinates(coordinates, count).astype(np.float64))
-    roads = None
+    roads, attribution = None, ""
     if grid := GRID.fullmatch(text):
         found = _grid(int(grid[1]), int(grid[2]), count)
     elif text or isinstance(coordinates, Graph):
         graph = as_graph(coordinates)
         found, roads = coordinates_for(graph), graph if graph.shapes is not None else None
+        attribution = graph.attribution
     else:
         found = _numbers(coordinates)
     if len(found) != count:
@@ -61,7 +64,7 @@ def layout_of(coordinates: Coordinates, count: int) -> Layout:
             f"there are coordinates of {len(found):,} vertices, and there are {count:,} vertices; "
             "give those of the same graph"
         )
-    return Layout(found, roads)
+    return Layout(found, roads, attribution)
 
 
 def layout_in(graph: Graph, given: Any, coordinates: Coordinates) -> Layout:

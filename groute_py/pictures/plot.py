@@ -18,7 +18,7 @@ from groute_py.pictures.graphs import draw_network, draw_parts
 from groute_py.pictures.maps import draw_distances, draw_paths, draw_tree
 from groute_py.pictures.places import Coordinates, layout_in, layout_of
 from groute_py.pictures.saved import saved_in
-from groute_py.pictures.style import LONGEST, styled
+from groute_py.pictures.style import LONGEST, add_attribution, styled
 from groute_py.pictures.telemetry import Telemetry
 from groute_py.results.result import Result
 
@@ -138,7 +138,9 @@ def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
     if wish.coordinates is None:
         if wish.tree or wish.paths:
             raise InputError("a tree and paths are drawn over places; give coordinates")
-        return "Distances", draw_histogram(result, wish.unit, wish.size)
+        figure = draw_histogram(result, wish.unit, wish.size)
+        add_attribution(figure, result.attribution)
+        return "Distances", figure
     layout = layout_of(wish.coordinates, len(result.distances))
     if wish.paths:
         sheet = draw_paths(result, wish.paths, layout, wish.unit, wish.size)
@@ -146,6 +148,7 @@ def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
         sheet = draw_tree(result, layout, wish.unit, wish.size)
     else:
         sheet = draw_distances(result, layout, wish.unit, wish.size)
+    add_attribution(sheet.figure, result.attribution or layout.attribution)
     return sheet.title, sheet.figure
 
 
@@ -159,4 +162,5 @@ def _of_graph(graph: Graph, given: Any, wish: Wish) -> tuple[str, Any]:
         sheet = draw_network(graph, layout, wish.size)
     else:
         sheet = draw_parts(graph, wish.parts, wish.partition, layout, wish.size)
+    add_attribution(sheet.figure, graph.attribution or layout.attribution)
     return sheet.title, sheet.figure

@@ -60,6 +60,13 @@ def scale_of(name: str, first: float, last: float) -> Any:
     return drawing("colors").ListedColormap(shades, name)
 
 
+def add_attribution(figure: Any, attribution: str) -> None:
+    """Write into a figure's lower right corner whom to name, if anybody."""
+    if attribution:
+        text = attribution.replace("$", r"\$")
+        figure.text(0.995, 0.005, text, fontsize=6.5, color=LETTERS, ha="right", va="bottom")
+
+
 def number(value: float, _: object = None) -> str:
     """A number on an axis.
 

@@ -71,7 +71,7 @@ def write(found: Isochrones, path: Path, features: str, margin: float | None) ->
     """
     if path.suffix in TABLES:
         rows = _vertex_rows if features == "vertices" else _arc_rows
-        write_table(path, (rows(found, reach) for reach in found.reaches))
+        write_table(path, (rows(found, reach) for reach in found.reaches), found.attribution)
     elif path.suffix == SUFFIX:
         found.plane()  # which needs coordinates
         write_features(path, _features(found, features, margin), found.attribution)

@@ -33,8 +33,7 @@ def write_lines(routes: Routes, path: Path, places: Places) -> None:
         RunError: the disk is full, or fails.
         InputError: no file can be written there.
     """
-    attribution = str(getattr(routes.graph, "attribution", "") or "")
-    write_features(path, _features(routes, places), attribution)
+    write_features(path, _features(routes, places), routes.attribution)
 
 
 def _features(routes: Routes, places: Places) -> Iterator[Feature]:
