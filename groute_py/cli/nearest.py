@@ -13,7 +13,7 @@ from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.solve import set_alarm
-from groute_py.cli.trace import begin_trace, trace_option, write_trace
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.engine.options import Options
 
@@ -81,6 +81,7 @@ def nearest(
 
     def check() -> None:
         check_outputs_apart(inputs, outputs)
+        check_trace(trace)
         _check(options, k, output)
         ends.check({"--facilities": facilities}, draws=False)
 

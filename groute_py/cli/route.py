@@ -12,7 +12,7 @@ from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import Ends, Where, place_options
 from groute_py.cli.reading import read_whole
 from groute_py.cli.size import MEMORY, size_of
-from groute_py.cli.trace import begin_trace, trace_option, write_trace
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.cli.watch import watched
 from groute_py.many.request import Request
 from groute_py.system.clock import phase
@@ -74,6 +74,7 @@ def route(
 
     def check() -> None:
         check_outputs_apart(inputs, outputs)
+        check_trace(trace)
         _check(request, ends, pairs, output)
 
     on_root(channel, check)

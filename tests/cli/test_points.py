@@ -35,7 +35,10 @@ def run(*words: object) -> dict[str, Any]:
 def test_a_matrix(place: Path) -> None:
     words = ["--from", "points.csv", "--to", "3,1", "-o", "out.csv"]
     found = run("matrix", "it.gr", *words)
-    assert [tuple(snap.values())[:2] for snap in found["source_points"]] == [("home", 1), ("zoo", 4)]
+    assert [tuple(snap.values())[:2] for snap in found["source_points"]] == [
+        ("home", 1),
+        ("zoo", 4),
+    ]
     metres = [snap["distance"] for snap in found["source_points"]]
     np.testing.assert_allclose(metres, [111.195, 222.390], rtol=1e-5)
     assert "target_points" not in found
