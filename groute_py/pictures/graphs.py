@@ -26,7 +26,7 @@ def _network(graph: Graph, layout: Layout, longest: int) -> Network:
     if layout.roads is not None:
         is_own = layout.roads is graph
         shapes = graph.shapes if is_own else shapes_between(layout.roads, arcs)
-    return Network(layout.places, arcs, longest, shapes)
+    return Network(layout.places, arcs, longest, shapes, planar=layout.planar)
 
 
 def draw_network(graph: Graph, layout: Layout, longest: int) -> Sheet:

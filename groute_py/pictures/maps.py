@@ -116,7 +116,7 @@ def _tree_network(result: Result, layout: Layout, longest: int) -> Network:
     arcs, shapes = tree_arcs(result), None
     if arcs is not None and layout.roads is not None:
         shapes = shapes_between(layout.roads, arcs, turned=result.reverse)
-    return Network(layout.places, arcs, longest, shapes)
+    return Network(layout.places, arcs, longest, shapes, planar=layout.planar)
 
 
 def _line(layout: Layout, path: list[int]) -> Floats:

@@ -34,6 +34,7 @@ class Network:
         arcs: None where none are known.
         longest: pixels of the longer side.
         shapes: of the arcs, in their order; None for straight arcs.
+        planar: whether places lie on a plane; else their numbers decide.
 
     Attributes:
         places, arcs: as given; no arcs where they would not be seen, or take too long.
@@ -41,20 +42,28 @@ class Network:
     """
 
     def __init__(
-        self, places: Floats, arcs: Arcs | None, longest: int, shapes: Shapes | None = None
+        self,
+        places: Floats,
+        arcs: Arcs | None,
+        longest: int,
+        shapes: Shapes | None = None,
+        *,
+        planar: bool = False,
     ) -> None:
         self.places = places
-        self.frame = Frame.around(places, longest)
+        self.frame = Frame.around(places, longest, planar=planar)
         self.arcs = None
         if arcs is not None and len(places) <= LINES_UP_TO:
             self._parts = parts_of(places, arcs, shapes)
-            self.frame = Frame.around(self._parts.points, longest)
+            self.frame = Frame.around(self._parts.points, longest, planar=planar)
             are_drawn = self._parts.lines.fit(self.frame, self._parts.points)
             self.arcs = arcs if are_drawn else None
         apart = np.sqrt(self.frame.width * self.frame.height / max(len(places), 1))
         self._thick = int(np.clip(apart / 5, 1, longest / 200 + 1))
         side = np.clip(longest / max(apart, 1), min(COARSEST, longest), longest)
-        self._coarse = Frame.around(places, int(side))  # so that vertices without arcs touch
+        self._coarse = Frame.around(
+            places, int(side), planar=planar
+        )  # so that vertices without arcs touch
 
     def mean(self, values: Floats, known: NDArray[np.bool_]) -> Floats:
         """The mean of known values of vertices in each pixel; NaN where there is none.

@@ -25,11 +25,14 @@ class Layout(NamedTuple):
         places: float64, shape (n, 2), finite: x and y.
         roads: a graph of these vertices whose arcs have shapes; None for straight arcs.
         attribution: whom to name for the places, if anybody.
+        planar: whether they lie on a plane; else their numbers decide, see
+            `groute_py.pictures.raster.east_of_north`.
     """
 
     places: NDArray[np.float64]
     roads: Graph | None = None
     attribution: str = ""
+    planar: bool = False
 
 
 Coordinates = Any
