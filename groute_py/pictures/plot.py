@@ -154,7 +154,7 @@ def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
         sheet = draw_tree(result, layout, wish.unit, wish.size)
     else:
         sheet = draw_distances(result, layout, wish.unit, wish.size)
-    add_attribution(sheet.figure, result.attribution or layout.attribution)
+    sheet.add_attribution(result.attribution or layout.attribution)
     return sheet.title, sheet.figure
 
 
@@ -168,5 +168,5 @@ def _of_graph(graph: Graph, given: Any, wish: Wish) -> tuple[str, Any]:
         sheet = draw_network(graph, layout, wish.size)
     else:
         sheet = draw_parts(graph, wish.parts, wish.partition, layout, wish.size)
-    add_attribution(sheet.figure, graph.attribution or layout.attribution)
+    sheet.add_attribution(graph.attribution or layout.attribution)
     return sheet.title, sheet.figure

@@ -60,11 +60,20 @@ def scale_of(name: str, first: float, last: float) -> Any:
     return drawing("colors").ListedColormap(shades, name)
 
 
-def add_attribution(figure: Any, attribution: str) -> None:
-    """Write into a figure's lower right corner whom to name, if anybody."""
+def add_attribution(
+    figure: Any, attribution: str, spot: tuple[float, float] = (0.995, 0.005), edge: str = "bottom"
+) -> None:
+    """Write into a figure whom to name, if anybody.
+
+    Args:
+        figure: of Matplotlib.
+        attribution: the text.
+        spot: where the right end of its edge lies, from (0, 0) to (1, 1).
+        edge: ``top`` or ``bottom``.
+    """
     if attribution:
         text = attribution.replace("$", r"\$")
-        figure.text(0.995, 0.005, text, fontsize=6.5, color=LETTERS, ha="right", va="bottom")
+        figure.text(*spot, text, fontsize=6.5, color=LETTERS, ha="right", va=edge)
 
 
 def number(value: float, _: object = None) -> str:
