@@ -18,19 +18,17 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.attempts import measure_all, numbers
 from benchmarks.cases import KINDS
+from benchmarks.program import Program, timed
 from groute_py import Graph, InputError, VerificationError
 from groute_py.centrality.accumulation import accumulate, dependency_job
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.distances import Reduced
 from groute_py.comm.base import Channel
-from groute_py.comm.connect import connect
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import on_root
 from groute_py.many.apsp import prepare, reduce
@@ -95,41 +93,13 @@ class Case:
         return graph, sources_of(f"random:{self.count}", graph.numbering, graph.name)
 
 
-def measure_centralities(
-    device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
-) -> int:
-    """Measure cases one after the other and write the numbers to a file; collective.
-
-    Returns:
-        The exit code of the first case that failed, else 0.
-
-    Raises:
-        InputError: a case is unknown.
-        GrouteError: only this rank cannot go on.
-    """
-    channel = connect()
-    return measure_all(
-        channel,
-        [Case.parse(name) for name in names or SETS[device]],
-        lambda case: _measure(channel, case, device, repeat),
-        _shown,
-        numbers(output, f"centrality-{device}", channel),
-        {"device": device, "commit": commit, "repeat": repeat},
-    )
-
-
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
     choices = Choices(weighted=case.weighted, device=device)
     counted = case.measure.endswith("betweenness")
     run, graph, sources = (_of_paths if counted else _of_rows)(channel, case, choices)
     found = run()
     on_root(channel, lambda: _verify(case, graph, sources, choices))
-    seconds = []
-    for _ in range(repeat):
-        channel.gather(None)
-        start = time.perf_counter()
-        run()
-        seconds.append(max(channel.gather(time.perf_counter() - start)))
+    seconds, _ = timed(channel, run, repeat)
     median = statistics.median(seconds)
     record = {
         "vertices": graph.vertex_count,
@@ -229,3 +199,6 @@ def _shown(record: dict[str, Any]) -> str:
         ratio = record["networkit"]["median_s"] / record["median_s"]
         text += f", {ratio:.1f} times as fast as NetworKit"
     return f"{text} ({record['on']})"
+
+
+PROGRAM = Program("centrality", Case.parse, SETS, _measure, _shown)
