@@ -24,7 +24,7 @@ def is_file_there(path: str | Path) -> bool:
 def as_text(name: str) -> str:
     r"""A name as text that every file and page takes: bytes that are no UTF-8 are escaped.
 
-    >>> as_text("caf\udce9"), as_text("café")
-    ('caf\\udce9', 'café')
+    >>> as_text("s\udcfcd"), as_text("süd")
+    ('s\\udcfcd', 'süd')
     """
     return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -52,7 +52,8 @@ def in_csv(path: Path) -> list[str]:
 
 
 def in_npz(path: Path) -> list[str]:
-    return [str(np.load(path)["attribution"]), ""]
+    with np.load(path) as arrays:
+        return [str(arrays["attribution"]), ""]
 
 
 def in_parquet(path: Path) -> list[str]:
@@ -143,4 +144,5 @@ def test_nobody_is_named(place: Path) -> None:
             if suffix == "csv":
                 assert "attribution" not in path.read_text()
             else:
-                assert "attribution" not in np.load(path)
+                with np.load(path) as arrays:
+                    assert "attribution" not in arrays
