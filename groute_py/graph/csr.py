@@ -338,10 +338,8 @@ def no_column(name: object, there: Mapping[str, Any], graph: str) -> InputError:
 
 def check_column(name: object, column: NDArray[Any], graph: Graph) -> None:
     """Raise `GraphError` for a column that cannot be the weights of a graph."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_TEXT:
-        raise GraphError(f"a column needs a name of 1 to {LONGEST_TEXT} characters")
-    if as_text(name) != name:
-        raise GraphError(f"column {quote(name)} has a name that is no text in UTF-8")
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_TEXT or as_text(name) != name:
+        raise GraphError(f"a column needs a name of 1 to {LONGEST_TEXT} characters in UTF-8")
     if column.dtype not in WEIGHT_TYPES or column.shape != (graph.arc_count,):
         raise GraphError(
             f"column {quote(name)} must be {graph.arc_count} weights, not {column.dtype} of shape "

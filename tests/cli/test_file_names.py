@@ -53,5 +53,5 @@ def test_a_cache(place: Path) -> None:
 
 def test_columns(place: Path) -> None:
     graph = read_graph(place / f"{NAME}.gr")
-    with pytest.raises(GraphError, match="no text in UTF-8"):
+    with pytest.raises(GraphError, match="characters in UTF-8"):
         graph.changed(columns={"\udce9": graph.weights})
