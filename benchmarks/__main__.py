@@ -22,16 +22,18 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
-from benchmarks.centrality import measure_centralities
+from benchmarks.centrality import PROGRAM as CENTRALITY
 from benchmarks.documents import measure_documents
-from benchmarks.jobs import measure_jobs
-from benchmarks.many import measure_many
+from benchmarks.jobs import PROGRAM as JOBS
+from benchmarks.many import PROGRAM as MANY
 from benchmarks.measure import measure
 from benchmarks.plan import Plan
+from benchmarks.program import Program
 from benchmarks.ranks import measure_on_ranks
 from benchmarks.reading import measure_reading
 from benchmarks.report import Book, Record
@@ -43,7 +45,8 @@ from groute_py.errors import GrouteError, InputError
 from groute_py.partition.order import ORDERS
 from groute_py.system.environment import place
 
-PROGRAMS = {"many": measure_many, "centrality": measure_centralities, "jobs": measure_jobs}
+MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS)
+PROGRAMS = {program.name: program for program in MORE}
 """What an option measures in the place of single solves, by its name."""
 
 RESULTS = Path(__file__).parent / "results"
@@ -118,7 +121,7 @@ def main(
             asked = (device, names, repeat, output, commit)
             if start:
                 context.exit(measure_start(*asked, cold=cold))
-            context.exit(PROGRAMS[own.removeprefix("--")](*asked))
+            context.exit(PROGRAMS[own.removeprefix("--")].run(*asked))
         if cold:
             raise InputError("--cold goes with --start")
         chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]

@@ -15,23 +15,20 @@ from __future__ import annotations
 import os
 import re
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.attempts import measure_all, numbers
 from benchmarks.cases import KINDS
+from benchmarks.program import Program, timed
 from groute_py import Graph, InputError, VerificationError
 from groute_py.centrality.accumulation import accumulate
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.dependency_job import dependency_job
 from groute_py.centrality.distances import Reduced
 from groute_py.comm.base import Channel
-from groute_py.comm.connect import connect
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import on_root
 from groute_py.many.apsp import prepare, reduce
@@ -96,29 +93,6 @@ class Case:
         return graph, sources_of(f"random:{self.count}", graph.numbering, graph.name)
 
 
-def measure_centralities(
-    device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
-) -> int:
-    """Measure cases one after the other and write the numbers to a file; collective.
-
-    Returns:
-        The exit code of the first case that failed, else 0.
-
-    Raises:
-        InputError: a case is unknown.
-        GrouteError: only this rank cannot go on.
-    """
-    channel = connect()
-    return measure_all(
-        channel,
-        [Case.parse(name) for name in names or SETS[device]],
-        lambda case: _measure(channel, case, device, repeat),
-        _shown,
-        numbers(output, f"centrality-{device}", channel),
-        {"device": device, "commit": commit, "repeat": repeat},
-    )
-
-
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
     choices = Choices(weighted=case.weighted, device=device)
     counted = case.measure.endswith("betweenness")
@@ -130,11 +104,10 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
         theirs = _networkit(graph, len(sources), case.weighted)
     own, others = [], []
     for _ in range(repeat):  # by turns, since other work on the machine comes and goes
-        channel.gather(None)
-        own.append(_timed(run))
+        own.append(timed(channel, run, 1))
         if theirs is not None:
-            others.append(_timed(theirs))
-    seconds = [max(channel.gather(wall)) for wall, _ in own]
+            others.append(timed(channel, theirs, 1))
+    seconds, processors = _joined(own)
     median = statistics.median(seconds)
     record = {
         "vertices": graph.vertex_count,
@@ -142,12 +115,12 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
         "sources": len(sources),
         "on": on_root(channel, lambda: found.label),
         "seconds": seconds,
-        "processor_s": [processor for _, processor in own],
+        "processor_s": processors,
         "median_s": median,
         "sources_per_s": len(sources) / median,
     }
     if others:
-        walls, processors = ([run[kind] for run in others] for kind in (0, 1))
+        walls, processors = _joined(others)
         record["networkit"] = {
             "median_s": statistics.median(walls),
             "seconds": walls,
@@ -157,11 +130,9 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
     return record
 
 
-def _timed(run: Callable[[], Any]) -> tuple[float, float]:
-    """Seconds by the clock, and those of all processors for this process."""
-    start, busy = time.perf_counter(), time.process_time()
-    run()
-    return time.perf_counter() - start, time.process_time() - busy
+def _joined(runs: list[tuple[list[float], list[float]]]) -> tuple[list[float], list[float]]:
+    """The seconds by the clock, and those of the processors, of runs that `timed` took one by one."""
+    return [wall for walls, _ in runs for wall in walls], [s for _, spent in runs for s in spent]
 
 
 def _of_paths(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[[], Any], Any, Any]:
@@ -243,3 +214,6 @@ def _shown(record: dict[str, Any]) -> str:
         busy = statistics.median(theirs["processor_s"]) / statistics.median(record["processor_s"])
         text += f", {ratio:.1f} times as fast as NetworKit, by processor time {busy:.1f} times"
     return f"{text} ({record['on']})"
+
+
+PROGRAM = Program("centrality", Case.parse, SETS, _measure, _shown)

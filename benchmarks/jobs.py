@@ -18,7 +18,6 @@ import re
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -29,11 +28,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.attempts import Record, measure_all, numbers
+from benchmarks.attempts import Record
 from benchmarks.cases import KINDS
+from benchmarks.program import Program, timed
 from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError, prepare, write_graph
 from groute_py.comm.base import Channel
-from groute_py.comm.connect import connect
 from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.whole import Whole
@@ -124,29 +123,6 @@ Measured = tuple[Callable[[], Any], Callable[[Any], None]]
 """The job itself, and what raises `VerificationError` for a wrong answer of it, on rank 0."""
 
 
-def measure_jobs(
-    device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
-) -> int:
-    """Measure cases one after the other and write the numbers to a file; collective.
-
-    Returns:
-        The exit code of the first case that failed, else 0.
-
-    Raises:
-        InputError: a case is unknown.
-        GrouteError: only this rank cannot go on.
-    """
-    channel = connect()
-    return measure_all(
-        channel,
-        [Case.parse(name) for name in names or SETS[device]],
-        lambda case: _measure(channel, case, device, repeat),
-        lambda record: f"{record['median_s']:.4f} s, {1e3 * record['each_s']:.3f} ms each",
-        numbers(output, f"jobs-{device}", channel),
-        {"device": device, "commit": commit, "repeat": repeat},
-    )
-
-
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     supply = on_root(channel, lambda: Whole(case.load(device)))
     drawn = np.random.default_rng(SEED)
@@ -162,21 +138,13 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
         with collective(channel):
             if channel.rank == 0:
                 verify(found)
-        seconds = []
-        for _ in range(repeat):
-            channel.gather(None)
-            start, spent = time.perf_counter(), time.process_time()
-            run()
-            seconds.append(
-                max(channel.gather((time.perf_counter() - start, time.process_time() - spent)))
-            )
-        walls = [wall for wall, _ in seconds]
+        walls, spent = timed(channel, run, repeat)
         return {
             "vertices": solver.facts.vertex_count,
             "arcs": solver.facts.arc_count,
             "count": case.count,
             "seconds": walls,
-            "processor_seconds": [spent for _, spent in seconds],
+            "processor_seconds": spent,
             "median_s": statistics.median(walls),
             "each_s": statistics.median(walls) / case.count,
         }
@@ -283,3 +251,10 @@ def near(graph: Graph, source: int) -> int:
 def _same(case: Case, found: Any, wanted: Any) -> None:
     if not np.array_equal(found, wanted):
         raise VerificationError(f"{case.name}: a distance or a facility is wrong")
+
+
+def _shown(record: Record) -> str:
+    return f"{record['median_s']:.4f} s, {1e3 * record['each_s']:.3f} ms each"
+
+
+PROGRAM = Program("jobs", Case.parse, SETS, _measure, _shown)

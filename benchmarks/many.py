@@ -25,17 +25,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.attempts import measure_all, numbers
 from benchmarks.cases import KINDS, data_file
+from benchmarks.program import Program, timed
 from groute_py import Graph, InputError, Result, VerificationError, verify
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
-from groute_py.comm.connect import connect
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Wanted
 from groute_py.engine.agree import collective
@@ -124,30 +122,7 @@ class Case:
         return graph, read_sources(data_file(NY_SOURCES)) - 1
 
 
-def measure_many(
-    device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
-) -> int:
-    """Measure cases one after the other and write the numbers to a file; collective.
-
-    Returns:
-        The exit code of the first case that failed, else 0.
-
-    Raises:
-        InputError: a case is unknown.
-        GrouteError: only this rank cannot go on.
-    """
-    channel = connect()
-    return measure_all(
-        channel,
-        [Case.parse(name) for name in names or SETS[device]],
-        lambda case: measure(channel, case, device, repeat),
-        _shown,
-        numbers(output, f"many-{device}", channel),
-        {"device": device, "commit": commit, "repeat": repeat},
-    )
-
-
-def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
+def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
     """Measure a case on all ranks; collective.
 
     Raises:
@@ -169,16 +144,15 @@ def measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str,
     targets = job.sources if case.among else None
     with collective(channel), _fitting():
         verified = _verify(job, solver.blocks(own, targets), own, targets)
-    seconds = []
-    for _ in range(repeat):
-        channel.gather(None)
-        start = time.perf_counter()
+
+    def run() -> None:
         if case.sums:
             rows = sum(summary.count for summary in solver.summaries(own, Wanted()))
         else:
             rows = sum(len(block.distances) for block in solver.blocks(own, targets))
         assert rows == len(own)
-        seconds.append(max(channel.gather(time.perf_counter() - start)))
+
+    seconds, _ = timed(channel, run, repeat)
     median = statistics.median(seconds)
     record = {
         "vertices": job.graph.vertex_count,
@@ -239,3 +213,6 @@ def _shown(record: dict[str, Any]) -> str:
         f"{record['sources_per_s']:,.0f} sources/s, {record['rows_verified']} rows verified "
         f"({record['on']})"
     )
+
+
+PROGRAM = Program("many", Case.parse, SETS, _measure, _shown)

@@ -75,7 +75,9 @@ def accumulated(
     saving = None
     if keep is not None:
         count = len(job.sources)
-        saving = saving_in(channel, keep, lambda: run_of(job.graph, job.sources, {}), count)
+        saving = saving_in(
+            channel, keep, lambda: run_of(job.graph, {"sources": job.sources}, {}), count
+        )
     return accumulate(channel, job, progress, saving)
 
 

@@ -187,4 +187,4 @@ def _run(job: Job) -> dict[str, Any]:
     choices = {}
     if job.graph.weights.dtype.kind == "f":
         choices["rounding of sums"] = rounding_of(job.choice.algorithm)
-    return run_of(job.graph, job.sources, choices)
+    return run_of(job.graph, {"sources": job.sources}, choices)

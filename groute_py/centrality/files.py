@@ -30,18 +30,24 @@ def columns_of(scores: Scores | ArcScores, numbering: Numbering, name: str) -> C
     return columns
 
 
-def save_columns(columns: Columns, path: Path) -> None:
+def save_columns(columns: Columns, path: Path, attribution: str = "") -> None:
     """Write them, atomically: ``.npz``, or a table of a suffix of `groute_py.results.tables`.
+
+    Args:
+        columns: of `columns_of`.
+        path: of the file.
+        attribution: whom it names, if anybody; in an ``.npz`` the member ``attribution``.
 
     Raises:
         RunError: the disk is full, or fails.
         SetupError: the form needs a library that is not installed.
     """
     if path.suffix != ".npz":
-        write_table(path, _parts(columns))
+        write_table(path, _parts(columns), attribution)
         return
+    arrays = columns | ({"attribution": np.array(attribution)} if attribution else {})
     with translating_errors(path), replacing(path) as file:
-        np.savez(file, **columns)
+        np.savez(file, **arrays)
 
 
 def _parts(columns: Columns) -> Iterator[Part]:

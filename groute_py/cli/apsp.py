@@ -23,7 +23,7 @@ from groute_py.cli.reading import read_whole
 from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
-from groute_py.cli.trace import begin_trace, trace_option, write_trace
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.errors import InputError
 from groute_py.many.request import Request
 
@@ -92,6 +92,7 @@ def apsp(
 
     def check() -> None:
         check_outputs_apart(inputs, outputs)
+        check_trace(trace)
         _check(request, what, output, resume)
         ends.check(named, draws=False)
 
@@ -172,6 +173,7 @@ def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bo
         "algorithm": job.choice.algorithm,
         "reason": job.choice.reason,
         **rows,
+        **show.attribution(job.attribution),
     }
     if not as_json and "histogram" in answer:
         parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in answer["histogram"])

@@ -129,6 +129,7 @@ def centrality(
             "sources": len(found.job.sources),
             "on": found.label,
             **_values(found, measure, flags["normalized"], whole, top, sums),
+            **show.attribution(whole.attribution),
         }
 
     timing.begin("solve")
@@ -208,7 +209,7 @@ def _values(
     if measure in NUMBERS:
         answer = _number(found, measure, whole)
         columns = {name: np.array([answer[name]]) for name in SAVED if name in answer}
-        return _finite(answer) | _save(sums, columns)
+        return _finite(answer) | _save(sums, columns, whole.attribution)
     scores = _scores(found, measure, normalized, whole)
     from groute_py.centrality.files import columns_of
 
@@ -218,7 +219,7 @@ def _values(
         answer |= {"most_paths": found.most_paths, "exact_counts": found.exact_counts}
     else:
         answer["reaches_all"] = found.complete
-    answer |= _save(sums, columns)
+    answer |= _save(sums, columns, whole.attribution)
     best = (-scores.values).argsort(kind="stable")[:top]
     answer["top"] = [
         dict(zip(columns, row, strict=True))
@@ -227,13 +228,13 @@ def _values(
     return answer
 
 
-def _save(sums: SavedSums | None, columns: dict[str, Any]) -> dict[str, Any]:
+def _save(sums: SavedSums | None, columns: dict[str, Any], attribution: str) -> dict[str, Any]:
     """Write the values, and say where."""
     if sums is None:
         return {}
     from groute_py.centrality.files import save_columns
 
-    sums.finish(lambda: save_columns(columns, sums.path))
+    sums.finish(lambda: save_columns(columns, sums.path, attribution))
     return {"output": str(sums.path)} | ({"done_before": sums.begun} if sums.resume else {})
 
 

@@ -10,7 +10,7 @@ import click
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import column_options, undirected_option
-from groute_py.errors import FormatError, InputError
+from groute_py.errors import InputError
 from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.system.clock import phase
 
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     "lon lat (.csv .tsv .parquet); kept in a .csr.  [the .co beside a .gr]",
 )
 @click.option(
+    "--planar",
+    is_flag=True,
+    help="A .co file has x and y on a plane, not millionths of a degree.",
+)
+@click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
     help="Who travels, of an extract of OpenStreetMap.  [car]",
@@ -44,6 +49,7 @@ def convert(
     undirected: bool,
     columns: Columns,
     coordinates: str | None,
+    planar: bool,
     profile: str | None,
     sort_rows: bool,
 ) -> None:
@@ -61,14 +67,17 @@ def convert(
         from groute_py.graph.ids import Numbering
         from groute_py.graph.sort_rows import with_ascending_rows
         from groute_py.interop.graph_like import as_graph
+        from groute_py.io.coordinates import coordinates_beside
         from groute_py.io.registry import write_graph, written_form
         from groute_py.system.atomic_file import check_writable
 
         form = written_form(Path(target))
         first = form.first_id
         check_writable(Path(target))
-        if coordinates is not None and not form.keeps_columns:
+        if (coordinates is not None or planar) and not form.keeps_columns:
             raise InputError(f"{target} would hold no coordinates; write .csr")
+        if planar and coordinates is None and coordinates_beside(source) is None:
+            raise InputError("--planar is for coordinates in a file; name it by --coordinates")
         with show.progress(f"reading {source}") as progress:
             graph = as_graph(
                 source,
@@ -78,7 +87,7 @@ def convert(
                 columns=columns._replace(profile=profile),
             )
         if form.keeps_columns:
-            graph = _with_places(graph, source, coordinates)
+            graph = _with_places(graph, source, coordinates, planar=planar)
         if sort_rows:
             graph = with_ascending_rows(graph)
         with phase("write"):
@@ -97,22 +106,21 @@ def convert(
     on_rank_0(work)
 
 
-def _with_places(graph: Graph, source: str, named: str | None) -> Graph:
-    """The graph with the coordinates in a file that is named, or lies beside its own.
-
-    A graph holds degrees; a ``.co`` file has millionths of them.
-    """
-    from groute_py.io.coordinates import MICRODEGREE, coordinates_beside, coordinates_for
+def _with_places(graph: Graph, source: str, named: str | None, *, planar: bool) -> Graph:
+    """The graph with the coordinates in a file that is named, or lies beside its own."""
+    from groute_py.io.coordinates import coordinates_beside
     from groute_py.io.tables.vertices import SUFFIX as TABLE
+    from groute_py.jobs.places import places_of
 
     path = named or coordinates_beside(source)
     if path is None:
         return graph
     try:
-        found = coordinates_for(graph, path)
-    except FormatError as problem:
+        # the numbers of a table are kept, whatever they are
+        places = places_of(graph, path, planar=planar or bool(TABLE.search(str(path))))
+    except InputError as problem:
         if named is not None:
             raise
         show.note(f"coordinates are left out: {problem}")
         return graph
-    return graph.changed(coordinates=found if TABLE.search(str(path)) else MICRODEGREE * found)
+    return graph.changed(coordinates=places.coordinates)

@@ -173,4 +173,5 @@ def _rows(graph: str, found: Isochrones, each: bool, output: str) -> dict[str, A
         "reached": found.counts,
         "on": ", ".join(sorted(set(found.statistics["devices"]))),
         "output": output,
+        **show.attribution(found.attribution),
     }

@@ -15,7 +15,7 @@ from groute_py.cli.reading import read_whole
 from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
-from groute_py.cli.trace import begin_trace, trace_option, write_trace
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.many.request import Request
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def matrix(
 
     def check() -> None:
         check_outputs_apart(inputs, outputs)
+        check_trace(trace)
         _check(request, output)
         ends.check(named, draws=False)
 
@@ -126,5 +127,6 @@ def _show(job: Job, rows: dict[str, Any], seconds: dict[str, float], as_json: bo
         "algorithm": job.choice.algorithm,
         "reason": job.choice.reason,
         **rows,
+        **show.attribution(job.attribution),
     }
     show.timed_answer(answer, seconds, as_json=as_json)

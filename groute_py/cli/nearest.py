@@ -14,7 +14,7 @@ from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
 from groute_py.cli.resumable import check_folder, parts_kept, refuse_resume, resume_option
-from groute_py.cli.trace import begin_trace, trace_option, write_trace
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.engine.options import Options
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def nearest(
 
     def check() -> None:
         check_outputs_apart(inputs, outputs)
+        check_trace(trace)
         _check(options, k, output, resume)
         ends.check(named, draws=False)
 
@@ -144,4 +145,5 @@ def _rows(graph: str, found: NearestFacilities, count: int, output: str) -> dict
         "greatest_distance": reached.max().item(),
         "on": ", ".join(sorted(set(found.statistics["devices"]))),
         "output": output,
+        **show.attribution(found.attribution),
     }

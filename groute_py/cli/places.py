@@ -136,7 +136,7 @@ class Ends:
 
         if flag not in self._read:
             return sources_of(text, whole.numbering, whole.name, role)
-        return self._snap(flag.strip("-"), self._read[flag][0], whole)
+        return self._snap(role, self._read[flag][0], whole)
 
     def pairs(self, whole: Graph) -> NDArray[Any]:
         """The vertices of pairs of points, int64, shape (k, 2)."""

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Where vertices lie: a .co file, a graph file that says so, or road:WxH.  [the graph's]",
 )
+@click.option(
+    "--planar",
+    is_flag=True,
+    help="Coordinates are x and y on a plane.  [as the numbers look]",
+)
 @click.option("--tree", is_flag=True, help="How many vertices each arc of the tree leads to.")
 @click.option(
     *("--path", "targets"),

@@ -14,7 +14,7 @@ from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
 from groute_py.cli.resumable import check_folder, parts_kept, resume_option
 from groute_py.cli.size import MEMORY, size_of
-from groute_py.cli.trace import begin_trace, trace_option, write_trace
+from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.many.request import Request
 from groute_py.system.clock import phase
 
@@ -76,6 +76,7 @@ def route(
 
     def check() -> None:
         check_outputs_apart(inputs, outputs)
+        check_trace(trace)
         _check(request, ends, pairs, output)
 
     on_root(channel, check)
@@ -145,4 +146,5 @@ def _rows(graph: str, routes: Routes, output: str) -> dict[str, Any]:
         "reached_pairs": int(routes.reached.sum()),
         "on": routes.statistics["device"],
         "output": output,
+        **show.attribution(routes.attribution),
     }

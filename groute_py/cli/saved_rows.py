@@ -44,6 +44,7 @@ def save_rows(
                 predecessors=job.request.predecessors,
                 resume=resume,
                 targets=job.targets,
+                attribution=job.attribution,
             )
         )
         return kept[0].missing

@@ -54,6 +54,11 @@ def timed_answer(
     answer({**rows, "time": time}, as_json=False, aside=aside)
 
 
+def attribution(text: str) -> dict[str, str]:
+    """What an answer says of whom to name: nothing where that is nobody."""
+    return {"attribution": text} if text else {}
+
+
 def finite(number: float) -> float | None:
     """A number as JSON can have it: None for a sum out of the range of floats."""
     return number if math.isfinite(number) else None

@@ -18,6 +18,7 @@ from groute_py.cli.trace import begin_trace, write_trace
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, NegativeCycleError, everywhere
 from groute_py.system.clock import phase
+from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:
     from groute_py.engine.solver import SourceSolver
@@ -122,7 +123,7 @@ def run(
     rows |= {"verified": check} if check else {}
     rows |= {"output": output} if output else {}
     rows |= {"telemetry": gpus} if telemetry else {}
-    aside = any(map(_is_stdout, (output, telemetry, trace)))
+    aside = any(map(is_stdout, (output, telemetry, trace)))
     show_rows(rows, paths, seconds, as_json=as_json, aside=aside)
 
 
@@ -198,9 +199,3 @@ def _path(graph: str, result: Result, target: str) -> dict[str, Any]:
     distance = result.distances[index].item() if result.reached[index] else None
     path = [numbering.id_of(vertex) for vertex in result.path_to(index)]
     return {"target": numbering.id_of(index), "distance": distance, "path": path}
-
-
-def _is_stdout(file: str | None) -> bool:
-    from groute_py.system.streams import STDOUT, own_descriptor
-
-    return file is not None and own_descriptor(Path(file)) == STDOUT

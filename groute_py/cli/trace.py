@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from groute_py.errors import InputError
+
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
 
 trace_option = click.option(
     "--trace", metavar="FILE", help="Write what each rank did when, for ui.perfetto.dev (.json)."
 )
+
+
+def check_trace(file: str | None) -> None:
+    """Raise `InputError` for a trace on standard output, which has the answer."""
+    from groute_py.system.streams import is_stdout
+
+    if is_stdout(file):
+        raise InputError(f"--trace {file}: the answer goes to standard output; name a file")
 
 
 def begin_trace(channel: Channel, file: str | None) -> None:

@@ -120,6 +120,11 @@ class SourceSolver:
         return self._numbering
 
     @property
+    def attribution(self) -> str:
+        """Whom answers have to name, on rank 0; "" for nobody."""
+        return self._graph.geography.attribution
+
+    @property
     def gpu(self) -> str | None:
         """The UUID of this rank's GPU, None on a CPU."""
         return self._graph.device.uuid

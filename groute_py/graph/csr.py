@@ -15,6 +15,7 @@ from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
 from groute_py.graph.shapes import Shapes, check_shapes
+from groute_py.system.paths import as_text
 
 WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
 """The weight types a graph may have."""
@@ -35,7 +36,7 @@ class Graph:
         heads: int32 or int64, shape (m,), each in [0, n).
         weights: shape (m,), one of `WEIGHT_TYPES`, finite.
         first_id: the id of vertex 0 in the file (1 for DIMACS).
-        name: the graph's name in messages.
+        name: the graph's name in messages, in which bytes that are no UTF-8 are escaped.
         ids: int64 or str, shape (n,): the file's ids of the vertices, if they do not count from
             `first_id`; else None.
         reading: which columns of a table were read, and how many comments were skipped.
@@ -70,6 +71,8 @@ class Graph:
     arc_ids: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
+        for text in ("name", "attribution"):
+            object.__setattr__(self, text, as_text(getattr(self, text)))
         check_types(self.offsets, self.heads, self.weights)
         check_offsets(self.offsets)
         check_arcs(self.heads, self.weights, self.vertex_count)
@@ -339,8 +342,8 @@ def no_column(name: object, there: Mapping[str, Any], graph: str) -> InputError:
 
 def check_column(name: object, column: NDArray[Any], graph: Graph) -> None:
     """Raise `GraphError` for a column that cannot be the weights of a graph."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_TEXT:
-        raise GraphError(f"a column needs a name of 1 to {LONGEST_TEXT} characters")
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_TEXT or as_text(name) != name:
+        raise GraphError(f"a column needs a name of 1 to {LONGEST_TEXT} characters in UTF-8")
     if column.dtype not in WEIGHT_TYPES or column.shape != (graph.arc_count,):
         raise GraphError(
             f"column {quote(name)} must be {graph.arc_count} weights, not {column.dtype} of shape "

@@ -37,6 +37,33 @@ class Shapes(NamedTuple):
         points = self.points[self.offsets[k] : self.offsets[k + 1]]
         return points if line >= 0 else points[::-1]
 
+    def between(self, arcs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """As `of`, of several arcs.
+
+        Args:
+            arcs: integers, shape (k,).
+
+        Returns:
+            How many points each arc has, int64, shape (k,); and those of one arc after another,
+            float64, shape (p, 2).
+
+        >>> shapes = Shapes(np.array([~0, 0]), np.array([0, 2]), np.array([[1.0, 0], [2, 0]]))
+        >>> [found.tolist() for found in shapes.between(np.array([0, 1]))]
+        [[2, 2], [[2.0, 0.0], [1.0, 0.0], [1.0, 0.0], [2.0, 0.0]]]
+        """
+        lines = self.lines[arcs]
+        is_back = lines < 0
+        lines = np.where(is_back, ~lines, lines)
+        counts = self.offsets[lines + 1] - self.offsets[lines]
+        first = np.where(is_back, self.offsets[lines + 1] - 1, self.offsets[lines])
+        step = np.repeat(np.where(is_back, -1, 1), counts)
+        number = np.arange(len(step)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return counts, self.points[np.repeat(first, counts) + step * number]
+
+    def turned_round(self) -> Shapes:
+        """The shapes of all arcs, of which tails and heads are exchanged."""
+        return self._replace(lines=~self.lines)
+
     def of_arcs(self, arcs: NDArray[Any], *, turned: bool = False) -> Shapes:
         """The shapes of some arcs of the graph, by their numbers, shape (k,).
 

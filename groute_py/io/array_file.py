@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GrouteError, quote, quoted
+from groute_py.errors import FormatError, GrouteError, InputError, quote, quoted
 from groute_py.io.digests import block_count, digests_of, digests_of_pieces
 from groute_py.io.untrusted import INT64, integer, json_object
 
@@ -105,8 +105,17 @@ def outline_of(
         fields: of its header.
         shapes: of its arrays.
         digests: whether it has digests.
+
+    Raises:
+        InputError: the header would be longer than `header_of` takes.
     """
-    header = kind.magic_of(version) + json.dumps(dict(fields)).encode()
+    magic = kind.magic_of(version)
+    header = magic + json.dumps(dict(fields)).encode()
+    if len(header) - len(magic) > LONGEST_HEADER - ALIGNMENT:
+        raise InputError(
+            f"the header of the {kind.what} would take {len(header) - len(magic):,} bytes, and "
+            f"{LONGEST_HEADER - ALIGNMENT:,} are read; give it fewer columns, or shorter names"
+        )
     texts = [(0, header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n")]
     starts: dict[str, int] = {}
     end = len(texts[0][1])

@@ -132,11 +132,11 @@ def is_as_closed(copy: Path, path: Path) -> bool:
 
 
 def _keep(graph: Graph, copy: Path, path: Path, source: Source) -> None:
-    if refuses(path, native.bytes_of_copy(graph, source)):
-        return
     try:
+        if refuses(path, native.bytes_of_copy(graph, source)):
+            return
         copy.parent.mkdir(parents=True, exist_ok=True)
         native.write_copy(graph, copy, path, source)
-    except OSError:
+    except (OSError, InputError):  # the latter of a header that would be too long
         return
     remove_beyond_limit(copy.parent)

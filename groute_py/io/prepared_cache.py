@@ -11,7 +11,7 @@ import os
 import warnings
 from pathlib import Path
 
-from groute_py.errors import CacheWarning, FormatError
+from groute_py.errors import CacheWarning, FormatError, InputError
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.array_file import Source
 from groute_py.io.cache import copy_name, folder_for, is_as_closed
@@ -57,13 +57,14 @@ class PreparedCopy:
 
     def write(self, graph: PreparedGraph) -> None:
         """Keep the graph; where that cannot be, a warning says why."""
-        if refuses(self._path, prepared.bytes_of(graph)):
-            return
         try:
+            if refuses(self._path, prepared.bytes_of(graph)):
+                return
             self._copy.parent.mkdir(parents=True, exist_ok=True)
             prepared.write_copy(graph, self._copy, self._path, self._source)
-        except OSError as problem:
-            _warn(f"the prepared {self._path} is not kept: {problem.strerror or problem}")
+        except (OSError, InputError) as problem:
+            why = problem.strerror if isinstance(problem, OSError) else None
+            _warn(f"the prepared {self._path} is not kept: {why or problem}")
             return
         remove_beyond_limit(self._copy.parent)
 

@@ -41,6 +41,7 @@ class NearestFacilities:
         to_facility: the paths lead to the facilities, not from them.
         statistics: of the solve, see `groute_py.engine.statistics.Statistics`.
         numbering: between vertices and the ids of the graph's file.
+        attribution: whom to name where the answer is shown, "" for nobody.
     """
 
     facilities: NDArray[np.int64]
@@ -49,6 +50,7 @@ class NearestFacilities:
     to_facility: bool = False
     statistics: dict[str, Any] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
+    attribution: str = ""
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -58,7 +60,8 @@ class NearestFacilities:
     def save(self, path: str | Path) -> None:
         """Write the answer; the file is complete or absent.
 
-        ``.npz`` holds the arrays by name, with ``to_facility``, ``first_id`` and perhaps ``ids``.
+        ``.npz`` holds the arrays by name, with ``to_facility``, ``first_id``, and perhaps ``ids``
+        and ``attribution``.
         ``.csv`` and ``.parquet`` are tables in the file's ids: ``vertex``, ``facility``,
         ``distance``, ``next``; of k facilities with the column ``rank``, from 1, behind ``vertex``.
 
@@ -73,7 +76,7 @@ class NearestFacilities:
             with translating_errors(target), replacing(target) as file:
                 np.savez(file, **self._arrays())
             return
-        write_table(target, self._parts())
+        write_table(target, self._parts(), self.attribution)
 
     def _parts(self) -> Iterator[Part]:
         step = max(LINES_AT_ONCE // (self.distances.size // max(len(self.distances), 1) or 1), 1)
@@ -107,4 +110,6 @@ class NearestFacilities:
         }
         if self.numbering.ids is not None:
             arrays["ids"] = self.numbering.ids
+        if self.attribution:
+            arrays["attribution"] = np.array(self.attribution)
         return arrays

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,8 @@ from groute_py.graph.csr import Graph
 from groute_py.jobs.maps.areas import Polygon, areas_of
 from groute_py.jobs.maps.pieces import Pieces, pieces_of
 from groute_py.jobs.maps.plane import Plane, plane_of
-from groute_py.jobs.places import Places
+from groute_py.jobs.maps.segments import Ground, beelines, segments_of
+from groute_py.jobs.places import Places, shapes_at
 from groute_py.many.apsp import Progress
 
 USUAL_MARGIN = 100.0
@@ -67,7 +68,7 @@ class Isochrones:
     @property
     def attribution(self) -> str:
         """What is to be said of the graph's data where they are drawn."""
-        return str(getattr(self.graph, "attribution", "") or "")
+        return self.graph.attribution
 
     @property
     def counts(self) -> list[int]:
@@ -104,7 +105,7 @@ class Isochrones:
         Args:
             reach: one of `reaches`.
             margin: in metres, or in the unit of the plane; None for the median length of the arcs
-                within reach. At least 1/800 of the longer side of the reach.
+                within reach, as the crow flies. At least 1/800 of the longer side of the reach.
 
         Returns:
             For each limit polygons, each of which is a list of rings: float64, shape (r, 2), of
@@ -123,14 +124,13 @@ class Isochrones:
     ) -> list[list[Polygon]]:
         """As `areas`, on a plane."""
         check_margin(margin)
-        points = plane.project(self._located().coordinates)
-        pieces = self.pieces(reach)
+        ground, pieces = self.projected_ground(plane), self.pieces(reach)
         if margin is None:
-            ways = points[pieces.heads] - points[pieces.tails]
-            margin = float(np.median(np.hypot(*ways.T))) if len(pieces) else 0.0
-        alone = np.repeat(points[reach.vertices, np.newaxis], 2, axis=1)
-        lines = np.concatenate([pieces.lines(points), alone])
-        bands = np.concatenate([pieces.bands, self.bands(reach)])
+            margin = float(np.median(beelines(pieces, ground))) if len(pieces) else 0.0
+        segments = segments_of(pieces, ground)
+        alone = np.repeat(ground.points[reach.vertices, np.newaxis], 2, axis=1)
+        lines = np.concatenate([segments.ends, alone])
+        bands = np.concatenate([pieces.bands[segments.pieces], self.bands(reach)])
         return areas_of(lines, bands, len(self.limits), margin or USUAL_MARGIN)[0]
 
     def name_of(self, reach: Reach) -> int | str | None:
@@ -160,9 +160,24 @@ class Isochrones:
         check_margin(margin)
         write(self, target, check_form(target, features), margin)
 
-    def points(self, coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Coordinates as files have them: no line crosses the map at the date line."""
-        return self.plane().unwrapped(coordinates)
+    def projected_ground(self, plane: Plane) -> Ground:
+        """Where vertices and shapes lie on a plane."""
+        return self._ground(plane.project, np.ones(2))
+
+    def ground(self) -> Ground:
+        """Where they lie, as files have it: no line crosses the map at the date line."""
+        plane = self.plane()
+        return self._ground(plane.unwrapped, plane.scale)
+
+    def _ground(
+        self, placed: Callable[[NDArray[np.float64]], NDArray[np.float64]], scale: Any
+    ) -> Ground:
+        places = self._located()
+        shapes = shapes_at(self.graph, places)
+        if shapes is not None:
+            shapes = shapes._replace(points=placed(shapes.points))
+            shapes = shapes.turned_round() if self.reverse else shapes  # as pieces are
+        return Ground(placed(places.coordinates), shapes, scale)
 
     def _located(self) -> Places:
         if self.places is None:

@@ -156,4 +156,5 @@ class Smallest:
             to_facility,
             statistics,
             self._job.graph.numbering,
+            self._job.attribution,
         )

@@ -225,7 +225,8 @@ def on_facilities(
     else:
         roots = layout_of(graph).begins(by_id(graph, facilities))
         _assign(graph, roots, distances, owners, before)
-    found = owners, distances, before, to_facility, result.statistics, graph.numbering
+    about = result.statistics, graph.numbering, graph.attribution
+    found = owners, distances, before, to_facility, *about
     return of_vertices(NearestFacilities(*found), layout_of(graph))
 
 

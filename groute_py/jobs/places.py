@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
+from groute_py.graph.shapes import Shapes
 from groute_py.io.coordinates import MICRODEGREE, coordinates_beside, coordinates_for
 from groute_py.io.tables.vertices import SUFFIX as TABLE
 
@@ -108,6 +109,11 @@ def has_places(graph: Graph, coordinates: Coordinates = None, *, beside: object 
     """Whether `places_of` would find coordinates."""
     known = coordinates is not None or graph.coordinates is not None
     return known or coordinates_beside(beside) is not None
+
+
+def shapes_at(graph: Graph, places: Places) -> Shapes | None:
+    """The shapes of a graph's arcs, which belong to its own coordinates; None at other places."""
+    return graph.shapes if places.coordinates is graph.coordinates else None
 
 
 def as_points(values: Any, what: str = "points") -> NDArray[np.float64]:

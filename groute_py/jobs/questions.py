@@ -10,7 +10,8 @@ have an ``id``, which its answer repeats:
     {"sources": [3], "limits": [5, 9]}           {"vertices": [3, 5, 9], "distances": [0, 6, 8]}
 
 The last may ask for ``arcs`` and ``areas`` too; see `groute_py.jobs.reach_answers`.
-Vertices are the ids of the graph's file. Where no path leads, a distance is null.
+Vertices are the ids of the graph's file. Where no path leads, a distance is null. If the graph
+names somebody, such as OpenStreetMap, an answer has a member ``attribution``.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ class Questions:
         assert solver.numbering is not None
         self._solver, self._numbering = solver, solver.numbering
         self._lookup = Lookup(solver.numbering, solver.facts.name)
+        whom = solver.attribution
+        self._attribution = {"attribution": whom} if whom else {}
 
     def answer(self, line: bytes) -> dict[str, Any]:
         """The answer to a line; of one that cannot be answered its ``error`` and the ``kind``.
@@ -59,7 +62,7 @@ class Questions:
             question = _parsed(line)
             if "id" in question:
                 named["id"] = question.pop("id")
-            return named | self._answered(question)
+            return named | self._answered(question) | self._attribution
         except GrouteError as error:
             if error.by_signal:
                 raise

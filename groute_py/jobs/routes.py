@@ -54,6 +54,11 @@ class Routes:
         """bool, shape (k,): which pairs have a path."""
         return reached_in(self.distances)
 
+    @property
+    def attribution(self) -> str:
+        """Whom to name where the routes are shown, "" for nobody."""
+        return "" if self.graph is None else self.graph.attribution
+
     def save(
         self, path: str | Path, coordinates: Coordinates = None, *, planar: bool = False
     ) -> None:
@@ -78,7 +83,7 @@ class Routes:
         target = file_path("path", path)
         check_table(target, (SUFFIX,))
         if target.suffix != SUFFIX:
-            write_table(target, self._parts())
+            write_table(target, self._parts(), self.attribution)
             return
         from groute_py.jobs.maps.route_lines import write_lines
 

@@ -61,6 +61,7 @@ class Job:
         targets: int64, shape (t,), whose columns of the rows are wanted; None for all vertices.
         layout: of the vertices in ``graph``, which turns may have expanded.
         numbering: of the vertices.
+        attribution: whom outputs name, as in a `Graph`.
     """
 
     graph: Graph
@@ -71,6 +72,7 @@ class Job:
     targets: NDArray[np.int64] | None
     layout: Layout
     numbering: Numbering
+    attribution: str
 
     @property
     def facts(self) -> Facts:
@@ -259,7 +261,7 @@ def _job(
     except NegativeCycleError as error:
         found = layout.cycle(error)
         raise (found.reversed() if request.reverse else found) from None
-    return Job(whole, height, every, request, choice, targets, layout, numbering)
+    return Job(whole, height, every, request, choice, targets, layout, numbering, graph.attribution)
 
 
 def _take(

@@ -6,8 +6,10 @@ import numpy as np
 
 from groute_py.graph.csr import Graph
 from groute_py.partition.choose import partition
+from groute_py.pictures.bends import shapes_between
 from groute_py.pictures.network import Network
-from groute_py.pictures.raster import Arcs, Floats
+from groute_py.pictures.places import Layout
+from groute_py.pictures.raster import Arcs
 from groute_py.pictures.sheet import Sheet
 from groute_py.pictures.style import BLACK, PARTS, ROADS
 
@@ -18,29 +20,38 @@ def arcs_of(graph: Graph) -> Arcs:
     return Arcs(tails, graph.heads.astype(np.int64, copy=False))
 
 
-def draw_network(graph: Graph, places: Floats, longest: int) -> Sheet:
+def _network(graph: Graph, layout: Layout, longest: int) -> Network:
+    """The network of all arcs, along the graph's own shapes or those of its layout."""
+    arcs, shapes = arcs_of(graph), None
+    if layout.roads is not None:
+        is_own = layout.roads is graph
+        shapes = graph.shapes if is_own else shapes_between(layout.roads, arcs)
+    return Network(layout.places, arcs, longest, shapes, planar=layout.planar)
+
+
+def draw_network(graph: Graph, layout: Layout, longest: int) -> Sheet:
     """All arcs of a graph, or its vertices if there are very many."""
-    network = Network(places, arcs_of(graph), longest)
+    network = _network(graph, layout, longest)
     note = f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs"
     sheet = Sheet(network.frame, graph.name, note)
     sheet.layer(network.covered(), ROADS)
     return sheet
 
 
-def draw_parts(graph: Graph, parts: int, how: str, places: Floats, longest: int) -> Sheet:
+def draw_parts(graph: Graph, parts: int, how: str, layout: Layout, longest: int) -> Sheet:
     """The parts of a partition in colours, and the arcs between them in black.
 
     Args:
         graph: in host memory.
         parts: how many; colours are repeated if there are more than `PARTS` has.
         how: a name in `groute_py.partition.choose.partitioners`.
-        places: of the vertices.
+        layout: of the vertices.
         longest: pixels of the longer side.
     """
-    cut, arcs = partition(graph.offsets, parts, how), arcs_of(graph)
+    cut, network = partition(graph.offsets, parts, how), _network(graph, layout, longest)
+    arcs = arcs_of(graph)
     owners = np.asarray(cut.owner(np.arange(graph.vertex_count)))
     between = owners[arcs.tails] != owners[arcs.heads]
-    network = Network(places, arcs, longest)
     count, cut_count = graph.arc_count, int(np.count_nonzero(between))
     note = f"{cut_count:,} of {count:,} arcs ({100 * cut_count / max(count, 1):.2g} %) lie between"
     sheet = Sheet(network.frame, f"{graph.name} in {parts} parts (--partition {how})", note)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from groute_py.errors import InputError
+from groute_py.pictures.bends import parts_of, shapes_between
 from groute_py.pictures.network import Network
+from groute_py.pictures.places import Layout
 from groute_py.pictures.raster import Arcs, Floats, spread
 from groute_py.pictures.sheet import Sheet
 from groute_py.pictures.style import FAINT, NETWORK, SCALE, SERIES, TREE_SCALE
@@ -27,9 +29,9 @@ def tree_arcs(result: Result) -> Arcs | None:
     return Arcs(result.predecessors[heads], heads)
 
 
-def draw_distances(result: Result, places: Floats, unit: str, longest: int) -> Sheet:
+def draw_distances(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
     """Each reached vertex, or the arcs of its tree, in the colour of its distance."""
-    network = Network(places, tree_arcs(result), longest)
+    network = _tree_network(result, layout, longest)
     reached = result.reached
     sheet = Sheet(network.frame, title_of("Distances", result), reach_of(result, unit))
     if not reached.all():
@@ -44,7 +46,7 @@ def draw_distances(result: Result, places: Floats, unit: str, longest: int) -> S
     return sheet
 
 
-def draw_tree(result: Result, places: Floats, unit: str, longest: int) -> Sheet:
+def draw_tree(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
     """The shortest-path tree: an arc is the darker, the more vertices are reached through it.
 
     Raises:
@@ -52,7 +54,7 @@ def draw_tree(result: Result, places: Floats, unit: str, longest: int) -> Sheet:
     """
     arcs = _needed_arcs(result)
     assert result.predecessors is not None
-    network = Network(places, arcs, longest)
+    network = _tree_network(result, layout, longest)
     sizes = descendants(result.predecessors).astype(np.float64)
     sheet = Sheet(network.frame, title_of("Shortest-path tree", result), reach_of(result, unit))
     image = network.most(sizes[arcs.heads], np.where(result.reached, sizes, -1))
@@ -66,14 +68,15 @@ def draw_tree(result: Result, places: Floats, unit: str, longest: int) -> Sheet:
 
 
 def draw_paths(
-    result: Result, targets: Sequence[int], places: Floats, unit: str, longest: int
+    result: Result, targets: Sequence[int], layout: Layout, unit: str, longest: int
 ) -> Sheet:
     """Shortest paths to some vertices, over the network in gray.
 
     Raises:
         InputError: there are no predecessors, or no path leads to a target.
     """
-    network = Network(places, _needed_arcs(result), longest)
+    _needed_arcs(result)
+    network = _tree_network(result, layout, longest)
     names = [str(result.numbering.id_of(vertex)) for vertex in targets]
     word = "to" if result.reverse else "from"
     source = result.numbering.id_of(result.source)
@@ -91,9 +94,9 @@ def draw_paths(
     sheet = Sheet(network.frame, title, note + ("; …" if len(targets) > 3 else ""))
     sheet.layer(network.covered(), NETWORK)
     for number, path in enumerate(paths):
-        sheet.line(network.frame.at(places[path]), SERIES[number % len(SERIES)])
+        sheet.line(network.frame.at(_line(layout, path)), SERIES[number % len(SERIES)])
     for number, (vertex, name) in enumerate(zip(targets, names, strict=True)):
-        spot = network.frame.at(places[[vertex]])[0]
+        spot = network.frame.at(layout.places[[vertex]])[0]
         sheet.mark(spot, name, SERIES[number % len(SERIES)], "s")
     _mark_source(sheet, network, result)
     return sheet
@@ -106,6 +109,24 @@ def _needed_arcs(result: Result) -> Arcs:
     if not len(arcs.heads):
         raise InputError("no vertex is reached but the source, so there is no tree to draw")
     return arcs
+
+
+def _tree_network(result: Result, layout: Layout, longest: int) -> Network:
+    """The network of the tree's arcs, if there is a tree."""
+    arcs, shapes = tree_arcs(result), None
+    if arcs is not None and layout.roads is not None:
+        shapes = shapes_between(layout.roads, arcs, turned=result.reverse)
+    return Network(layout.places, arcs, longest, shapes, planar=layout.planar)
+
+
+def _line(layout: Layout, path: list[int]) -> Floats:
+    """The points of a path, along the shapes of its arcs if there are any."""
+    vertices = np.array(path)
+    if layout.roads is None or len(path) == 1:
+        return np.asarray(layout.places[vertices])
+    arcs = Arcs(vertices[:-1], vertices[1:])
+    parts = parts_of(layout.places, arcs, shapes_between(layout.roads, arcs))
+    return np.asarray(parts.points[np.append(parts.lines.tails, vertices[-1])])
 
 
 def _mark_source(sheet: Sheet, network: Network, result: Result) -> None:

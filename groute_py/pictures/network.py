@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.shapes import Shapes
+from groute_py.pictures.bends import parts_of
 from groute_py.pictures.raster import (
     Arcs,
     Floats,
@@ -31,21 +33,37 @@ class Network:
         places: float64, shape (n, 2).
         arcs: None where none are known.
         longest: pixels of the longer side.
+        shapes: of the arcs, in their order; None for straight arcs.
+        planar: whether places lie on a plane; else their numbers decide.
 
     Attributes:
         places, arcs: as given; no arcs where they would not be seen, or take too long.
         frame: of the picture.
     """
 
-    def __init__(self, places: Floats, arcs: Arcs | None, longest: int) -> None:
+    def __init__(
+        self,
+        places: Floats,
+        arcs: Arcs | None,
+        longest: int,
+        shapes: Shapes | None = None,
+        *,
+        planar: bool = False,
+    ) -> None:
         self.places = places
-        self.frame = Frame.around(places, longest)
-        are_drawn = arcs is not None and len(places) <= LINES_UP_TO and arcs.fit(self.frame, places)
-        self.arcs = arcs if are_drawn else None
+        self.frame = Frame.around(places, longest, planar=planar)
+        self.arcs = None
+        if arcs is not None and len(places) <= LINES_UP_TO:
+            self._parts = parts_of(places, arcs, shapes)
+            self.frame = Frame.around(self._parts.points, longest, planar=planar)
+            are_drawn = self._parts.lines.fit(self.frame, self._parts.points)
+            self.arcs = arcs if are_drawn else None
         apart = np.sqrt(self.frame.width * self.frame.height / max(len(places), 1))
         self._thick = int(np.clip(apart / 5, 1, longest / 200 + 1))
         side = np.clip(longest / max(apart, 1), min(COARSEST, longest), longest)
-        self._coarse = Frame.around(places, int(side))  # so that vertices without arcs touch
+        self._coarse = Frame.around(
+            places, int(side), planar=planar
+        )  # so that vertices without arcs touch
 
     def mean(self, values: Floats, known: NDArray[np.bool_]) -> Floats:
         """The mean of known values of vertices in each pixel; NaN where there is none.
@@ -56,9 +74,11 @@ class Network:
         if self.arcs is None:
             some = slice(None) if known.all() else known
             return self._enlarged(mean_of_points(self._coarse, self.places[some], values[some]))
-        drawn = known[self.arcs.tails] & known[self.arcs.heads]
-        arcs = Arcs(self.arcs.tails[drawn], self.arcs.heads[drawn])
-        return mean_of_arcs(self.frame, self.places, arcs, values, self._thick)
+        parts, scale = self._parts, self.frame.scale
+        drawn = (known[self.arcs.tails] & known[self.arcs.heads])[parts.arcs]
+        lines = Arcs(parts.lines.tails[drawn], parts.lines.heads[drawn])
+        values = parts.at_points(values, self.arcs, scale)
+        return mean_of_arcs(self.frame, parts.points, lines, values, self._thick)
 
     def most(self, of_arcs: Floats, of_vertices: Floats) -> Floats:
         """The greatest value in each pixel; NaN where there is none.
@@ -69,7 +89,8 @@ class Network:
         """
         if self.arcs is None:
             return self._enlarged(most_of_points(self._coarse, self.places, of_vertices))
-        return most_of_arcs(self.frame, self.places, self.arcs, of_arcs, self._thick)
+        parts, of_lines = self._parts, of_arcs[self._parts.arcs]
+        return most_of_arcs(self.frame, parts.points, parts.lines, of_lines, self._thick)
 
     def covered(self) -> NDArray[np.bool_]:
         """The pixels of the network; bool, shape (height, width)."""

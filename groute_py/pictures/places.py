@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,31 +17,49 @@ from groute_py.io.coordinates import coordinates_beside, coordinates_for, read_c
 COORDINATE_FILE = re.compile(r"\.co(\.(gz|xz|zst|bz2))?$")
 GRID = re.compile(r"road:([0-9]{1,9})x([0-9]{1,9})")
 
+
+class Layout(NamedTuple):
+    """Where n vertices lie, and which lines the arcs between them follow.
+
+    Attributes:
+        places: float64, shape (n, 2), finite: x and y.
+        roads: a graph of these vertices whose arcs have shapes; None for straight arcs.
+        attribution: whom to name for the places, if anybody.
+        planar: whether they lie on a plane; else their numbers decide, see
+            `groute_py.pictures.raster.east_of_north`.
+    """
+
+    places: NDArray[np.float64]
+    roads: Graph | None = None
+    attribution: str = ""
+    planar: bool = False
+
+
 Coordinates = Any
 """None; a path of a ``.co`` file or of a graph file with coordinates; ``road:WxH``; a `Graph` with
 coordinates; or numbers of shape (n, 2)."""
 
 
-def places_of(coordinates: Coordinates, count: int) -> NDArray[np.float64]:
-    """Coordinates as they are given, of ``count`` vertices.
-
-    Returns:
-        float64, shape (count, 2), finite: x and y.
+def layout_of(coordinates: Coordinates, count: int) -> Layout:
+    """The layout of ``count`` vertices from coordinates as they are given.
 
     Raises:
         InputError: they are not those of so many vertices.
         FormatError: a file cannot be read.
 
-    >>> places_of("road:3x2", 6).tolist()[3:]
+    >>> layout_of("road:3x2", 6).places.tolist()[3:]
     [[0.0, -1.0], [1.0, -1.0], [2.0, -1.0]]
     """
     text = str(coordinates) if isinstance(coordinates, str | Path) else ""
     if text and COORDINATE_FILE.search(text):
-        return read_coordinates(coordinates, count).astype(np.float64)
+        return Layout(read_coordinates(coordinates, count).astype(np.float64))
+    roads, attribution = None, ""
     if grid := GRID.fullmatch(text):
         found = _grid(int(grid[1]), int(grid[2]), count)
     elif text or isinstance(coordinates, Graph):
-        found = coordinates_for(as_graph(coordinates))
+        graph = as_graph(coordinates)
+        found, roads = coordinates_for(graph), graph if graph.shapes is not None else None
+        attribution = graph.attribution
     else:
         found = _numbers(coordinates)
     if len(found) != count:
@@ -49,11 +67,11 @@ def places_of(coordinates: Coordinates, count: int) -> NDArray[np.float64]:
             f"there are coordinates of {len(found):,} vertices, and there are {count:,} vertices; "
             "give those of the same graph"
         )
-    return found
+    return Layout(found, roads, attribution)
 
 
-def places_in(graph: Graph, given: Any, coordinates: Coordinates) -> NDArray[np.float64]:
-    """Where the vertices of a graph lie, which was given as a file, a spec or by itself.
+def layout_in(graph: Graph, given: Any, coordinates: Coordinates) -> Layout:
+    """The layout of a graph, which was given as a file, a spec or by itself.
 
     Raises:
         InputError: nothing says where.
@@ -62,8 +80,8 @@ def places_in(graph: Graph, given: Any, coordinates: Coordinates) -> NDArray[np.
         is_grid = isinstance(given, str) and GRID.fullmatch(given)
         coordinates = given if is_grid else coordinates_beside(given)
     if coordinates is None:
-        return coordinates_for(graph)
-    return places_of(coordinates, graph.vertex_count)
+        return Layout(coordinates_for(graph), graph if graph.shapes is not None else None)
+    return layout_of(coordinates, graph.vertex_count)
 
 
 def _grid(width: int, height: int, count: int) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from groute_py.arguments import check_choice, check_whole_number, file_path
+from groute_py.arguments import check_choice, check_truth, check_whole_number, file_path
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import as_graph
@@ -16,9 +16,9 @@ from groute_py.pictures.charts import draw_histogram, draw_telemetry
 from groute_py.pictures.files import check_picture, save_picture
 from groute_py.pictures.graphs import draw_network, draw_parts
 from groute_py.pictures.maps import draw_distances, draw_paths, draw_tree
-from groute_py.pictures.places import Coordinates, places_in, places_of
+from groute_py.pictures.places import Coordinates, layout_in, layout_of
 from groute_py.pictures.saved import saved_in
-from groute_py.pictures.style import LONGEST, styled
+from groute_py.pictures.style import LONGEST, add_attribution, styled
 from groute_py.pictures.telemetry import Telemetry
 from groute_py.results.result import Result
 
@@ -37,11 +37,13 @@ class Wish:
     partition: str = "arcs"
     unit: str = "units of weight"
     size: int = LONGEST
+    planar: bool = False
 
     def check(self) -> None:
         """Raise `InputError` for what cannot be drawn of anything."""
         check_choice("partition", self.partition, partitioners())
         check_whole_number("size", self.size)
+        check_truth("planar", self.planar)
         if self.size not in SIZES:
             raise InputError(f"size {self.size} is not in {SIZES.start}..{SIZES.stop - 1} pixels")
         if sum((self.tree, len(self.paths) > 0, self.parts is not None)) > 1:
@@ -66,6 +68,7 @@ def plot(
     partition: str = "arcs",
     unit: str = "units of weight",
     size: int = LONGEST,
+    planar: bool = False,
 ) -> None:
     """Draw an answer or a graph as a map, or an answer without coordinates as a histogram.
 
@@ -87,6 +90,8 @@ def plot(
             ``"first"``.
         unit: of the weights, for the legend.
         size: pixels of the longer side of a map, or the width of a chart; 200 to 20000.
+        planar: whether coordinates are x and y on a plane; else whole numbers are millionths of a
+            degree and others degrees, as far as they are in the range.
 
     Raises:
         InputError: the arguments do not go together, or the file cannot be written.
@@ -97,7 +102,7 @@ def plot(
         ...
     groute_py.errors.InputError: /tmp/town.co: unknown suffix '.co'; a picture is .png, .svg, .html
     """
-    wish = Wish(coordinates, tree, tuple(paths), parts, partition, unit, size)
+    wish = Wish(coordinates, tree, tuple(paths), parts, partition, unit, size, planar)
     wish.check()
     path = file_path("output", output)
     check_picture(path)
@@ -124,7 +129,7 @@ def draw(subject: Any, given: Any, wish: Wish, path: Path) -> None:
         if isinstance(subject, Result):
             title, figure = _of_result(subject, wish)
         elif isinstance(subject, Telemetry):
-            wish.refuse("telemetry", "coordinates", "tree", "paths", "parts")
+            wish.refuse("telemetry", "coordinates", "planar", "tree", "paths", "parts")
             title, figure = "GPUs over time", draw_telemetry(subject, wish.size)
         else:
             title, figure = _of_graph(as_graph(given) if subject is None else subject, given, wish)
@@ -138,14 +143,18 @@ def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
     if wish.coordinates is None:
         if wish.tree or wish.paths:
             raise InputError("a tree and paths are drawn over places; give coordinates")
-        return "Distances", draw_histogram(result, wish.unit, wish.size)
-    places = places_of(wish.coordinates, len(result.distances))
+        wish.refuse("a histogram", "planar")
+        figure = draw_histogram(result, wish.unit, wish.size)
+        add_attribution(figure, result.attribution)
+        return "Distances", figure
+    layout = layout_of(wish.coordinates, len(result.distances))._replace(planar=wish.planar)
     if wish.paths:
-        sheet = draw_paths(result, wish.paths, places, wish.unit, wish.size)
+        sheet = draw_paths(result, wish.paths, layout, wish.unit, wish.size)
     elif wish.tree:
-        sheet = draw_tree(result, places, wish.unit, wish.size)
+        sheet = draw_tree(result, layout, wish.unit, wish.size)
     else:
-        sheet = draw_distances(result, places, wish.unit, wish.size)
+        sheet = draw_distances(result, layout, wish.unit, wish.size)
+    sheet.add_attribution(result.attribution or layout.attribution)
     return sheet.title, sheet.figure
 
 
@@ -154,9 +163,10 @@ def _of_graph(graph: Graph, given: Any, wish: Wish) -> tuple[str, Any]:
     graph = graph.to_host()
     if not graph.vertex_count:
         raise InputError(f"{graph.name} has no vertices to draw")
-    places = places_in(graph, given, wish.coordinates)
+    layout = layout_in(graph, given, wish.coordinates)._replace(planar=wish.planar)
     if wish.parts is None:
-        sheet = draw_network(graph, places, wish.size)
+        sheet = draw_network(graph, layout, wish.size)
     else:
-        sheet = draw_parts(graph, wish.parts, wish.partition, places, wish.size)
+        sheet = draw_parts(graph, wish.parts, wish.partition, layout, wish.size)
+    sheet.add_attribution(graph.attribution or layout.attribution)
     return sheet.title, sheet.figure

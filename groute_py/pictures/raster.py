@@ -48,15 +48,20 @@ class Frame:
     height: int
 
     @classmethod
-    def around(cls, places: Floats, longest: int) -> Frame:
+    def around(cls, places: Floats, longest: int, *, planar: bool = False) -> Frame:
         """The frame of all places, whose longer side is of so many pixels.
+
+        Args:
+            places: shape (n, 2).
+            longest: pixels of the longer side.
+            planar: whether places lie on a plane; else their numbers decide.
 
         >>> frame = Frame.around(np.array([[0.0, 0.0], [40.5, 20.5]]) * 1e6, 100)
         >>> frame.width > frame.height
         True
         """
         low, high = (np.array([end(axis) for axis in places.T]) for end in (np.min, np.max))
-        stretch = east_of_north(places, low, high)
+        stretch = 1.0 if planar else east_of_north(places, low, high)
         spans = (high - low) * (stretch, 1.0)
         scale = (longest - 1) / spans.max() if spans.max() > 0 else 1.0
         width, height = (spans * scale + 0.5).astype(int) + 1

@@ -67,7 +67,8 @@ def _from_csv(path: Path) -> Result:
     try:
         with open(path, newline="", encoding="utf-8") as file:
             rows = list(csv.reader(file))[1:]
-        names, lengths, parents = zip(*rows, strict=True) if rows else ((), (), ())
+        columns = list(zip(*rows, strict=True)) if rows else [(), (), ()]
+        names, lengths, parents = columns[:3]  # behind them coordinates, and whom to name
         return _answer(path, _numbers(lengths), list(names), list(parents))
     except (ValueError, KeyError, csv.Error) as problem:
         if isinstance(problem, InputError):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.pictures.raster import Frame
-from groute_py.pictures.style import LETTERS, WIDTH_IN, drawing, number, scale_of
+from groute_py.pictures.style import LETTERS, WIDTH_IN, add_attribution, drawing, number, scale_of
 
 TOP, BOTTOM, SIDE, LEAST_WIDTH = 0.085, 0.1, 0.025, 0.75
 """Title, legend and margins, and how narrow a picture may be, by the longer side of the map."""
@@ -50,6 +50,13 @@ class Sheet:
         for text, below, size, color in ((title, 0.035, 13, LETTERS), (note, 0.066, 9, "#555555")):
             at = 1 - below * longest / height
             self.figure.text(left, at, text, fontsize=size, color=color, va="baseline")
+
+    def add_attribution(self, attribution: str) -> None:
+        """Write below the map, above its legend, whom to name, if anybody."""
+        width, height = self._size
+        longest = max(self._frame.width, self._frame.height)
+        spot = 1 - SIDE * longest / width, (BOTTOM - 0.003) * longest / height
+        add_attribution(self.figure, attribution, spot, "top")
 
     def image(self, image: NDArray[Any]) -> None:
         """Put colours, shape (height, width, 4), onto the map."""

@@ -60,6 +60,22 @@ def scale_of(name: str, first: float, last: float) -> Any:
     return drawing("colors").ListedColormap(shades, name)
 
 
+def add_attribution(
+    figure: Any, attribution: str, spot: tuple[float, float] = (0.995, 0.005), edge: str = "bottom"
+) -> None:
+    """Write into a figure whom to name, if anybody.
+
+    Args:
+        figure: of Matplotlib.
+        attribution: the text.
+        spot: where the right end of its edge lies, from (0, 0) to (1, 1).
+        edge: ``top`` or ``bottom``.
+    """
+    if attribution:
+        text = attribution.replace("$", r"\$")
+        figure.text(*spot, text, fontsize=6.5, color=LETTERS, ha="right", va=edge)
+
+
 def number(value: float, _: object = None) -> str:
     """A number on an axis.
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -58,29 +59,40 @@ def of_vertices(vertices: NDArray[Any], numbering: Numbering) -> Column:
     return Column(numbering.ids_of(np.maximum(vertices, 0)), vertices >= 0)
 
 
-def write_table(path: Path, parts: Iterable[Part]) -> None:
+def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> None:
     """Write a table of at least one part, atomically; its suffix is one of `SUFFIXES`.
+
+    Args:
+        path: of the file.
+        parts: the lines.
+        attribution: whom to name, if anybody: in the first line of a column of a ``.csv`` (other
+            lines leave it empty), and in the metadata of a ``.parquet``.
 
     Raises:
         RunError: the disk is full, or fails.
         SetupError: the form needs a library that is not installed.
     """
     with translating_errors(path), replacing(path) as file:
-        _WRITERS[path.suffix](file, parts)
+        _WRITERS[path.suffix](file, parts, attribution)
 
 
-def _write_csv(file: IO[bytes], parts: Iterable[Part]) -> None:
+def _write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
     for number, part in enumerate(parts):
         if number == 0:
-            lines.writerow(part)
-        lines.writerows(zip(*(column.shown for column in part.values()), strict=True))
+            lines.writerow([*part, *(["attribution"] if attribution else [])])
+        rows: Iterator[tuple[Any, ...]]
+        rows = zip(*(column.shown for column in part.values()), strict=True)
+        if attribution:
+            named = chain([attribution if number == 0 else ""], repeat(""))
+            rows = ((*row, text) for row, text in zip(rows, named, strict=False))
+        lines.writerows(rows)
     text.flush()
     text.detach()
 
 
-def _write_parquet(file: IO[bytes], parts: Iterable[Part]) -> None:
+def _write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
     arrow, parquet = library("pyarrow", "writing Parquet"), None
     for part in parts:
         arrays = [
@@ -89,7 +101,8 @@ def _write_parquet(file: IO[bytes], parts: Iterable[Part]) -> None:
             )
             for values, known, _ in part.values()
         ]
-        table = arrow.table(arrays, names=list(part))
+        named = {"attribution": attribution} if attribution else None
+        table = arrow.table(arrays, names=list(part), metadata=named)
         if parquet is None:
             made = library("pyarrow.parquet", "writing Parquet").ParquetWriter
             parquet = made(file, table.schema)
@@ -102,7 +115,7 @@ def _absent(known: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
     return None if known is None else ~known
 
 
-_WRITERS: dict[str, Callable[[IO[bytes], Iterable[Part]], None]] = {
+_WRITERS: dict[str, Callable[[IO[bytes], Iterable[Part], str], None]] = {
     ".csv": _write_csv,
     ".parquet": _write_parquet,
 }

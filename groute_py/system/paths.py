@@ -1,4 +1,4 @@
-"""Existence of paths; invalid names and closed folders are no errors (as in Python 3.14)."""
+"""Existence of paths, and their names; invalid names and closed folders are no errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def is_there(path: str | Path) -> bool:
-    """`Path.exists`, or False if that cannot be determined."""
+    """`Path.exists`, or False if that cannot be determined, as in Python 3.14."""
     try:
         return Path(path).exists()
     except OSError:
@@ -19,3 +19,12 @@ def is_file_there(path: str | Path) -> bool:
         return Path(path).is_file()
     except OSError:
         return False
+
+
+def as_text(name: str) -> str:
+    r"""A name as text that every file and page takes: bytes that are no UTF-8 are escaped.
+
+    >>> as_text("s\udcfcd"), as_text("süd")
+    ('s\\udcfcd', 'süd')
+    """
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

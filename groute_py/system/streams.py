@@ -48,6 +48,11 @@ def own_descriptor(path: Path) -> int | None:
     return None
 
 
+def is_stdout(file: str | None) -> bool:
+    """Whether the name of a file is one of standard output."""
+    return file is not None and own_descriptor(Path(file)) == STDOUT
+
+
 def opened(path: Path) -> BinaryIO:
     """To be written to; what this process has open goes on where it is."""
     number = own_descriptor(path)

@@ -148,10 +148,10 @@ def test_maps_of_points(place: Path) -> None:
     (place / "points.csv").write_text("name,lon,lat\nhome,0.0001,0.0\n")
     words = ["--from", "points.csv", "--snap-within", "20", "--limits", "30,90"]
     found = run(*words, "-o", "out.html", "--margin", "20")
-    assert found["from_points"][0]["vertex"] == 1
+    assert found["source_points"][0]["vertex"] == 1
     assert "within reach from 1" in (place / "out.html").read_text()
     done = run_command("isochrone", "it.gr", *words, "-o", "out.png", "--device", "cpu")
-    assert "limits       30, 90" in done.stdout
+    assert "limits         30, 90" in done.stdout
     assert (place / "out.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match=r"lies 11.1195 m from the nearest"):
         run(*words[:2], "--snap-within", "11", "--limits", "3", "-o", "other.html")

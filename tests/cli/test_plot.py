@@ -94,6 +94,20 @@ def test_every_form_of_an_answer(place: Path, result: Result, suffix: str) -> No
         np.testing.assert_array_equal(found.predecessors, result.predecessors)
 
 
+def test_on_a_plane(place: Path) -> None:
+    """Without ``--planar`` these would be degrees near a pole."""
+    lines = [f"v {v + 1} {v % 12 * 10**6} {(v // 12 + 79) * 10**6}" for v in range(COUNT)]
+    (place / "town.co").write_text("\n".join([f"p aux sp co {COUNT}", *lines, ""]))
+    sizes = []
+    for words in ((), ("--planar",)):
+        draw("out.npz", "--coordinates", "town.co", "-o", "map.png", "--size", 300, *words)
+        head = (place / "map.png").read_bytes()
+        sizes.append((int.from_bytes(head[16:20]), int.from_bytes(head[20:24])))
+    assert sizes[0][0] < sizes[0][1]
+    assert sizes[1][0] > sizes[1][1]
+    draw(GRID, "--planar", "-o", "map.png", "--size", 300)
+
+
 def test_a_page_stands_alone(place: Path) -> None:
     draw("out.npz", "-o", "page.html", "--size", 300)
     page = (place / "page.html").read_text()
@@ -117,6 +131,7 @@ def test_telemetry(place: Path) -> None:
     [
         (("out.npz", "-o", "x.pdf"), "unknown suffix '.pdf'"),
         (("out.npz", "-o", "x.png", "--tree"), "give coordinates"),
+        (("out.npz", "-o", "x.png", "--planar"), "planar cannot be drawn of a histogram"),
         (("out.npz", "-o", "x.png", "--tree", "--path", "1"), "tree cannot be drawn"),
         (("out.npz", "-o", "x.png", "--parts", "2"), "parts cannot be drawn of a result"),
         (("out.npz", "-o", "x.png", "--coordinates", "road:9x9"), "81 vertices, not 108"),

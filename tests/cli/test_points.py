@@ -35,19 +35,22 @@ def run(*words: object) -> dict[str, Any]:
 def test_a_matrix(place: Path) -> None:
     words = ["--from", "points.csv", "--to", "3,1", "-o", "out.csv"]
     found = run("matrix", "it.gr", *words)
-    assert [tuple(snap.values())[:2] for snap in found["from_points"]] == [("home", 1), ("zoo", 4)]
-    metres = [snap["distance"] for snap in found["from_points"]]
+    assert [tuple(snap.values())[:2] for snap in found["source_points"]] == [
+        ("home", 1),
+        ("zoo", 4),
+    ]
+    metres = [snap["distance"] for snap in found["source_points"]]
     np.testing.assert_allclose(metres, [111.195, 222.390], rtol=1e-5)
-    assert "to_points" not in found
+    assert "target_points" not in found
     assert (place / "out.csv").read_text().splitlines()[1:] == ["1,3,7", "1,1,0", "4,3,11", "4,1,4"]
     done = run_command("matrix", "it.gr", *words, "--device", "cpu")
-    assert "from points  2, up to 222.39 m from their vertices" in done.stdout
+    assert "source points  2, up to 222.39 m from their vertices" in done.stdout
 
 
 def test_nearest_facilities(place: Path) -> None:
     words = ["--facilities", "points.csv", "--snap-within", "300", "-o", "out.csv"]
     found = run("nearest", "it.gr", *words, "--coordinates", "it.co")
-    assert [snap["vertex"] for snap in found["facilities_points"]] == [1, 4]
+    assert [snap["vertex"] for snap in found["facility_points"]] == [1, 4]
     assert (place / "out.csv").read_text().splitlines()[1:] == [
         "1,1,0,",
         "2,1,5,1",
@@ -58,7 +61,7 @@ def test_nearest_facilities(place: Path) -> None:
 
 def test_sources_of_all_pairs() -> None:
     found = run("apsp", "it.gr", "--sources", "points.csv")
-    assert (found["sources"], len(found["sources_points"])) == (2, 2)
+    assert (found["sources"], len(found["source_points"])) == (2, 2)
 
 
 def test_routes(place: Path) -> None:
@@ -108,7 +111,7 @@ def test_points_are_read_before_the_graph() -> None:
 
 def test_json_has_no_summary() -> None:
     done = run_command("nearest", "it.gr", "--facilities", "points.csv", "-o", "o.csv", "--json")
-    assert isinstance(json.loads(done.stdout)["facilities_points"], list)
+    assert isinstance(json.loads(done.stdout)["facility_points"], list)
 
 
 class TestLines:

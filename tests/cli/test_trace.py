@@ -71,6 +71,14 @@ def test_every_command(place: Path, command: str) -> None:
         assert rows[0]["read"] < rows[0]["solve"] < rows[0]["verify"] < rows[0]["write"]
 
 
+@pytest.mark.parametrize("command", ["apsp", "matrix", "nearest", "route"])
+def test_none_where_the_answer_goes(place: Path, command: str) -> None:
+    """Two documents on standard output would be none."""
+    with pytest.raises(InputError, match="--trace /dev/stdout: the answer goes to standard output"):
+        run_command(command, GRID, *COMMANDS[command], "--trace", "/dev/stdout", "--json")
+    assert [path.name for path in place.iterdir()] == ["pairs.csv"]
+
+
 def test_no_trace_of_a_run_that_fails(place: Path) -> None:
     with pytest.raises(InputError, match="trace"):
         run_command("sssp", GRID, "-o", "same.npz", "--trace", "same.npz")

@@ -147,6 +147,22 @@ class TestFiles:
             ours, theirs = (getattr(graph, entry.name) for graph in (given, back))
             np.testing.assert_equal(ours, theirs)
 
+    @pytest.mark.parametrize("name", ["g.csr", "g.prepared"])
+    def test_a_header_that_no_reader_takes(self, town: Graph, tmp_path: Path, name: str) -> None:
+        """The longest that is written is read back; a longer one is refused, and no file left."""
+        columns = {f"{k:_<240}": town.weights for k in range(256)}
+        wide = town.changed(columns=columns, shapes=None)
+        given = groute_py.prepare(wide, device="cpu") if name == "g.prepared" else wide
+        write_graph(given, tmp_path / name)
+        assert len(read_graph(tmp_path / name).columns) == 256
+        wider = town.changed(columns={f"{k:é<240}": town.weights for k in range(256)})
+        given = groute_py.prepare(wider, device="cpu") if name == "g.prepared" else wider
+        with pytest.raises(
+            InputError, match=r"header .* bytes, and 65,472 are read; give it fewer"
+        ):
+            write_graph(given, tmp_path / f"other-{name}")
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+
     def test_what_is_not_newer_is_written_as_before(self, town: Graph, tmp_path: Path) -> None:
         plain = town.changed(coordinates=None, columns={}, shapes=None, attribution="")
         write_graph(plain, tmp_path / "g.csr")

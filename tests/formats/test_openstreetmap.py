@@ -105,6 +105,26 @@ def test_ends_and_changes_of_direction_are_vertices(tmp_path: Path) -> None:
     assert graph.weights.dtype == np.int32
 
 
+def test_drafts_have_negative_ids(tmp_path: Path) -> None:
+    """As JOSM writes what is not uploaded; a draft may go on from a node that is."""
+    nodes = "".join(
+        f"<node id='{node}' action='modify' visible='true' lat='43.0' lon='{7 + k / 1000}'/>"
+        for k, node in enumerate((-3, -2, 5, -1))
+    )
+    refs = "".join(f"<nd ref='{node}'/>" for node in (-3, -2, 5, -1))
+    way = f"<way id='-9' action='modify'>{refs}<tag k='highway' v='residential'/></way>"
+    text = f"<osm version='0.6' generator='JOSM'>{nodes}{way}</osm>"
+    (tmp_path / "draft.osm").write_text(text)
+    graph = read_graph(tmp_path / "draft.osm")
+    assert arcs_of(graph) == {(-3, -1), (-1, -3)}
+    assert graph.shapes is not None
+    assert len(graph.shapes.of(0)) == 2
+    found = groute_py.sssp(graph, 0, device="cpu")
+    assert found is not None
+    assert found.numbering.index_of("-1") == 1
+    assert found.reached.all()
+
+
 def test_rings(tmp_path: Path) -> None:
     """A roundabout by itself keeps one vertex; one with an exit keeps that."""
     places = {k: (7 + k / 1000, 43 + (k % 2) / 1000) for k in range(1, 8)}

@@ -98,3 +98,21 @@ def test_convert_with_a_file_beside(tmp_path: Path, run: Run) -> None:
             *("convert", tmp_path / "town.gr", tmp_path / "town.csr"),
             *("--coordinates", tmp_path / "town.co"),
         )
+
+
+def test_convert_of_a_plane(tmp_path: Path, run: Run) -> None:
+    """Only ``--planar`` keeps the numbers; as millionths of a degree some would be nowhere."""
+    town, target = tmp_path / "town.gr", tmp_path / "town.csr"
+    town.write_text("p sp 2 1\na 1 2 5\n")
+    (tmp_path / "town.co").write_text("p aux sp co 2\nv 1 -7 4\nv 2 3 600000000\n")
+    run("convert", town, target, "--planar")
+    assert coordinates_for(read_graph(target)).tolist() == [[-7, 4], [3, 6e8]]
+    done = run("convert", town, target)
+    assert "coordinates are left out: vertex 2 lies at (3e-06, 600)" in done.stderr
+    with pytest.raises(InputError, match="say so by --planar"):
+        run("convert", town, target, "--coordinates", tmp_path / "town.co")
+    with pytest.raises(InputError, match="would hold no coordinates"):
+        run("convert", town, tmp_path / "town.mtx", "--planar")
+    (tmp_path / "town.co").unlink()
+    with pytest.raises(InputError, match="--planar is for coordinates in a file"):
+        run("convert", town, target, "--planar")

@@ -121,7 +121,7 @@ def test_the_date_line() -> None:
     assert found is not None
     ((polygon,),) = found.areas(found.reaches[0], margin=200)
     assert np.ptp(polygon[0][:, 0]) < 0.02
-    lines = found.pieces(found.reaches[0]).lines(found.points(graph.coordinates))  # type: ignore[arg-type]
+    lines = found.pieces(found.reaches[0]).lines(found.ground().points)
     np.testing.assert_allclose(np.abs(lines[0, :, 0]), [179.99, 180], atol=1e-9)
 
 

@@ -5,7 +5,7 @@ As with every copy, one that cannot be written breaks nothing: then there is non
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
+from groute_py.errors import InputError
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
 from groute_py.io.array_file import Outline, Source
@@ -64,8 +65,9 @@ def keep_together(
         with ExitStack() as stack:
             draft = None
             if channel.rank == 0:
-                layout = _layout(source, name, numbering, rows, int(counts[-1]), reading)
-                draft = _begin(stack, copy, path, layout)
+                with suppress(InputError):  # of a header that would be too long
+                    layout = _layout(source, name, numbering, rows, int(counts[-1]), reading)
+                    draft = _begin(stack, copy, path, layout)
             draft = channel.broadcast(draft)
             if draft is None:
                 return

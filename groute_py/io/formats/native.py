@@ -56,6 +56,7 @@ from groute_py.io.formats.more_arrays import (
 from groute_py.io.untrusted import INT64, first_id, integer
 from groute_py.system.atomic_file import replacing
 from groute_py.system.own_files import replacing_copy
+from groute_py.system.paths import as_text
 
 KIND = Kind("native graph", b"groute-py csr ", 2, frozenset({"first_id", "name", "source"}))
 NAMES = ("offsets", "heads", "weights")
@@ -238,7 +239,7 @@ def outline(
         reading: how that was read, if it is a table.
         more: fields of the header that version 2 brought.
     """
-    fields: dict[str, Any] = {"first_id": first_id, "name": name}
+    fields: dict[str, Any] = {"first_id": first_id, "name": as_text(name)}
     fields |= {"source": source._asdict() if source else None}
     fields |= {"ids": True} if "ids" in shapes else {}
     fields |= {DIGESTS: True} if source else {}

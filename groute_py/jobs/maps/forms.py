@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from groute_py.errors import InputError, quote
 from groute_py.io.optional_libraries import library
 from groute_py.jobs.maps.areas import check_areas
 from groute_py.jobs.maps.geojson import SUFFIX, Feature, coordinates_in, write_features
+from groute_py.jobs.maps.pieces import Pieces
+from groute_py.jobs.maps.segments import segments_of
 from groute_py.jobs.maps.sheet import Sheet, sheet_of
 from groute_py.results.tables import SUFFIXES as TABLES
 from groute_py.results.tables import Column, Part, write_table
@@ -78,7 +81,7 @@ def write(
     reaches = found.followed(progress)
     if path.suffix in TABLES:
         rows = _vertex_rows if features == "vertices" else _arc_rows
-        write_table(path, (rows(found, reach) for reach in reaches))
+        write_table(path, (rows(found, reach) for reach in reaches), found.attribution)
     elif path.suffix == SUFFIX:
         found.plane()  # which needs coordinates
         write_features(path, _features(found, reaches, features, margin), found.attribution)
@@ -112,20 +115,25 @@ def _vertex_rows(found: Isochrones, reach: Reach) -> Part:
 
 
 def _arc_rows(found: Isochrones, reach: Reach) -> Part:
-    numbering, pieces = found.graph.numbering, found.pieces(reach)
-    part = _source(found, reach, len(pieces)) | {
+    pieces = found.pieces(reach)
+    part = _arc_columns(found, reach, pieces)
+    if found.places is not None:
+        ends = segments_of(pieces, found.ground()).outer()
+        for place, end in enumerate(("begin", "end")):
+            for axis, title in enumerate(found.places.titles):
+                part[f"{end}_{title}"] = Column(np.ascontiguousarray(ends[:, place, axis]))
+    return part
+
+
+def _arc_columns(found: Isochrones, reach: Reach, pieces: Pieces) -> Part:
+    numbering = found.graph.numbering
+    return _source(found, reach, len(pieces)) | {
         "tail": Column(numbering.ids_of(pieces.tails)),
         "head": Column(numbering.ids_of(pieces.heads)),
         "limit": Column(np.array(found.limits)[pieces.bands]),
         "begin": Column(pieces.begins),
         "end": Column(pieces.ends),
     }
-    if found.places is not None:
-        lines = pieces.lines(found.points(found.places.coordinates))
-        for place, end in enumerate(("begin", "end")):
-            for axis, title in enumerate(found.places.titles):
-                part[f"{end}_{title}"] = Column(np.ascontiguousarray(lines[:, place, axis]))
-    return part
 
 
 def _source(found: Isochrones, reach: Reach, count: int) -> Part:
@@ -144,9 +152,9 @@ def _features(
         if features == "bands":
             yield from _bands(found, reach, source, margin)
         elif features == "vertices":
-            yield from _listed(found, "Point", _vertex_rows(found, reach))
+            yield from _points(found, reach)
         else:
-            yield from _listed(found, "LineString", _arc_rows(found, reach))
+            yield from _lines(found, reach)
 
 
 def _bands(
@@ -160,14 +168,29 @@ def _bands(
         yield "MultiPolygon", shape, {**source, "limit": limit}
 
 
-def _listed(found: Isochrones, kind: str, part: Part) -> Iterator[Feature]:
-    """The rows of a table, of which the last columns are coordinates."""
-    places = found.places
-    assert places is not None
-    width = 2 if kind == "Point" else 4
-    titles, columns = list(part)[:-width], [column.values for column in part.values()]
-    numbers = np.stack(columns[-width:], axis=1)
-    shapes = coordinates_in(numbers.reshape(-1, width // 2, 2), planar=places.planar)
-    rows = zip(*(values.tolist() for values in columns[:-width]), strict=True)
-    for row, shape in zip(rows, shapes, strict=True):
-        yield kind, shape[0] if kind == "Point" else shape, dict(zip(titles, row, strict=True))
+def _points(found: Isochrones, reach: Reach) -> Iterator[Feature]:
+    """The vertices; the last two columns of their table are coordinates."""
+    assert found.places is not None
+    part = _vertex_rows(found, reach)
+    points = np.stack([part.pop(title).values for title in found.places.titles], axis=1)
+    shapes = coordinates_in(points, planar=found.places.planar)
+    for shape, row in zip(shapes, _rows(part), strict=True):
+        yield "Point", shape, row
+
+
+def _lines(found: Isochrones, reach: Reach) -> Iterator[Feature]:
+    """The parts of arcs, along their shapes."""
+    assert found.places is not None
+    pieces = found.pieces(reach)
+    segments = segments_of(pieces, found.ground())
+    corners = coordinates_in(segments.ends, planar=found.places.planar)
+    firsts = [*segments.firsts().tolist(), len(corners)]
+    rows = _rows(_arc_columns(found, reach, pieces))
+    for (first, stop), row in zip(pairwise(firsts), rows, strict=True):
+        some = corners[first:stop]
+        yield "LineString", [some[0][0], *(end for _, end in some)], row
+
+
+def _rows(part: Part) -> Iterator[dict[str, Any]]:
+    columns = (column.values.tolist() for column in part.values())
+    return (dict(zip(part, row, strict=True)) for row in zip(*columns, strict=True))

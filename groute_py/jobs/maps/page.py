@@ -44,6 +44,7 @@ def page_of(sheet: Sheet) -> str:
         "size": [round(float(x)) for x in (sheet.high - sheet.low) / side * STEPS],
         "unit": side / STEPS,
         "metres": sheet.metres,
+        "road_length": sheet.road_length / side * STEPS,
         "roads": _numbers(sheet, sheet.roads),
         "layers": [_layer(sheet, layer) for layer in sheet.layers],
         "attribution": sheet.attribution,

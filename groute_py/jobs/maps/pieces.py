@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ class Pieces:
         begins, ends: float64, shape (p,), where each part begins and ends, from 0 at the tail to 1
             at the head.
         bands: int64, shape (p,): the number of the least limit within which the part lies.
+        arcs: int64, shape (p,): the numbers of the arcs in the graph that was solved.
     """
 
     tails: NDArray[np.int64]
@@ -26,18 +27,19 @@ class Pieces:
     begins: NDArray[np.float64]
     ends: NDArray[np.float64]
     bands: NDArray[np.int64]
+    arcs: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.tails)
 
     def some(self, which: NDArray[np.int64]) -> Pieces:
         """The parts of some numbers."""
-        begins, ends = self.begins[which], self.ends[which]
-        return Pieces(self.tails[which], self.heads[which], begins, ends, self.bands[which])
+        return Pieces(*(column[which] for column in vars(self).values()))
 
     def turned_round(self) -> Pieces:
         """The same parts of the arcs that lead the other way."""
-        return Pieces(self.heads, self.tails, 1 - self.ends, 1 - self.begins, self.bands)
+        begins, ends = 1 - self.ends, 1 - self.begins
+        return replace(self, tails=self.heads, heads=self.tails, begins=begins, ends=ends)
 
     def lines(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
         """Where the parts lie, if arcs are straight.
@@ -82,18 +84,19 @@ def pieces_of(
     tails, heads = vertices[rows], graph.heads[arcs].astype(np.int64)
     weights = graph.weights[arcs].astype(np.float64)
     base = distances[rows] if arc_begins is None else arc_begins
+    has_extent = (tails != heads) | (graph.shapes is not None)  # as a road that ends at its begin
     found: list[tuple[NDArray[np.int64], ...]] = []
     parts: list[tuple[NDArray[np.float64], ...]] = []
     begins = np.zeros(len(arcs))
     for band, limit in enumerate(limits.tolist()):
         ends = _share(limit - base, weights)
-        some = np.flatnonzero((ends > begins) & (tails != heads))
-        found.append((tails[some], heads[some], np.full(len(some), band)))
+        some = np.flatnonzero((ends > begins) & has_extent)
+        found.append((tails[some], heads[some], np.full(len(some), band), arcs[some]))
         parts.append((begins[some], ends[some]))
         begins = ends
-    tails, heads, bands = (np.concatenate(column) for column in zip(*found, strict=True))
+    tails, heads, bands, arcs = (np.concatenate(column) for column in zip(*found, strict=True))
     begins, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Pieces(tails, heads, begins, ends, bands)
+    return Pieces(tails, heads, begins, ends, bands, arcs)
 
 
 def _share(left: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

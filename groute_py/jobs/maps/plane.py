@@ -25,13 +25,13 @@ class Plane:
         """Metres east and north of latitude 0, or x and y; of the shape (…, 2)."""
         if self.centre is None:
             return coordinates
-        return np.radians(self.unwrapped(coordinates)) * EARTH_RADIUS_M * self._scale
+        return np.radians(self.unwrapped(coordinates)) * EARTH_RADIUS_M * self.scale
 
     def unproject(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """The coordinates of points, of the shape (…, 2)."""
         if self.centre is None:
             return points
-        return np.degrees(points / (EARTH_RADIUS_M * self._scale))
+        return np.degrees(points / (EARTH_RADIUS_M * self.scale))
 
     def unwrapped(self, coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
         """The coordinates, with longitudes near the centre's."""
@@ -42,8 +42,10 @@ class Plane:
         return np.stack([coordinates[..., 0] - 360 * turns, coordinates[..., 1]], axis=-1)
 
     @property
-    def _scale(self) -> NDArray[np.float64]:
-        assert self.centre is not None
+    def scale(self) -> NDArray[np.float64]:
+        """How long a degree of longitude and of latitude is beside the latter; or x and y."""
+        if self.centre is None:
+            return np.ones(2)
         return np.array([max(np.cos(np.radians(self.centre[1])), 1e-3), 1.0])
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groute_py.jobs.maps.geojson import Feature, coordinates_in, write_features
 from groute_py.jobs.maps.plane import Plane
-from groute_py.jobs.places import Places
+from groute_py.jobs.places import Places, shapes_at
 
 if TYPE_CHECKING:
     from groute_py.jobs.routes import Routes
@@ -33,8 +33,7 @@ def write_lines(routes: Routes, path: Path, places: Places) -> None:
         RunError: the disk is full, or fails.
         InputError: no file can be written there.
     """
-    attribution = str(getattr(routes.graph, "attribution", "") or "")
-    write_features(path, _features(routes, places), attribution)
+    write_features(path, _features(routes, places), routes.attribution)
 
 
 def _features(routes: Routes, places: Places) -> Iterator[Feature]:
@@ -59,13 +58,14 @@ def _line(routes: Routes, vertices: NDArray[np.int64], places: Places) -> NDArra
     coordinates, graph = places.coordinates, routes.graph
     if len(vertices) == 1:
         return coordinates[np.repeat(vertices, 2)]
-    if graph is None or graph.shapes is None or coordinates is not graph.coordinates:
+    shapes = None if graph is None else shapes_at(graph, places)
+    if graph is None or shapes is None:
         return coordinates[vertices]
     points = [coordinates[vertices[:1]]]
     for tail, head in pairwise(vertices.tolist()):
         arc = graph.lightest_arc(head, tail) if routes.reverse else graph.lightest_arc(tail, head)
         if arc is not None:
-            between = graph.shapes.of(arc)
+            between = shapes.of(arc)
             points.append(between[::-1] if routes.reverse else between)
         points.append(coordinates[[head]])
     return np.concatenate(points)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from groute_py.jobs.maps.areas import Polygon
 from groute_py.jobs.maps.colours import colours
 from groute_py.jobs.maps.pieces import Pieces
+from groute_py.jobs.maps.segments import Ground, beelines, segments_of
 
 if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
@@ -28,7 +29,7 @@ class Layer:
     Attributes:
         name: of the source; empty for any.
         sources: float64, shape (k, 2), where it begins.
-        lines: for each limit the parts of arcs, float64, shape (p, 2, 2).
+        lines: for each limit the segments of parts of arcs, float64, shape (s, 2, 2).
         areas: for each limit its area, which holds those before.
     """
 
@@ -47,7 +48,9 @@ class Sheet:
         labels: of the limits, ascending.
         colours: likewise.
         low, high: float64, shape (2,), its corners.
-        roads: all arcs on it, one of those back and forth, float64, shape (m, 2, 2).
+        roads: the segments of all arcs on it, one of those back and forth, float64, shape
+            (s, 2, 2).
+        road_length: the mean distance between the ends of these arcs; 0 without any.
         layers: at least one.
         attribution: what is to be said of the data, if anything.
         metres: whether the unit of the plane is the metre.
@@ -59,6 +62,7 @@ class Sheet:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     roads: NDArray[np.float64]
+    road_length: float
     layers: list[Layer]
     attribution: str
     metres: bool
@@ -74,23 +78,28 @@ def sheet_of(found: Isochrones, reaches: Iterable[Reach], margin: float | None) 
     """
     plane = found.plane()
     assert found.places is not None
-    points = plane.project(found.places.coordinates)
+    ground = found.projected_ground(plane)
     layers = []
     for reach in reaches:
-        pieces = _once(found.pieces(reach), found.graph.vertex_count)
-        lines = pieces.lines(points)
-        parts = [lines[pieces.bands == band] for band in range(len(found.limits))]
+        pieces = _once(found.pieces(reach), ground)
+        segments = segments_of(pieces, ground)
+        bands = pieces.bands[segments.pieces]
+        parts = [segments.ends[bands == band] for band in range(len(found.limits))]
         areas = found.projected_areas(reach, plane, margin)
         sources = found.sources if reach.source < 0 else np.array([reach.source])
-        layers.append(Layer(_name(found, reach), points[sources], parts, areas))
+        layers.append(Layer(_name(found, reach), ground.points[sources], parts, areas))
     low, high = _corners(layers)
+    roads = _roads(found.graph, ground, low, high)
+    lines = segments_of(roads, ground).ends
+    is_on_it = np.all((lines >= low) & (lines <= high), axis=(1, 2))
     return Sheet(
         title=_title(found),
         labels=[f"{limit:,.12g}" for limit in found.limits],
         colours=colours(len(found.limits)),
         low=low,
         high=high,
-        roads=_roads(found.graph, points, low, high),
+        roads=lines[is_on_it],
+        road_length=float(beelines(roads, ground).mean()) if len(roads) else 0.0,
         layers=layers,
         attribution=found.attribution,
         metres=not found.places.planar,
@@ -102,20 +111,30 @@ def _name(found: Isochrones, reach: Reach) -> str:
     return "" if name is None else str(name)
 
 
-def _once(pieces: Pieces, vertex_count: int) -> Pieces:
+def _once(pieces: Pieces, ground: Ground) -> Pieces:
     """The parts, with one of two arcs back and forth that are whole and within one limit."""
     whole = (pieces.begins == 0) & (pieces.ends == 1)
-    edges = _edges(pieces.tails, pieces.heads, vertex_count)
-    keys = np.stack([np.where(whole, edges, -1 - np.arange(len(pieces))), pieces.bands], axis=1)
-    _, kept = np.unique(keys, axis=0, return_index=True)
-    return pieces.some(np.sort(kept))
+    number = np.where(whole, -1, np.arange(len(pieces)))
+    return pieces.some(np.sort(_first_of_each([*_road(pieces, ground), number, pieces.bands])))
 
 
-def _edges(
-    tails: NDArray[np.int64], heads: NDArray[np.int64], vertex_count: int
-) -> NDArray[np.int64]:
-    """A number for each pair of vertices, the same for both directions."""
-    return np.minimum(tails, heads) * vertex_count + np.maximum(tails, heads)
+def _road(arcs: Pieces, ground: Ground) -> list[NDArray[np.int64]]:
+    """Numbers, shape (p,) each, that are the same for arcs back and forth on one road only."""
+    ends = [np.minimum(arcs.tails, arcs.heads), np.maximum(arcs.tails, arcs.heads)]
+    if ground.shapes is None:
+        return ends
+    lines = ground.shapes.lines[arcs.arcs]
+    return [*ends, np.where(lines < 0, ~lines, lines)]
+
+
+def _first_of_each(columns: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The first of all rows that are the same."""
+    order = np.lexsort(columns[::-1])
+    differs = np.zeros(len(order), np.bool_)
+    differs[:1] = True
+    for column in columns:
+        differs[1:] |= np.diff(column[order]) != 0
+    return order[differs]
 
 
 def _title(found: Isochrones) -> str:
@@ -134,15 +153,14 @@ def _corners(layers: list[Layer]) -> tuple[NDArray[np.float64], NDArray[np.float
 
 
 def _roads(
-    graph: Graph,
-    points: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """The arcs of which both ends are on the map."""
-    inside = np.all((points >= low) & (points <= high), axis=1)
+    graph: Graph, ground: Ground, low: NDArray[np.float64], high: NDArray[np.float64]
+) -> Pieces:
+    """The whole arcs of which both ends are on the map, one of those back and forth."""
+    inside = np.all((ground.points >= low) & (ground.points <= high), axis=1)
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
-    some = np.flatnonzero(inside[tails] & inside[graph.heads] & (tails != graph.heads))
-    heads = graph.heads[some].astype(np.int64)
-    edges = np.unique(_edges(tails[some], heads, graph.vertex_count))
-    return np.asarray(points[np.stack(np.divmod(edges, graph.vertex_count), axis=1)])
+    has_extent = (tails != graph.heads) | (ground.shapes is not None)
+    some = np.flatnonzero(inside[tails] & inside[graph.heads] & has_extent)
+    heads, zeros = graph.heads[some].astype(np.int64), np.zeros(len(some))
+    bands = np.zeros(len(some), np.int64)
+    arcs = Pieces(tails[some], heads, zeros, np.ones(len(some)), bands, some)
+    return arcs.some(_first_of_each(_road(arcs, ground)))

@@ -16,7 +16,7 @@ from groute_py.system.atomic_file import replacing
 SUFFIXES = (".npy", ".npz", ".zarr")
 """The forms, by suffix."""
 
-SMALL = ("sources", "targets", "first_id", "ids")
+SMALL = ("sources", "targets", "first_id", "ids", "attribution")
 """The arrays beside the rows."""
 
 ZARR_BYTES = 16 << 20

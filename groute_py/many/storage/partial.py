@@ -50,6 +50,7 @@ class KeptRows:
         predecessors: whether they are kept too.
         resume: go on with what is there; else begin anew.
         targets: int64, shape (t,), whose columns alone are kept; None for all vertices.
+        attribution: whom OUT names, if anybody; an ``.npy`` file has no place for it.
 
     Raises:
         InputError: there is nothing to go on with, or it is of something else; or another run is
@@ -68,9 +69,10 @@ class KeptRows:
         predecessors: bool,
         resume: bool,
         targets: NDArray[np.int64] | None = None,
+        attribution: str = "",
     ) -> None:
         self.path, self._numbering = path, numbering
-        self._sources, self._targets = sources, targets
+        self._sources, self._targets, self._attribution = sources, targets, attribution
         self._folder = folder_of(path)
         types: dict[str, np.dtype[Any]] = {
             "distances": weight_type if weight_type.kind == "f" else np.dtype(np.int64)
@@ -126,7 +128,7 @@ class KeptRows:
                 assert self._targets is not None
                 ends = self._sources, self._targets
                 lines = pairs(self._numbering, *ends, self._files.arrays())
-                write_table(self.path, lines)
+                write_table(self.path, lines, self._attribution)
             else:
                 write_zarr(self.path, self._inside.file(DRAFT), self._arrays())
         self._finished = True
@@ -180,4 +182,6 @@ class KeptRows:
         arrays["first_id"] = np.int64(self._numbering.first)
         if self._numbering.ids is not None:
             arrays["ids"] = self._numbering.ids
+        if self._attribution:
+            arrays["attribution"] = np.array(self._attribution)
         return arrays | self._files.arrays()

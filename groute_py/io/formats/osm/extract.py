@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,20 +75,31 @@ def ways_in(path: Path, form: str, profile: Profile) -> Ways:
 
 
 def nodes_in(path: Path, form: str, profile: Profile, wanted: NDArray[np.int64]) -> Nodes:
-    """Read the nodes of some ids, int64, ascending; arguments and errors are as of `ways_in`."""
+    """Read the nodes of some ids, int64, ascending; arguments and errors are as of `ways_in`.
+
+    Drafts, as of JOSM, have negative ids, which pyosmium's filter does not take. They are looked up
+    one by one in a pass of their own.
+    """
     osmium = _osmium()
     ids, places = array("q"), array("d")
-    wanted = wanted[wanted > 0]
+    drafts, wanted = set(wanted[wanted <= 0].tolist()), wanted[wanted > 0]
     if len(wanted):
         chunks = len(np.unique(wanted >> FILTER_BITS)) << FILTER_BITS - 3
         check_room(chunks + 8 * int(wanted[-1] >> FILTER_BITS), f"{path}: a filter of its ids")
-    with _refusing(path, osmium):
-        nodes = _objects(osmium, path, form, osmium.osm.NODE)
-        for node in nodes.with_filter(osmium.filter.IdFilter(wanted.tolist())):
+
+    def take(nodes: Iterable[Any]) -> None:
+        for node in nodes:
             location = node.location
             if location.valid() and not (node.tags and is_blocked(dict(node.tags), profile)):
                 ids.append(node.id)
                 places.extend((location.lon, location.lat))
+
+    with _refusing(path, osmium):
+        nodes = _objects(osmium, path, form, osmium.osm.NODE)
+        take(nodes.with_filter(osmium.filter.IdFilter(wanted.tolist())))
+        if drafts:
+            every = _objects(osmium, path, form, osmium.osm.NODE)
+            take(node for node in every if node.id in drafts)
     found, first = np.unique(np.array(ids, np.int64), return_index=True)
     return Nodes(found, np.array(places, np.float64).reshape(-1, 2)[first])
 

@@ -1,0 +1,71 @@
+"""What jobs, centralities and many sources have in common: cases by device, and timed runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic
+
+from benchmarks.attempts import C, Record, measure_all, numbers
+from groute_py.comm.base import Channel
+from groute_py.comm.connect import connect
+
+
+@dataclass(frozen=True)
+class Program(Generic[C]):
+    """What an option of the command measures in the place of single solves.
+
+    Attributes:
+        name: of the option, and of the file of its numbers.
+        parse: gives the case of a text; raises `InputError` for others.
+        sets: the texts of the usual cases, by device.
+        measure: gives the numbers of a case from a channel, the case, the device and the number of
+            repetitions; collective.
+        shown: the line of a measured case.
+    """
+
+    name: str
+    parse: Callable[[str], C]
+    sets: Mapping[str, list[str]]
+    measure: Callable[[Channel, C, str, int], Record]
+    shown: Callable[[Record], str]
+
+    def run(
+        self, device: str, names: tuple[str, ...], repeat: int, output: Path, commit: str | None
+    ) -> int:
+        """Measure cases one after the other and write the numbers to a file; collective.
+
+        Returns:
+            The exit code of the first case that failed, else 0.
+
+        Raises:
+            InputError: a case is unknown.
+            GrouteError: only this rank cannot go on.
+        """
+        channel = connect()
+        return measure_all(
+            channel,
+            [self.parse(name) for name in names or self.sets[device]],
+            lambda case: self.measure(channel, case, device, repeat),
+            self.shown,
+            numbers(output, f"{self.name}-{device}", channel),
+            {"device": device, "commit": commit, "repeat": repeat},
+        )
+
+
+def timed(channel: Channel, run: Callable[[], Any], repeat: int) -> tuple[list[float], list[float]]:
+    """Seconds of each of several runs, and of the processor; those of the slowest rank.
+
+    Collective: a run begins when all ranks have ended the one before.
+    """
+    found = []
+    for _ in range(repeat):
+        channel.gather(None)
+        start, spent = time.perf_counter(), time.process_time()
+        run()
+        found.append(
+            max(channel.gather((time.perf_counter() - start, time.process_time() - spent)))
+        )
+    return [wall for wall, _ in found], [spent for _, spent in found]

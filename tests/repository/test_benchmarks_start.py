@@ -1,0 +1,51 @@
+"""``python -m benchmarks --start``: whole processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from support.places import ROOT
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.__main__ import main
+
+    words = ["--start", "--output", str(tmp_path / "out"), "--repeat", "2"]
+    return lambda *more: CliRunner().invoke(main, [*words, *more])
+
+
+def test_cases(run: Callable[..., Result], tmp_path: Path) -> None:
+    done = run("--case", "import")
+    assert done.exit_code == 0, done.output
+    (file,) = (tmp_path / "out").glob("start-*.json")
+    (record,) = json.loads(file.read_text())["records"]
+    assert [run["wall_s"] > 0 for run in record["warm"]["runs"]] == [True, True]
+    assert "import@1: warm 0." in done.output
+
+
+def test_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.start import CASES, _shown
+
+    run = {"wall_s": 1.0, "cpu_s": 2.0, "seconds": {"read": 0.25, "solve": 0.5, "total": 0.75}}
+    medians = {"wall_s": 1.0, "cpu_s": 2.0}
+    record = {"must_s": 3.0, "goal_s": None, "warm": {"runs": [run], "medians": medians}}
+    expected = "warm 1.00 s, CPU 2.00 s (must 3.0 s) [solve 0.50, read 0.25]"
+    assert _shown(record) == expected
+    command = CASES["csr@4"].command(Path("road.csr"))
+    assert command[1:6] == ["-m", "groute_py.launch", "-n", "4", "--"]
+    assert command[6:8] == ["sssp", "road.csr"]
+
+
+def test_what_cannot_be_measured(run: Callable[..., Result]) -> None:
+    done = run("--case", "csr-first")
+    assert done.exit_code == 0
+    assert "csr-first@1: " in done.output
+    for words in (("--case", "no"), ("--many",), ("--quick",)):
+        assert run(*words).exit_code == 2

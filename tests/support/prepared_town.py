@@ -1,0 +1,27 @@
+"""A road graph in a file, and how ``sssp`` solves what was prepared of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import groute_py
+from groute_py import write_graph
+from support.command import as_json, run_command
+
+ROAD = groute_py.generate("road:20x20")
+
+
+def write_town(folder: Path) -> Path:
+    """Write `ROAD` into a text ``there/town.gr`` of a folder."""
+    path = folder / "there" / "town.gr"
+    path.parent.mkdir()
+    write_graph(ROAD, path)
+    return path
+
+
+def method(*words: object) -> tuple[str, str, dict[str, Any]]:
+    """The algorithm of ``sssp``, why it was chosen, and the whole answer."""
+    found = as_json(run_command("sssp", *words, "--device", "cpu", "--json"))
+    statistics = found["statistics"]
+    return statistics["algorithm"], statistics["choice"], found
