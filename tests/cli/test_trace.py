@@ -11,6 +11,7 @@ from support.command import run_command
 
 from groute_py import InputError
 from groute_py.comm.solo import SoloChannel
+from groute_py.device.cpu import buffers
 from groute_py.engine.chrome_trace import Clock, chrome_trace, clocks
 from groute_py.system import clock
 from groute_py.system.clock import Clock as PhaseClock
@@ -29,6 +30,10 @@ COMMANDS = {
 }
 
 
+CLOSE_US = 1e-3
+"""By how much the end of a span and the begin of the next may be rounded apart."""
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -37,8 +42,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(trace: dict[str, Any]) -> dict[int, dict[str, int]]:
-    """Whether a trace keeps to the format; the rows of each process, by name."""
+    """Whether a trace keeps to the format; the rows of each process, by name.
+
+    Events of a row are in the order of their times, and no span of a row begins within another.
+    """
     rows: dict[int, dict[str, int]] = {}
+    ends: dict[tuple[int, int], float] = {}
     for event in trace["traceEvents"]:
         assert isinstance(event["pid"], int)
         assert isinstance(event["tid"], int)
@@ -47,7 +56,9 @@ def check(trace: dict[str, Any]) -> dict[int, dict[str, int]]:
             if event["name"] == "thread_name":
                 rows.setdefault(event["pid"], {})[event["args"]["name"]] = event["tid"]
             continue
-        assert event["ts"] >= 0
+        place = event["pid"], event["tid"]
+        assert event["ts"] >= ends.get(place, 0) - CLOSE_US
+        ends[place] = event["ts"] + event.get("dur", 0)
         if event["ph"] == "X":
             assert event["dur"] >= 0
             assert event["tid"] in rows[event["pid"]].values()
@@ -69,6 +80,41 @@ def test_every_command(place: Path, command: str) -> None:
     if command == "sssp":
         assert {"partition", "upload", "rounds", "download", "verify", "compile"} <= rows[0].keys()
         assert rows[0]["read"] < rows[0]["solve"] < rows[0]["verify"] < rows[0]["write"]
+
+
+def counter(trace: dict[str, Any], name: str) -> list[float]:
+    """The values of a counter of rank 0, by time."""
+    events = [e for e in trace["traceEvents"] if e["ph"] == "C" and e["pid"] == 0]
+    return [event["args"][name] for event in events if event["name"] == name]
+
+
+@pytest.mark.parametrize("method", ["delta-stepping", "heap-dijkstra"])
+def test_the_frontier_over_time(place: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    monkeypatch.setattr(buffers, "SLICE_ARCS", 16)
+    words = ("--device", "cpu", "--algorithm", method, "--trace", "trace.json", "--json")
+    done = run_command("sssp", GRID, "-s", 14, *words)
+    trace = json.loads((place / "trace.json").read_text())
+    check(trace)
+    near, far, relaxations = (counter(trace, name) for name in ("near", "far", "relaxations"))
+    assert len(near) == len(far) == len(relaxations) > 3
+    assert max(near) > 0
+    assert max(far) > 0 or method == "heap-dijkstra"
+    assert near[-1] == far[-1] == 0
+    assert relaxations == sorted(relaxations)
+    assert relaxations[-1] == json.loads(done.stdout)["statistics"]["relaxations"]
+    assert set(counter(trace, "bytes sent")) == {0}
+    assert run_command("plot", "trace.json", "-o", "x.svg", "--size", 300).exit_code == 0
+    texts = (place / "x.svg").read_text()
+    assert all(f"<!-- {t} -->" in texts for t in ("The frontier over time", "near", "relaxations"))
+
+
+def test_what_a_trace_cannot_be_drawn_of(place: Path) -> None:
+    (place / "trace.json").write_text('{"traceEvents": []}')
+    with pytest.raises(InputError, match="the trace has no counters"):
+        run_command("plot", "trace.json", "-o", "x.svg")
+    (place / "trace.json").write_text('{"traceEvents": [{"ph": "C"}]}')
+    with pytest.raises(InputError, match="not a trace of --trace"):
+        run_command("plot", "trace.json", "-o", "x.svg")
 
 
 def test_no_trace_of_a_run_that_fails(place: Path) -> None:

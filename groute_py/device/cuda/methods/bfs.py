@@ -125,8 +125,10 @@ class BreadthFirst(GpuMethod):
             )
             seen = self._progress.get().view(PROGRESS)[0]
         level = int(seen["level"])
-        parts.counters.update(relaxations=int(seen["looked"]), steps=level)
-        if seen["vertices"][level % 3] == 0 or level >= cutoff:
+        count = int(seen["vertices"][level % 3])
+        looked = int(seen["looked"])
+        parts.counters.update(relaxations=looked, steps=level, worklists=(count, 0))
+        if count == 0 or level >= cutoff:
             return np.inf
         if level == self._last_level:
             if not seen["bottom_up"]:

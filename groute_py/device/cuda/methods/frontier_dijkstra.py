@@ -142,6 +142,7 @@ class FrontierDijkstra(GpuMethod):
                 steps=int(seen["rounds"]),
                 overflowed=bool(seen["overflowed"]),
                 settled=int(seen["settled"]),
+                worklists=(count, 0),
             )
             if count == 0:
                 return np.inf

@@ -22,13 +22,15 @@ from groute_py.device.cuda.sssp.predecessors import NOBODY, Predecessors
 from groute_py.device.cuda.sssp.pull_phase import set_pull_phase
 from groute_py.device.cuda.sssp.relax_kernel import RelaxKernel
 from groute_py.device.delta_control import DeltaControl, threshold_after
+from groute_py.system.trace import recorder
 
 SLICE_STEPS = 16
 """Steps a rank with peers takes before it looks at its messages; measured, see
 docs/what-we-learned.md#several-hosts."""
 
 SLICE_STEPS_ALONE = 1 << 10
-"""Without peers a slice (some 40 ms) only has to end soon enough for a signal to be heard."""
+"""Without peers a slice (some 40 ms) only has to end soon enough to handle signals; but not while a
+trace is recorded, which has one value of each counter a slice."""
 
 BUSHY = 4.0
 """Mean degree from which frontiers may grow too fast for the lists of a block."""
@@ -69,7 +71,8 @@ class NearFar:
         self._counters.begin()
         self._predecessors.begin(record=record)
         alone, arcs = graph.terms.mode == "alone", len(graph.share.heads)
-        self._steps = SLICE_STEPS_ALONE if alone else SLICE_STEPS
+        has_long_slices = alone and recorder() is None
+        self._steps = SLICE_STEPS_ALONE if has_long_slices else SLICE_STEPS
         self._probing = alone and arcs >= BUSHY * graph.share.own_count
         delta = within(buckets.widest, graph.type)
         first = within(buckets.first, graph.type) or delta  # 0 would not grow
@@ -123,6 +126,10 @@ class NearFar:
             steps=int(seen["steps"]),
             overflowed=bool(seen["overflowed"]),
             sent=sent,
+            worklists=(
+                int(seen["near_count"][int(seen["step"]) % 3]),
+                int(seen["far_count"][int(seen["far_side"])]),
+            ),
         )
         self._predecessors.count(seen)
 
