@@ -8,6 +8,7 @@ from support.graphs import graph_of, scipy_distances
 from support.skips import EMULATED, needs_gpu
 
 from groute_py import Graph, generate, sssp, verify
+from groute_py.system.clock import Clock, Record, running
 
 pytestmark = needs_gpu
 
@@ -68,3 +69,26 @@ def test_the_first_block_ends_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
         steps.append(result.statistics["steps"])
     assert max(steps) > alone
+
+
+def test_a_trace_has_both_lists_over_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a trace is recorded a slice is short, also on one rank."""
+    from groute_py.device.cuda.sssp import near_far, relax_kernel
+
+    monkeypatch.setattr(near_far, "SLICE_STEPS", 1)
+    monkeypatch.setattr(relax_kernel, "DEPTH", 1)
+    clock = Clock("start")
+    clock.record = Record()
+    with running(clock):
+        result = sssp("road:40x30", 600, device="cuda", algorithm="delta-stepping", delta=3000)
+    assert result is not None
+    counts = [(name, value) for name, _, value in clock.record.counts]
+    near, far, relaxations = (
+        [value for name, value in counts if name == which]
+        for which in ("near", "far", "relaxations")
+    )
+    assert len(near) == len(far) > 3
+    assert max(near) > 0
+    assert max(far) > 0
+    assert near[-1] == far[-1] == 0
+    assert relaxations[-1] == result.statistics["relaxations"]
