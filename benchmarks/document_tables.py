@@ -120,7 +120,8 @@ def with_tables(text: str, runs: list[Run]) -> str:
 def _table(document: Document, rows: list[Row], runs: list[Run]) -> str:
     columns = ["here"] if len(runs) == 1 else [f"here, {run.device}" for run in runs]
     head = ["table", "graph", "published", *columns, "remark"]
-    lines = [f"## {document.title}", "", f"Published on {document.machine}. Milliseconds.", ""]
+    lines = [f"## {document.heading}", "", f"{document.title}.", ""]
+    lines += [f"Published on {document.machine}. Times are in milliseconds.", ""]
     lines += [_cells(head), f"|{'---|' * len(head)}"]
     return "\n".join([*lines, *(_line(row, runs) for row in rows)])
 
