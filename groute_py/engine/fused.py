@@ -24,7 +24,7 @@ from groute_py.device.base import Device, Linked
 from groute_py.engine.loop import Pace, too_late
 from groute_py.engine.tasks import Relaxing, counts_of
 from groute_py.errors import RunError, everywhere
-from groute_py.system.trace import recorder
+from groute_py.system.trace import count
 
 
 def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
@@ -48,10 +48,8 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
 
 def record_counts(device: Device) -> None:
     """Record what the kernels of a whole solve in one launch have counted, once they have ended."""
-    if (record := recorder()) is not None:
-        now = time.monotonic()
-        for counter, value in counts_of(device).items():
-            record.count(counter, now, value)
+    for counter, value in counts_of(device).items():
+        count(counter, value)
 
 
 class Together(Relaxing):

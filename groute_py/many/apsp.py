@@ -32,7 +32,7 @@ from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
-from groute_py.system.trace import span
+from groute_py.system.trace import count, span
 from groute_py.turns.expanded import layout_of, solved_form
 from groute_py.turns.layout import Layout
 
@@ -163,6 +163,7 @@ def deliver(
                 if sink is not None:
                     _take(sink, job, positions, spans, rows)
             done += sum(span[1] for span in spans if span is not None)
+            count("rows", done)
             if progress is not None:
                 progress(done, len(positions))
 
@@ -187,6 +188,7 @@ def reduce(
             for summary in summaries:
                 stop = summary.first + summary.count
                 found.take(positions[summary.first : stop], summary)
+                count("rows", stop)
                 if progress is not None:
                     progress(min(stop * channel.size, len(job.sources)), len(job.sources))
     parts = channel.gather(found)

@@ -47,6 +47,7 @@ PANELS = {
         Panel("far", "far", "entries"),
         Panel("relaxations", "relaxations", "million/s", 1e-6, is_rate=True),
         Panel("bytes sent", "sent", "MB/s", 1e-6, is_rate=True),
+        Panel("rows", "found", "rows"),
     ),
 }
 """By the option that wrote the file."""
@@ -55,7 +56,7 @@ TITLES = {"telemetry": "GPUs over time", "trace": "The frontier over time"}
 
 LACKS = {
     "telemetry": "the telemetry has no samples, as where there is no NVML",
-    "trace": "the trace has no counters, as of a command that solves from many sources",
+    "trace": "the trace has no counters, as of `route`",
 }
 
 
@@ -93,7 +94,9 @@ def draw_time_line(line: TimeLine, longest: int) -> Any:
         for place, name in enumerate(line.names):
             seconds, values = line.series(name, panel.column, as_rate=panel.is_rate)
             color, style = SERIES[place % len(SERIES)], ("-", "--")[place // len(SERIES) % 2]
-            axis.plot(seconds, values * panel.size, style, color=color, linewidth=1.4, label=name)
+            steps = "steps-pre" if panel.is_rate else "default"
+            look = {"color": color, "linewidth": 1.4, "label": name, "drawstyle": steps}
+            axis.plot(seconds, values * panel.size, style, **look)
         axis.set_ylabel(f"{panel.name}\n{panel.unit}")
         axis.set_ylim(0, 105 if panel.unit == "%" else 1.05 * axis.get_ylim()[1])
         axis.yaxis.set_major_formatter(number)

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 Kind = Literal["telemetry", "trace"]
 
+MOST_RATES = 120
+"""Rates of a series at most; of more samples they are means over equal times."""
+
 
 class TimeLine:
     """Values over time of several GPUs or ranks.
@@ -37,8 +40,10 @@ class TimeLine:
         return float(self._columns["seconds"].max(initial=0))
 
     def has(self, column: str) -> bool:
-        """Whether anything is known of a column."""
-        return column in self._columns and not bool(np.isnan(self._columns[column]).all())
+        """Whether anything is known of a column; of a trace, whether the counter is ever not 0."""
+        values = self._columns.get(column, np.empty(0))
+        known = values[~np.isnan(values)]
+        return bool(known.any() if self.kind == "trace" else len(known))
 
     def series(
         self, name: str, column: str, *, as_rate: bool = False
@@ -55,6 +60,9 @@ class TimeLine:
         seconds, values = self._columns["seconds"][own], self._columns[column][own]
         if not as_rate:
             return seconds, values
+        grown = np.cumsum(np.maximum(np.diff(values, prepend=values[:1]), 0))
+        if len(seconds) > MOST_RATES + 1:
+            ends = np.linspace(seconds[0], seconds[-1], MOST_RATES + 1)
+            seconds, grown = ends, np.interp(ends, seconds, grown)
         apart = np.diff(seconds)
-        grown = np.maximum(np.diff(values)[apart > 0], 0)
-        return seconds[1:][apart > 0], grown / apart[apart > 0]
+        return seconds[1:][apart > 0], np.diff(grown)[apart > 0] / apart[apart > 0]

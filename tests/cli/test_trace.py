@@ -73,10 +73,13 @@ def test_every_command(place: Path, command: str) -> None:
     words = (command, GRID, *COMMANDS[command], "--device", "cpu", "--trace", "trace.json")
     done = run_command(*words)
     assert done.exit_code == 0, done.output
-    rows = check(json.loads((place / "trace.json").read_text()))
+    trace = json.loads((place / "trace.json").read_text())
+    rows = check(trace)
     assert {"read", "solve"} <= rows[0].keys()
     if "-o" in COMMANDS[command]:
         assert "write" in rows[0]
+    if command in ("apsp", "matrix"):
+        assert counter(trace, "rows")[-1] == 2
     if command == "sssp":
         assert {"partition", "upload", "rounds", "download", "verify", "compile"} <= rows[0].keys()
         assert rows[0]["read"] < rows[0]["solve"] < rows[0]["verify"] < rows[0]["write"]
