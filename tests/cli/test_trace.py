@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.command import run_command
+from support.local_ranks import on_ranks
 
 from groute_py import InputError
 from groute_py.comm.solo import SoloChannel
@@ -150,6 +151,14 @@ def test_clocks_are_aligned() -> None:
 
 def test_the_clock_of_one_rank() -> None:
     assert clocks(SoloChannel()) == [Clock(0.0, 0.0)]
+
+
+def test_the_clocks_of_ranks_that_share_one() -> None:
+    """Ranks that are threads have one clock, so what is found is no farther off than its error."""
+    for found in on_ranks(3, clocks):
+        assert len(found) == 3
+        assert all(abs(clock.offset_s) <= clock.error_s + 1e-9 for clock in found)
+        assert found[0] == Clock(0.0, 0.0)
 
 
 def test_later_events_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
