@@ -131,7 +131,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
 
 
 def _joined(runs: list[tuple[list[float], list[float]]]) -> tuple[list[float], list[float]]:
-    """The seconds by the clock, and those of the processors, of runs that `timed` took one by one."""
+    """Seconds by the clock, and of the processors, of runs that `timed` took one by one."""
     return [wall for walls, _ in runs for wall in walls], [s for _, spent in runs for s in spent]
 
 

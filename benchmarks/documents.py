@@ -3,7 +3,8 @@
 Each row is solved on the same graph, or on one made alike, by the document's methods and by the
 one that is chosen automatically. A median of solves is taken, of distances and predecessors for one
 source, and every answer is verified. All pairs of large graphs are estimated from a sample of
-sources. What takes more than `MOST_CPU` elementary steps on a CPU is left out there.
+sources. What takes more than `MOST_CPU` elementary steps on a CPU is left out there, and methods
+that run on one core are left out on a GPU.
 """
 
 from __future__ import annotations
@@ -19,17 +20,12 @@ import numpy as np
 
 from benchmarks.attempts import measure_all, numbers
 from benchmarks.cases import KINDS, SkippedError
+from benchmarks.document_tables import SERIAL, Run, listed, page
 from benchmarks.environment import environment
-from benchmarks.published import DOCUMENTS, ROWS, Row
+from benchmarks.published import ROWS, Row
 from groute_py import Graph, InputError, Result, SourceRows, VerificationError, apsp, sssp, verify
 from groute_py.comm.connect import connect
 from groute_py.verification import reference_distances
-
-SERIAL = (
-    *("heap-dijkstra", "open-set-dijkstra", "textbook-bellman-ford"),
-    *("queue-bellman-ford", "queue-bellman-ford-slf", "queue-bellman-ford-slf-lll"),
-)
-"""Methods that run on one CPU core."""
 
 SAMPLED, WHOLLY = 64, 5000
 """All pairs of more than `WHOLLY` vertices are estimated from so many sources."""
@@ -99,17 +95,18 @@ def measure_documents(
     rows = [r for r in ROWS if not names or any(r.name.startswith(name) for name in names)]
     if not rows:
         raise InputError(f"no row begins so; rows are {', '.join(row.name for row in ROWS)}")
-    found: list[tuple[Row, Record]] = []
+    found: list[Record] = []
 
     def measured(row: Row) -> Record:
         record = measure(row, device, 1 if quick else repeat, quick=quick)
-        found.append((row, record))
+        found.append({"case": row.name} | record)
         return record
 
     raw = numbers(output, f"documents-{device}", channel)
     about = {"device": device, "commit": commit, "repeat": 1 if quick else repeat}
     code = measure_all(channel, rows, measured, _shown, raw, about)
-    click.echo(page(found, environment(device, commit)))
+    run = Run([environment(device, commit) | {"records": found}])
+    click.echo(f"{page([run])}\n\nhere: {run.machine}")
     click.echo(f"raw numbers: {raw.name}")
     return code
 
@@ -126,9 +123,12 @@ def measure(row: Row, device: str, repeat: int, *, quick: bool) -> Record:
         raise SkippedError("left out by --quick")
     if row.methods == ("floyd",) and device == "cpu" and graph.vertex_count**3 > MOST_CPU:
         raise SkippedError("takes minutes or more on one CPU core")
+    methods = [m for m in row.methods if device == "cpu" or m not in SERIAL]
+    if not methods:
+        raise SkippedError("its methods run on a CPU core")
     ours: dict[str, Record] = {}
     slow = quick and graph.vertex_count * graph.arc_count > QUICK_STEPS
-    for method in row.methods:
+    for method in methods:
         if slow and method == "textbook-bellman-ford":
             continue
         solve = _all_pairs if row.pairs else _one_source
@@ -147,10 +147,9 @@ def measure(row: Row, device: str, repeat: int, *, quick: bool) -> Record:
 
 def _one_source(graph: Graph, method: str, device: str, repeat: int) -> Measured:
     """Times of distances and predecessors from vertex 0, without loading."""
-    where = "cpu" if method in SERIAL else device
     seconds: list[float] = []
     for number in range(repeat + 1):  # the first compiles
-        result = sssp(graph, 0, algorithm=method, device=where)
+        result = sssp(graph, 0, algorithm=method, device=device)
         assert isinstance(result, Result)
         if number == 0:
             verify(graph, result)
@@ -194,48 +193,6 @@ def _verify(graph: Graph, rows: SourceRows) -> int:
 
 
 def _shown(record: Record) -> str:
-    published = _listed(record["published_ms"])
-    ours = _listed({method: found["median_ms"] for method, found in record["ours"].items()})
+    published = listed(record["published_ms"])
+    ours = listed({method: found["median_ms"] for method, found in record["ours"].items()})
     return f"published {published}; here {ours}"
-
-
-def page(found: list[tuple[Row, Record]], machine: Record) -> str:
-    """The measured rows as Markdown, a table for each document."""
-    cores = f"{machine['cores']} cores of {machine['processor']}, one for a single source"
-    here = machine["gpus"][0] if machine["gpus"] else cores
-    parts = []
-    for document in DOCUMENTS:
-        rows = [(row, record) for row, record in found if row.document == document]
-        if not rows:
-            continue
-        lines = [f"## {document.title}", ""]
-        lines += [f"Published on {document.machine}; here on {here}. Milliseconds.", ""]
-        lines += ["| table | graph | published | here | remark |", "|---|---|---|---|---|"]
-        lines += [_line(row, record) for row, record in rows]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
-
-
-def _line(row: Row, record: Record) -> str:
-    ours = _listed({method: found["median_ms"] for method, found in record["ours"].items()})
-    sampled = any(1 < m["sources"] < record["vertices"] for m in record["ours"].values())
-    remarks = [row.note] if row.note else []
-    remarks += [f"here estimated from {SAMPLED} sources"] if sampled else []
-    size = f"{record['vertices']:,} / {record['arcs']:,}"
-    cells = (row.table, f"{row.label}, {size}", _listed(record["published_ms"]), ours)
-    return f"| {' | '.join((*cells, '; '.join(remarks)))} |"
-
-
-def _listed(times: dict[str, float | None]) -> str:
-    return "; ".join(f"{name} {_ms(value)}" for name, value in times.items())
-
-
-def _ms(value: float | None) -> str:
-    """Three significant digits.
-
-    >>> [_ms(value) for value in (None, 0.0284, 8.227, 68532.7)]
-    ['–', '0.0284', '8.23', '68,533']
-    """
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -14,36 +14,49 @@ class Document:
 
     Attributes:
         key: its short name in the names of cases.
+        heading: above its tables.
         title: with authors and year where known.
         machine: that it measured on, as it says.
     """
 
     key: str
+    heading: str
     title: str
     machine: str
 
 
 THESIS = Document(
     "thesis",
+    "The thesis",
     "基于 GPU 的 SSSP 算法优化研究 (Optimisation of SSSP algorithms on GPUs), bachelor's thesis, "
     "Huazhong University of Science and Technology, 2022",
     "Intel Xeon Platinum 8255C, NVIDIA GeForce RTX 2080",
 )
 TWO = Document(
     "two-algorithms",
+    "Two improved algorithms",
     "两种 GPU 上改进的最短路径算法 (Two improved shortest path algorithms on GPU), "
     "Liu Xin and Wang Fei, 2014, doi:10.3969/j.issn.1001-3695.2014.05.029",
     "Intel Core i3 760, NVIDIA GeForce GTX 550Ti",
 )
 FLOYD = Document(
-    "floyd", "并行 Floyd 最短路径算法 (Parallel Floyd shortest paths)", "a GPU that is not named"
+    "floyd",
+    "Parallel Floyd",
+    "并行 Floyd 最短路径算法 (Parallel Floyd shortest paths)",
+    "a GPU that is not named",
 )
 DENSE = Document(
     "dense",
+    "Bellman-Ford in CUDA",
     "CUDA编程实现求解单源Bellman-Ford最短路径算法 (Single-source Bellman-Ford in CUDA), 2022",
     "an NVIDIA GPU that is not named",
 )
-QUEUES = Document("cuda", "CUDA 最短路径 (CUDA shortest paths)", "a machine that is not named")
+QUEUES = Document(
+    "cuda",
+    "CUDA shortest paths",
+    "CUDA 最短路径 (CUDA shortest paths)",
+    "a machine that is not named",
+)
 DOCUMENTS = (THESIS, TWO, QUEUES, FLOYD, DENSE)
 
 

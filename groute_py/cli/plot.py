@@ -1,4 +1,4 @@
-"""``groute-py plot``: a picture of a result, a graph or telemetry."""
+"""``groute-py plot``: a picture of a result, a graph, telemetry or a trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("what", metavar="RESULT|GRAPH|TELEMETRY")
+@click.argument("what", metavar="RESULT|GRAPH|TELEMETRY|TRACE")
 @click.option(
     "--coordinates",
     metavar="FILE",
@@ -66,7 +66,7 @@ def plot(
     cache: Any,
     **wishes: Any,
 ) -> None:
-    """Draw a picture of a saved RESULT, a GRAPH, or the file of --telemetry.
+    """Draw a picture of a saved RESULT, a GRAPH, or the file of --telemetry or --trace.
 
     With coordinates it is a map: of distances, of the tree, of paths; of a GRAPH its arcs, or its
     parts. A RESULT without coordinates is drawn as a histogram of its distances.

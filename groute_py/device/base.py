@@ -131,6 +131,8 @@ class Counters:
         settled: vertices made final in steps, by methods that do so.
         overflowed: a sum did not fit in the distance type, and was dropped.
         sent: bytes that kernels have written to each peer (the channel counts its own messages).
+        worklists: entries of near and of far that the last slice left; a method with one list has
+            it as near, and of methods without lists it is None.
     """
 
     relaxations: int = 0
@@ -139,6 +141,7 @@ class Counters:
     settled: int = 0
     overflowed: bool = False
     sent: list[int] = field(default_factory=list)
+    worklists: tuple[int, int] | None = None
 
 
 class Linked(Protocol):

@@ -129,7 +129,7 @@ def _named(rank: int, name: str, rows: dict[str, int]) -> list[Event]:
 
 
 def _timed(rank: int, record: Record, start: float, rows: dict[str, int]) -> list[Event]:
-    """Spans and counters, in microseconds since the first event of all ranks."""
+    """Spans and counters by time, in microseconds since the first event of all ranks."""
     events: list[Event] = []
     for phase, begin, end in record.spans:
         row = NAMES.get(phase, phase)
@@ -138,4 +138,4 @@ def _timed(rank: int, record: Record, start: float, rows: dict[str, int]) -> lis
     for counter, at, value in record.counts:
         where = {"ph": "C", "pid": rank, "tid": 0, "name": counter}
         events.append(where | {"ts": 1e6 * (at - start), "args": {counter: value}})
-    return events
+    return sorted(events, key=lambda event: float(event["ts"]))

@@ -22,8 +22,9 @@ from groute_py.comm.base import Buffer, Channel
 from groute_py.comm.team import Team
 from groute_py.device.base import Device, Linked
 from groute_py.engine.loop import Pace, too_late
-from groute_py.engine.tasks import Relaxing
+from groute_py.engine.tasks import Relaxing, counts_of
 from groute_py.errors import RunError, everywhere
+from groute_py.system.trace import count
 
 
 def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
@@ -43,6 +44,12 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
         raise too_late()
     problem = "kernels ended before all ranks were done, and no time limit had passed"
     raise everywhere(RunError(f"{problem}; solve again, with --mode rounds if it comes again"))
+
+
+def record_counts(device: Device) -> None:
+    """Record what the kernels of a whole solve in one launch have counted, once they have ended."""
+    for counter, value in counts_of(device).items():
+        count(counter, value)
 
 
 class Together(Relaxing):

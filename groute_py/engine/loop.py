@@ -44,6 +44,9 @@ class Task(Protocol):
     def relaxations(self) -> int:
         """The number of arcs relaxed so far."""
 
+    def counts(self) -> dict[str, int]:
+        """What a trace has of the work so far, by the names of its counters."""
+
     def bucket_width(self) -> float:
         """The width of the current bucket."""
 
@@ -144,8 +147,11 @@ def _recorded(record: Record, begun: float, task: Task, channel: Channel) -> Non
     """Record a round that began then, and what the counters stand at behind it."""
     end = time.monotonic()
     record.span("rounds", begun, end)
-    record.count("relaxations", end, task.relaxations())
-    record.count("bytes sent", end, int(channel.bytes_sent.sum()))
+    counts = task.counts()
+    by_messages = int(channel.bytes_sent.sum())
+    counts["bytes sent"] = counts.get("bytes sent", 0) + by_messages
+    for counter, value in counts.items():
+        record.count(counter, end, value)
 
 
 def too_late() -> GrouteError:

@@ -80,6 +80,7 @@ class Solving:
                 outcome = self._relax(query)
             if graph.mode.whole is not None:
                 graph.mode.whole.count()  # not sooner: all ranks wait for the answer
+                fused.record_counts(graph.device)
             if graph.plan.options.predecessors or graph.plan.may_sink:
                 with watch.phase("predecessors"):
                     claiming = self._claim(query.deadline)

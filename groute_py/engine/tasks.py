@@ -14,6 +14,13 @@ EXACT = 2.0**53
 """From here on float64 does not hold every integer, and one may have been rounded down."""
 
 
+def counts_of(device: Device) -> dict[str, int]:
+    """What a trace has of a device's work since the solve began, by the names of its counters."""
+    counters = device.counters
+    lists = dict(zip(("near", "far"), counters.worklists or (), strict=False))
+    return lists | {"relaxations": counters.relaxations, "bytes sent": sum(counters.sent)}
+
+
 class Relaxing:
     """Improves distances.
 
@@ -47,6 +54,9 @@ class Relaxing:
     def relaxations(self) -> int:
         return self._device.counters.relaxations
 
+    def counts(self) -> dict[str, int]:
+        return counts_of(self._device)
+
     def bucket_width(self) -> float:
         return min(self._device.bucket_width(), self._width)
 
@@ -77,6 +87,9 @@ class Claiming:
 
     def relaxations(self) -> int:
         return 0
+
+    def counts(self) -> dict[str, int]:
+        return counts_of(self._device)
 
     def bucket_width(self) -> float:
         return math.inf

@@ -33,7 +33,7 @@ from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
-from groute_py.system.trace import span
+from groute_py.system.trace import count, span
 from groute_py.turns.expanded import layout_of, solved_form
 from groute_py.turns.layout import Layout
 
@@ -166,6 +166,7 @@ def deliver(
                 if sink is not None:
                     _take(sink, job, positions, spans, rows)
             done += sum(span[1] for span in spans if span is not None)
+            count("rows", done)
             if progress is not None:
                 progress(done, len(positions))
 
@@ -196,6 +197,7 @@ def reduce(
         for stop in slices(channel, len(positions), saving):
             with collective(channel):
                 for done in rows.advance(stop):
+                    count("rows", done)
                     if progress is not None:
                         progress(min(total - len(missing) + done * channel.size, total), total)
             _add_other_ranks(channel, rows, found)

@@ -1,32 +1,63 @@
-"""Charts: how distances are distributed, and what GPUs did over time."""
+"""Charts: how distances are distributed, and what GPUs or ranks did over time."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from groute_py.errors import InputError
 from groute_py.pictures.style import LETTERS, SERIES, WIDTH_IN, drawing, number
-from groute_py.pictures.telemetry import Telemetry
+from groute_py.pictures.timeline import TimeLine
 from groute_py.pictures.words import reach_of, title_of
 from groute_py.results.result import Result
 
 BINS = 100
 """Bars of a histogram at most; whole distances get one each if they are fewer."""
 
-ROWS = (
-    ("utilisation", "busy", "%", 1.0),
-    ("used_bytes", "memory in use", "GiB", 2.0**-30),
-    ("watts", "power", "W", 1.0),
-    ("sm_megahertz", "clock", "MHz", 1.0),
-    ("nvlink_sent_bytes", "NVLink out", "GB/s", 1e-9),
-    ("nvlink_received_bytes", "NVLink in", "GB/s", 1e-9),
-)
-"""What is drawn of telemetry: column, name, unit, and the unit's size."""
 
-COUNTERS = ("nvlink_sent_bytes", "nvlink_received_bytes")
-"""Columns that only grow; their growth by second is drawn."""
+class Panel(NamedTuple):
+    """A column that is drawn over time.
+
+    Attributes:
+        column: of a `TimeLine`.
+        name, unit: beside the axis.
+        size: of the unit.
+        is_rate: whether the column only grows, and its growth by second is drawn.
+    """
+
+    column: str
+    name: str
+    unit: str
+    size: float = 1.0
+    is_rate: bool = False
+
+
+PANELS = {
+    "telemetry": (
+        Panel("utilisation", "busy", "%"),
+        Panel("used_bytes", "memory in use", "GiB", 2.0**-30),
+        Panel("watts", "power", "W"),
+        Panel("sm_megahertz", "clock", "MHz"),
+        Panel("nvlink_sent_bytes", "NVLink out", "GB/s", 1e-9, is_rate=True),
+        Panel("nvlink_received_bytes", "NVLink in", "GB/s", 1e-9, is_rate=True),
+    ),
+    "trace": (
+        Panel("near", "near", "entries"),
+        Panel("far", "far", "entries"),
+        Panel("relaxations", "relaxations", "million/s", 1e-6, is_rate=True),
+        Panel("bytes sent", "sent", "MB/s", 1e-6, is_rate=True),
+        Panel("rows", "found", "rows"),
+    ),
+}
+"""By the option that wrote the file."""
+
+TITLES = {"telemetry": "GPUs over time", "trace": "The frontier over time"}
+
+LACKS = {
+    "telemetry": "the telemetry has no samples, as where there is no NVML",
+    "trace": "the trace has no counters, as of `route`",
+}
 
 
 def draw_histogram(result: Result, unit: str, longest: int) -> Any:
@@ -46,28 +77,31 @@ def draw_histogram(result: Result, unit: str, longest: int) -> Any:
     return figure
 
 
-def draw_telemetry(telemetry: Telemetry, longest: int) -> Any:
-    """What NVML said of each GPU, a row for each figure; a figure of Matplotlib.
+def draw_time_line(line: TimeLine, longest: int) -> Any:
+    """What is known of each GPU or rank, a row for each figure; a figure of Matplotlib.
 
     Raises:
         InputError: there are no samples.
     """
-    rows = [row for row in ROWS if telemetry.has(row[0])]
+    rows = [panel for panel in PANELS[line.kind] if line.has(panel.column)]
     if not rows:
-        raise InputError("the telemetry has no samples, as where there is no NVML")
-    gpus = telemetry.gpus
-    note = f"{len(gpus)} GPU{'s' * (len(gpus) > 1)}, {telemetry.seconds:.3g} s"
-    figure, axes = _figure(longest, 0.12 + 0.15 * len(rows), len(rows), "GPUs over time", note)
-    for panel, (column, name, unit, size) in zip(axes, rows, strict=True):
-        for place, gpu in enumerate(gpus):
-            seconds, values = telemetry.series(gpu, column, as_rate=column in COUNTERS)
+        raise InputError(LACKS[line.kind])
+    count, what = len(line.names), "GPU" if line.kind == "telemetry" else "rank"
+    note = f"{count} {what}{'s' * (count > 1)}, {line.seconds:.3g} s"
+    tall = 0.12 + 0.15 * len(rows)
+    figure, axes = _figure(longest, tall, len(rows), TITLES[line.kind], note)
+    for axis, panel in zip(axes, rows, strict=True):
+        for place, name in enumerate(line.names):
+            seconds, values = line.series(name, panel.column, as_rate=panel.is_rate)
             color, style = SERIES[place % len(SERIES)], ("-", "--")[place // len(SERIES) % 2]
-            panel.plot(seconds, values * size, style, color=color, linewidth=1.4, label=gpu)
-        panel.set_ylabel(f"{name}\n{unit}")
-        panel.set_ylim(0, 105 if unit == "%" else 1.05 * panel.get_ylim()[1])
-        panel.yaxis.set_major_formatter(number)
+            steps = "steps-pre" if panel.is_rate else "default"
+            look = {"color": color, "linewidth": 1.4, "label": name, "drawstyle": steps}
+            axis.plot(seconds, values * panel.size, style, **look)
+        axis.set_ylabel(f"{panel.name}\n{panel.unit}")
+        axis.set_ylim(0, 105 if panel.unit == "%" else 1.05 * axis.get_ylim()[1])
+        axis.yaxis.set_major_formatter(number)
     axes[-1].set_xlabel("seconds")
-    if len(gpus) > 1:
+    if count > 1:
         figure.legend(
             *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False
         )

@@ -1,4 +1,4 @@
-"""The public function that draws: an answer, a graph or telemetry, into a file."""
+"""The public function that draws an answer, a graph, telemetry or a trace into a file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import as_graph
 from groute_py.partition.choose import partitioners
-from groute_py.pictures.charts import draw_histogram, draw_telemetry
+from groute_py.pictures.charts import TITLES, draw_histogram, draw_time_line
 from groute_py.pictures.files import check_picture, save_picture
 from groute_py.pictures.graphs import draw_network, draw_parts
 from groute_py.pictures.maps import draw_distances, draw_paths, draw_tree
 from groute_py.pictures.places import Coordinates, layout_in, layout_of
 from groute_py.pictures.saved import saved_in
 from groute_py.pictures.style import LONGEST, add_attribution, styled
-from groute_py.pictures.telemetry import Telemetry
+from groute_py.pictures.timeline import TimeLine
 from groute_py.results.result import Result
 
 SIZES = range(200, 20_001)
@@ -78,7 +78,8 @@ def plot(
 
     Args:
         what: a `Result`; a graph, as for `groute_py.sssp`; the path of a saved result (``.npz``,
-            ``.npy``, ``.csv`` or ``.parquet``), of a graph file, or of the file of ``--telemetry``.
+            ``.npy``, ``.csv`` or ``.parquet``), of a graph file, or of the file of ``--telemetry``
+            or ``--trace``.
         output: the file, ``.png``, ``.svg`` or ``.html``; it is complete or absent.
         coordinates: a DIMACS ``.co`` file, compressed or not; the file of a graph that has
             coordinates, or such a `Graph`; the spec ``"road:WxH"`` of a grid; or numbers of shape
@@ -110,17 +111,17 @@ def plot(
 
 
 def subject_of(what: Any) -> Any:
-    """The answer or telemetry that is meant, or was saved in a file; None for a graph."""
+    """The answer that is meant, or what was saved in a file; None for a graph."""
     if isinstance(what, str | Path):
         return saved_in(what)
-    return what if isinstance(what, Result | Telemetry) else None
+    return what if isinstance(what, Result | TimeLine) else None
 
 
 def draw(subject: Any, given: Any, wish: Wish, path: Path) -> None:
     """Draw something into a file.
 
     Args:
-        subject: a `Result`, `Telemetry` or `Graph`; None for the graph that ``given`` stands for.
+        subject: a `Result`, `TimeLine` or `Graph`; None for the graph that ``given`` stands for.
         given: how it was given.
         wish: how it is to be drawn; checked.
         path: the file.
@@ -128,9 +129,9 @@ def draw(subject: Any, given: Any, wish: Wish, path: Path) -> None:
     with styled():
         if isinstance(subject, Result):
             title, figure = _of_result(subject, wish)
-        elif isinstance(subject, Telemetry):
-            wish.refuse("telemetry", "coordinates", "planar", "tree", "paths", "parts")
-            title, figure = "GPUs over time", draw_telemetry(subject, wish.size)
+        elif isinstance(subject, TimeLine):
+            wish.refuse(f"a {subject.kind} file", "coordinates", "planar", "tree", "paths", "parts")
+            title, figure = TITLES[subject.kind], draw_time_line(subject, wish.size)
         else:
             title, figure = _of_graph(as_graph(given) if subject is None else subject, given, wish)
         save_picture(figure, title, path)

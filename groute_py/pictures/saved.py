@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError, quoted
 from groute_py.io.npz import DAMAGE
 from groute_py.io.optional_libraries import library
-from groute_py.pictures.telemetry import HEAD, Telemetry, read_telemetry
+from groute_py.pictures import telemetry, trace
+from groute_py.pictures.timeline import TimeLine
 from groute_py.results.result import NPY, UNREACHED, ZIP, Result, load
 from groute_py.system.paths import is_file_there
 
@@ -21,8 +22,8 @@ TABLE = b"vertex,distance,predecessor"
 """How an answer begins as a ``.csv``."""
 
 
-def saved_in(path: str | Path) -> Result | Telemetry | None:
-    """The answer or the telemetry in a file; None if the file has neither, as one of a graph.
+def saved_in(path: str | Path) -> Result | TimeLine | None:
+    """The answer, telemetry or trace in a file; None if it has none of them, as one of a graph.
 
     Answers are those of `Result.save` as ``.npz``, ``.npy``, ``.csv`` or ``.parquet``.
 
@@ -35,8 +36,10 @@ def saved_in(path: str | Path) -> Result | Telemetry | None:
         start = file.read(len(TABLE))
     if start.startswith(ZIP) and _is_answer(path):
         return load(path)
-    if start.startswith(HEAD):
-        return read_telemetry(Path(path))
+    if start.startswith(telemetry.HEAD):
+        return telemetry.read_telemetry(Path(path))
+    if start.startswith(trace.HEAD):
+        return trace.read_trace(Path(path))
     if start.startswith(NPY):
         return _from_npy(Path(path))
     if start == TABLE:

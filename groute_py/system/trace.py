@@ -1,7 +1,7 @@
 """What this process did when: spans of phases and values of counters, if they are recorded.
 
 The clock of a command (`groute_py.system.clock`) has the record. All code beneath adds to it by
-`span` and `recorder`, which cost next to nothing where nothing is recorded.
+`span`, `count` and `recorder`, which cost next to nothing where nothing is recorded.
 """
 
 from __future__ import annotations
@@ -16,6 +16,12 @@ from groute_py.system.clock import Record, current
 def recorder() -> Record | None:
     """Where events go; None if nothing is recorded."""
     return None if (clock := current()) is None else clock.record
+
+
+def count(counter: str, value: float) -> None:
+    """Record what a counter stands at now."""
+    if (record := recorder()) is not None:
+        record.count(counter, time.monotonic(), value)
 
 
 @contextmanager

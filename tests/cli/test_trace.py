@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from support.command import run_command
+from support.local_ranks import on_ranks
 
 from groute_py import InputError
 from groute_py.comm.solo import SoloChannel
+from groute_py.device.cpu import buffers
 from groute_py.engine.chrome_trace import Clock, chrome_trace, clocks
 from groute_py.system import clock
 from groute_py.system.clock import Clock as PhaseClock
@@ -29,6 +31,10 @@ COMMANDS = {
 }
 
 
+CLOSE_US = 1e-3
+"""By how much the end of a span and the begin of the next may be rounded apart."""
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -37,8 +43,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(trace: dict[str, Any]) -> dict[int, dict[str, int]]:
-    """Whether a trace keeps to the format; the rows of each process, by name."""
+    """Whether a trace keeps to the format; the rows of each process, by name.
+
+    Events of a row are in the order of their times, and no span of a row begins within another.
+    """
     rows: dict[int, dict[str, int]] = {}
+    ends: dict[tuple[int, int], float] = {}
     for event in trace["traceEvents"]:
         assert isinstance(event["pid"], int)
         assert isinstance(event["tid"], int)
@@ -47,7 +57,9 @@ def check(trace: dict[str, Any]) -> dict[int, dict[str, int]]:
             if event["name"] == "thread_name":
                 rows.setdefault(event["pid"], {})[event["args"]["name"]] = event["tid"]
             continue
-        assert event["ts"] >= 0
+        place = event["pid"], event["tid"]
+        assert event["ts"] >= ends.get(place, 0) - CLOSE_US
+        ends[place] = event["ts"] + event.get("dur", 0)
         if event["ph"] == "X":
             assert event["dur"] >= 0
             assert event["tid"] in rows[event["pid"]].values()
@@ -62,10 +74,13 @@ def test_every_command(place: Path, command: str) -> None:
     words = (command, GRID, *COMMANDS[command], "--device", "cpu", "--trace", "trace.json")
     done = run_command(*words)
     assert done.exit_code == 0, done.output
-    rows = check(json.loads((place / "trace.json").read_text()))
+    trace = json.loads((place / "trace.json").read_text())
+    rows = check(trace)
     assert {"read", "solve"} <= rows[0].keys()
     if "-o" in COMMANDS[command]:
         assert "write" in rows[0]
+    if command in ("apsp", "matrix"):
+        assert counter(trace, "rows")[-1] == 2
     if command == "sssp":
         assert {"partition", "upload", "rounds", "download", "verify", "compile"} <= rows[0].keys()
         assert rows[0]["read"] < rows[0]["solve"] < rows[0]["verify"] < rows[0]["write"]
@@ -77,6 +92,41 @@ def test_none_where_the_answer_goes(place: Path, command: str) -> None:
     with pytest.raises(InputError, match="--trace /dev/stdout: the answer goes to standard output"):
         run_command(command, GRID, *COMMANDS[command], "--trace", "/dev/stdout", "--json")
     assert [path.name for path in place.iterdir()] == ["pairs.csv"]
+
+
+def counter(trace: dict[str, Any], name: str) -> list[float]:
+    """The values of a counter of rank 0, by time."""
+    events = [e for e in trace["traceEvents"] if e["ph"] == "C" and e["pid"] == 0]
+    return [event["args"][name] for event in events if event["name"] == name]
+
+
+@pytest.mark.parametrize("method", ["delta-stepping", "heap-dijkstra"])
+def test_the_frontier_over_time(place: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    monkeypatch.setattr(buffers, "SLICE_ARCS", 16)
+    words = ("--device", "cpu", "--algorithm", method, "--trace", "trace.json", "--json")
+    done = run_command("sssp", GRID, "-s", 14, *words)
+    trace = json.loads((place / "trace.json").read_text())
+    check(trace)
+    near, far, relaxations = (counter(trace, name) for name in ("near", "far", "relaxations"))
+    assert len(near) == len(far) == len(relaxations) > 3
+    assert max(near) > 0
+    assert max(far) > 0 or method == "heap-dijkstra"
+    assert near[-1] == far[-1] == 0
+    assert relaxations == sorted(relaxations)
+    assert relaxations[-1] == json.loads(done.stdout)["statistics"]["relaxations"]
+    assert set(counter(trace, "bytes sent")) == {0}
+    assert run_command("plot", "trace.json", "-o", "x.svg", "--size", 300).exit_code == 0
+    texts = (place / "x.svg").read_text()
+    assert all(f"<!-- {t} -->" in texts for t in ("The frontier over time", "near", "relaxations"))
+
+
+def test_what_a_trace_cannot_be_drawn_of(place: Path) -> None:
+    (place / "trace.json").write_text('{"traceEvents": []}')
+    with pytest.raises(InputError, match="the trace has no counters"):
+        run_command("plot", "trace.json", "-o", "x.svg")
+    (place / "trace.json").write_text('{"traceEvents": [{"ph": "C"}]}')
+    with pytest.raises(InputError, match="not a trace of --trace"):
+        run_command("plot", "trace.json", "-o", "x.svg")
 
 
 def test_no_trace_of_a_run_that_fails(place: Path) -> None:
@@ -109,6 +159,14 @@ def test_clocks_are_aligned() -> None:
 
 def test_the_clock_of_one_rank() -> None:
     assert clocks(SoloChannel()) == [Clock(0.0, 0.0)]
+
+
+def test_the_clocks_of_ranks_that_share_one() -> None:
+    """Ranks that are threads have one clock, so what is found is no farther off than its error."""
+    for found in on_ranks(3, clocks):
+        assert len(found) == 3
+        assert all(abs(clock.offset_s) <= clock.error_s + 1e-9 for clock in found)
+        assert found[0] == Clock(0.0, 0.0)
 
 
 def test_later_events_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,3 +36,43 @@ def test_published_beside_ours(run: Callable[..., Result], tmp_path: Path) -> No
 def test_what_is_refused(run: Callable[..., Result]) -> None:
     assert "no row begins so" in run("--documents", "--case", "nothing").output
     assert "--documents does not go with --many" in run("--documents", "--many").output
+
+
+def test_the_page_has_the_tables_of_the_committed_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.document_tables import PAGE, RESULTS, committed, with_tables
+
+    text = PAGE.read_text("utf-8")
+    assert with_tables(text, committed(RESULTS)) == text
+
+
+def test_both_devices_in_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.document_tables import committed, page
+
+    name, case = "Simple Graph 00", "thesis/table5-2/SimpleGraph00"
+    ours = {
+        m: {"median_ms": ms, "sources": 1}
+        for m, ms in (("textbook-bellman-ford", 8.0), ("auto", 4.0))
+    }
+    record = {
+        "case": case,
+        "vertices": 10,
+        "arcs": 34,
+        "ours": ours,
+        "published_ms": {"GPU": None},
+    }
+    about = {"processor": "P", "cores": 2, "commit": "c", "gpus": [], "device": "cpu"}
+    other = record | {"case": "floyd/results/N=80"}
+    for file, more, records in (
+        ("documents-cpu-1-a", {}, [record]),
+        ("documents-cuda-1-a", {"gpus": ["G"], "device": "cuda"}, [record]),
+        ("documents-cuda-1-b", {"gpus": ["G"], "device": "cuda"}, [other]),
+    ):
+        content = about | more | {"records": records}
+        (tmp_path / f"{file}.json").write_text(json.dumps(content))
+    text = page(committed(tmp_path))
+    assert "| published | here, CPU | here, GPU | remark |" in text
+    row = next(line for line in text.splitlines() if name in line)
+    assert "| GPU – | textbook-bellman-ford 8; auto 4 | auto 4 |" in row
+    assert "| not measured | auto 4 |" in text

@@ -54,6 +54,9 @@ class Tokens:
     def relaxations(self) -> int:
         return self.worked
 
+    def counts(self) -> dict[str, int]:
+        return {}
+
     def bucket_width(self) -> float:
         return 1.0
 
@@ -136,6 +139,9 @@ class Endless:
 
     def relaxations(self) -> int:
         return 1
+
+    def counts(self) -> dict[str, int]:
+        return {}
 
     def bucket_width(self) -> float:
         return 1.0

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from groute_py.device.base import NO_PARENT, Counters, Terms, bound_within, unreached
 from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
+from groute_py.system.trace import recorder
 
 SLICE_ARCS = 1 << 14
 """Arcs a rank with peers relaxes (about 0.3 ms) before it looks at its messages."""
 
 SLICE_ARCS_ALONE = 1 << 22
-"""Without peers a slice only has to end soon enough to handle signals."""
+"""Without peers a slice only has to end soon enough to handle signals; but not while a trace is
+recorded, which has one value of each counter a slice."""
 
 
 class SolveBuffers:
@@ -47,7 +49,8 @@ class SolveBuffers:
         weights = share.weights.astype(self.type, copy=False)
         arcs = (share.offsets.view(np.uint64), share.heads.view(np.uint32), weights)
         self.arcs = tuple(read_only(array) for array in arcs)
-        self.slice_arcs = SLICE_ARCS_ALONE if terms.ranks == 1 else SLICE_ARCS
+        has_long_slices = terms.ranks == 1 and recorder() is None
+        self.slice_arcs = SLICE_ARCS_ALONE if has_long_slices else SLICE_ARCS
         self.distances = np.empty(share.local_count, dtype=self.type)
         self.flags = np.empty(share.local_count, dtype=np.uint8)
         self.near, self.far = np.empty((2, max(share.own_count, 1)), dtype=np.uint32)
@@ -83,6 +86,7 @@ class SolveBuffers:
         counters.steps = int(self.at[near_far.BUCKETS])
         counters.slices += relaxations > relaxed_before
         counters.overflowed = bool(self.at[near_far.OVERFLOWED])
+        counters.worklists = int(self.at[near_far.NEAR_COUNT]), int(self.at[near_far.FAR_COUNT])
 
     @property
     def relaxations(self) -> int:

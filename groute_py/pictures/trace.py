@@ -1,0 +1,34 @@
+"""The file of ``--trace``, read back: what each rank's counters stood at over time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from groute_py.errors import FormatError, quoted
+from groute_py.pictures.timeline import TimeLine
+
+HEAD = b'{"traceEvents":'
+"""How the file begins."""
+
+
+def read_trace(path: Path) -> TimeLine:
+    """Read the counters in the file of ``--trace``; time begins with the first of their values.
+
+    Raises:
+        FormatError: it is another one.
+    """
+    try:
+        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+        names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+        found = [event for event in events if event["ph"] == "C"]
+        at = np.array([event["ts"] for event in found], np.float64) / 1e6
+        columns = {"seconds": at - at.min(initial=np.inf) if len(at) else at}
+        for counter in {event["name"] for event in found}:
+            values = [event["args"].get(counter, np.nan) for event in found]
+            columns[counter] = np.array(values, np.float64)
+        return TimeLine("trace", [names[event["pid"]] for event in found], columns)
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        raise FormatError(path, f"not a trace of --trace ({quoted(problem)})") from problem
