@@ -102,6 +102,8 @@ def test_isochrones(place: Path) -> None:
     assert lines[1:] == [
         "home,square,5,0.0,1.0", "square,home,5,0.0,0.6666666666666666", "square,park,5,0.0,0.5",
     ]  # fmt: skip
+    with pytest.raises(InputError, match="with --turns nothing is kept for --resume"):
+        run("isochrone", "--from", "home", "--limits", "5", "--each", "-o", "x.csv", "--resume")
 
 
 def test_query() -> None:
