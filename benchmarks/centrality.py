@@ -23,6 +23,7 @@ import numpy as np
 
 from benchmarks.cases import KINDS
 from benchmarks.program import Program, timed
+from benchmarks.reference import right_distances
 from groute_py import Graph, InputError, VerificationError
 from groute_py.centrality.accumulation import accumulate
 from groute_py.centrality.choices import Choices
@@ -33,7 +34,6 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import on_root
 from groute_py.many.apsp import prepare, reduce
 from groute_py.many.sources import sources_of
-from groute_py.verification import reference_distances
 
 SETS = {
     "cuda": [
@@ -186,7 +186,7 @@ def _verify_rows(graph: Graph, sources: Any, choices: Choices) -> None:
     found = reduce(SoloChannel(), job)
     assert found is not None
     for row, source in enumerate(sources.tolist()):
-        distances = reference_distances(graph, source)
+        distances = right_distances(graph, source)
         there = distances[distances != np.iinfo(np.int64).max]
         if found[0].sums[row] != there.sum() or found[0].greatest[row] != there.max():
             raise VerificationError(f"the distances from {source} are wrong")

@@ -8,7 +8,8 @@ A case is ``JOB:GRAPH/N[/kK][/prepared]``: a matrix of N random sources and N ra
 file; the nearest of N random facilities, or the K nearest; N random pairs; or N questions to
 ``groute-py query``, one after the other's answer, with a near target each. The time is that of a
 call on an open `Solver` to the complete answer, or file; the first call is a warm-up. ``prepared``
-contracts the graph before. Some distances of each answer are verified by a serial Dijkstra.
+contracts the graph before. Some distances of each answer are verified as
+`benchmarks.reference` says.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from numpy.typing import NDArray
 from benchmarks.attempts import Record
 from benchmarks.cases import KINDS
 from benchmarks.program import Program, timed
+from benchmarks.reference import right_distances
 from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError, prepare, write_graph
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.whole import Whole
-from groute_py.verification import reference_distances
 
 SETS = {
     "cuda": [
@@ -163,7 +164,7 @@ def _matrix(asked: Asked) -> Measured:
         assert graph is not None
         kept = np.load(folder / "matrix.npy")
         for row, source in enumerate(ends[0, :SOME].tolist()):
-            _same(case, kept[row], reference_distances(graph, source)[ends[1]])
+            _same(case, kept[row], right_distances(graph, source)[ends[1]])
 
     return run, verify
 
@@ -175,7 +176,7 @@ def _nearest(asked: Asked) -> Measured:
         assert graph is not None
         turned, facilities = graph.reversed(), np.unique(ends[0])
         for vertex in ends[1, :SOME].tolist():
-            distances = reference_distances(turned, vertex)[facilities]
+            distances = right_distances(turned, vertex)[facilities]
             order = np.argsort(distances, kind="stable")[: case.k]
             owners = np.where(distances[order] == UNREACHED, -1, facilities[order])
             _same(case, np.ravel(found.distances[vertex]), distances[order])
@@ -190,7 +191,7 @@ def _route(asked: Asked) -> Measured:
     def verify(found: Any) -> None:
         assert graph is not None
         for source, target, length in zip(*ends[:, :SOME], found.distances[:SOME], strict=True):
-            _same(case, length, reference_distances(graph, source)[target])
+            _same(case, length, right_distances(graph, source)[target])
 
     return lambda: solver.route(ends.T), verify
 
@@ -223,7 +224,7 @@ def _query(asked: Asked) -> Measured:
 
     def verify(found: list[Any]) -> None:
         for (source, target), length in zip(pairs[:SOME], found[:SOME], strict=True):
-            _same(case, length, reference_distances(graph, source)[target])
+            _same(case, length, right_distances(graph, source)[target])
 
     return run, verify
 

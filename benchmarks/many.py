@@ -11,8 +11,8 @@ sources. ``half`` limits the matrix on the GPU to half of its size.
 
 The time starts with the graph on the device and ends with the last complete row in host memory
 (page-locked for a GPU), on the slowest rank. For a matrix it includes filling, closing and reading.
-The first solve is a warm-up. Some of its rows (all, up to 2,000) are verified: distances against a
-serial Dijkstra, trees by the certificate.
+The first solve is a warm-up. Some of its rows (all, up to 2,000) are verified: distances as
+`benchmarks.reference` says, trees by the certificate.
 
 If a case fails, the others still run, and the command ends with the exit code of the first failure.
 """
@@ -31,6 +31,7 @@ import numpy as np
 
 from benchmarks.cases import KINDS, data_file
 from benchmarks.program import Program, timed
+from benchmarks.reference import SERIAL_UP_TO, right_distances
 from groute_py import Graph, InputError, Result, VerificationError, verify
 from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.base import Channel
@@ -43,7 +44,6 @@ from groute_py.many.request import METHODS, Request
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
 from groute_py.results.result import public_distances
-from groute_py.verification import reference_distances
 
 SETS = {
     "cuda": [
@@ -67,8 +67,8 @@ SETS = {
 
 NY_SOURCES = "dimacs9/USA-road-d.NY.ss"
 
-WHOLLY, SOME = 2000, 16
-"""All rows of up to `WHOLLY` are verified, and about `SOME` of more."""
+WHOLLY, SOME, FEW = 2000, 16, 4
+"""All rows of up to `WHOLLY` are verified, about `SOME` of more, and `FEW` of a large graph."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,9 @@ def _fitting() -> Iterator[None]:
 
 def _verify(job: Job, blocks: Any, own: Any, targets: Any) -> int:
     """Take all rows and verify some; the number of verified rows."""
-    step = 1 if len(own) <= WHOLLY else len(own) // SOME
+    is_large = job.graph.arc_count > SERIAL_UP_TO
+    is_whole = len(own) <= WHOLLY and not is_large
+    step = 1 if is_whole else max(len(own) // (FEW if is_large else SOME), 1)
     verified = 0
     for block in blocks:
         for row in range(len(block.distances)):
@@ -200,7 +202,7 @@ def _verify(job: Job, blocks: Any, own: Any, targets: Any) -> int:
 
 def _check(graph: Graph, source: int, block: RowBlock, row: int, targets: Any) -> None:
     distances = public_distances(block.distances[row].copy())
-    right = reference_distances(graph, source)
+    right = right_distances(graph, source)
     if not np.array_equal(distances, right if targets is None else right[targets]):
         raise VerificationError(f"the distances from {source} are wrong")
     if block.predecessors is not None:
