@@ -13,6 +13,7 @@ from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, no_turns, reading_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
+from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_sums import SavedSums
 from groute_py.cli.size import size_of
 from groute_py.errors import InputError
@@ -68,9 +69,7 @@ WITHOUT = {
     help="Take so much of the GPU's memory, such as 20G.  [all that is free]",
 )
 @click.option("-o", "--output", help="Save all values: .csv .npz .parquet.")
-@click.option(
-    "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
-)
+@resume_option
 @no_turns
 @reading_options
 def centrality(
@@ -106,7 +105,8 @@ def centrality(
     is_given = flags | {"output": output is not None, "top": not _is_default(context, "top")}
     files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
     on_root(channel, lambda: _check(measure, choices, is_given, files, resume))
-    sums = _sums_of(measure, choices, output, normalized=flags["normalized"], resume=resume)
+    how: dict[str, bool] = {"normalized": flags["normalized"], "resume": resume}
+    sums = _sums_of(channel.rank, measure, choices, output, **how)
     read: list[Any] = []
 
     def load() -> Any:
@@ -148,13 +148,20 @@ def _is_default(context: click.Context, name: str) -> bool:
 
 
 def _sums_of(
-    measure: str, choices: Choices, output: str | None, *, normalized: bool, resume: bool
+    rank: int,
+    measure: str,
+    choices: Choices,
+    output: str | None,
+    *,
+    normalized: bool,
+    resume: bool,
 ) -> SavedSums | None:
-    """Where sums are saved; None if nothing is."""
+    """Where sums are saved, by rank 0; None if nothing is."""
     if output is None:
         return None
     values = {"measure": measure, "weighted": choices.weighted, "reverse": choices.reverse}
-    return SavedSums(Path(output), values | {"normalized": normalized}, resume=resume)
+    values["normalized"] = normalized
+    return SavedSums(Path(output), values, resume=resume, is_seen=rank > 0)
 
 
 def _check(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groute_py.errors import InterruptedRun, TimeLimitError, signalled
+from groute_py.cli.resumable import resumable
 
 if TYPE_CHECKING:
     from groute_py.many.storage.kept_sums import KeptSums
@@ -20,10 +20,14 @@ class SavedSums:
         path: the output.
         choices: the options that its values depend on, by name.
         resume: go on with what an unfinished run has left.
+        is_seen: whether another rank keeps them, and this one only sees the folder.
     """
 
-    def __init__(self, path: Path, choices: dict[str, Any], *, resume: bool) -> None:
+    def __init__(
+        self, path: Path, choices: dict[str, Any], *, resume: bool, is_seen: bool = False
+    ) -> None:
         self.path, self._choices, self.resume = path, choices, resume
+        self._is_seen = is_seen
         self._kept: KeptSums | None = None
 
     def keep(self, run: dict[str, Any], total: int) -> KeptSums:
@@ -43,7 +47,9 @@ class SavedSums:
         """How far it has come, in words, as this rank sees it."""
         from groute_py.many.storage.kept_sums import sums_seen
 
-        return sums_seen(self.path) if self._kept is None else self._kept.state
+        if self._kept is not None:
+            return self._kept.state
+        return sums_seen(self.path) if self._is_seen else "nothing was written"
 
     def finish(self, write: Callable[[], None]) -> None:
         """Let ``write`` make the output, on rank 0; then nothing else is left."""
@@ -54,10 +60,8 @@ class SavedSums:
     def ending(self) -> Iterator[None]:
         """Let an interrupt in the block say what is kept; on every rank."""
         try:
-            yield
-        except (InterruptedRun, TimeLimitError) as end:
-            why = "the time limit is near" if isinstance(end, TimeLimitError) else "interrupted"
-            raise signalled(type(end)(f"{why}; {self.state}")) from end
+            with resumable(lambda: self.state):
+                yield
         finally:
             if self._kept is not None:
                 self._kept.close()

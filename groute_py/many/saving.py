@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -23,9 +24,16 @@ GROWTH = 8
 FIRST = {"cpu": 1 << 27, "cuda": 1 << 31}
 """Vertices and arcs, of all its sources together, of a rank's first slice: seconds, by device."""
 
+BLOCKS = 1024
+"""Sources that a GPU may solve from at once, a block each."""
 
 Keep = Callable[[dict[str, Any], int], KeptSums]
 """Gives the place of the sums of a run, as `run_of` has it, over so many sources; on rank 0."""
+
+
+def at_once(device: str) -> int:
+    """From how many sources a rank solves at once."""
+    return BLOCKS if device == "cuda" else len(os.sched_getaffinity(0))
 
 
 class Pace:
@@ -37,11 +45,12 @@ class Pace:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._begun = clock, clock()
-        self._count, self._saving_s = 1, 0.0
+        self._count, self._at_once, self._saving_s = 1, 1, 0.0
 
     def begin(self, device: str, vertices: int, arcs: int) -> None:
         """Choose the first slice, before it is known how long a source takes."""
-        self._count = max(FIRST[device] // (vertices + arcs + 1), 1)
+        self._at_once = at_once(device)
+        self._count = self._full(FIRST[device] // (vertices + arcs + 1))
         self._begun = self._clock()
 
     @property
@@ -64,8 +73,12 @@ class Pace:
         now = self._clock()
         self._saving_s = now - solved
         growth = self._least_s / max(solved - self._begun, 1e-9)
-        self._count = max(int(self._count * min(growth, GROWTH)), 1)
+        self._count = self._full(int(self._count * min(growth, GROWTH)))
         self._begun = now
+
+    def _full(self, count: int) -> int:
+        """About so many sources, which leave no core or block idle until the next save."""
+        return max(count // self._at_once, 1) * self._at_once
 
     @property
     def _least_s(self) -> float:

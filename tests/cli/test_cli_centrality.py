@@ -109,6 +109,7 @@ def test_a_run_that_goes_on(
     """An interrupt says what is kept; the next run ends with the file that one run would make."""
     monkeypatch.setattr(saving, "EVERY_S", 0.0)
     monkeypatch.setattr(saving, "FIRST", {"cpu": 1})
+    monkeypatch.setattr(saving, "at_once", lambda _: 1)
     save, words = KeptSums.save, ("centrality", measure, small, "--device", "cpu", "-o")
     alone, ended = tmp_path / "alone.csv", tmp_path / "ended.csv"
     assert run(*words, alone).exit_code == 0

@@ -33,6 +33,7 @@ def saved_after_each_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saving, "EVERY_S", 0.0)
     monkeypatch.setattr(saving, "SHARE", 0)
     monkeypatch.setattr(saving, "FIRST", {"cpu": 1, "cuda": 1})
+    monkeypatch.setattr(saving, "at_once", lambda _: 1)
     monkeypatch.setattr(bounds, "FEW", 0)
 
 
@@ -205,6 +206,7 @@ def test_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saving, "EVERY_S", 30.0)
     monkeypatch.setattr(saving, "SHARE", 20)
     monkeypatch.setattr(saving, "FIRST", {"cpu": 1000})
+    monkeypatch.setattr(saving, "at_once", lambda _: 1)
     now = [0.0]
 
     def wait(seconds: float) -> None:
@@ -224,3 +226,17 @@ def test_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     wait(1)
     pace.save(lambda: None)
     assert pace.following == 34 * 8
+
+
+def test_no_core_is_idle_until_the_next_save(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a source takes longer than the time between two saves."""
+    monkeypatch.setattr(saving, "EVERY_S", 30.0)
+    monkeypatch.setattr(saving, "at_once", lambda _: 64)
+    now = [0.0]
+    pace = Pace(lambda: now[0])
+    pace.begin("cpu", 24_000_000, 58_000_000)
+    for seconds in (20, 60, 600, 1):
+        assert pace.following == 64
+        now[0] += seconds
+        pace.save(lambda: None)
+    assert pace.following == 64 * saving.GROWTH

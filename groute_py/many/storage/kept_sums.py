@@ -142,5 +142,5 @@ def sums_seen(path: Path) -> str:
     """How far a run has come that keeps sums for ``path``, in words, as other ranks see it."""
     folder = folder_of(path)
     if not folder.exists():
-        return f"the values are in {path}"
+        return f"the values are in {path}, if it is there"
     return f"sums may be kept in {folder}; go on with --resume"
