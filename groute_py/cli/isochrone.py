@@ -73,8 +73,8 @@ def isochrone(
     """What lies within limits of some sources in GRAPH: vertices, arcs, areas, a map.
 
     Arcs are cut where a limit falls. Areas hold what is near a part of an arc within reach, and
-    nothing else. With --each what is finished when a run ends early stays in OUTPUT.partial, for
-    --resume.
+    nothing else. With --each, but not with --turns, what is finished when a run ends early stays in
+    OUTPUT.partial, for --resume.
     """
     timing.begin("import")
     from groute_py.engine.agree import on_root

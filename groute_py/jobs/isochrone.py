@@ -31,8 +31,8 @@ from groute_py.jobs import kept_reaches
 from groute_py.jobs.isochrone_with_turns import ArcBegins
 from groute_py.jobs.isochrones import Isochrones, Reach
 from groute_py.jobs.places import Coordinates, Places, has_places, places_of
-from groute_py.jobs.room import refuse_beyond
 from groute_py.many.apsp import Progress
+from groute_py.many.host_room import refuse_beyond
 from groute_py.many.rooted import nbytes as rooted_bytes
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import solve_each
@@ -195,7 +195,7 @@ class _Asked:
         self.sources = checked(sources, self._layout.vertex_count, graph.name)
         self._begins = ArcBegins(graph) if isinstance(graph, ExpandedGraph) else None
         self.roads = graph if self._begins is None else self._begins.roads
-        _refuse_negative(graph)
+        _refuse_negative(self.roads)
 
     def reach(self, source: int, distances: NDArray[Any]) -> Reach:
         """What is within reach, by the distances of all places."""

@@ -57,8 +57,8 @@ class ArcEnds:
     def _ids(self, graph: Graph) -> NDArray[Any]:
         if graph.arc_ids is None:
             raise InputError(
-                f"turns are listed by {quoted(self.title)}, but {quoted(graph.name)} is no table "
-                "with ids of arcs; list them by tail,via,head"
+                f"turns are listed by {quoted(self.title)}, but {quoted(graph.name)} was not "
+                "read with ids of arcs; give the path of its table, or list turns by tail,via,head"
             )
         return graph.arc_ids
 

@@ -82,7 +82,9 @@ class ExpandedGraph(Graph):
     ) -> None:
         vars(self).update(vars(solved), solved=solved, layout=layout, given=given)
         vars(self)["_numbering"] = numbering
-        if solved.coordinates is not None:
+        if given is not None:  # the same array, as shapes belong to it
+            vars(self)["coordinates"] = given.graph.coordinates
+        elif solved.coordinates is not None:
             vars(self)["coordinates"] = solved.coordinates[: layout.vertex_count]
 
     @property

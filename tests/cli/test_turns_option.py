@@ -210,7 +210,10 @@ def test_titles_alone_list_no_turns(place: Path) -> None:
 
 def test_graphs_without_ids_of_arcs(place: Path) -> None:
     (place / "turns.csv").write_text(BY_LINK)
-    for name, problem in (("town.csv", "has no column 'link_id'"), ("road:9x9", "is no table")):
+    for name, problem in (
+        ("town.csv", "has no column 'link_id'"),
+        ("road:9x9", "was not read with ids of arcs"),
+    ):
         with pytest.raises(InputError, match=problem):
             run_command("sssp", name, "-s", "0", "--turns", "turns.csv", "--device", "cpu")
 

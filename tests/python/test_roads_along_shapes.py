@@ -183,3 +183,9 @@ def test_maps_of_a_graph(tmp_path: Path) -> None:
 def height_of(picture: Path) -> int:
     """Of a PNG, in pixels; it has the margins of a sheet."""
     return int.from_bytes(picture.read_bytes()[20:24])
+
+
+def test_turns_do_not_straighten_roads() -> None:
+    plain = reached(bent(), [0], 4, 16, 48, planar=True)
+    turned = reached(bent(), [0], 4, 16, 48, planar=True, turns=[(2, 1, 0, 5)])
+    assert lines_of(turned) == lines_of(plain)
