@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +19,11 @@ from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.many.apsp import Job, Progress, prepare, reduce
+from groute_py.many.host_room import refuse_beyond
 from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction
 from groute_py.many.saving import Keep, saving_in
 from groute_py.many.storage.record import run_of
-from groute_py.system.memory_limits import available_bytes
-from groute_py.system.threads import thread_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,28 +158,30 @@ def reduced(
         return choices.applied(graph), sources
 
     job = prepare(channel, applied, choices.request)
-    with collective(channel):
-        _refuse_memory(job)
+    has_bounds = bool(measure) and on_root(channel, lambda: is_bounded(job))
+    if not has_bounds:
+        with collective(channel):
+            _refuse_memory(job, -(-len(job.sources) // channel.size))
     saving = None if keep is None else saving_in(channel, keep, lambda: _run(job), len(job.sources))
-    if measure and on_root(channel, lambda: is_bounded(job)):
+    if has_bounds:
         bounded = bounded_rows(channel, job, measure, progress, saving)
         return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
     found = reduce(channel, job, reciprocals=reciprocals, progress=progress, saving=saving)
     return None if found is None else Reduced(job, *found, job.sources)
 
 
-def _refuse_memory(job: Job) -> None:
-    """Refuse rows that this rank's cores have no room for; a GPU takes as many as fit, or none."""
+def _refuse_memory(job: Job, sources: int) -> None:
+    """Refuse rows that this rank's cores have no room for.
+
+    A GPU takes as many rows at once as fit, and sweeps take as many threads.
+    """
     if job.choice.device != "cpu":
         return
     size = Size(job.graph.vertex_count, job.graph.arc_count)
-    needed = rows_host_bytes(size, len(job.sources), job.choice.algorithm, thread_count())
-    free = available_bytes()
-    if free is not None and needed > free:
-        raise InputError(
-            f"rows of {quoted(job.facts.name)} by {thread_count()} threads take {needed:,} bytes, "
-            f"and {free:,} bytes of memory are free"
-        )
+    threads = 1 if job.choice.algorithm == "sweep" else len(os.sched_getaffinity(0))
+    needed = rows_host_bytes(size, sources, job.choice.algorithm, threads)
+    what = f"rows of {quoted(job.facts.name)} by {threads} threads"
+    refuse_beyond(needed, what, "let the job have fewer cores, as by taskset")
 
 
 def _run(job: Job) -> dict[str, Any]:

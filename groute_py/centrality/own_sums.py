@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,7 +31,6 @@ from groute_py.many.precision import row_types
 from groute_py.many.solve import batch_delta
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
-from groute_py.system.threads import thread_count
 
 LITTLE = 1 << 24
 """Arcs and vertices of all sources that cores have done before a GPU is ready."""
@@ -112,7 +112,7 @@ class OwnSums:
                 "the weights down"
             )
         self._type = kind
-        self._solver = _opened(self._job, kind, device, self._channel)
+        self._solver = _opened(self._job, kind, device, self._channel, len(self._own))
         self.label = self._solver.label
 
     def _report(self, done: int) -> None:
@@ -163,13 +163,13 @@ def device_of(job: DependencyJob, ranks: int) -> str:
 
 
 def _opened(
-    job: DependencyJob, kind: np.dtype[Any], device: str, channel: Channel
+    job: DependencyJob, kind: np.dtype[Any], device: str, channel: Channel, sources: int
 ) -> DependencySolver:
     size = Size(job.graph.vertex_count, job.graph.arc_count)
     counting = Counting(size, job.asked.by_arc, job.asked.squares)
     place, limit = local_rank(channel.rank), job.choices.memory_limit
     if device == "cpu":
-        threads = min(thread_count(), len(job.sources))
+        threads = min(len(os.sched_getaffinity(0)), max(sources, 1))
         by = f"by {threads} threads"
         _refuse_memory(job, by, counting.host_bytes(threads), available_bytes())
         return CpuDependencies(job.graph, kind, job.asked, hops=job.hops)

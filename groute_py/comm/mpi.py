@@ -73,7 +73,9 @@ class MpiChannel:
         parts = _pickled(value) if self.rank == 0 else []
         count = np.array([len(parts)], dtype=np.int64)
         self._wait(self._comm.Ibcast(count))
-        sizes = np.array([len(part) for part in parts] or np.empty(count[0]), dtype=np.int64)
+        sizes = np.array([len(part) for part in parts], dtype=np.int64)
+        if self.rank > 0:
+            sizes = np.empty(int(count[0]), dtype=np.int64)
         self._wait(self._comm.Ibcast(sizes))
         if self.rank > 0:
             parts = [np.empty(size, np.uint8) for size in sizes]

@@ -29,7 +29,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.groups import Found, Group
-from groute_py.jobs.room import refuse_beyond
+from groute_py.many.host_room import refuse_beyond
 from groute_py.many.johnson import beyond_int64, lifted, reweighted
 from groute_py.many.precision import row_types
 from groute_py.results.result import public_distances
@@ -170,8 +170,8 @@ class Pool:
 
 
 def _refuse_memory(pools: set[Pool], threads: int) -> None:
-    """Refuse searches that take too much memory, whichever kind the threads come to need most."""
-    needed = max((pool.nbytes * pool.lacking(threads) for pool in pools), default=0)
+    """Refuse searches that take too much memory; each thread may come to need one of each kind."""
+    needed = sum(pool.nbytes * pool.lacking(threads) for pool in pools)
     if needed:
         what = f"searches, {threads:,} at once,"
         refuse_beyond(needed, what, "let the job have fewer cores, as by taskset")

@@ -22,8 +22,8 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
 from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.facilities import NearestFacilities, by_id
-from groute_py.jobs.room import refuse_beyond
 from groute_py.many.apsp import Job, Progress, deliver, prepare
+from groute_py.many.host_room import refuse_beyond
 from groute_py.many.request import Request
 from groute_py.many.sources import checked
 from groute_py.many.storage.kept_parts import KeptParts

@@ -12,7 +12,6 @@ from groute_py.device.cpu import two_sided_search
 from groute_py.errors import InputError, quote
 from groute_py.graph.size import Size
 from groute_py.jobs import isochrone, k_nearest, nearest, router
-from groute_py.system.threads import thread_count
 
 DISTANCE_BYTES = 8
 """Of integers, and of float64."""
@@ -53,7 +52,7 @@ def job_bytes(job: str, size: Size) -> int:
         searches = two_sided_search.nbytes(vertices, arcs, threads)
         return searches + router.PAIR_BYTES * int(found[1] or 0)
     if asked := _centrality(job, size):
-        return centrality.host_bytes(*asked, thread_count())
+        return centrality.host_bytes(*asked, len(os.sched_getaffinity(0)))
     raise InputError(f"job {quote(job)} is unknown; a job is {FORMS}")
 
 

@@ -33,8 +33,8 @@ from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import NearestFacilities, by_id
 from groute_py.jobs.facilities_with_turns import of_vertices
 from groute_py.jobs.k_nearest import solve_k_nearest
-from groute_py.jobs.room import refuse_beyond
 from groute_py.many.apsp import Progress
+from groute_py.many.host_room import refuse_beyond
 from groute_py.many.nearest import origins_of
 from groute_py.many.place import placed
 from groute_py.many.rooted import nbytes as rooted_bytes

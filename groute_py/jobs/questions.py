@@ -114,6 +114,8 @@ class Questions:
 
     def _reach(self, sources: Any, limits: Any, asked: set[str]) -> dict[str, Any]:
         ends = self._vertices(_checked_list("sources", sources), "source")
+        if isinstance(limits, list) and len(limits) > reach_answers.MOST_LIMITS:
+            raise InputError(f"limits must be at most {reach_answers.MOST_LIMITS:,} numbers")
         found = self._solver.isochrone(ends, limits)
         assert found is not None
         return reach_answers.members_of(found, asked)

@@ -12,6 +12,9 @@ from groute_py.jobs.maps.geojson import coordinates_in
 ASKS = ("arcs", "areas")
 """What is listed on request, beside the vertices."""
 
+MOST_LIMITS = 1000
+"""Of one question; each limit takes a pass over what is within reach."""
+
 MOST_ENTRIES = 100_000
 """Vertices, parts of arcs and corners of areas in one answer: a few MB of JSON."""
 

@@ -79,14 +79,14 @@ def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> Non
 def _write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
+    named = chain([attribution], repeat(""))
     for number, part in enumerate(parts):
         if number == 0:
             lines.writerow([*part, *(["attribution"] if attribution else [])])
         rows: Iterator[tuple[Any, ...]]
         rows = zip(*(column.shown for column in part.values()), strict=True)
         if attribution:
-            named = chain([attribution if number == 0 else ""], repeat(""))
-            rows = ((*row, text) for row, text in zip(rows, named, strict=False))
+            rows = ((*row, next(named)) for row in rows)
         lines.writerows(rows)
     text.flush()
     text.detach()

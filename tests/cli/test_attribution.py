@@ -146,3 +146,11 @@ def test_nobody_is_named(place: Path) -> None:
             else:
                 with np.load(path) as arrays:
                     assert "attribution" not in arrays
+
+
+def test_the_first_row_names_it_whichever_part_has_it(place: Path) -> None:
+    one_way = graph_of(3, [(0, 1, 2), (1, 2, 3)])
+    write_graph(one_way.changed(attribution=OPENSTREETMAP), "ends.csr")
+    words = ("--from", "2,0", "--limits", "4", "--each", "--features", "arcs", "-o", "arcs.csv")
+    run_command("isochrone", "ends.csr", *words, "--device", "cpu")
+    assert in_csv(place / "arcs.csv") == [OPENSTREETMAP, ""]

@@ -24,7 +24,7 @@ SELECTED = {
     "gpu/test_redistribution.py": ("", 71),
     "gpu/test_numbered.py": ("", 5),
     "gpu/test_together.py": ("", 38),
-    "gpu/test_local_steps.py": ("", 22),
+    "gpu/test_local_steps.py": ("", 21),
     "gpu/test_growing_buckets.py": ("not share_a_byte or int32", 24),
     "gpu/test_pull_phase.py": ("", 109),
     "gpu/test_busy_gpu.py": ("", 4),

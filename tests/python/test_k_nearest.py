@@ -31,8 +31,8 @@ from groute_py import (
 )
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
-from groute_py.jobs import room
 from groute_py.jobs.nearest import solve_nearest
+from groute_py.many import host_room
 from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.many.storage.part_file import PartFile
 
@@ -178,7 +178,7 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         groute_py.nearest(graph, [1, 2], k=2, time_limit_s=1e-9)
     with pytest.raises(InputError, match="solve without it"):
         groute_py.nearest(graph_of(2, [(0, 1, -1)]), [0], k=2, cutoff=3)
-    monkeypatch.setattr(room, "available_bytes", lambda: 100)
+    monkeypatch.setattr(host_room, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match="2 facilities of each of 30 vertices take 2,700 bytes"):
         groute_py.nearest(graph, [1], k=2)
 

@@ -40,8 +40,8 @@ DRAFT = "zarr"
 SIGNATURE = b"groute-py apsp\n"
 """What a run writes into the lock."""
 
-RECORD = {"graph", "sources"}
-"""Fields that every run's record has."""
+RECORD = {"graph"}
+"""The field that every run's record has, by which it is known as one."""
 
 LONGEST_RECORD = 1 << 20
 

@@ -9,7 +9,7 @@ from support.graphs import random_graph
 
 import groute_py
 from groute_py import InputError
-from groute_py.jobs import room
+from groute_py.many import host_room
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,6 @@ def test_it_is_refused(
 ) -> None:
     graph, solve = random_graph(30, 90, seed=1, greatest=9), getattr(groute_py, job)
     solve(graph, *arguments, **options, device="cpu")
-    monkeypatch.setattr(room, "available_bytes", lambda: 100)
+    monkeypatch.setattr(host_room, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match=f"{says}.* and 100 bytes of memory are free; "):
         solve(graph, *arguments, **options, device="cpu")
