@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from support.places import ROOT
-
-Bench = Callable[..., tuple[Result, list[dict[str, Any]]]]
+from support.benchmark_runs import Bench, bench_of
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.syspath_prepend(str(ROOT))
-    from benchmarks.__main__ import main
-
-    def run(*cases: str, more: tuple[str, ...] = ()) -> tuple[Result, list[dict[str, Any]]]:
-        words = ["--centrality", "--output", str(tmp_path / "out"), "--repeat", "1", *more]
-        done = CliRunner().invoke(
-            main, words + [word for case in cases for word in ("--case", case)]
-        )
-        files = list((tmp_path / "out").glob("*.json"))
-        return done, json.loads(files[0].read_text())["records"] if files else []
-
-    return run
+    return bench_of("--centrality", tmp_path, monkeypatch)
 
 
 def test_cases(run: Bench) -> None:
