@@ -109,13 +109,9 @@ class KeptParts:
         self._inside.remove()
 
     def close(self) -> None:
-        """Leave what is written for --resume, or nothing; once more does nothing."""
-        claim, self._claim = self._claim, None
-        if claim is None:
-            return
-        if not (self._finished or self._saved):
-            self._inside.remove()
-        claim.close()
+        """Leave what is written for --resume; once more does nothing."""
+        if self._claim is not None:
+            self._claim.close()
 
     @property
     def state(self) -> str:
