@@ -28,7 +28,7 @@ class Listed(NamedTuple):
         tails, vias, heads: int64, shape (t,), vertices.
         before, behind: int64, shape (t,), what the turns lead between, as `keys` numbers it.
         rows: of the table, shape (t,), from 0.
-        keys: by what the turns are told apart.
+        keys: which identify the turns.
     """
 
     tails: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""By what turns are told apart: by the vertices of their arcs, or by the arcs themselves."""
+"""What identifies turns: the vertices of their arcs, or the arcs themselves."""
 
 from __future__ import annotations
 

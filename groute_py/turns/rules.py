@@ -28,7 +28,7 @@ class Rules(NamedTuple):
         are_forbidden: bool, shape (r,).
         rows: of the table, shape (r,), from 0.
         table: where they are listed.
-        keys: by what they are told apart.
+        keys: which identify them.
     """
 
     tails: NDArray[np.int64]

@@ -75,7 +75,7 @@ class KeptSums:
             array[...] = found[name]
 
     def save(self, arrays: Arrays, done: int) -> None:
-        """Keep sums in place of those before.
+        """Keep sums instead of those before.
 
         Args:
             arrays: by name.
