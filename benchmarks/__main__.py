@@ -108,27 +108,33 @@ def main(
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:
+        own = _own_cases(given)
         if documents:
-            if (own_cases := _own_cases(given)) is not None:
-                raise InputError(f"--documents does not go with {own_cases}")
+            if own is not None:
+                raise InputError(f"--documents does not go with {own}")
             tuned = delta is not None or mode != "auto" or order != "auto"
             if any((every, ranks, series, prepare, cold, tuned)):
                 raise InputError("--documents goes with --device, --case, --quick and --repeat")
-            context.exit(measure_documents(device, names, repeat, output, commit, quick=quick))
-        others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
-        if (own := _own_cases(given)) is not None:
+            code = measure_documents(device, names, repeat, output, commit, quick=quick)
+        elif own is not None:
+            others = (quick, every, ranks, series, delta is not None, mode != "auto", prepare)
             if any(others) or order != "auto" or (cold and not start):
                 raise InputError(f"{own} goes with --device, --case, --repeat, --output, --commit")
             asked = (device, names, repeat, output, commit)
             if start:
-                context.exit(measure_start(*asked, cold=cold))
-            context.exit(PROGRAMS[own.removeprefix("--")].run(*asked))
-        if cold:
+                code = measure_start(*asked, cold=cold)
+            else:
+                code = PROGRAMS[own.removeprefix("--")].run(*asked)
+        elif cold:
             raise InputError("--cold goes with --start")
-        chosen = names or (methods(device) if every else ()) or SETS["quick" if quick else device]
-        cases = [Case.parse(name).on(ranks or place().size) for name in chosen]
-        book = Book(output, cases, device, repeat, commit)
-        measure_all(cases, plan, book)
+        else:
+            usual = (methods(device) if every else ()) or SETS["quick" if quick else device]
+            cases = [Case.parse(name).on(ranks or place().size) for name in names or usual]
+            book = Book(output, cases, device, repeat, commit)
+            measure_all(cases, plan, book)
+            if place().rank == 0:
+                click.echo(book.shown())
+            code = book.exit_code
     except GrouteError as error:
         say(str(error))
         if any(given.values()) and place().size > 1 and not error.on_all_ranks:
@@ -139,9 +145,7 @@ def main(
             click.echo(f"rank {place().rank}: {traceback.format_exc()}", err=True)
             abort_all(1)
         raise
-    if place().rank == 0:
-        click.echo(book.shown())
-    context.exit(book.exit_code)
+    context.exit(code)
 
 
 def _own_cases(flags: dict[str, bool]) -> str | None:

@@ -11,6 +11,7 @@ from support.benchmark_runs import Bench, bench_of
 from support.places import ROOT
 
 from groute_py.device.rows import NarrowError
+from groute_py.system.environment import Place
 
 
 @pytest.fixture
@@ -25,6 +26,14 @@ def test_cases(run: Bench) -> None:
     assert [record["sources"] for record in records] == [60, 81, 7]
     assert all(record["median_s"] > 0 for record in records)
     assert done.output.count(" sources/s") == 3
+
+
+def test_the_end_of_one_of_several_ranks(run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.__main__.place", lambda: Place("mpirun", size=2, rank=0))
+    monkeypatch.setattr("benchmarks.__main__.abort_all", lambda code: pytest.fail(f"ends {code}"))
+    done, records = run("heap:random:60,200")
+    assert done.exit_code == 0, done.output
+    assert len(records) == 1
 
 
 def test_a_wrong_row(run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
