@@ -20,11 +20,11 @@ from threading import Lock
 from typing import Any
 
 import cupy as cp
-import cupyx
 import numpy as np
 from cupy.cuda import runtime
 from numpy.typing import NDArray
 
+from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.graph.array_like import on_device
 from groute_py.system.threads import thread_count
 
@@ -121,7 +121,7 @@ class Staging:
     """A page-locked buffer, and the destination of its contents."""
 
     def __init__(self) -> None:
-        self.buffer = cupyx.empty_pinned(PIECE_BYTES, np.uint8)
+        self.buffer = empty_pinned(PIECE_BYTES, np.uint8)
         self.done = cp.cuda.Event(disable_timing=True)
         self.arriving: tuple[NDArray[Any], NDArray[Any]] | None = None
 
