@@ -12,7 +12,7 @@ from support.skips import EMULATED, needs_gpu
 from groute_py.kernels import ahead
 from groute_py.kernels.source import BLOCK, SUMMARY, options, text_of
 
-pytestmark = [needs_gpu, pytest.mark.skipif(EMULATED, reason="emulated kernels are no binaries")]
+pytestmark = [*needs_gpu, pytest.mark.skipif(EMULATED, reason="emulated kernels are no binaries")]
 
 CHOICES = options(np.dtype("int32"), wide_offsets=False, mode="alone")
 
