@@ -1,5 +1,6 @@
-"""What a wheel has beside the sources: README.md with absolute links, and compiled CPU kernels."""
+"""What a wheel has beside the sources: README.md with absolute links, and compiled kernels."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -36,27 +37,50 @@ class ReadmeHook(MetadataHookInterface):
 
 
 class KernelsHook(BuildHookInterface):
-    """Compiles CPU kernels for a wheel, so that the first run after installing it need not.
+    """Compiles kernels for a wheel, so that the first run after installing it need not.
 
-    They serve the version of Python and Numba, and the family of processors, of the build; with
-    others Numba compiles. ``HATCH_BUILD_NO_HOOKS=true`` leaves them out, which saves a minute.
+    Those for the CPU serve the version of Python and Numba, and the family of processors, of the
+    build; with others Numba compiles. Those for GPUs are compiled by NVRTC, which needs none;
+    ``GROUTE_PY_GPU_KERNELS`` is ``usual`` (the default), ``all`` or ``none`` of them.
+    ``HATCH_BUILD_NO_HOOKS=true`` leaves all out, which saves two minutes.
     """
 
-    FOLDER = "groute_py/kernels/cpu/compiled"
+    CPU_FOLDER = "groute_py/kernels/cpu/compiled"
+    GPU_FOLDER = "groute_py/kernels/compiled"
+    CHOICES = ("usual", "all", "none")
 
     def dependencies(self) -> list[str]:
         """What the compilation needs in an isolated environment."""
-        return ["numpy>=1.26", "numba>=0.60", "click>=8.1", "rich>=13"]
+        needed = ["numpy>=1.26", "numba>=0.60", "click>=8.1", "rich>=13"]
+        if _wanted_gpu_kernels() != "none" and sys.platform == "linux":
+            needed += ["cuda-bindings>=13", "nvidia-cuda-nvrtc>=13"]
+        return needed
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        self._scratch = tempfile.mkdtemp()
+        self._scratch = Path(tempfile.mkdtemp())
         if version != "standard":
             return
-        words = [sys.executable, "compile_kernels.py", self._scratch]
-        if subprocess.run(words, cwd=self.root, check=False).returncode:
-            self.app.display_warning("kernels were not compiled; first runs will compile them")
-        for path in Path(self._scratch).iterdir():
-            build_data["force_include"][str(path)] = f"{self.FOLDER}/{path.name}"
+        self._compile("compile_kernels.py", self.CPU_FOLDER, build_data)
+        which = _wanted_gpu_kernels()
+        if which not in self.CHOICES:
+            raise ValueError(f"GROUTE_PY_GPU_KERNELS={which}: expected usual, all or none")
+        if which != "none":
+            self._compile("compile_gpu_kernels.py", self.GPU_FOLDER, build_data, which)
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         shutil.rmtree(self._scratch)
+
+    def _compile(self, script: str, folder: str, build_data: dict[str, Any], *words: str) -> None:
+        """Let a script fill a folder of the wheel; without what it needs the wheel has none."""
+        target = self._scratch / script
+        target.mkdir()
+        done = subprocess.run([sys.executable, script, target, *words], cwd=self.root, check=False)
+        if done.returncode:
+            self.app.display_warning(f"{script} failed; first runs will compile kernels")
+            return
+        for path in target.iterdir():
+            build_data["force_include"][str(path)] = f"{folder}/{path.name}"
+
+
+def _wanted_gpu_kernels() -> str:
+    return os.environ.get("GROUTE_PY_GPU_KERNELS") or "usual"

@@ -91,10 +91,11 @@ def run(
         timing.begin("solve")
         begin, ends = on_root(channel, lambda: _vertices(solver, source, targets))
         wanted = [] if output else ends  # a saved answer is complete
+        brings_tree = bool(output or targets or check)  # else nothing is shown of it
 
         def solved() -> Result | None:
             try:
-                result = solver.sssp(begin, wanted)
+                result = solver.sssp(begin, wanted, brings_tree=brings_tree)
             except NegativeCycleError:
                 on_root(channel, lambda: _mark_negative_cycle(output, output_format))
                 raise

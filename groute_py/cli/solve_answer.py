@@ -11,8 +11,6 @@ from groute_py.cli import show
 from groute_py.errors import printable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from groute_py.graph.facts import Facts
     from groute_py.results.result import Result
 
@@ -25,15 +23,17 @@ def rows_of(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
         result: of the last solve.
         times: seconds of each solve.
     """
-    reached = result.distances[result.reached]
+    from groute_py.results.figures import figures_of
+
+    figures = figures_of(result.distances)
     rows = {
         "graph": facts.name,
         "vertices": facts.vertex_count,
         "arcs": facts.arc_count,
         "source": result.numbering.id_of(result.source),
-        "reached": len(reached),
-        "greatest_distance": reached.max().item(),
-        "sum_of_distances": _total(reached),
+        "reached": figures.reached,
+        "greatest_distance": figures.greatest,
+        "sum_of_distances": show.finite(figures.total),
         "statistics": {k: v for k, v in result.statistics.items() if k != "seconds"},
     }
     if result.reverse:
@@ -43,17 +43,6 @@ def rows_of(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
     if len(times) > 1:
         rows["trials"] = {"solve_seconds": times, "median": statistics.median(times)}
     return rows
-
-
-def _total(distances: NDArray[Any]) -> float | None:
-    """Their sum: of integers exact, of floats None where it is out of range."""
-    import numpy as np
-
-    if distances.dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            return show.finite(distances.sum(dtype=np.float64).item())
-    high, low = distances >> 32, distances & 0xFFFFFFFF
-    return (int(high.sum()) << 32) + int(low.sum())
 
 
 def show_rows(

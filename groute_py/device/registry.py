@@ -9,6 +9,7 @@ from typing import Any
 
 from groute_py.arguments import check_choice
 from groute_py.device.base import Device
+from groute_py.device.primary_context import begin_context
 from groute_py.errors import InputError, SetupError
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -50,6 +51,16 @@ NEAR_FAR: Makers = {
     "cuda": on_gpu("groute_py.device.cuda.sssp.method", "GpuMethod"),
 }
 """The devices that can share a graph with others."""
+
+
+def look_ahead(name: str, local_rank: int, makers: Makers = NEAR_FAR) -> None:
+    """Begin what `choose` of the same device will wait for, if that may be a GPU.
+
+    Each rank then imports CuPy at the same time, and CUDA begins meanwhile.
+    """
+    if name in ("auto", "cuda") and "cuda" in makers:
+        begin_context(local_rank)
+        gpu_problem()
 
 
 def choose(name: str, local_rank: int, *, direct: bool, makers: Makers = NEAR_FAR) -> Device:

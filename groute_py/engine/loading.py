@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groute_py.algorithms.choose import algorithm, devices_of
 from groute_py.comm.base import Channel
 from groute_py.device.base import Device
-from groute_py.device.registry import choose, kind_of
+from groute_py.device.registry import choose, kind_of, look_ahead
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.mode import Mode, PlannedMode, enter, plan_mode
 from groute_py.engine.option import alike
@@ -163,6 +163,8 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
     """
     watch = Stopwatch()
     agree_on(options, channel)
+    with clock.phase("device"):
+        look_ahead(options.device, local_rank(channel.rank), devices_of(options.algorithm))
     with watch.phase("check"):
         facts = supply.facts(channel)
     numbering = supply.numbering() if channel.rank == 0 else None

@@ -25,6 +25,8 @@ def report(
     outcome: Outcome,
     watch: Stopwatch,
     bytes_sent: NDArray[np.int64],
+    *,
+    predecessors: bool,
 ) -> Result | None:
     """The result on rank 0, None elsewhere; collective.
 
@@ -34,14 +36,14 @@ def report(
         outcome: of the solve.
         watch: has the times of the solve.
         bytes_sent: by the channel to each rank during the solve, shape (ranks,).
+        predecessors: whether the result is to have them.
     """
     options, device = graph.plan.options, graph.device
-    tree = options.predecessors
     with watch.phase("download"):
         if options.download:
-            answer = collect(graph.channel, device, graph.cut.order, predecessors=tree)
+            answer = collect(graph.channel, device, graph.cut.order, predecessors=predecessors)
         else:
-            answer = device.held(predecessors=tree)
+            answer = device.held(predecessors=predecessors)
     reports = graph.channel.gather(
         RankReport(
             device=f"{device.name}: {device.label}",

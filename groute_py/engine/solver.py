@@ -61,7 +61,9 @@ class SourceSolver:
         self._solving = Solving(self._graph)
         self._places, self._numbering = _vertices_in(supply, self._graph)
 
-    def sssp(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+    def sssp(
+        self, source: int, targets: Sequence[int] = (), *, brings_tree: bool = True
+    ) -> Result | None:
         """Shortest paths from ``source``.
 
         Args:
@@ -69,6 +71,7 @@ class SourceSolver:
             targets: vertices; the solve ends when all of them are final, and leaves vertices
                 farther than the farthest of them unreached. With negative weights no early end is
                 possible, and all vertices are solved.
+            brings_tree: whether predecessors that are found are brought to the result too.
 
         Returns:
             What `groute_py.sssp` returns: the result on rank 0, None elsewhere.
@@ -80,7 +83,7 @@ class SourceSolver:
             RunError: a distance does not fit in 64 bits, or the solver is closed.
         """
         with self.alone(), self.turned_back():
-            return self._solve(source, targets)
+            return self._solve(source, targets, brings_tree)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -144,7 +147,7 @@ class SourceSolver:
         if error is None or (isinstance(error, GrouteError) and error.on_all_ranks):
             self.close()
 
-    def _solve(self, source: int, targets: Sequence[int]) -> Result | None:
+    def _solve(self, source: int, targets: Sequence[int], brings_tree: bool) -> Result | None:
         graph, channel, watch = self._graph, self._channel, Stopwatch()
         if graph.mode.linked is not None:
             graph.mode.linked.wake()
@@ -158,7 +161,8 @@ class SourceSolver:
         channel.gather(None)  # so that no rank's time holds another's last download
         outcome = self._solving.solve(query, watch)
         sent = channel.bytes_sent - before
-        result = report(graph, begin.item(), outcome, watch, sent)
+        tree = brings_tree and graph.plan.options.predecessors
+        result = report(graph, begin.item(), outcome, watch, sent, predecessors=tree)
         if result is None or self._numbering is None:
             return None
         return in_vertices(result, self._places, source, self._numbering)

@@ -22,8 +22,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from support.nvrtc import compiled, machine_code
+from support.machine_code import machine_code
 from support.places import ROOT
+
+from groute_py.kernels.nvrtc import compiled
 
 KERNELS = "groute_py/kernels"
 VARIANTS = [

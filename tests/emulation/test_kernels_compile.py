@@ -13,7 +13,9 @@ from groute_py.kernels import source
 from groute_py.kernels.source import MODES, PROGRAMS, SOLVE, Program, files_of, options, text_of
 
 pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
-from support.nvrtc import compiled, machine_code
+from support.machine_code import machine_code
+
+from groute_py.kernels.nvrtc import compiled
 
 TYPES = ["int32", "int64", "float32", "float64"]
 OLDEST = "compute_80"

@@ -47,6 +47,24 @@ def test_types_change_on_the_way(count: int, given: str, wanted: str) -> None:
     np.testing.assert_array_equal(to_host(to_device(there, "float64")), values.astype(float))
 
 
+@pytest.mark.parametrize(("given", "wanted"), [("int64", "int32"), ("float32", "float64")])
+@pytest.mark.parametrize("count", [0, 7, 2 * PIECE + 3])
+def test_arcs_are_packed_on_the_way(count: int, given: str, wanted: str) -> None:
+    """As those that are on the GPU already."""
+    from groute_py.device.cuda.graph.csr import packed_arcs, unpacked_arcs
+    from groute_py.device.cuda.runtime.transfer import to_device, to_host
+
+    heads, weights = drawn(count, "int32"), drawn(count, given)
+    kind = np.dtype(wanted)
+    arcs = packed_arcs(heads, weights, kind)
+    assert arcs.nbytes == 2 * count * kind.itemsize
+    there = packed_arcs(to_device(heads, "int32"), to_device(weights, given), kind)
+    np.testing.assert_array_equal(to_host(arcs), to_host(there))
+    found_heads, found_weights = unpacked_arcs(arcs, kind)
+    np.testing.assert_array_equal(to_host(found_heads), heads.view(np.uint32))
+    np.testing.assert_array_equal(to_host(found_weights.copy()), weights.astype(wanted))
+
+
 def test_threads_wait_for_each_other() -> None:
     from groute_py.device.cuda.runtime.transfer import to_device, to_host
 

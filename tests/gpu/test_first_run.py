@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -99,3 +101,13 @@ def test_upload_is_short(method: str, groute: Job, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     seconds = json.loads(done.stdout)["seconds"]
     assert seconds["upload"] < min(0.5, seconds["compile"])
+
+
+@pytest.mark.skipif(EMULATED, reason="in a process of its own, which emulates nothing")
+def test_what_is_not_used_is_not_imported() -> None:
+    """SciPy and its sparse matrices come with `cupyx.scipy`."""
+    modules = ("sssp.device", "sssp.method", "multi_source.rows")
+    lines = [f"import groute_py.device.cuda.{name}" for name in modules]
+    code = "; ".join([*lines, "import sys; print(*{'cupyx.scipy', 'scipy'} & sys.modules.keys())"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr

@@ -290,6 +290,27 @@ def test_ranks_with_other_sources(others: tuple[Any, ...], what: str) -> None:
     on_ranks(3, work)
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_tree_that_nobody_asks_for_stays_there(device: str, ranks: int) -> None:
+    """Distances and statistics are the same, and the next solve brings its tree."""
+    graph = generate("road:9x9")
+
+    def work(channel: Any) -> None:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with SourceSolver(whole, channel, Options(device=device)) as solver:
+            one, other = solver.sssp(7, brings_tree=False), solver.sssp(7)
+        if one is None or other is None:
+            assert channel.rank > 0
+            return
+        np.testing.assert_array_equal(one.distances, other.distances)
+        assert one.statistics.keys() == other.statistics.keys()
+        assert one.predecessors is None
+        verify(graph, other)
+        assert other.predecessors is not None
+
+    on_ranks(ranks, work)
+
+
 def test_threads_share_a_session(device: str) -> None:
     """They take turns; none of them has had to do with the device before."""
     graph = generate("rmat:10,8")

@@ -327,6 +327,7 @@ def install(gpus: int, blocks: int = 1) -> None:
     cuda.__dict__.update(Device=Device, Stream=Stream, Event=Event, get_current_stream=Stream)
     cuda.__dict__.update(Memory=_allocated, MemoryPointer=lambda memory, _: memory)
     cuda.__dict__.update(set_allocator=lambda _: None)
+    cuda.__dict__.update(alloc_pinned_memory=lambda nbytes: np.empty(nbytes, np.uint8))
     pool = SimpleNamespace(
         free_bytes=lambda: 0,
         used_bytes=lambda: 0,
@@ -350,4 +351,3 @@ def install(gpus: int, blocks: int = 1) -> None:
         get_default_memory_pool=lambda: pool,
     )
     sys.modules["cupy"].__getattr__ = _like_numpy  # type: ignore[method-assign]
-    _module("cupyx", empty_pinned=np.empty, zeros_pinned=np.zeros)

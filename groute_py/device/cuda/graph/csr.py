@@ -21,7 +21,8 @@ from groute_py.device.cuda.runtime.memory_plan import (
     work_bytes,
 )
 from groute_py.device.cuda.runtime.structs import SHARE, pointed
-from groute_py.device.cuda.runtime.transfer import to_device
+from groute_py.device.cuda.runtime.transfer import filled_on_device, to_device
+from groute_py.graph.array_like import on_device
 from groute_py.kernels.source import BLOCK, SOLVE
 from groute_py.partition.share import Share
 
@@ -148,11 +149,25 @@ class DeviceGraph:
 
 
 def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
-    """Arcs as kernels load them, weight and head side by side (``Arc`` in their types.cuh)."""
-    count, width = len(heads), distance_type.itemsize
-    arcs = cp.empty(count, np.uint64 if width == 4 else np.complex128)
-    fields = arcs.view(np.uint32 if width == 4 else np.uint64).reshape(count, 2)
-    fields[:, 0] = to_device(weights, distance_type).view(fields.dtype)
+    """Arcs as kernels load them, weight and head side by side (``Arc`` in their types.cuh).
+
+    Args:
+        heads, weights: shape (m,); those in host memory are packed there, on their way.
+        distance_type: weights are converted to it.
+    """
+    words = np.dtype(f"u{distance_type.itemsize}")
+    kind = np.dtype(np.uint64 if words.itemsize == 4 else np.complex128)
+
+    def pack(part: slice, place: Any) -> None:
+        fields = place.view(words).reshape(-1, 2)
+        np.copyto(fields[:, 0].view(distance_type), weights[part], casting="unsafe")
+        np.copyto(fields[:, 1], heads[part], casting="unsafe")
+
+    if not on_device(heads) and not on_device(weights):
+        return filled_on_device(len(heads), kind, pack)
+    arcs = cp.empty(len(heads), kind)
+    fields = arcs.view(words).reshape(-1, 2)
+    fields[:, 0] = to_device(weights, distance_type).view(words)
     fields[:, 1] = to_device(heads, np.int32).view(np.uint32)
     return arcs
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import cupy as cp
-import cupyx
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.multi_source.columns import TargetColumns
 from groute_py.device.cuda.multi_source.graph import CudaGraph
+from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.device.rows import RowBlock
 
 PIECE_BYTES = 32 << 20
@@ -74,7 +74,7 @@ class Side:
         with stream:
             self._device = [cp.empty(shape, dtype) for dtype in types]
             self._columns = None if targets is None else TargetColumns(targets)
-        self._host = [cupyx.empty_pinned((rows, width), dtype) for dtype in types]
+        self._host = [empty_pinned((rows, width), dtype) for dtype in types]
         self._leaving: list[Any] = []  # until they have been copied
         self._done = cp.cuda.Event(disable_timing=True)
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import cupy as cp
-import cupyx
 import numpy as np
 from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from groute_py.device.base import within
 from groute_py.device.cuda.multi_source.columns import TargetColumns
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
+from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
@@ -315,7 +315,7 @@ class Lane:
                 rows = self._leaving[key] = columns.of(rows)
         kept = self._kept.get(key)
         if kept is None or len(kept) < len(rows):
-            kept = self._kept[key] = cupyx.empty_pinned(rows.shape, rows.dtype)
+            kept = self._kept[key] = empty_pinned(rows.shape, rows.dtype)
         host = kept[: len(rows)]
         runtime.memcpyAsync(
             host.ctypes.data,

@@ -6,8 +6,8 @@ piece of the array, and fills one buffer while the other one is transferred. The
 for the life of the process, because page-locking memory takes ten times as long as copying it over
 PCIe.
 
-A piece may be converted to another type in the buffer, so that only the bytes that kernels need are
-transferred.
+A piece may be converted to another type or layout in the buffer, so that only the bytes that
+kernels need are transferred, and CuPy has no kernels to compile for that.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from threading import Lock
 from typing import Any
 
 import cupy as cp
-import cupyx
 import numpy as np
 from cupy.cuda import runtime
 from numpy.typing import NDArray
 
+from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.graph.array_like import on_device
 from groute_py.system.threads import thread_count
 
@@ -37,6 +37,9 @@ MOST_COPIERS = 4
 SMALL_BYTES = 4 << 20
 """Up to here one copy by CUDA is as fast."""
 
+Fill = Callable[[slice, NDArray[Any]], None]
+"""Writes a part of an array to host memory for it."""
+
 
 def to_device(values: Any, dtype: Any) -> Any:
     """An array on the current GPU, of a type that holds all values.
@@ -48,15 +51,32 @@ def to_device(values: Any, dtype: Any) -> Any:
     dtype = np.dtype(dtype)
     if on_device(values):
         return values.astype(dtype, copy=False)
-    if len(values) * dtype.itemsize <= SMALL_BYTES:
-        return cp.asarray(values).astype(dtype, copy=False)
-    found = cp.empty(len(values), dtype)
+
+    def convert(part: slice, place: NDArray[Any]) -> None:
+        np.copyto(place, values[part], casting="unsafe")
+
+    return filled_on_device(len(values), dtype, convert)
+
+
+def filled_on_device(count: int, dtype: np.dtype[Any], fill: Fill) -> Any:
+    """An array on the current GPU that the host fills part by part, by several threads.
+
+    Args:
+        count, dtype: of its items.
+        fill: is given a part of it, and host memory of this type for that part.
+    """
+    if count * dtype.itemsize <= SMALL_BYTES:
+        small = np.empty(count, dtype)
+        fill(slice(0, count), small)
+        return cp.asarray(small)
+    found = cp.empty(count, dtype)
     step = PIECE_BYTES // dtype.itemsize
 
     def take(copier: Copier, first: int) -> None:
-        copier.send(values[first : first + step], found[first : first + step])
+        part = slice(first, min(first + step, count))
+        copier.send(fill, part, found[part])
 
-    _share_out(range(0, len(values), step), take)
+    _share_out(range(0, count, step), take)
     return found
 
 
@@ -91,12 +111,12 @@ class Copier:
         """Make this thread work on the copier's GPU."""
         self._gpu.use()
 
-    def send(self, piece: NDArray[Any], place: Any) -> None:
-        """Begin a copy to the device, converted to the type there."""
+    def send(self, fill: Fill, part: slice, place: Any) -> None:
+        """Fill a buffer with a part, and begin its copy to the device."""
         staging = next(self._stagings)
         staging.arrive()
         staged = staging.buffer[: place.nbytes].view(place.dtype)
-        np.copyto(staged, piece, casting="unsafe")
+        fill(part, staged)
         self._copy(staging, place.data.ptr, staged.ctypes.data, place.nbytes)
 
     def fetch(self, piece: Any, place: NDArray[Any]) -> None:
@@ -121,7 +141,7 @@ class Staging:
     """A page-locked buffer, and the destination of its contents."""
 
     def __init__(self) -> None:
-        self.buffer = cupyx.empty_pinned(PIECE_BYTES, np.uint8)
+        self.buffer = empty_pinned(PIECE_BYTES, np.uint8)
         self.done = cp.cuda.Event(disable_timing=True)
         self.arriving: tuple[NDArray[Any], NDArray[Any]] | None = None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import cupy as cp
-import cupyx
 import numpy as np
 from cupy.cuda import runtime
 
@@ -26,6 +25,7 @@ from groute_py.device.cuda.runtime.memory_plan import (
     size_of,
     work_arrays,
 )
+from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.device.cuda.runtime.structs import WORK, control_type, offset_of, pointed
 
 
@@ -69,7 +69,7 @@ class SolveBuffers:
         self.control = cp.zeros(self._control_type.itemsize, np.uint8)
         dirty_count = offset_of(self._control_type, "dirty_count")
         self.dirty_count = self.control[dirty_count : dirty_count + 4]
-        self._seen = cupyx.empty_pinned(self.control.nbytes, np.uint8).view(self._control_type)
+        self._seen = empty_pinned(self.control.nbytes, np.uint8).view(self._control_type)
         ends = (self._seen.ctypes.data, self.control.data.ptr)
         self._copying = (*ends, self.control.nbytes, runtime.memcpyDeviceToHost)
 

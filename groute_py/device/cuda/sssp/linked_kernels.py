@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-import cupyx
 import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.device.cuda.peer.link import Link
+from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.device.cuda.runtime.structs import ENDING, MAILBOX, offset_of
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.errors import RunError
@@ -31,7 +31,7 @@ class LinkedKernels:
         self._link, self._parts, self._all_linked = link, parts, all_linked
         self._gpu, self._kernel = parts.graph.gpu, parts.kernel
         self._kernel.exchange_with(link.peers(limit=0.0, ahead=0.0, widest=np.inf, bound=np.inf))
-        self._ending = cupyx.empty_pinned(1, ENDING)
+        self._ending = empty_pinned(1, ENDING)
         self.floor, self.overflowed, self.all_quiet = 0.0, False, False
         self._sent: list[int] = []
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import cupy as cp
-import cupyx
 import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.comm.base import Buffer, host_memory
 from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.runtime.pinned import empty_pinned, zeros_pinned
 from groute_py.device.cuda.runtime.short_memory import pieces
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
 from groute_py.kernels.source import BLOCK
@@ -35,7 +35,7 @@ class Outbox:
     def __init__(self, graph: DeviceGraph, buffers: SolveBuffers, *, direct: bool) -> None:
         self._graph, self._buffers, self._direct = graph, buffers, direct
         self._stream = graph.gpu.stream
-        self._counts = cupyx.zeros_pinned(graph.terms.ranks, np.uint32)
+        self._counts = zeros_pinned(graph.terms.ranks, np.uint32)
 
     def memory(self, size: int) -> Buffer:
         """As `groute_py.device.base.Device.memory`."""
@@ -97,7 +97,7 @@ class Outbox:
     def _room(self, size: int) -> Any:
         """Room for a message where MPI takes it: on the device, or page-locked on the host."""
         room = self._room_here(size) if self._direct else None
-        return cupyx.empty_pinned(size, np.uint8) if room is None else room
+        return empty_pinned(size, np.uint8) if room is None else room
 
     def _room_here(self, size: int) -> Any | None:
         """On the device, if there is some: what sends device memory sends the host's as well."""

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import cupy as cp
-import cupyx
 import numpy as np
 from cupy.cuda import runtime
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from groute_py.device.cuda.multi_source.download import PIECE_BYTES, downloaded
 from groute_py.device.cuda.multi_source.floyd.steps import TILE, Steps
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import summarized
+from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
 from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
@@ -153,7 +153,7 @@ class CudaStripFloyd:
             # spread evenly, so that between two that come there is work on one that stays
             on_host = number * away // len(starts) != (number + 1) * away // len(starts)
             shape = min(height, pitch - first), pitch
-            rows = cupyx.empty_pinned(shape, kind) if on_host else cp.empty(shape, kind)
+            rows = empty_pinned(shape, kind) if on_host else cp.empty(shape, kind)
             self._strips.append(Strip(first, rows, on_host))
         self._places = [Place(cp.empty((height, pitch), kind)) for _ in range(PLACES)]
         self._pivots = [Place(cp.empty((height, pitch), kind)) for _ in range(PIVOT_PLACES)]

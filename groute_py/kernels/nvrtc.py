@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,9 +9,6 @@ from cuda.bindings import nvrtc
 
 FAST = "--Ofast-compile=max"
 """Leaves out most of the optimization, which takes over nine tenths of the time."""
-
-CODE = (".text.", ".nv.constant")
-"""How sections of an object begin that say what the GPU does; others hold names and lines."""
 
 
 class Compiled(NamedTuple):
@@ -44,23 +40,6 @@ def compiled(text: str, choices: Sequence[str], architecture: str) -> Compiled:
         return Compiled(good, _text(log), _text(ptx), cubin)
     finally:
         _ask(nvrtc.nvrtcDestroyProgram, program)
-
-
-def machine_code(cubin: bytes) -> dict[str, bytes]:
-    """The sections of an object that say what the GPU does (`CODE`), by their names.
-
-    Source: the layout of 64-bit ELF files, System V ABI, chapter 4.
-    """
-    (table,) = struct.unpack_from("<Q", cubin, 0x28)
-    size, count, names_at = struct.unpack_from("<HHH", cubin, 0x3A)
-    sections = [struct.unpack_from("<IIQQQQ", cubin, table + k * size) for k in range(count)]
-    names = sections[names_at][4]
-    code = dict[str, bytes]()
-    for at, _, _, _, start, length in sections:
-        name = cubin[names + at : cubin.index(b"\0", names + at)].decode()
-        if name.startswith(CODE):
-            code[name] = cubin[start : start + length]
-    return code
 
 
 def _ask(call: Callable[..., Any], *arguments: Any) -> Any:

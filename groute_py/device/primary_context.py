@@ -1,0 +1,49 @@
+"""CUDA's context on a GPU, made in a thread of its own while CuPy is imported.
+
+Both take about as long. The driver makes the context without Python's lock; CUDA's runtime, and so
+CuPy, then takes the one that is there. What goes wrong here goes wrong there too, where it is an
+error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from importlib.util import find_spec
+from threading import Thread
+
+LIBRARY = "libcuda.so.1"
+"""The driver's, as CuPy loads it."""
+
+
+def begin_context(local_rank: int) -> Thread | None:
+    """Begin to make the context of the ``local_rank``-th GPU, as a rank takes it.
+
+    Returns:
+        The thread, for which the process waits at its end: a driver must not be left half begun.
+        None where CuPy is missing, so that no GPU is used, or imported, so that nothing is gained.
+    """
+    if "cupy" in sys.modules or find_spec("cupy") is None:
+        return None
+    thread = Thread(target=_make_context, args=(local_rank,), name="cuda context")
+    thread.start()
+    return thread
+
+
+def _make_context(local_rank: int) -> int:
+    """Make it; returns the driver's code of what went wrong, or 0, also where there is no GPU.
+
+    Source: CUDA driver API, "Primary Context Management".
+    """
+    try:
+        driver = ctypes.CDLL(LIBRARY)
+    except OSError:
+        return 0
+    count, device, context = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
+    if code := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return int(code)
+    if count.value == 0:
+        return 0
+    number = local_rank % count.value  # of fewer GPUs than ranks some are shared
+    code = driver.cuDeviceGet(ctypes.byref(device), number)
+    return int(code or driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))

@@ -1,0 +1,78 @@
+"""CUDA kernels that were compiled when the package was built, so that a first run need not.
+
+The build saves the machine code of programs by a name that is made of their source text, their
+options and the processor, so code of other sources or options is never found. It runs on GPUs of
+the same major compute capability. For others, and in a checkout, CuPy compiles in the first run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from groute_py.kernels.source import MODES, PROGRAMS, SOLVE, Program, options
+
+FOLDER = Path(__file__).parent / "compiled"
+"""Has the files of the build; there is none in a checkout."""
+
+TARGETS = ("sm_80", "sm_90", "sm_100")
+"""The processors that are compiled for: the first of each major compute capability."""
+
+USUAL_TARGETS = TARGETS[1:]
+"""Those of an everyday build."""
+
+LINKING = ("alone", "fused")
+"""The modes that ``auto`` takes on the GPUs of one host."""
+
+
+class Variant(NamedTuple):
+    """A program, compiled with some options."""
+
+    program: Program
+    choices: tuple[str, ...]
+
+
+def usual_variants() -> list[Variant]:
+    """What ``auto`` takes on one host for weights of 32 bits and up to 2³¹ arcs."""
+    return list(_variants(("int32", "float32"), (False,), LINKING, (False,)))
+
+
+def all_variants() -> list[Variant]:
+    """What any options take."""
+    types = ("int32", "int64", "float32", "float64")
+    return list(_variants(types, (False, True), tuple(MODES), (False, True)))
+
+
+def file_name(text: str, choices: tuple[str, ...], target: str) -> str:
+    """Of the machine code of a program's text with some options for a processor."""
+    digest = hashlib.sha256("\0".join((target, *choices, text)).encode())
+    return f"{digest.hexdigest()[:32]}.{target}.cubin"
+
+
+def find(text: str, choices: tuple[str, ...], capability: str) -> Path | None:
+    """What the build compiled for GPUs of a compute capability, such as ``90``; None for nothing.
+
+    A GPU runs the code of an earlier minor capability.
+    """
+    path = FOLDER / file_name(text, choices, f"sm_{capability[:-1]}0")
+    return path if path.is_file() else None
+
+
+def _variants(
+    types: tuple[str, ...],
+    wide: tuple[bool, ...],
+    modes: tuple[str, ...],
+    pulls: tuple[bool, ...],
+) -> Iterator[Variant]:
+    """Of the solver in all these ways, of other programs in the one that they know."""
+    for name, is_wide in product(types, wide):
+        kind = np.dtype(name)
+        for mode, pulled in product(modes, pulls):
+            yield Variant(SOLVE, options(kind, wide_offsets=is_wide, mode=mode, pulls=pulled))
+        alone = options(kind, wide_offsets=is_wide, mode="alone")
+        yield from (Variant(program, alone) for program in PROGRAMS if program is not SOLVE)
