@@ -125,6 +125,12 @@ def refusal(name: str, problem: UnsuitableError) -> InputError:
     return InputError(f"{quoted(name)} cannot be contracted: {problem}; solve it without")
 
 
+def refuse_empty(graph: Graph) -> None:
+    """Raise `InputError` if there is nothing to contract."""
+    if graph.vertex_count == 0:
+        raise InputError(f"{quoted(graph.name)} has no vertices, so there is nothing to contract")
+
+
 def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
     """Contract a graph for later; one that was contracted before is returned as it is.
 
@@ -137,8 +143,7 @@ def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
         SetupError: the device cannot be used.
     """
     kind = kind_of(device, contraction.ALGORITHM.devices)
-    if graph.vertex_count == 0:
-        raise InputError(f"{quoted(graph.name)} has no vertices, so there is nothing to contract")
+    refuse_empty(graph)
     if isinstance(graph, PreparedGraph):
         return graph
     facts = facts_of(graph)
