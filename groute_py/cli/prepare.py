@@ -56,7 +56,7 @@ def prepare(
         from groute_py.algorithms import contraction
         from groute_py.device.registry import kind_of
         from groute_py.engine.prepared_reading import read_prepared
-        from groute_py.engine.preparing import BEFORE
+        from groute_py.engine.preparing import NOW
         from groute_py.hierarchy.prepared import PreparedGraph
         from groute_py.io.formats import prepared
         from groute_py.io.registry import write_graph
@@ -80,7 +80,7 @@ def prepare(
             "vertices": whole.vertex_count,
             "arcs": whole.arc_count,
             "method": "contraction",
-            "reason": BEFORE if reason == BEFORE else sparse,
+            "reason": reason.replace(NOW, sparse),
             "device": kind,
             "levels": len(hierarchy.levels) - 1,
             "core": hierarchy.core_count,

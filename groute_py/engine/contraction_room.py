@@ -81,18 +81,26 @@ def place_for(facts: Facts, kind: str) -> str:
     Raises:
         NoRoomError: it fits nowhere.
     """
-    there = ""
-    if kind == "cuda":
-        takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes()
-        if takes <= free:
-            return kind
-        there = f"contraction takes {takes / 1e9:,.1f} GB of the GPU, {free / 1e9:,.1f} are free; "
+    there = why_on_host(facts, kind)
+    if kind == "cuda" and not there:
+        return kind
     takes, left = host_contraction_bytes(facts.arc_count, facts.weight_type), available_bytes()
     if left is None or takes <= left:
         return "cpu"
     raise NoRoomError(
-        f"{there}contraction takes {takes / 1e9:,.1f} GB of the host, {left / 1e9:,.1f} are free"
+        f"{there + '; ' if there else ''}contraction takes {takes / 1e9:,.1f} GB of the host, "
+        f"{left / 1e9:,.1f} are free"
     )
+
+
+def why_on_host(facts: Facts, kind: str) -> str:
+    """Why a GPU does not contract a graph, with the numbers; "" if it does, or is not to."""
+    if kind != "cuda":
+        return ""
+    takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes()
+    if takes <= free:
+        return ""
+    return f"contraction takes {takes / 1e9:,.1f} GB of the GPU, {free / 1e9:,.1f} are free"
 
 
 def refuse_large_levels(hierarchy: Hierarchy, kind: str) -> None:

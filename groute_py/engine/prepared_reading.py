@@ -12,6 +12,7 @@ from groute_py.engine.preparing import (
     BEFORE,
     NOW,
     UnsuitableError,
+    contracted_now,
     prepare_graph,
     refusal,
     refuse_empty,
@@ -106,8 +107,10 @@ def _contracted(found: _Found, kind: str) -> ReadGraph:
     graph, copy = found
     if hierarchy_of(graph) is not None:
         return ReadGraph(graph, BEFORE)
+    facts = facts_of(graph)
     with phase("contract"):
-        prepared: PreparedGraph = prepare_graph(graph, facts_of(graph), kind)
+        reason = contracted_now(NOW, facts, kind)
+        prepared: PreparedGraph = prepare_graph(graph, facts, kind)
     if copy is not None:
         copy.write(prepared)
-    return ReadGraph(prepared, NOW)
+    return ReadGraph(prepared, reason)

@@ -13,7 +13,12 @@ from groute_py.algorithms.choose import Choice
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.registry import kind_of
 from groute_py.device.rows import surely_fits
-from groute_py.engine.contraction_room import NoRoomError, place_for, refuse_large_levels
+from groute_py.engine.contraction_room import (
+    NoRoomError,
+    place_for,
+    refuse_large_levels,
+    why_on_host,
+)
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError, quoted
@@ -95,6 +100,7 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         graph = supply.graph()
         if options.hops:
             graph = graph.with_unit_weights()
+        reason = contracted_now("asked for" if asked else NOW, facts, kind)
         prepared = prepare_graph(graph, facts, kind, at_any_length=asked)
         _refuse_large_levels(prepared.hierarchy, kind)
     except UnsuitableError as problem:
@@ -104,7 +110,13 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
     if kind == "cuda" and not asked and not _core_fits(prepared.hierarchy):
         return Preparation(why_not="distances within its core may take more than 62 bits")
     supply.keep(prepared)
-    return _with(prepared.hierarchy, "asked for" if asked else NOW)
+    return _with(prepared.hierarchy, reason)
+
+
+def contracted_now(reason: str, facts: Facts, kind: str) -> str:
+    """The reason for a hierarchy that is not there yet, and why the host contracts if it has to."""
+    on_host = why_on_host(facts, kind)
+    return f"{reason}; on the host: {on_host}" if on_host else reason
 
 
 def _refuse_large_levels(hierarchy: Hierarchy, kind: str) -> None:

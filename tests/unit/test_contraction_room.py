@@ -17,7 +17,7 @@ from groute_py.engine.contraction_room import (
     prepared_estimate,
     refuse_large_levels,
 )
-from groute_py.engine.preparing import UnsuitableError, prepare_graph
+from groute_py.engine.preparing import UnsuitableError, contracted_now, prepare_graph
 from groute_py.errors import InputError
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
@@ -57,6 +57,16 @@ def test_a_full_gpu_lets_the_host_contract(monkeypatch: pytest.MonkeyPatch) -> N
     here = prepare_graph(ROAD, facts_of(ROAD), "cpu").hierarchy
     assert there.levels == here.levels
     np.testing.assert_array_equal(there.down, here.down)
+
+
+def test_why_the_host_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
+    room(monkeypatch, 0, None)
+    facts = facts_of(ROAD)
+    said = "asked for; on the host: contraction takes 0.0 GB of the GPU, 0.0 are free"
+    assert contracted_now("asked for", facts, "cuda") == said
+    assert contracted_now("asked for", facts, "cpu") == "asked for"
+    room(monkeypatch, 10**9, None)
+    assert contracted_now("asked for", facts, "cuda") == "asked for"
 
 
 def test_a_hierarchy_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
