@@ -12,8 +12,11 @@ from support.graphs import random_graph, scipy_distances
 from support.reference import nearest_of, turned_round
 from support.skips import needs_gpu
 
-from groute_py import Graph, PreparedGraph, generate, nearest
+from groute_py import Graph, PreparedGraph, apsp, generate, nearest, sssp
 from groute_py.device.base import unreached
+from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_of
+from groute_py.engine import contraction_room
+from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
 
@@ -187,3 +190,26 @@ def test_a_shortcut_that_does_not_fit() -> None:
     )
     with pytest.raises(NarrowError):
         contract(path.offsets, path.heads, path.weights, np.dtype(np.int32), 1)
+
+
+def test_prepare_of_each_function() -> None:
+    road = GRAPHS["road"]()
+    one = sssp(road, 5, prepare=True, device="cuda")
+    rows = apsp(road, sources=[5, 7], prepare=True, algorithm="sweep", device="cuda")
+    assert one is not None
+    assert rows is not None
+    assert one.statistics["algorithm"] == "contraction"
+    assert rows.statistics["reason"] == "asked for; contracted, since its vertices have few arcs"
+    np.testing.assert_array_equal(one.distances, scipy_distances(road, 5))
+    np.testing.assert_array_equal(rows.distances[0], one.distances)
+
+
+def test_a_full_gpu_solves_what_the_host_has_contracted(monkeypatch: pytest.MonkeyPatch) -> None:
+    road = GRAPHS["road"]()
+    free = levels_bytes_of(Size(road.vertex_count, road.arc_count), 500, type_of(road))
+    monkeypatch.setattr(contraction_room, "contraction_bytes", lambda arcs: free + 1)
+    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda: free)
+    one = sssp(road, 5, prepare=True, device="cuda")
+    assert one is not None
+    assert "; on the host: contraction takes" in one.statistics["choice"]
+    np.testing.assert_array_equal(one.distances, scipy_distances(road, 5))
