@@ -39,7 +39,7 @@ from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Wanted
 from groute_py.engine.agree import collective
 from groute_py.io.problems import read_sources
-from groute_py.many.apsp import Job, part_of, prepare
+from groute_py.many.apsp import Job, Loaded, part_of, prepare
 from groute_py.many.request import METHODS, Request
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
@@ -112,14 +112,15 @@ class Case:
         count = int(found[4]) if found[4] else None
         return cls(text, found[1], found[2], count, *map(bool, found.groups()[4:]))
 
-    def load(self) -> tuple[Graph, Any]:
+    def load(self) -> Loaded:
         """The graph and its sources; None for all vertices."""
         graph = KINDS[self.graph.partition(":")[0]].load(self.graph)
         if self.count is not None:
-            return graph, sources_of(f"random:{self.count}", graph.numbering, graph.name)
+            chosen = sources_of(f"random:{self.count}", graph.numbering, graph.name)
+            return Loaded(graph, chosen)
         if self.graph != "NY":
-            return graph, None
-        return graph, read_sources(data_file(NY_SOURCES)) - 1
+            return Loaded(graph, None)
+        return Loaded(graph, read_sources(data_file(NY_SOURCES)) - 1)
 
 
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
@@ -16,18 +15,18 @@ from groute_py.engine.coordinates import with_coordinates
 from groute_py.engine.keywords import ApspKeywords, BfsKeywords, OpenKeywords, SsspKeywords
 from groute_py.engine.option import chosen, is_default, options_of, takes
 from groute_py.engine.options import Options
-from groute_py.engine.preparing import prepare_whole
+from groute_py.engine.prepared_reading import GraphReading, read_prepared
 from groute_py.engine.solver import ends_of
 from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
-from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
-from groute_py.many.apsp import collect
+from groute_py.many.apsp import Loaded, collect
 from groute_py.many.apsp import prepare as job_of
+from groute_py.many.reading import read_for
 from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
@@ -204,7 +203,8 @@ def prepare(
 
     Returns:
         A `PreparedGraph` on rank 0, which every function takes that takes a graph; None on the
-        other ranks. A graph that was prepared before is returned as it is.
+        other ranks. A graph that was prepared before is returned as it is. Of a file of at least
+        1 MB the cache keeps a prepared copy, as for ``prepare=True``, and finds it the next time.
 
     Raises:
         InputError: weights are floats or negative, or the graph would become too dense.
@@ -217,11 +217,11 @@ def prepare(
     channel = connect(comm)
     refuse_difference(channel, {"function": "prepare", "device": device, "undirected": undirected})
 
-    def prepared() -> PreparedGraph:
-        read = as_graph(graph, undirected=undirected, columns=Columns(tail, head, weight))
-        return prepare_whole(read, device)
+    def prepared() -> Whole:  # which stays on rank 0
+        reading = GraphReading(undirected=undirected, columns=Columns(tail, head, weight))
+        return Whole(read_prepared(graph, device, reading).graph)
 
-    found = on_root(channel, lambda: Whole(prepared()))  # which stays on rank 0
+    found = on_root(channel, prepared)
     return cast("PreparedGraph", found.graph()) if channel.rank == 0 else None
 
 
@@ -282,9 +282,9 @@ def _rows(
     request: Request,
     columns: Columns,
 ) -> SourceRows | None:
-    def load() -> tuple[Graph, NDArray[np.int64] | None]:
-        whole = as_graph(graph, columns=columns, turns=request.turns)
-        return whole, None if sources is None else as_vertices(sources)
+    def load() -> Loaded:
+        read = read_for(request, graph, columns)
+        return Loaded(read.graph, None if sources is None else as_vertices(sources), read.reason)
 
     return collect(channel, job_of(channel, load, request))
 

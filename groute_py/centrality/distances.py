@@ -16,9 +16,8 @@ from groute_py.centrality.memory_plan import rows_host_bytes
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import collective, on_root
 from groute_py.errors import InputError, quoted
-from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
-from groute_py.many.apsp import Job, Progress, prepare, reduce
+from groute_py.many.apsp import Job, Loaded, Progress, prepare, reduce
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction
@@ -148,14 +147,14 @@ def reduced(
         SetupError: the device cannot be used.
     """
 
-    def applied() -> tuple[Graph, Any]:
+    def applied() -> Loaded:
         graph, sources = load()
         if reciprocals and choices.weighted and graph.arc_count and graph.weights.min() < 0:
             raise InputError(
                 f"{quoted(graph.name)} has a negative weight, with which harmonic centrality is "
                 "not defined"
             )
-        return choices.applied(graph), sources
+        return Loaded(choices.applied(graph), sources)
 
     job = prepare(channel, applied, choices.request)
     has_bounds = bool(measure) and on_root(channel, lambda: is_bounded(job))

@@ -19,7 +19,7 @@ from groute_py.cli.options import (
 )
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.ranks import connected
-from groute_py.cli.reading import read_whole
+from groute_py.cli.reading import read_for_rows
 from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
@@ -80,7 +80,7 @@ def apsp(
     """
     timing.begin("import")
     from groute_py.engine.agree import on_root
-    from groute_py.many.apsp import prepare
+    from groute_py.many.apsp import Loaded, prepare
     from groute_py.system.atomic_file import check_outputs_apart
 
     channel = connected()
@@ -99,12 +99,12 @@ def apsp(
     on_root(channel, check)
     begin_trace(channel, trace)
 
-    def load() -> Any:
+    def load() -> Loaded:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
-        whole = read_whole(graph, **reading, turns=request.turns)
+        whole, why = read_for_rows(request, graph, **reading)
         if sources == "all":
-            return whole, None
-        return whole, ends.vertices("--sources", sources, whole, "source")
+            return Loaded(whole, None, why)
+        return Loaded(whole, ends.vertices("--sources", sources, whole, "source"), why)
 
     timing.begin("plan")
     job = prepare(channel, load, request)

@@ -11,7 +11,7 @@ from groute_py.cli import show, timing
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.ranks import connected
-from groute_py.cli.reading import read_whole
+from groute_py.cli.reading import read_for_rows
 from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_rows import save_rows
 from groute_py.cli.size import MEMORY, size_of
@@ -67,7 +67,7 @@ def matrix(
     """
     timing.begin("import")
     from groute_py.engine.agree import on_root
-    from groute_py.many.apsp import prepare
+    from groute_py.many.apsp import Loaded, prepare
     from groute_py.system.atomic_file import check_outputs_apart
 
     channel = connected()
@@ -86,10 +86,10 @@ def matrix(
     on_root(channel, check)
     begin_trace(channel, trace)
 
-    def load() -> tuple[Graph, NDArray[Any]]:
+    def load() -> Loaded:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
-        whole = read_whole(graph, **reading, turns=request.turns)
-        return whole, ends.vertices("--from", sources, whole, "source")
+        whole, why = read_for_rows(request, graph, **reading)
+        return Loaded(whole, ends.vertices("--from", sources, whole, "source"), why)
 
     def targets_in(whole: Graph) -> NDArray[Any]:
         return ends.vertices("--to", targets, whole, "target")

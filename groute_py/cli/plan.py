@@ -83,6 +83,7 @@ def plan(
         import numpy as np
 
         from groute_py.device.cuda.runtime.memory_plan import CONTEXT_BYTES
+        from groute_py.engine.contraction_room import prepared_estimate
         from groute_py.engine.room import advice, estimate, fewest, verdict
 
         kind = np.dtype(f"int{bits}")
@@ -100,6 +101,11 @@ def plan(
         if gpus > 1:
             rows["fused_gpu_gigabytes"] = (found.fused + CONTEXT_BYTES) / 1e9
         rows["host_gigabytes"] = found.host / 1e9
+        prepared = prepared_estimate(size, kind)
+        if prepared is not None:
+            rows["contraction_gpu_gigabytes"] = (prepared.contraction + CONTEXT_BYTES) / 1e9
+            rows["contraction_host_gigabytes"] = prepared.contraction_on_host / 1e9
+            rows["sweep_gpu_gigabytes"] = (prepared.sweep + CONTEXT_BYTES) / 1e9
         on_gpu = None
         if job is not None:
             from groute_py.jobs.memory_plan import job_bytes, job_gpu_bytes
@@ -113,6 +119,8 @@ def plan(
             rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES
             rows["fits"] = verdict(found, free)
             rows["gpus_that_are_enough"] = fewest(size, free, kind, mode)
+            if prepared is not None:
+                rows["prepared_fits"] = prepared.verdict(free)
             if on_gpu is not None:
                 rows["job_fits"] = "yes" if on_gpu <= free else "no"
         show.answer(rows, as_json=as_json)

@@ -15,7 +15,7 @@ from groute_py.cli.options import (
     json_option,
     undirected_option,
 )
-from groute_py.cli.reading import read_whole
+from groute_py.cli.reading import reading_of
 from groute_py.errors import InputError
 from groute_py.system.clock import phase
 
@@ -55,7 +55,9 @@ def prepare(
     def work() -> dict[str, Any]:
         from groute_py.algorithms import contraction
         from groute_py.device.registry import kind_of
-        from groute_py.engine.preparing import prepare_whole
+        from groute_py.engine.prepared_reading import read_prepared
+        from groute_py.engine.preparing import NOW
+        from groute_py.hierarchy.prepared import PreparedGraph
         from groute_py.io.formats import prepared
         from groute_py.io.registry import write_graph
         from groute_py.system.atomic_file import check_apart, check_writable
@@ -66,19 +68,19 @@ def prepare(
         check_writable(Path(output))
         with phase("device"):
             kind = kind_of(device, contraction.ALGORITHM.devices)
-        read = read_whole(graph, undirected=undirected, columns=columns, cache=cache)
-        with phase("contract"):
-            whole = prepare_whole(read, kind)
+        with reading_of(graph, undirected=undirected, columns=columns, cache=cache) as reading:
+            whole, reason = read_prepared(graph, kind, reading)
+        assert isinstance(whole, PreparedGraph)
         with phase("write"):
             write_graph(whole, output)
         hierarchy = whole.hierarchy
-        degree = whole.arc_count / whole.vertex_count
+        sparse = f"{whole.arc_count / whole.vertex_count:.1f} arcs a vertex, and it stayed sparse"
         return {
             "graph": whole.name,
             "vertices": whole.vertex_count,
             "arcs": whole.arc_count,
             "method": "contraction",
-            "reason": f"{degree:.1f} arcs a vertex, and it stayed sparse",
+            "reason": reason.replace(NOW, sparse),
             "device": kind,
             "levels": len(hierarchy.levels) - 1,
             "core": hierarchy.core_count,

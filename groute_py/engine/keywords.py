@@ -70,6 +70,7 @@ class ApspKeywords(TypedDict, total=False):
     predecessors: bool
     reverse: bool
     turns: Any
+    prepare: bool
     memory_limit: int | None
 
 
@@ -81,6 +82,7 @@ class MatrixKeywords(TypedDict, total=False):
     predecessors: bool
     reverse: bool
     turns: Any
+    prepare: bool
     memory_limit: int | None
 
 

@@ -13,6 +13,12 @@ from groute_py.algorithms.choose import Choice
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.registry import kind_of
 from groute_py.device.rows import surely_fits
+from groute_py.engine.contraction_room import (
+    NoRoomError,
+    place_for,
+    refuse_large_levels,
+    why_on_host,
+)
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError, quoted
@@ -22,7 +28,6 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.hierarchy.suits import cannot, why_not
-from groute_py.system.environment import local_rank
 
 BEFORE = "its hierarchy was there"
 NOW = "contracted, since its vertices have few arcs"
@@ -88,13 +93,16 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
     asked = _is_asked_for(options)
     if (why := None if asked else _other_wish(options)) is not None:
         return Preparation(why_not=why)
-    if (known := None if options.hops else supply.hierarchy()) is not None:
-        return _with(known, "asked for" if asked else BEFORE)
     try:
+        if (known := None if options.hops else supply.hierarchy()) is not None:
+            _refuse_large_levels(known, kind)
+            return _with(known, "asked for" if asked else BEFORE)
         graph = supply.graph()
         if options.hops:
             graph = graph.with_unit_weights()
+        reason = contracted_now("asked for" if asked else NOW, facts, kind)
         prepared = prepare_graph(graph, facts, kind, at_any_length=asked)
+        _refuse_large_levels(prepared.hierarchy, kind)
     except UnsuitableError as problem:
         if asked:
             raise refusal(facts.name, problem) from problem
@@ -102,7 +110,21 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
     if kind == "cuda" and not asked and not _core_fits(prepared.hierarchy):
         return Preparation(why_not="distances within its core may take more than 62 bits")
     supply.keep(prepared)
-    return _with(prepared.hierarchy, "asked for" if asked else NOW)
+    return _with(prepared.hierarchy, reason)
+
+
+def contracted_now(reason: str, facts: Facts, kind: str) -> str:
+    """The reason for a hierarchy that is not there yet, and why the host contracts if it has to."""
+    on_host = why_on_host(facts, kind)
+    return f"{reason}; on the host: {on_host}" if on_host else reason
+
+
+def _refuse_large_levels(hierarchy: Hierarchy, kind: str) -> None:
+    """Raise `UnsuitableError` if a GPU has no room for it."""
+    try:
+        refuse_large_levels(hierarchy, kind)
+    except NoRoomError as problem:
+        raise UnsuitableError(str(problem)) from problem
 
 
 def _core_fits(hierarchy: Hierarchy) -> bool:
@@ -125,6 +147,12 @@ def refusal(name: str, problem: UnsuitableError) -> InputError:
     return InputError(f"{quoted(name)} cannot be contracted: {problem}; solve it without")
 
 
+def refuse_empty(graph: Graph) -> None:
+    """Raise `InputError` if there is nothing to contract."""
+    if graph.vertex_count == 0:
+        raise InputError(f"{quoted(graph.name)} has no vertices, so there is nothing to contract")
+
+
 def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
     """Contract a graph for later; one that was contracted before is returned as it is.
 
@@ -137,8 +165,7 @@ def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
         SetupError: the device cannot be used.
     """
     kind = kind_of(device, contraction.ALGORITHM.devices)
-    if graph.vertex_count == 0:
-        raise InputError(f"{quoted(graph.name)} has no vertices, so there is nothing to contract")
+    refuse_empty(graph)
     if isinstance(graph, PreparedGraph):
         return graph
     facts = facts_of(graph)
@@ -170,6 +197,8 @@ def prepare_graph(
         raise UnsuitableError(str(problem)) from problem
     except NarrowError as problem:
         raise UnsuitableError("a shortcut weighs more than fits in 64 bits") from problem
+    except NoRoomError as problem:
+        raise UnsuitableError(str(problem)) from problem
     except MemoryError as problem:
         raise UnsuitableError(f"contraction does not fit in memory ({problem})") from problem
 
@@ -177,14 +206,15 @@ def prepare_graph(
 def _contracted(graph: Graph, facts: Facts, kind: str, *, at_any_length: bool) -> Hierarchy:
     """The hierarchy, in the narrowest type that holds every shortcut.
 
+    On the host where a GPU has no room for the work.
+
     If a shortcut does not fit in 64 bits, and any length will do, all vertices are the core. On a
     GPU the distances between these would not fit.
     """
-    if kind == "cuda":
-        import_module("groute_py.device.cuda.runtime.gpu").own_gpu(local_rank(0))
-    else:
+    place = place_for(facts, kind)
+    if place == "cpu":
         graph = graph.to_host()
-    contract = import_module(CONTRACT[kind]).contract
+    contract = import_module(CONTRACT[place]).contract
     rows = (graph.offsets, graph.heads, graph.weights)
     *narrower, widest = distance_types(facts)
     for distance_type in narrower:

@@ -16,10 +16,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from groute_py.errors import CacheWarning
+from groute_py.io.formats import native, prepared
+from groute_py.system.own_files import open_plain
 from groute_py.system.settings import settings
 
 COPY = re.compile(r".*-[0-9a-f]{20}\.(csr|prepared)", re.DOTALL)
-"""The names of copies; other files in the folder are not ours to remove."""
+"""The names of copies. A file with such a name is a copy if its first bytes say so too; other files
+in the folder are not ours to remove."""
+
+FAMILIES = {"csr": native.KIND.family, "prepared": prepared.KIND.family}
+"""How a copy begins, whatever its version."""
 
 
 class Copy(NamedTuple):
@@ -92,6 +98,15 @@ def _copies(folder: Path) -> Iterator[Copy]:
         return
     for entry in entries:
         with suppress(OSError):  # removed meanwhile
-            if COPY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+            if entry.is_file(follow_symlinks=False) and _is_copy(Path(entry.path)):
                 status = entry.stat(follow_symlinks=False)
                 yield Copy(Path(entry.path), status.st_size, status.st_mtime)
+
+
+def _is_copy(path: Path) -> bool:
+    """Whether a file has the name and the first bytes of a copy."""
+    if (found := COPY.fullmatch(path.name)) is None:
+        return False
+    family = FAMILIES[found[1]]
+    with open_plain(path) as file:
+        return file.read(len(family)) == family

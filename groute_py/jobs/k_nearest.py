@@ -22,7 +22,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
 from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.facilities import NearestFacilities, by_id
-from groute_py.many.apsp import Job, Progress, deliver, prepare
+from groute_py.many.apsp import Job, Loaded, Progress, deliver, prepare
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.request import Request
 from groute_py.many.sources import checked
@@ -57,11 +57,11 @@ def solve_k_nearest(
     """
     deadline = deadline_in(options.time_limit_s)
 
-    def begin() -> tuple[Graph, NDArray[np.int64]]:
+    def begin() -> Loaded:
         graph, facilities = load()
         options.check_against(facts_of(graph))
         facilities = checked(facilities, graph.vertex_count, graph.name, "facility")
-        return graph, by_id(graph, facilities)
+        return Loaded(graph, by_id(graph, facilities))
 
     request = Request(
         device=options.device,

@@ -14,10 +14,10 @@ from groute_py.comm.connect import connect
 from groute_py.engine.agree import collective, refuse_difference
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import chosen, takes
-from groute_py.graph.csr import Graph
-from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
-from groute_py.many.apsp import Progress, collect, prepare
+from groute_py.many.apsp import Loaded, Progress, collect, prepare
+from groute_py.many.reading import read_for
 from groute_py.many.request import Request
 from groute_py.many.sources import as_vertices
 
@@ -91,16 +91,16 @@ def matrix(
         request.check()
     refuse_difference(channel, {"function": "matrix"})
 
-    def load() -> tuple[Graph, NDArray[np.int64]]:
-        whole = as_graph(graph, columns=Columns(tail, head, weight), turns=request.turns)
-        return whole, as_vertices(sources)
+    def load() -> Loaded:
+        read = read_for(request, graph, Columns(tail, head, weight))
+        return Loaded(read.graph, as_vertices(sources), read.reason)
 
     return solve_matrix(channel, load, targets, request)
 
 
 def solve_matrix(
     channel: Channel,
-    load: Callable[[], tuple[Graph, NDArray[np.int64]]],
+    load: Callable[[], Loaded],
     targets: Sequence[int] | NDArray[Any],
     request: Request,
     progress: Progress | None = None,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
@@ -30,7 +29,7 @@ from groute_py.jobs.places import has_places, places_of
 from groute_py.jobs.route import Pairs, as_pairs
 from groute_py.jobs.router import Router
 from groute_py.jobs.routes import Routes
-from groute_py.many.apsp import Progress, collect, prepare
+from groute_py.many.apsp import Loaded, Progress, collect, prepare
 from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
@@ -99,8 +98,9 @@ class Solver(CentralitySolver):
         with self.alone(), self.turned_back():
             self._begin("apsp", predecessors=predecessors)
 
-            def load() -> tuple[Graph, NDArray[np.int64] | None]:
-                return self._own_graph(), None if sources is None else as_vertices(sources)
+            def load() -> Loaded:
+                begins = None if sources is None else as_vertices(sources)
+                return Loaded(self._own_graph(), begins)
 
             job = prepare(self._channel, load, self._request(predecessors=predecessors))
             rows = collect(self._channel, job, self._watch())
@@ -122,8 +122,8 @@ class Solver(CentralitySolver):
         with self.alone(), self.turned_back():
             self._begin("matrix", predecessors=predecessors)
 
-            def load() -> tuple[Graph, NDArray[np.int64]]:
-                return self._own_graph(), as_vertices(sources)
+            def load() -> Loaded:
+                return Loaded(self._own_graph(), as_vertices(sources))
 
             request = self._request(predecessors=predecessors, destination="nowhere")
             found = solve_matrix(self._channel, load, targets, request, self._watch())

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +97,23 @@ class Job:
         return self.layout.vertex_count if self.targets is None else len(self.targets)
 
 
+class Loaded(NamedTuple):
+    """What a job begins with, on rank 0.
+
+    Attributes:
+        graph: prepared or not.
+        sources: None for all vertices.
+        reason: for its hierarchy or against one, where one was asked for.
+    """
+
+    graph: Graph
+    sources: NDArray[np.int64] | None
+    reason: str = ""
+
+
 def prepare(
     channel: Channel,
-    load: Callable[[], tuple[Graph, NDArray[np.int64] | None]],
+    load: Callable[[], Loaded],
     request: Request,
     targets_in: Callable[[Graph], NDArray[np.int64]] | None = None,
 ) -> Job:
@@ -107,7 +121,7 @@ def prepare(
 
     Args:
         channel: connects the ranks.
-        load: gives the graph, and the sources or None for all; called on rank 0.
+        load: gives the graph and the sources; called on rank 0.
         request: the same on every rank, but for what may differ by rank.
         targets_in: gives the targets in the graph, whose columns alone are wanted; called on rank
             0. None for all vertices.
@@ -235,14 +249,14 @@ class Collected:
 
 
 def _job(
-    load: Callable[[], tuple[Graph, NDArray[np.int64] | None]],
+    load: Callable[[], Loaded],
     request: Request,
     ranks: int,
     apart: str | None,
     targets_in: Callable[[Graph], NDArray[np.int64]] | None,
 ) -> Job:
     """What all ranks are to do; made on rank 0."""
-    graph, sources = load()
+    graph, sources, why = load()
     targets = None if targets_in is None else targets_in(graph)
     if request.reverse:
         graph = graph.reversed()
@@ -258,6 +272,8 @@ def _job(
         targets = checked(targets, count, facts.name, "target")
     prepared = hierarchy_of(whole) is not None
     choice = choose(request, facts, len(every), ranks, apart, prepared=prepared)
+    if why:
+        choice = replace(choice, reason=f"{choice.reason}; {why}")
     try:
         height = heights(whole, given, request, layout.begins(every))
     except NegativeCycleError as error:

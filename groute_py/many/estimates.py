@@ -11,6 +11,7 @@ import math
 import os
 from dataclasses import dataclass
 
+from groute_py.device.cuda.hierarchy.memory_plan import contraction_bytes
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import why_not
 from groute_py.many.precision import row_types
@@ -32,9 +33,9 @@ CPU_ARC_S = {"batch": 2.0e-8, "heap": 1.0e-8}
 CONTRACT_S, CPU_CONTRACT_S = 6e-9, 4e-6
 """Seconds to contract a graph for each vertex and arc, by a GPU and by one core."""
 
-PACK_BYTES, CONTRACT_BYTES = 80, 150
-"""Bytes of GPU memory: of the fewest sources at once for each vertex and byte of a distance, with
-their rows; and of contraction for each arc."""
+PACK_BYTES = 80
+"""Bytes of GPU memory of the fewest sources at once for each vertex and byte of a distance, with
+their rows."""
 
 CORE_S = 0.15
 """Seconds that a GPU takes for the core, and for what does not depend on the graph."""
@@ -116,7 +117,7 @@ def _floyd(facts: Facts, device: str) -> float:
 def _sweeps_fit(facts: Facts, gpu: Gpu, *, prepared: bool) -> bool:
     """Whether 32 sources at once have room, and what contracts the graph before."""
     width = row_types(facts, "cuda")[0].itemsize
-    contracting = 0 if prepared else CONTRACT_BYTES * facts.arc_count
+    contracting = 0 if prepared else contraction_bytes(facts.arc_count)
     return max(PACK_BYTES * width * facts.vertex_count, contracting) <= gpu.free_bytes
 
 

@@ -84,6 +84,13 @@ class Request:
         check=check_turns,
         of=ROUTES_TOO,
     )
+    prepare: bool = option(
+        False,
+        "Contract the graph first, and keep it in the cache, if it suits.",
+        details="For `auto` and `sweep`. See [prepared graphs](prepared.md)",
+        in_python="For `auto` and `sweep`. See [prepared graphs](prepared.md)",
+        of=ROWS,
+    )
     memory_limit: int | None = option(
         None,
         "How much of the GPU's memory may be used, in bytes; on a CPU, by the matrix of floyd.",
@@ -102,6 +109,14 @@ class Request:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory_limit", plain(self.memory_limit))
+
+    @property
+    def keeps_prepared(self) -> bool:
+        """Whether the hierarchy of a file is to be kept in the cache, or read from there.
+
+        An expansion by turns is another graph than the file has.
+        """
+        return self.prepare and self.algorithm in ("auto", "sweep") and self.turns is None
 
     def check(self) -> None:
         """Raise `InputError` for what there is not, `SetupError` where there is no such device."""

@@ -18,12 +18,24 @@ def open_believed(path: Path) -> BinaryIO:
     Raises:
         OSError: it is a link, no plain file, or of another user than this one and root.
     """
+    file = open_plain(path)
+    if os.fstat(file.fileno()).st_uid not in (os.geteuid(), 0):
+        file.close()
+        raise PermissionError(errno.EPERM, "is no file of this user or of root", str(path))
+    return file
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file of whatever user to read.
+
+    Raises:
+        OSError: it is a link, or no plain file.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     file = open(descriptor, "rb")  # noqa: SIM115 - the caller's to close
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode) or status.st_uid not in (os.geteuid(), 0):
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         file.close()
-        raise PermissionError(errno.EPERM, "is no plain file of this user or of root", str(path))
+        raise PermissionError(errno.EPERM, "is no plain file", str(path))
     return file
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ from support.graphs import random_graph, scipy_distances
 from support.reference import nearest_of, turned_round
 from support.skips import needs_gpu
 
-from groute_py import Graph, PreparedGraph, generate, nearest
+from groute_py import Graph, PreparedGraph, apsp, generate, nearest, sssp
 from groute_py.device.base import unreached
+from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_of
+from groute_py.engine import contraction_room
+from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
 
@@ -24,6 +28,15 @@ GRAPHS = {
     "zero weights": lambda: random_graph(100, 250, 4, 3),
     "64 bits": lambda: random_graph(60, 100, 5, 2**31 - 2),
     "star": lambda: star(90),
+    "star of stars": lambda: edges([(0, k) for k in range(1, 10)] + tufts(range(1, 10), 10, 8)),
+    "caterpillar": lambda: edges([(k, k + 1) for k in range(40)] + tufts(range(41), 41, 3)),
+    "tree": lambda: edges([(k, (k - 1) // 2) for k in range(1, 127)]),
+    "chain": lambda: edges([(k, k + 1) for k in range(150)]),
+    "wheel": lambda: edges([*tufts([0], 1, 90), *((k, k % 90 + 1) for k in range(1, 91))]),
+    "equal grid": lambda: edges(
+        [(k, k + 1) for k in range(144) if k % 12 < 11] + [(k, k + 12) for k in range(132)]
+    ),
+    "one way hub": lambda: one_way_hub(80),
     "one vertex": lambda: random_graph(1, 0, 1, 1),
     "no arcs": lambda: random_graph(9, 0, 1, 1),
 }
@@ -35,6 +48,28 @@ def star(leaves: int) -> Graph:
     offsets = np.concatenate([np.arange(leaves + 1), [2 * leaves]])
     heads = np.concatenate([middle, np.arange(leaves, dtype=np.int32)])
     return Graph(offsets, heads, np.full(2 * leaves, 7, np.int32))
+
+
+def edges(pairs: list[tuple[int, int]]) -> Graph:
+    """Edges of equal weight."""
+    one = np.array(pairs, np.int32)
+    tails, heads = np.concatenate([one, one[:, ::-1]]).T
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(tails))])
+    heads = heads[np.argsort(tails, kind="stable")].astype(np.int32)
+    return Graph(offsets, heads, np.full(len(heads), 7, np.int32))
+
+
+def tufts(middles: Iterable[int], first: int, leaves: int) -> list[tuple[int, int]]:
+    """Leaves of each middle; ``first`` is the number of the first one."""
+    return [(m, first + k * leaves + j) for k, m in enumerate(middles) for j in range(leaves)]
+
+
+def one_way_hub(ends: int) -> Graph:
+    """Vertex 0, with arcs from one half of the others and to the other half."""
+    half = ends // 2
+    offsets = np.concatenate([[0], half + np.minimum(np.arange(ends + 1), half)])
+    heads = np.concatenate([np.arange(half + 1, ends + 1), np.zeros(half)])
+    return Graph(offsets, heads.astype(np.int32), np.full(2 * half, 7, np.int32))
 
 
 def type_of(graph: Graph) -> np.dtype[Any]:
@@ -129,6 +164,19 @@ def test_a_part_is_closed_upward() -> None:
     assert places.get().tolist()[0] == places.get().tolist()[2]
 
 
+@pytest.mark.parametrize("more", [[], [(1, 2)]], ids=["star", "star and an edge"])
+def test_a_hub_is_no_obstacle(more: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.device.cuda.hierarchy.rounds.MOST_WALKED", 1 << 20)
+    graph = edges([*tufts([0], 1, 20_000), *more])
+    assert contracted(graph, 1).core_count == 1
+
+
+def test_a_hub_in_a_dense_part_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.device.cuda.hierarchy.rounds.MOST_WALKED", 1 << 10)
+    with pytest.raises(DenseError, match="one of them 90"):
+        contracted(GRAPHS["wheel"](), 1)
+
+
 def test_a_dense_graph_is_given_up() -> None:
     with pytest.raises(DenseError, match="contraction stops at"):
         contracted(random_graph(30_000, 300_000, 7, 100), 8)
@@ -142,3 +190,26 @@ def test_a_shortcut_that_does_not_fit() -> None:
     )
     with pytest.raises(NarrowError):
         contract(path.offsets, path.heads, path.weights, np.dtype(np.int32), 1)
+
+
+def test_prepare_of_each_function() -> None:
+    road = GRAPHS["road"]()
+    one = sssp(road, 5, prepare=True, device="cuda")
+    rows = apsp(road, sources=[5, 7], prepare=True, algorithm="sweep", device="cuda")
+    assert one is not None
+    assert rows is not None
+    assert one.statistics["algorithm"] == "contraction"
+    assert rows.statistics["reason"] == "asked for; contracted, since its vertices have few arcs"
+    np.testing.assert_array_equal(one.distances, scipy_distances(road, 5))
+    np.testing.assert_array_equal(rows.distances[0], one.distances)
+
+
+def test_a_full_gpu_solves_what_the_host_has_contracted(monkeypatch: pytest.MonkeyPatch) -> None:
+    road = GRAPHS["road"]()
+    free = levels_bytes_of(Size(road.vertex_count, road.arc_count), 500, type_of(road))
+    monkeypatch.setattr(contraction_room, "contraction_bytes", lambda arcs: free + 1)
+    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda: free)
+    one = sssp(road, 5, prepare=True, device="cuda")
+    assert one is not None
+    assert "; on the host: contraction takes" in one.statistics["choice"]
+    np.testing.assert_array_equal(one.distances, scipy_distances(road, 5))

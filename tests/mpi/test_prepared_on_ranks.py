@@ -44,6 +44,7 @@ def test_commands(tmp_path: Path, ranks: int) -> None:
     text, out, kept = tmp_path / "town.gr", tmp_path / "town.prepared", tmp_path / "copies"
     write_graph(ROAD, text)
     solve = ["-s", "22", "--device", "cpu", "--verify", "--json"]
+    rows = ["--sources", "22,23", "--reduce", "sum", "--device", "cpu", "--json"]
     lines = [
         ["sssp", str(text), "--prepare", "--cache", str(kept), *solve],
         ["sssp", str(text), "--prepare", "--cache", str(kept), *solve],
@@ -52,11 +53,12 @@ def test_commands(tmp_path: Path, ranks: int) -> None:
         ["sssp", str(out), "--algorithm", "delta-stepping", *solve],
         ["sssp", "rmat:6", "--prepare", "--device", "cpu", "--json"],
         ["prepare", "rmat:6", "-o", str(tmp_path / "r.prepared"), "--device", "cpu"],
-        ["apsp", str(out), "--sources", "22,23", "--reduce", "sum", "--device", "cpu", "--json"],
+        ["apsp", str(out), *rows],
+        ["apsp", str(text), "--prepare", "--cache", str(kept), "--algorithm", "sweep", *rows],
         ["cache", "clear", "--cache", str(kept), "--json"],
     ]
     ended = run_on_ranks(lines, ranks, tmp_path)
-    assert [one.code for one in ended] == [0, 0, 0, 0, 0, 0, 2, 0, 0]
+    assert [one.code for one in ended] == [0, 0, 0, 0, 0, 0, 2, 0, 0, 0]
     answers: list[dict[str, Any]] = [json.loads(one.out) for one in ended if one.code == 0]
     choices = [one["statistics"]["choice"] for one in answers if "statistics" in one]
     assert choices[0].startswith("contracted")
@@ -65,6 +67,9 @@ def test_commands(tmp_path: Path, ranks: int) -> None:
     right = scipy_distances(ROAD, 21)
     total = right[right < 2**62].sum()
     assert {answers[k]["sum_of_distances"] for k in (0, 1, 3, 4)} == {total}
+    plain, kept_rows = answers[-3:-1]
+    assert kept_rows["reason"] == "asked for; its hierarchy was there"
+    assert kept_rows["sum_of_distances"] == plain["sum_of_distances"]
     assert "cannot be contracted" in ended[6].err
     assert ended[6].err.count("\n") == 1
     assert answers[-1]["removed"] == 2

@@ -20,7 +20,7 @@ from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many import apsp as many_apsp
 from groute_py.many import choose as many_choose
-from groute_py.many.apsp import collect, prepare, reduce
+from groute_py.many.apsp import Loaded, collect, prepare, reduce
 from groute_py.many.choose import choose
 from groute_py.many.estimates import Gpu
 from groute_py.many.request import METHODS, Request
@@ -133,7 +133,7 @@ def test_on_ranks(device: str, ranks: int) -> None:
     request = Request(device=device, predecessors=True)
 
     def work(channel: Any) -> SourceRows | None:
-        job = prepare(channel, lambda: (graph, wanted), request)
+        job = prepare(channel, lambda: Loaded(graph, wanted), request)
         return collect(channel, job)
 
     rows, *others = on_ranks(ranks, work)
@@ -148,7 +148,7 @@ def test_reductions(ranks: int) -> None:
     graph = random_graph(60, 150, seed=5, greatest=9)
 
     def work(channel: Any) -> Any:
-        job = prepare(channel, lambda: (graph, None), Request(device="cpu"))
+        job = prepare(channel, lambda: Loaded(graph, None), Request(device="cpu"))
         return reduce(channel, job, histogram=True)
 
     (found, _), *others = on_ranks(ranks, work)
@@ -172,7 +172,7 @@ def test_a_histogram_of_negative_distances() -> None:
     chain = Graph.from_arrays([0, 1, 2, 3, 3], [1, 2, 3], [-3, -4, 100])
 
     def work(channel: Any) -> Any:
-        job = prepare(channel, lambda: (chain, None), Request(device="cpu"))
+        job = prepare(channel, lambda: Loaded(chain, None), Request(device="cpu"))
         return reduce(channel, job, histogram=True)
 
     found, _ = on_ranks(1, work)[0]
@@ -185,7 +185,7 @@ def test_a_batch_whose_solves_all_fail_ends(ranks: int) -> None:
     heavy = Graph.from_arrays(np.arange(9), np.arange(1, 9) % 8, np.full(8, 9 * 10**18))
 
     def work(channel: Any) -> None:
-        job = prepare(channel, lambda: (heavy, None), Request("batch", "cpu"))
+        job = prepare(channel, lambda: Loaded(heavy, None), Request("batch", "cpu"))
         with pytest.raises(groute_py.RunError, match="does not fit"):
             collect(channel, job)
 

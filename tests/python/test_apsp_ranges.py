@@ -12,7 +12,7 @@ from support.row_checks import check_rows
 
 import groute_py
 from groute_py import RunError, SourceRows
-from groute_py.many.apsp import collect, prepare
+from groute_py.many.apsp import Loaded, collect, prepare
 from groute_py.many.request import METHODS, Request
 
 
@@ -106,7 +106,9 @@ def test_all_rows_of_a_run_are_of_one_precision(device: str, rounding: str, rank
     graph = graph_of(7, arcs, "float32")
 
     def work(channel: Any) -> SourceRows | None:
-        return collect(channel, prepare(channel, lambda: (graph, None), Request(rounding, device)))
+        return collect(
+            channel, prepare(channel, lambda: Loaded(graph, None), Request(rounding, device))
+        )
 
     if ranks > 1 and rounding == "floyd":
         pytest.skip("several ranks hold a matrix on GPUs only")

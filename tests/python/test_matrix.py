@@ -16,6 +16,7 @@ import groute_py
 from groute_py import Graph, InputError, Matrix, NegativeCycleError
 from groute_py.jobs.matrix import solve_matrix
 from groute_py.many import apsp as many_apsp
+from groute_py.many.apsp import Loaded
 from groute_py.many.request import METHODS, Request
 
 
@@ -96,7 +97,7 @@ def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
     request = Request(device=device, predecessors=True, reverse=reverse)
 
     def work(channel: Any) -> Matrix | None:
-        return solve_matrix(channel, lambda: (graph, sources), targets, request)
+        return solve_matrix(channel, lambda: Loaded(graph, sources), targets, request)
 
     found, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)

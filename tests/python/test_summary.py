@@ -30,7 +30,7 @@ from groute_py.device.summary import (
     wide,
 )
 from groute_py.kernels.source import SUMMARY, options
-from groute_py.many.apsp import prepare, reduce
+from groute_py.many.apsp import Loaded, prepare, reduce
 from groute_py.many.reduce import Reduction
 from groute_py.many.request import METHODS, Request
 
@@ -193,7 +193,7 @@ def test_a_sum_that_does_not_fit(device: str, name: str) -> None:
 
 def reduced(graph: Graph, sources: Any, request: Request) -> Reduction:
     channel = SoloChannel()
-    job = prepare(channel, lambda: (graph, sources), request)
+    job = prepare(channel, lambda: Loaded(graph, sources), request)
     found = reduce(channel, job, histogram=True)
     assert found is not None
     return found[0]

@@ -15,7 +15,7 @@ from groute_py import GrouteError, InputError, RunError, csgraph
 from groute_py.engine.agree import collective, on_root
 from groute_py.interop.networkx import graph_from_networkx
 from groute_py.interop.tables import graph_from_table
-from groute_py.many.apsp import prepare
+from groute_py.many.apsp import Loaded, prepare
 from groute_py.many.request import Request
 
 CALLS: dict[str, tuple[str, str]] = {
@@ -186,7 +186,7 @@ def test_ranks_ask_for_the_same_rows() -> None:
     def work(channel: LocalChannel) -> str:
         limit = 1 << (20 + channel.rank)
         with pytest.raises(InputError) as raised:
-            prepare(channel, lambda: (graph, None), Request(device="cpu", memory_limit=limit))
+            prepare(channel, lambda: Loaded(graph, None), Request(device="cpu", memory_limit=limit))
         return str(raised.value)
 
     said = "rank 1 was called with memory_limit 2097152, rank 0 with 1048576; every rank must call"

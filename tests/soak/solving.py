@@ -16,7 +16,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
-from groute_py.many.apsp import collect, prepare
+from groute_py.many.apsp import Loaded, collect, prepare
 from groute_py.many.request import Request
 from groute_py.system.settings import settings
 from soak.case import Case
@@ -64,7 +64,7 @@ def _all_rows(case: Case, graph: Graph) -> list[Row]:
     request = Request(case.method, case.device, case.predecessors)
 
     def work(channel: Channel) -> SourceRows | None:
-        return collect(channel, prepare(channel, lambda: (graph, sources), request))
+        return collect(channel, prepare(channel, lambda: Loaded(graph, sources), request))
 
     found = on_ranks(case.ranks, work, patience=case.patience, seed=case.number)[0]
     assert found is not None

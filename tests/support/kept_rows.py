@@ -9,7 +9,7 @@ import numpy as np
 
 from groute_py import Graph
 from groute_py.comm.solo import SoloChannel
-from groute_py.many.apsp import Job, prepare
+from groute_py.many.apsp import Job, Loaded, prepare
 from groute_py.many.request import Request
 from groute_py.many.storage.partial import KeptRows
 from groute_py.many.storage.record import run_of
@@ -17,7 +17,7 @@ from support.graphs import scipy_distances
 
 
 def job_of(graph: Graph, **wanted: Any) -> Job:
-    return prepare(SoloChannel(), lambda: (graph, None), Request(device="cpu", **wanted))
+    return prepare(SoloChannel(), lambda: Loaded(graph, None), Request(device="cpu", **wanted))
 
 
 def kept(path: Path, job: Job, *, resume: bool = False) -> KeptRows:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import groute_py
-from groute_py import write_graph
+from groute_py import Result, write_graph
 from support.command import as_json, run_command
 
 ROAD = groute_py.generate("road:20x20")
@@ -25,3 +25,8 @@ def method(*words: object) -> tuple[str, str, dict[str, Any]]:
     found = as_json(run_command("sssp", *words, "--device", "cpu", "--json"))
     statistics = found["statistics"]
     return statistics["algorithm"], statistics["choice"], found
+
+
+def choice(result: Result) -> tuple[str, str]:
+    """The algorithm of a result, and why it was chosen."""
+    return result.statistics["algorithm"], result.statistics["choice"]

@@ -14,14 +14,12 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.base import unreached
+from groute_py.device.cuda.hierarchy.memory_plan import CORE
 from groute_py.device.cuda.hierarchy.skeleton import Skeleton, joined, skeleton_of
 from groute_py.device.cuda.hierarchy.structs import SHORTCUTS
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.hierarchy.hierarchy import Hierarchy, first_places
 from groute_py.hierarchy.problems import DenseError, NarrowError
-
-CORE = 8192
-"""Vertices at which contraction stops: the distances within the core then take 0.25 GB."""
 
 MOST_CORE = 1 << 14
 """Vertices of the core at most; its distances take 1 GB then, or 2 GB in 64 bits."""
@@ -38,8 +36,8 @@ BY_WARPS = 5.0
 PRUNED_FROM = 4.0
 """Neighbours of a vertex on the mean from which arcs are pruned."""
 
-LONGEST_ROW = 1 << 16
-"""Neighbours that a vertex may have at most, except in a forest."""
+MOST_WALKED = 1 << 32
+"""Entries of a vertex's row that its neighbours may walk at most in a round, except in a forest."""
 
 SLOW = 256
 """A round in which fewer than one in so many leave is the last, if the core is small enough."""
@@ -89,14 +87,21 @@ def contract(
 
 
 def refuse_hubs(skeleton: Skeleton) -> None:
-    """Raise `DenseError` for a hub whose neighbours have others beside it.
+    """Raise `DenseError` for a hub of which too many neighbours have others beside it.
 
-    Witnesses and pruning walk along its row for each of them. In a forest there are none.
+    Witnesses and pruning walk along its row for each of these. Leaves have no pair of neighbours,
+    and so do not walk. In a forest there is nothing to prune.
     """
     if not len(skeleton.heads) or len(skeleton.heads) < 2 * skeleton.count:
         return
-    longest = int((skeleton.offsets[1:] - skeleton.offsets[:-1]).max())
-    if longest > LONGEST_ROW:
+    begins, ends = skeleton.offsets[:-1], skeleton.offsets[1:]
+    degrees = (ends - begins).astype(np.int64)
+    longest = int(degrees.max())
+    if longest * longest <= MOST_WALKED:
+        return
+    inner = cp.zeros(len(skeleton.heads) + 1, np.int64)
+    cp.cumsum(degrees[skeleton.heads] > 1, dtype=np.int64, out=inner[1:])
+    if bool((degrees * (inner[ends] - inner[begins]) > MOST_WALKED).any()):
         raise DenseError(skeleton.count, skeleton.mean_degree, longest)
 
 

@@ -63,7 +63,12 @@ class GpuContext:
 
     def room(self) -> int:
         """Free memory, that in CuPy's pool included."""
-        return self.free_bytes + int(cp.get_default_memory_pool().free_bytes())
+        return self.free_bytes + pooled_bytes()
+
+
+def pooled_bytes() -> int:
+    """Bytes that CuPy's pool holds in reserve on the current GPU."""
+    return int(cp.get_default_memory_pool().free_bytes())
 
 
 def own_gpu(local_rank: int) -> Any:

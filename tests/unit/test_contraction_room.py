@@ -1,0 +1,117 @@
+"""Where contraction fits: what is refused, what the host does, and what ``plan`` says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command import as_json, run_command
+from support.prepared_town import ROAD, method
+
+from groute_py import prepare, write_graph
+from groute_py.engine import contraction_room
+from groute_py.engine.contraction_room import (
+    NoRoomError,
+    place_for,
+    prepared_estimate,
+    refuse_large_levels,
+)
+from groute_py.engine.preparing import UnsuitableError, contracted_now, prepare_graph
+from groute_py.errors import InputError
+from groute_py.graph.facts import facts_of
+from groute_py.graph.size import Size
+
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+
+
+def room(monkeypatch: pytest.MonkeyPatch, gpu: int, host: int | None) -> None:
+    """Let so many bytes be free."""
+    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda: gpu)
+    monkeypatch.setattr(contraction_room, "available_bytes", lambda: host)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "host", "place"),
+    [(10**9, 0, "cuda"), (10**5, 10**9, "cpu"), (10**5, None, "cpu")],
+)
+def test_where_it_is_contracted(
+    monkeypatch: pytest.MonkeyPatch, gpu: int, host: int | None, place: str
+) -> None:
+    room(monkeypatch, gpu, host)
+    assert place_for(facts_of(ROAD), "cuda") == place
+
+
+def test_what_fits_nowhere_is_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    room(monkeypatch, 10**3, 10**3)
+    facts = facts_of(ROAD)
+    with pytest.raises(NoRoomError, match=r"of the GPU, 0\.0 are free; .* of the host, 0\.0 are"):
+        place_for(facts, "cuda")
+    with pytest.raises(UnsuitableError, match=r"^contraction takes .* GB of the host"):
+        prepare_graph(ROAD, facts, "cpu")
+
+
+def test_a_full_gpu_lets_the_host_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    room(monkeypatch, 0, None)
+    there = prepare_graph(ROAD, facts_of(ROAD), "cuda").hierarchy
+    here = prepare_graph(ROAD, facts_of(ROAD), "cpu").hierarchy
+    assert there.levels == here.levels
+    np.testing.assert_array_equal(there.down, here.down)
+
+
+def test_why_the_host_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
+    room(monkeypatch, 0, None)
+    facts = facts_of(ROAD)
+    said = "asked for; on the host: contraction takes 0.0 GB of the GPU, 0.0 are free"
+    assert contracted_now("asked for", facts, "cuda") == said
+    assert contracted_now("asked for", facts, "cpu") == "asked for"
+    room(monkeypatch, 10**9, None)
+    assert contracted_now("asked for", facts, "cuda") == "asked for"
+
+
+def test_a_hierarchy_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    town = prepare(ROAD, device="cpu")
+    assert town is not None
+    room(monkeypatch, 10**9, None)
+    refuse_large_levels(town.hierarchy, "cuda")
+    room(monkeypatch, 10**3, None)
+    refuse_large_levels(town.hierarchy, "cpu")
+    with pytest.raises(NoRoomError, match=r"a sweep takes .* GB of the GPU"):
+        refuse_large_levels(town.hierarchy, "cuda")
+
+
+def test_a_run_goes_on_without_or_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_graph(ROAD, tmp_path / "town.gr")
+    room(monkeypatch, 0, 10**3)
+    name, why, _ = method(tmp_path / "town.gr", "--prepare")
+    assert name == "delta-stepping"
+    assert "; not contracted: contraction takes" in why
+    with pytest.raises(InputError, match="cannot be contracted: contraction takes"):
+        method(tmp_path / "town.gr", "--algorithm", "contraction")
+
+
+def test_estimates() -> None:
+    roads = prepared_estimate(Size(24_000_000, 58_000_000), INT32)
+    assert roads is not None
+    assert roads.verdict(80 * 10**9) == "yes"
+    assert roads.verdict(roads.contraction - 1) == "contracted on the host"
+    assert roads.verdict(roads.sweep - 1) == "no"
+    assert prepared_estimate(Size(100, 501), INT32) is None
+    wide = prepared_estimate(Size(24_000_000, 58_000_000), INT64)
+    assert wide is not None
+    assert wide.sweep > 1.4 * roads.sweep
+    assert wide.contraction_on_host > roads.contraction_on_host
+
+
+@pytest.mark.parametrize(("gigabytes", "fits"), [(80, "yes"), (8, "contracted on the host")])
+def test_plan(gigabytes: int, fits: str) -> None:
+    words = ("plan", "road:4900x4900", "--gpu-memory", gigabytes, "--json")
+    found = as_json(run_command(*words))
+    assert found["prepared_fits"] == fits
+    assert found["sweep_gpu_gigabytes"] > found["least_gpu_gigabytes"]
+    assert found["contraction_gpu_gigabytes"] > found["contraction_host_gigabytes"] / 2
+
+
+def test_plan_of_a_dense_graph() -> None:
+    found = as_json(run_command("plan", "rmat:16", "--gpu-memory", "80", "--json"))
+    assert "prepared_fits" not in found
