@@ -129,7 +129,8 @@ class Smallest:
         from groute_py.kernels.cpu.nearest_rows import keep_smallest  # which compiles
 
         assert block.predecessors is not None
-        rows, parents = block.distances, np.asarray(block.predecessors)
+        rows: NDArray[Any] = block.distances
+        parents: NDArray[Any] = block.predecessors
         if self._layout.is_expanded:
             rows, parents = self._layout.at_ends(rows.T).T, beside(parents, self._layout)
         rows = rows.astype(self._distances.dtype, copy=False)

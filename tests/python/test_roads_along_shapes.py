@@ -199,13 +199,12 @@ def test_turns_do_not_straighten_roads() -> None:
 @pytest.mark.parametrize("reverse", [False, True])
 def test_routes_with_turns_lead_along_shapes(tmp_path: Path, *, reverse: bool) -> None:
     """As without turns, also where ranks have the expansion without the graph."""
-    lines = []
-    for ranks, turns in ((1, None), (1, [(0, 1, 2, 5)]), (2, [(0, 1, 2, 5)])):
-        request = Request(device="cpu", reverse=reverse, turns=turns)
-        graph = bent() if turns is None else expanded(bent(), turns)
-        pairs = np.array([(2, 0), (0, 2)])
-        solve = partial(solve_routes, load=lambda: (graph, pairs), request=request, paths=True)
-        routes, *_ = on_ranks(ranks, solve)
+    lines, pairs = [], np.array([(2, 0), (0, 2)])
+    turned = expanded(bent(), [(0, 1, 2, 5)])
+    for ranks, graph in ((1, bent()), (1, turned), (2, turned)):
+        request = Request(device="cpu", reverse=reverse)
+        asked = partial(tuple, (graph, pairs))
+        routes, *_ = on_ranks(ranks, partial(solve_routes, load=asked, request=request, paths=True))
         assert routes is not None
         routes.save(tmp_path / "lines.geojson", planar=True)
         features = json.loads((tmp_path / "lines.geojson").read_text())["features"]
