@@ -27,10 +27,10 @@ from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
 from groute_py.many.apsp import Progress
 from groute_py.many.choose import free_gpu_bytes
+from groute_py.many.host_room import refuse_beyond, refuse_more
 from groute_py.many.precision import row_types
 from groute_py.many.solve import batch_delta
 from groute_py.system.environment import local_rank
-from groute_py.system.memory_limits import available_bytes
 
 LITTLE = 1 << 24
 """Arcs and vertices of all sources that cores have done before a GPU is ready."""
@@ -168,23 +168,16 @@ def _opened(
     size = Size(job.graph.vertex_count, job.graph.arc_count)
     counting = Counting(size, job.asked.by_arc, job.asked.squares)
     place, limit = local_rank(channel.rank), job.choices.memory_limit
+    what = f"sums of betweenness of {quoted(job.graph.name)}"
     if device == "cpu":
         threads = min(len(os.sched_getaffinity(0)), max(sources, 1))
-        by = f"by {threads} threads"
-        _refuse_memory(job, by, counting.host_bytes(threads), available_bytes())
+        by, advice = f"by {threads} threads", "let the job have fewer cores, as by taskset"
+        refuse_beyond(counting.host_bytes(threads), f"{what} {by}", advice)
         return CpuDependencies(job.graph, kind, job.asked, hops=job.hops)
     from groute_py.device.cuda.multi_source.dependencies import CudaDependencies
     from groute_py.device.cuda.multi_source.graph import CudaGraph
 
-    _refuse_memory(job, "on a GPU", counting.gpu_bytes(kind), free_gpu_bytes(limit, place))
+    free, advice = free_gpu_bytes(limit, place), "take --device cpu, or a larger GPU"
+    refuse_more(counting.gpu_bytes(kind), free, f"{what} on a GPU", advice)
     graph = CudaGraph(job.graph, kind, place, limit)
     return CudaDependencies(graph, batch_delta(facts_of(job.graph)), job.asked)
-
-
-def _refuse_memory(job: DependencyJob, by: str, needed: int, free: int | None) -> None:
-    """Raise `InputError` where more is needed than there is, with both numbers."""
-    if free is not None and needed > free:
-        raise InputError(
-            f"betweenness of {quoted(job.graph.name)} {by} takes {needed:,} bytes, and {free:,} "
-            "bytes of memory are free"
-        )

@@ -17,6 +17,7 @@ from groute_py.cli.resumable import resume_option
 from groute_py.cli.saved_sums import SavedSums
 from groute_py.cli.size import size_of
 from groute_py.errors import InputError
+from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:
     from groute_py.centrality.accumulation import Accumulated
@@ -242,7 +243,7 @@ def _save(sums: SavedSums | None, columns: dict[str, Any], attribution: str) -> 
     from groute_py.centrality.files import save_columns
 
     sums.finish(lambda: save_columns(columns, sums.path, attribution))
-    return {"output": str(sums.path)} | ({"done_before": sums.begun} if sums.resume else {})
+    return {"output": str(sums.path), "solved_now": sums.new}
 
 
 def _scores(found: Any, measure: str, normalized: bool, whole: Any) -> Scores | ArcScores:
@@ -290,4 +291,5 @@ def _show(answer: dict[str, Any], seconds: dict[str, float], as_json: bool) -> N
     show.timed_answer(answer, seconds, as_json=False)
     if top:
         rows = [[f"{v:.6g}" if isinstance(v, float) else str(v) for v in r.values()] for r in top]
-        show.table([title.replace("_", " ") for title in top[0]], rows)
+        titles = [title.replace("_", " ") for title in top[0]]
+        show.table(titles, rows, aside=is_stdout(answer.get("output")))

@@ -38,9 +38,10 @@ class SavedSums:
         return self._kept
 
     @property
-    def begun(self) -> int:
-        """How many sources an earlier run had done, on rank 0."""
-        return 0 if self._kept is None else self._kept.begun
+    def new(self) -> int:
+        """How many sources are done that no earlier run had done, on rank 0."""
+        assert self._kept is not None
+        return self._kept.total - self._kept.begun
 
     @property
     def state(self) -> str:

@@ -15,6 +15,7 @@ import click
 from groute_py.cli.phase_line import free_terminal
 from groute_py.errors import CacheWarning, printable
 from groute_py.system.environment import place
+from groute_py.system.streams import is_stdout
 
 NARROWEST = 40
 """Columns of a terminal that a table is made for, however few it says it has."""
@@ -46,7 +47,11 @@ def _print(rows: dict[str, Any], *, as_json: bool, title: str, aside: bool) -> N
 def timed_answer(
     rows: dict[str, Any], seconds: dict[str, float], *, as_json: bool, aside: bool = False
 ) -> None:
-    """As `answer`, with seconds by phase: in a table as a line of milliseconds."""
+    """As `answer`, with seconds by phase: in a table as a line of milliseconds.
+
+    It goes aside where stdout is the answer's ``output``, too.
+    """
+    aside = aside or is_stdout(rows.get("output"))
     if as_json:
         answer({**rows, "seconds": seconds}, as_json=True, aside=aside)
         return
@@ -64,8 +69,10 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
-    """Print a table with a head on stdout."""
+def table(
+    columns: list[str], rows: list[list[str]], title: str = "", *, aside: bool = False
+) -> None:
+    """Print a table with a head on stdout, or ``aside`` on stderr."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -77,7 +84,7 @@ def table(columns: list[str], rows: list[list[str]], title: str = "") -> None:
         grid.add_column(column, overflow="fold")
     for row in rows:
         grid.add_row(*(escape(printable(field)) for field in row))
-    console = Console()
+    console = Console(stderr=aside)
     console.width = max(console.width, NARROWEST)
     console.print(grid)
 

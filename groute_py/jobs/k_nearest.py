@@ -15,19 +15,20 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.device.base import bound_within, unreached
 from groute_py.device.rows import RowBlock
-from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
 from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.facilities import NearestFacilities, by_id
+from groute_py.jobs.facilities_with_turns import as_given, beside
 from groute_py.many.apsp import Job, Loaded, Progress, deliver, prepare
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.request import Request
 from groute_py.many.sources import checked
 from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.many.storage.record import run_of
+from groute_py.turns.expanded import layout_of, solved_form
 
 ENTRY_BYTES = (8 + 4 + 4) + 3 * 8 + (4 + 1)
 """Of host memory for each vertex and each of its facilities: what is kept, the answer, and what it
@@ -56,24 +57,23 @@ def solve_k_nearest(
             are not solved for.
     """
     deadline = deadline_in(options.time_limit_s)
+    kept: list[Graph] = []
 
     def begin() -> Loaded:
         graph, facilities = load()
+        graph = graph.reversed() if to_facility != is_reversed else graph
         options.check_against(facts_of(graph))
-        facilities = checked(facilities, graph.vertex_count, graph.name, "facility")
-        return Loaded(graph, by_id(graph, facilities))
+        layout = layout_of(graph)
+        facilities = checked(facilities, layout.vertex_count, graph.name, "facility")
+        refuse_memory(layout.vertex_count, k)
+        kept.append(graph)
+        return Loaded(solved_form(graph), layout.begins(by_id(graph, facilities)))
 
-    request = Request(
-        device=options.device,
-        predecessors=True,
-        reverse=to_facility != is_reversed,
-        destination="nowhere",
-    )
+    request = Request(device=options.device, predecessors=True, destination="nowhere")
     try:
         job = prepare(channel, begin, request)
     except NegativeCycleError as error:
-        raise (error.reversed() if is_reversed else error) from None
-    on_root(channel, lambda: refuse_memory(job, k))
+        raise as_given(error, kept, to_facility=to_facility) from None
 
     def run() -> dict[str, Any]:
         choices = {"job": "nearest", "k": k, "to_facility": to_facility, "cutoff": options.cutoff}
@@ -82,18 +82,17 @@ def solve_k_nearest(
     missing = np.arange(len(job.sources))
     if keep is not None:
         missing = np.setdiff1d(missing, keep.begin(channel, run, len(missing), Smallest.WIDTH))
-    smallest = Smallest(job, k, keep) if channel.rank == 0 else None
+    smallest = Smallest(kept[0], job, k, keep) if channel.rank == 0 else None
     label = deliver(channel, job, missing, smallest, until(channel, deadline, progress))
     if smallest is None:
         return None
     return smallest.answer(label, cutoff=options.cutoff, to_facility=to_facility)
 
 
-def refuse_memory(job: Job, k: int) -> None:
+def refuse_memory(vertex_count: int, k: int) -> None:
     """Raise `InputError` if the answer does not fit in memory."""
-    count = job.graph.vertex_count
-    what = f"{k:,} facilities of each of {count:,} vertices"
-    refuse_beyond(nbytes(count, k), what, "ask for fewer")
+    what = f"{k:,} facilities of each of {vertex_count:,} vertices"
+    refuse_beyond(nbytes(vertex_count, k), what, "ask for fewer")
 
 
 def nbytes(vertex_count: int, k: int) -> int:
@@ -105,6 +104,7 @@ class Smallest:
     """The k smallest entries of each column of the rows; see `groute_py.many.apsp.Sink`.
 
     Args:
+        graph: that is solved, perhaps expanded by turns; each vertex counts where its paths end.
         job: whose sources are the facilities in the order of their ids.
         k: entries of a column.
         keep: is given now and then what there is, and has what there was before; or None.
@@ -113,9 +113,9 @@ class Smallest:
     WIDTH = 4
     """Arrays of a part: the rows that are taken in, and what is left of them."""
 
-    def __init__(self, job: Job, k: int, keep: KeptParts | None = None) -> None:
-        self._job, self._keep = job, keep
-        shape, is_float = (job.graph.vertex_count, k), job.graph.weights.dtype.kind == "f"
+    def __init__(self, graph: Graph, job: Job, k: int, keep: KeptParts | None = None) -> None:
+        self._graph, self._layout, self._job, self._keep = graph, layout_of(graph), job, keep
+        shape, is_float = (self._layout.vertex_count, k), job.graph.weights.dtype.kind == "f"
         self._nothing = unreached(np.dtype(np.float64 if is_float else np.int64))
         self._distances = np.full(shape, self._nothing)
         self._owners, self._before = np.full((2, *shape), -1, np.int32)
@@ -128,9 +128,14 @@ class Smallest:
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         from groute_py.kernels.cpu.nearest_rows import keep_smallest  # which compiles
 
-        rows = block.distances.astype(self._distances.dtype, copy=False)
+        assert block.predecessors is not None
+        rows: NDArray[Any] = block.distances
+        parents: NDArray[Any] = block.predecessors
+        if self._layout.is_expanded:
+            rows, parents = self._layout.at_ends(rows.T).T, beside(parents, self._layout)
+        rows = rows.astype(self._distances.dtype, copy=False)
         kept = self._distances, self._owners, self._before
-        keep_smallest(rows, block.predecessors, positions, self._nothing, *kept)
+        keep_smallest(rows, parents, positions, self._nothing, *kept)
         self._taken.append(positions)
         if self._keep is not None:
             self._keep.replace((np.concatenate(self._taken), *kept))
@@ -143,7 +148,7 @@ class Smallest:
         known = self._owners >= 0
         if cutoff is not None:
             known &= distances <= bound_within(cutoff, distances.dtype)
-        facilities = np.where(known, self._job.sources[self._owners], -1)
+        facilities = np.where(known, self._layout.vertices(self._job.sources)[self._owners], -1)
         statistics = {
             "algorithm": self._job.choice.algorithm,
             "reason": self._job.choice.reason,
@@ -155,6 +160,6 @@ class Smallest:
             np.where(known, self._before, -1).astype(np.int64),
             to_facility,
             statistics,
-            self._job.graph.numbering,
-            self._job.attribution,
+            self._graph.numbering,
+            self._graph.attribution,
         )

@@ -38,6 +38,7 @@ class Matrix:
         statistics: how they were computed: ``algorithm``, ``reason``, ``device``.
         reverse: the distances are those from the targets to the sources (``reverse=True``), and
             each predecessor is the vertex behind the target.
+        attribution: whom to name where the answer is shown, "" for nobody.
     """
 
     sources: NDArray[np.int64]
@@ -46,6 +47,7 @@ class Matrix:
     predecessors: NDArray[np.int32] | None
     statistics: dict[str, Any] = field(default_factory=dict)
     reverse: bool = False
+    attribution: str = ""
 
 
 @takes(Request, "matrix")
@@ -119,5 +121,5 @@ def solve_matrix(
     if rows is None:
         return None
     assert job.targets is not None
-    found = rows.distances, rows.predecessors, rows.statistics, rows.reverse
+    found = rows.distances, rows.predecessors, rows.statistics, rows.reverse, rows.attribution
     return Matrix(job.sources, job.targets, *found)

@@ -31,7 +31,7 @@ from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import NearestFacilities, by_id
-from groute_py.jobs.facilities_with_turns import of_vertices
+from groute_py.jobs.facilities_with_turns import as_given, of_vertices
 from groute_py.jobs.k_nearest import solve_k_nearest
 from groute_py.many.apsp import Progress
 from groute_py.many.host_room import refuse_beyond
@@ -149,12 +149,6 @@ def solve_nearest(
     way = {"to_facility": to_facility, "is_reversed": is_reversed}
     if k == 1:
         return solve_from_facilities(channel, load, options, **way)
-
-    def check() -> None:
-        if options.turns is not None:
-            raise InputError("turns: with k = 1 only; leave one of them out")
-
-    on_root(channel, check)
     return solve_k_nearest(channel, load, options, k=int(k), progress=progress, keep=keep, **way)
 
 
@@ -199,7 +193,7 @@ def solve_from_facilities(
         with SourceSolver(supply, channel, options) as solver:
             result = solver.sssp(solver.facts.vertex_count - 1)
     except NegativeCycleError as error:
-        raise _as_given(error, kept, to_facility=to_facility) from None
+        raise as_given(error, [graph for graph, _ in kept], to_facility=to_facility) from None
     if result is None:
         return None
     return on_facilities(*kept[0], result, to_facility=to_facility)
@@ -250,16 +244,3 @@ def _assign(
 def _may_sink(graph: Graph) -> bool:
     """Whether rounding may part the distances from tight arcs: then the solve's own tree counts."""
     return graph.weights.dtype.kind == "f" and bool((graph.weights < 0).any())
-
-
-def _as_given(
-    error: NegativeCycleError, kept: list[tuple[Graph, NDArray[np.int64]]], *, to_facility: bool
-) -> NegativeCycleError:
-    """With the ids of the graph, which the one with the root does not have, and its direction."""
-    ids = None
-    if kept:
-        error = layout_of(kept[0][0]).cycle(error)
-        ids = kept[0][0].numbering.ids_of(np.array(error.cycle)).tolist()
-    again = NegativeCycleError(error.cycle, error.weight, ids=ids)
-    again.on_all_ranks = error.on_all_ranks
-    return again.reversed() if to_facility else again

@@ -24,6 +24,7 @@ from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.choose import Choice, choose
+from groute_py.many.host_room import refuse_beyond
 from groute_py.many.precision import one_precision
 from groute_py.many.reduce import OwnRows, Reduction
 from groute_py.many.request import Request
@@ -32,7 +33,6 @@ from groute_py.many.saving import Saving, slices
 from groute_py.many.solve import Solving, heights
 from groute_py.many.sources import checked
 from groute_py.system.environment import local_rank
-from groute_py.system.memory_limits import available_bytes
 from groute_py.system.trace import count, span
 from groute_py.turns.expanded import layout_of, solved_form
 from groute_py.turns.layout import Layout
@@ -245,7 +245,7 @@ class Collected:
             "device": label,
         }
         rows = self._job.sources, self._distances, self._parents
-        return SourceRows(*rows, statistics, self._job.request.reverse)
+        return SourceRows(*rows, statistics, self._job.request.reverse, self._job.attribution)
 
 
 def _job(
@@ -374,10 +374,6 @@ def _refuse_memory(job: Job) -> None:
     width = 8 + 4 * job.request.predecessors
     if job.graph.weights.dtype == np.float32:
         width -= 4
-    needed, free = len(job.sources) * job.width * width, available_bytes()
-    if free is not None and needed > free:
-        raise InputError(
-            f"{len(job.sources):,} rows of {job.width:,} vertices take {needed:,} "
-            f"bytes, and {free:,} bytes of memory are free; let them stream to a file, solve from "
-            "fewer sources, or reduce them"
-        )
+    needed, what = len(job.sources) * job.width * width, f"rows of {job.width:,} vertices"
+    advice = "let them stream to a file, solve from fewer sources, or reduce them"
+    refuse_beyond(needed, f"{len(job.sources):,} {what}", advice)

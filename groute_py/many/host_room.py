@@ -14,7 +14,16 @@ def refuse_beyond(needed: int, what: str, advice: str) -> None:
         what: takes them, in the plural.
         advice: what to do instead.
     """
-    free = available_bytes()
+    refuse_more(needed, available_bytes(), what, advice)
+
+
+def refuse_more(needed: int, free: int | None, what: str, advice: str) -> None:
+    """Raise `InputError` if more bytes are needed than are free.
+
+    Args:
+        needed, what, advice: as for `refuse_beyond`.
+        free: bytes, of the host or a GPU; None if that is not known.
+    """
     if free is not None and needed > free:
         raise InputError(
             f"{what} take {needed:,} bytes, and {free:,} bytes of memory are free; {advice}"

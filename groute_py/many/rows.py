@@ -32,6 +32,7 @@ class SourceRows:
         statistics: how the rows were computed: ``algorithm``, ``reason``, ``device``.
         reverse: the distances are those to the sources (``reverse=True``), and each predecessor is
             the vertex that comes next on the way there.
+        attribution: whom to name where the rows are shown, "" for nobody.
     """
 
     sources: NDArray[np.int64]
@@ -39,6 +40,7 @@ class SourceRows:
     predecessors: NDArray[Any] | None
     statistics: dict[str, Any] = field(default_factory=dict)
     reverse: bool = False
+    attribution: str = ""
 
     def path(self, source: int, target: int) -> list[int]:
         """The vertices of a shortest path, both ends included; empty if there is no path.
@@ -139,4 +141,5 @@ def _empty(sources: Sequence[int] | NDArray[Any], result: Result) -> SourceRows:
         np.asarray(sources, np.int64),
         np.empty(shape, result.distances.dtype),
         None if result.predecessors is None else np.empty(shape, np.int64),
+        attribution=result.attribution,
     )

@@ -107,6 +107,20 @@ def test_standard_output_that_has_something_already(tmp_path: Path, mode: str) -
     assert json.loads(done.stderr)["output"] == "/dev/stdout"
 
 
+@pytest.mark.parametrize(
+    "job", ["nearest road:2x1 --facilities 0", "centrality closeness road:2x1"]
+)
+def test_a_job_whose_output_leads_to_standard_output(tmp_path: Path, job: str) -> None:
+    (tmp_path / "out.csv").symlink_to("/dev/stdout")
+    words = [*job.split(), "--device", "cpu", "-o", str(tmp_path / "out.csv")]
+    for form in ([], ["--json"]):
+        command = [sys.executable, "-m", "groute_py", *words, *form]
+        done = subprocess.run(command, capture_output=True, check=True, text=True)
+        assert done.stdout.startswith("vertex,")
+        assert done.stdout.count("\n") == 3
+        assert "out.csv" in done.stderr
+
+
 @pytest.mark.parametrize("form", ["npz", "npy", "csv"])
 @pytest.mark.parametrize("mode", ["wb", "ab"])
 def test_any_form_on_standard_output(tmp_path: Path, mode: str, form: str) -> None:

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from support.command import as_json, run_command
 from support.graphs import graph_of
 
-from groute_py import write_graph
+import groute_py
+from groute_py import read_graph, write_graph
 from groute_py.cli.main import commands
 from groute_py.graph.geography import OPENSTREETMAP
 
@@ -154,3 +155,13 @@ def test_the_first_row_names_it_whichever_part_has_it(place: Path) -> None:
     words = ("--from", "2,0", "--limits", "4", "--each", "--features", "arcs", "-o", "arcs.csv")
     run_command("isochrone", "ends.csr", *words, "--device", "cpu")
     assert in_csv(place / "arcs.csv") == [OPENSTREETMAP, ""]
+
+
+def test_arrays_in_memory() -> None:
+    graph = read_graph("city.csr")
+    assert groute_py.apsp(graph, device="cpu").attribution == OPENSTREETMAP  # type: ignore[union-attr]
+    block = groute_py.matrix(graph, [0, 1], [2], device="cpu")
+    assert block is not None
+    assert block.attribution == OPENSTREETMAP
+    rows = groute_py.sssp(graph, sources=[0], device="cpu")
+    assert rows.attribution == OPENSTREETMAP  # type: ignore[union-attr]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.command import run_command
 from support.local_ranks import on_ranks
+from support.skips import NO_GPU
 
 from groute_py import InputError
 from groute_py.comm.solo import SoloChannel
@@ -118,6 +119,21 @@ def test_the_frontier_over_time(place: Path, monkeypatch: pytest.MonkeyPatch, me
     assert run_command("plot", "trace.json", "-o", "x.svg", "--size", 300).exit_code == 0
     texts = (place / "x.svg").read_text()
     assert all(f"<!-- {t} -->" in texts for t in ("The frontier over time", "near", "relaxations"))
+
+
+@pytest.mark.gpu
+def test_the_frontier_of_a_gpu(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if NO_GPU is not None:
+        pytest.skip(NO_GPU)
+    monkeypatch.setattr("groute_py.device.cuda.sssp.near_far.SLICE_STEPS_ALONE", 1)
+    words = ("--device", "cuda", "--delta", 2000, "--trace", "trace.json")
+    run_command("sssp", "road:20x20", "-s", 14, *words)
+    trace = json.loads((place / "trace.json").read_text())
+    near, far = counter(trace, "near"), counter(trace, "far")
+    assert len(near) == len(far) > 3
+    assert 0 < max(near) <= 400
+    assert max(far) > 0
+    assert near[-1] == far[-1] == 0
 
 
 def test_what_a_trace_cannot_be_drawn_of(place: Path) -> None:

@@ -91,6 +91,10 @@ def test_routes_and_facilities(place: Path) -> None:
     assert (place / "near.csv").read_text().splitlines()[1:] == [
         "home,home,0,", "square,home,3,home", "station,park,4,park", "park,park,0,",
     ]  # fmt: skip
+    run("nearest", "--facilities", "home,park", "-k", "2", "-o", "two.csv")
+    assert (place / "two.csv").read_text().splitlines()[5:7] == [
+        "station,1,park,4,park", "station,2,home,10,park",
+    ]  # fmt: skip
 
 
 def test_isochrones(place: Path) -> None:

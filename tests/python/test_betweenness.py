@@ -262,10 +262,10 @@ def test_a_graph_without_vertices() -> None:
 
 
 def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.centrality import own_sums
+    from groute_py.many import host_room
 
-    monkeypatch.setattr(own_sums, "available_bytes", lambda: 100)
-    with pytest.raises(InputError, match=r"takes [\d,]+ bytes, and 100 bytes of memory are free"):
+    monkeypatch.setattr(host_room, "available_bytes", lambda: 100)
+    with pytest.raises(InputError, match=r"take [\d,]+ bytes, and 100 bytes of memory are free"):
         betweenness(graph_of(3, [(0, 1, 1)]), device="cpu")
 
 
@@ -299,7 +299,7 @@ def test_memory_of_a_gpu_as_planned() -> None:
     taken = sum(method.scratch) + method.shared + 5000 * kind.itemsize
     assert source_bytes(5000, kind) == taken
     assert 0 <= slot_bytes(5000) - GPU_SLOT_BYTES * 5000 <= 20
-    with pytest.raises(InputError, match=r"on a GPU takes [\d,]+ bytes, and 1,000 bytes"):
+    with pytest.raises(InputError, match=r"on a GPU take [\d,]+ bytes, and 1,000 bytes"):
         betweenness(graph, device="cuda", memory_limit=1000)
 
 

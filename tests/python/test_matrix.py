@@ -15,7 +15,7 @@ from support.reference import rows_from
 import groute_py
 from groute_py import Graph, InputError, Matrix, NegativeCycleError
 from groute_py.jobs.matrix import solve_matrix
-from groute_py.many import apsp as many_apsp
+from groute_py.many import host_room
 from groute_py.many.apsp import Loaded
 from groute_py.many.request import METHODS, Request
 
@@ -142,7 +142,7 @@ def test_wrong_ends(sources: Any, targets: Any, problem: str) -> None:
 def test_a_matrix_that_fits_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its columns alone count."""
     graph = random_graph(100, 300, seed=1, greatest=3)
-    monkeypatch.setattr(many_apsp, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(host_room, "available_bytes", lambda: 1000)
     assert groute_py.matrix(graph, range(100), [0], device="cpu") is not None
     with pytest.raises(InputError, match=r"100 rows of 2 vertices take 1,600 bytes, and 1,000"):
         groute_py.matrix(graph, range(100), [0, 1], device="cpu")

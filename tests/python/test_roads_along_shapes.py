@@ -6,19 +6,24 @@ import base64
 import csv
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.local_ranks import on_ranks
 
 import groute_py
 from groute_py import Graph, Isochrones
 from groute_py.graph.shapes import Shapes
 from groute_py.jobs.maps.segments import segments_of
+from groute_py.jobs.route import solve_routes
+from groute_py.many.request import Request
 from groute_py.pictures.bends import parts_of, shapes_between
 from groute_py.pictures.network import Network
 from groute_py.pictures.raster import Arcs
+from groute_py.turns.expanded import expanded
 
 BEND = [(0.0, 8.0), (16.0, 8.0)]
 
@@ -189,3 +194,21 @@ def test_turns_do_not_straighten_roads() -> None:
     plain = reached(bent(), [0], 4, 16, 48, planar=True)
     turned = reached(bent(), [0], 4, 16, 48, planar=True, turns=[(2, 1, 0, 5)])
     assert lines_of(turned) == lines_of(plain)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_routes_with_turns_lead_along_shapes(tmp_path: Path, *, reverse: bool) -> None:
+    """As without turns, also where ranks have the expansion without the graph."""
+    lines, pairs = [], np.array([(2, 0), (0, 2)])
+    turned = expanded(bent(), [(0, 1, 2, 5)])
+    for ranks, graph in ((1, bent()), (1, turned), (2, turned)):
+        request = Request(device="cpu", reverse=reverse)
+        asked = partial(tuple, (graph, pairs))
+        routes, *_ = on_ranks(ranks, partial(solve_routes, load=asked, request=request, paths=True))
+        assert routes is not None
+        routes.save(tmp_path / "lines.geojson", planar=True)
+        features = json.loads((tmp_path / "lines.geojson").read_text())["features"]
+        lines.append([feature["geometry"]["coordinates"] for feature in features])
+    way = [[32, 0], [16, 0], [16, 8], [0, 8], [0, 0]]
+    assert lines[0] == ([way[::-1], way] if reverse else [way, way[::-1]])
+    assert lines[0] == lines[1] == lines[2]

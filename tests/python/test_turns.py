@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
 from support.line_graph import (
     Turns,
+    by_arc,
     check_walk,
     distances_by_arc,
     distances_over_arcs,
@@ -26,9 +27,17 @@ from support.line_graph import (
 from support.local_ranks import on_ranks
 
 import groute_py
-from groute_py import Graph, InputError, NegativeCycleError, Result, VerificationError
+from groute_py import (
+    Graph,
+    InputError,
+    NearestFacilities,
+    NegativeCycleError,
+    Result,
+    VerificationError,
+)
 from groute_py.engine.options import Options
 from groute_py.engine.supply.choose import supply_of
+from groute_py.jobs.nearest import solve_nearest
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import load
 from groute_py.turns.expanded import expanded
@@ -283,6 +292,9 @@ def test_every_job(device: str, reverse: bool) -> None:
         np.testing.assert_array_equal(block.distances, wanted[[3, 9]][:, [40, 3]])
         check_routes(solver.route(pairs, paths=True))
         check_nearest(solver.nearest([3, 9, 30]), to_facility=False)
+        for to_facility in (False, True):
+            found = solver.nearest([30, 3, 9], k=2, to_facility=to_facility)
+            check_k_nearest(GRAPH, TURNS, [3, 9, 30], found, k=2)
 
 
 def check_nearest(found: Any, *, to_facility: bool) -> None:
@@ -302,6 +314,58 @@ def check_nearest(found: Any, *, to_facility: bool) -> None:
 def test_nearest(device: str, to_facility: bool) -> None:
     how: Any = {"turns": rows_of(TURNS), "to_facility": to_facility, "device": device}
     check_nearest(groute_py.nearest(GRAPH, [30, 3, 9], **how), to_facility=to_facility)
+
+
+def check_k_nearest(graph: Graph, turns: Turns, every: list[int], found: Any, *, k: int) -> None:
+    """Facilities by all distances from each; next vertices by the last arcs of shortest walks."""
+    back, listed = found.to_facility, by_arc(graph, turns)
+    rows = np.array([distances_by_arc(graph, listed, each, reverse=back) for each in every])
+    nothing = np.inf if rows.dtype.kind == "f" else groute_py.UNREACHED
+    order = np.argsort(rows, axis=0, kind="stable")[:k].T
+    wanted = np.take_along_axis(rows.T, order, axis=1)
+    np.testing.assert_array_equal(found.distances[:, : order.shape[1]], wanted)
+    owners = np.where(wanted == nothing, -1, np.array(every)[order])
+    np.testing.assert_array_equal(found.facilities[:, : order.shape[1]], owners)
+    assert not found.reached[:, order.shape[1] :].any()
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)).tolist()
+    arcs = list(zip(tails, graph.heads.tolist(), strict=True))
+    labels = {each: labels_of_arcs(graph, listed, each, reverse=back) for each in every}
+    for (vertex, rank), owner in np.ndenumerate(found.facilities):
+        if owner in (-1, vertex):
+            assert found.next[vertex, rank] == -1
+            continue
+        beside = found.next[vertex, rank]
+        last = (vertex, beside) if back else (beside, vertex)
+        lengths = [length for arc, length in labels[owner].items() if arcs[arc] == last]
+        assert min(lengths) == found.distances[vertex, rank]
+
+
+@settings(max_examples=20)
+@given(graph=graphs(greatest=3), to_facility=st.booleans(), k=st.integers(2, 4), data=st.data())
+def test_k_nearest(
+    device: str, graph: Graph, to_facility: bool, k: int, data: st.DataObject
+) -> None:
+    """Small weights: many ties, and turns that change which facility is nearer."""
+    vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=6)
+    facilities, turns = data.draw(vertices), some_turns(graph, seed=k)
+    found = groute_py.nearest(
+        graph, facilities, k=k, to_facility=to_facility, turns=rows_of(turns), device=device
+    )
+    check_k_nearest(graph, turns, sorted(set(facilities)), found, k=k)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_k_nearest_on_ranks(device: str, ranks: int) -> None:
+    turns = rows_of(TURNS)
+
+    def work(channel: Any) -> NearestFacilities | None:
+        options, how = Options(device=device), {"k": 3, "to_facility": ranks % 2 == 0}
+        towns = expanded(GRAPH, turns), np.array([41, 7, 33, 2])
+        return solve_nearest(channel, lambda: towns, options, **how)
+
+    first, *others = on_ranks(ranks, work)
+    assert others == [None] * (ranks - 1)
+    check_k_nearest(GRAPH, TURNS, [2, 7, 33, 41], first, k=3)
 
 
 def test_contracted() -> None:
@@ -356,6 +420,7 @@ CALLS: dict[str, Callable[[bool], Any]] = {
     "apsp": lambda back: groute_py.apsp(WAY_BACK, sources=[0], turns=CYCLE, reverse=back),
     "route": lambda back: groute_py.route(WAY_BACK, [(0, 1)], turns=CYCLE, reverse=back),
     "nearest": lambda back: groute_py.nearest(WAY_BACK, [0], turns=CYCLE, to_facility=back),
+    "k nearest": lambda back: groute_py.nearest(WAY_BACK, [0], k=2, turns=CYCLE, to_facility=back),
 }
 
 
@@ -453,7 +518,6 @@ def test_where_vertices_lie() -> None:
     "ask",
     [
         lambda solver: solver.bfs(0),
-        lambda solver: solver.nearest([0, 1], k=2),
         lambda solver: solver.closeness(),
         lambda solver: solver.with_weights([1, 1, 1]),
     ],

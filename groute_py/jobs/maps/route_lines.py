@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from groute_py.jobs.maps.geojson import Feature, coordinates_in, write_features
 from groute_py.jobs.maps.plane import Plane
 from groute_py.jobs.places import Places, shapes_at
+from groute_py.turns.expanded import ExpandedGraph
 
 if TYPE_CHECKING:
+    from groute_py.graph.csr import Graph
     from groute_py.jobs.routes import Routes
 
 
@@ -55,17 +57,26 @@ def _features(routes: Routes, places: Places) -> Iterator[Feature]:
 
 def _line(routes: Routes, vertices: NDArray[np.int64], places: Places) -> NDArray[np.float64]:
     """The points of a path, float64, shape (p, 2), at least two."""
-    coordinates, graph = places.coordinates, routes.graph
+    coordinates = places.coordinates
     if len(vertices) == 1:
         return coordinates[np.repeat(vertices, 2)]
-    shapes = None if graph is None else shapes_at(graph, places)
-    if graph is None or shapes is None:
+    roads, is_reversed = _roads(routes)
+    shapes = None if roads is None else shapes_at(roads, places)
+    if roads is None or shapes is None:
         return coordinates[vertices]
     points = [coordinates[vertices[:1]]]
     for tail, head in pairwise(vertices.tolist()):
-        arc = graph.lightest_arc(head, tail) if routes.reverse else graph.lightest_arc(tail, head)
+        arc = roads.lightest_arc(head, tail) if is_reversed else roads.lightest_arc(tail, head)
         if arc is not None:
             between = shapes.of(arc)
-            points.append(between[::-1] if routes.reverse else between)
+            points.append(between[::-1] if is_reversed else between)
         points.append(coordinates[[head]])
     return np.concatenate(points)
+
+
+def _roads(routes: Routes) -> tuple[Graph | None, bool]:
+    """The graph whose arcs are drawn, and whether these are turned round."""
+    if isinstance(routes.graph, ExpandedGraph):
+        given = routes.graph.given
+        return (None if given is None else given.graph), False
+    return routes.graph, routes.reverse

@@ -31,6 +31,7 @@ class KeptSums:
     Attributes:
         done: how many sources the sums are over.
         begun: how many an earlier run had done.
+        total: how many there are.
 
     Args:
         path: OUT.
@@ -45,7 +46,7 @@ class KeptSums:
     """
 
     def __init__(self, path: Path, run: dict[str, Any], total: int, *, resume: bool) -> None:
-        self._path, self._folder, self._total = path, folder_of(path), total
+        self._path, self._folder, self.total = path, folder_of(path), total
         self.done, self.begun = 0, 0
         self._is_finished = self._is_closed = False
         self._found: Arrays | None = None
@@ -116,7 +117,7 @@ class KeptSums:
         if not self.done:
             return "nothing was kept"
         return (
-            f"{self.done:,} of {self._total:,} sources are done, and kept in {self._folder}; go on "
+            f"{self.done:,} of {self.total:,} sources are done, and kept in {self._folder}; go on "
             "with --resume"
         )
 

@@ -27,7 +27,10 @@ class SolveCounters:
         overflowed: bool = False,
         settled: int = 0,
         sent: list[int] | None = None,
+        worklists: tuple[int, int] | None = None,
     ) -> None:
         """After a slice; all numbers are since the solve began, as in `Counters`."""
         slices = self.counts.slices + int(steps > self.counts.steps)
-        self.counts = Counters(relaxations, steps, slices, settled, overflowed, sent or [])
+        self.counts = Counters(
+            relaxations, steps, slices, settled, overflowed, sent or [], worklists
+        )

@@ -123,6 +123,7 @@ class NearFar:
             steps=int(seen["steps"]),
             overflowed=bool(seen["overflowed"]),
             sent=sent,
+            worklists=_worklists(seen),
         )
         self._predecessors.count(seen)
 
@@ -153,3 +154,9 @@ class NearFar:
         self._graph.kernels.run("narrow", int(max(seen["near_count"])), *state)
         buffers.write_control("threshold", threshold)
         buffers.write_control("step", np.uint32(seen["step"] + 1))
+
+
+def _worklists(seen: Any) -> tuple[int, int]:
+    """Entries of near and of far that kernels have left; far counts those without a place too."""
+    near, far = seen["near_count"], seen["far_count"]
+    return int(near[seen["step"] % len(near)]), int(far[seen["far_side"]])
