@@ -10,6 +10,11 @@ file; the nearest of N random facilities, or the K nearest; N random pairs; or N
 call on an open `Solver` to the complete answer, or file; the first call is a warm-up. ``prepared``
 contracts the graph before. Some distances of each answer are verified as
 `benchmarks.reference` says.
+
+The answer of the nearest facility of each vertex stays on the GPU, where one rank has one; then
+``to_host_s`` are the seconds of a call until it is in host memory too. ``sssp_s`` are those of
+`Solver.sssp` with its tree on the same graph without a hierarchy, whose answer lies where that of
+the facilities does.
 """
 
 from __future__ import annotations
@@ -38,6 +43,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.whole import Whole
+from groute_py.hierarchy.prepared import without_hierarchy
 
 SETS = {
     "cuda": [
@@ -120,21 +126,34 @@ class Asked(NamedTuple):
     ending: ExitStack
 
 
-Measured = tuple[Callable[[], Any], Callable[[Any], None]]
-"""The job itself, and what raises `VerificationError` for a wrong answer of it, on rank 0."""
+def _nothing_more(channel: Channel, repeat: int) -> Record:
+    return {}
+
+
+class Measured(NamedTuple):
+    """A job, ready to be measured.
+
+    Attributes:
+        run: the job itself.
+        verify: raises `VerificationError` for a wrong answer of it, on rank 0.
+        more: numbers beside its times, from the channel and the number of repetitions; collective.
+    """
+
+    run: Callable[[], Any]
+    verify: Callable[[Any], None]
+    more: Callable[[Channel, int], Record] = _nothing_more
 
 
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     supply = on_root(channel, lambda: Whole(case.load(device)))
     drawn = np.random.default_rng(SEED)
-    with (
-        ExitStack() as ending,
-        Solver(supply, channel, Options(device=device, predecessors=False)) as solver,
-    ):
+    stays = case.job == "nearest" and device == "cuda" and channel.size == 1
+    options = Options(device=device, predecessors=False, download=not stays)
+    with ExitStack() as ending, Solver(supply, channel, options) as solver:
         folder = Path(ending.enter_context(TemporaryDirectory()))
         graph = supply.graph() if channel.rank == 0 else None
         ends = drawn.integers(0, solver.facts.vertex_count, (2, case.count))
-        run, verify = JOBS[case.job](Asked(case, solver, graph, ends, folder, ending))
+        run, verify, more = JOBS[case.job](Asked(case, solver, graph, ends, folder, ending))
         found = run()
         with collective(channel):
             if channel.rank == 0:
@@ -148,6 +167,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
             "processor_seconds": spent,
             "median_s": statistics.median(walls),
             "each_s": statistics.median(walls) / case.count,
+            **more(channel, repeat),
         }
 
 
@@ -166,7 +186,7 @@ def _matrix(asked: Asked) -> Measured:
         for row, source in enumerate(ends[0, :SOME].tolist()):
             _same(case, kept[row], right_distances(graph, source)[ends[1]])
 
-    return run, verify
+    return Measured(run, verify)
 
 
 def _nearest(asked: Asked) -> Measured:
@@ -182,7 +202,36 @@ def _nearest(asked: Asked) -> Measured:
             _same(case, np.ravel(found.distances[vertex]), distances[order])
             _same(case, np.ravel(found.facilities[vertex]), owners)
 
-    return lambda: solver.nearest(ends[0], k=case.k), verify
+    def run() -> Any:
+        return solver.nearest(ends[0], k=case.k)
+
+    def more(channel: Channel, repeat: int) -> Record:
+        if case.k > 1 or channel.size > 1:
+            return {}
+        assert graph is not None
+        found = {"sssp_s": _sssp_seconds(channel, graph, int(ends[0, 0]), solver, repeat)}
+        if solver.gpu is not None:
+            walls, _ = timed(channel, lambda: _in_host_memory(run()), repeat)
+            found["to_host_s"] = statistics.median(walls)
+        return found
+
+    return Measured(run, verify, more)
+
+
+def _in_host_memory(found: Any) -> tuple[Any, ...]:
+    return found.facilities, found.distances, found.next
+
+
+def _sssp_seconds(
+    channel: Channel, graph: Graph, source: int, measured: Solver, repeat: int
+) -> float:
+    """Of one tree without a hierarchy, on the kind of device that a measured solver has."""
+    on_gpu = measured.gpu is not None
+    options = Options(device="cuda" if on_gpu else "cpu", download=not on_gpu)
+    with Solver(Whole(without_hierarchy(graph)), channel, options) as solver:
+        solver.sssp(source)
+        walls, _ = timed(channel, lambda: solver.sssp(source), repeat)
+    return statistics.median(walls)
 
 
 def _route(asked: Asked) -> Measured:
@@ -193,7 +242,7 @@ def _route(asked: Asked) -> Measured:
         for source, target, length in zip(*ends[:, :SOME], found.distances[:SOME], strict=True):
             _same(case, length, right_distances(graph, source)[target])
 
-    return lambda: solver.route(ends.T), verify
+    return Measured(lambda: solver.route(ends.T), verify)
 
 
 def _query(asked: Asked) -> Measured:
@@ -226,7 +275,7 @@ def _query(asked: Asked) -> Measured:
         for (source, target), length in zip(pairs[:SOME], found[:SOME], strict=True):
             _same(case, length, right_distances(graph, source)[target])
 
-    return run, verify
+    return Measured(run, verify)
 
 
 JOBS: dict[str, Callable[..., Measured]] = {
@@ -255,7 +304,9 @@ def _same(case: Case, found: Any, wanted: Any) -> None:
 
 
 def _shown(record: Record) -> str:
-    return f"{record['median_s']:.4f} s, {1e3 * record['each_s']:.3f} ms each"
+    times = f"{record['median_s']:.4f} s, {1e3 * record['each_s']:.3f} ms each"
+    beside = [f"{name} {record[name]:.4f}" for name in ("sssp_s", "to_host_s") if name in record]
+    return ", ".join([times, *beside])
 
 
 PROGRAM = Program("jobs", Case.parse, SETS, _measure, _shown)

@@ -49,6 +49,7 @@ class NearestKeywords(TypedDict, total=False):
     cutoff: float | None
     time_limit_s: float | None
     mode: str
+    download: bool
 
 
 class IsochroneKeywords(TypedDict, total=False):

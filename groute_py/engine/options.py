@@ -183,6 +183,7 @@ class Options:
         "Bring the answer to host memory; False leaves it on the GPU as CuPy arrays.",
         in_python="See [GPU arrays](#gpu-arrays). An error unless one rank solves on a GPU and "
         '`order` is `"auto"` or `"none"`',
+        of=NEAREST_TOO,
         terminal=False,
     )
     prepare: bool = option(

@@ -3,7 +3,8 @@
 `groute_py.jobs.k_nearest` has the k nearest.
 
 The solve begins at a root with an arc of weight 0 to each facility. Owners follow from its
-distances alone: see `groute_py.kernels.cpu.owners`.
+distances alone: see `groute_py.kernels.cpu.owners`. A prepared graph on one GPU is swept from all
+facilities, without a root: see `groute_py.jobs.nearest_sweep`.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
+from groute_py.jobs.device_nearest import left_on_gpu
 from groute_py.jobs.facilities import NearestFacilities, by_id
 from groute_py.jobs.facilities_with_turns import as_given, of_vertices
 from groute_py.jobs.k_nearest import solve_k_nearest
+from groute_py.jobs.nearest_sweep import NearestSweep
 from groute_py.many.apsp import Progress
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.nearest import origins_of
@@ -95,7 +98,9 @@ def nearest(
         **options: how to solve, see `groute_py.engine.options.Options`.
 
     Returns:
-        A `NearestFacilities` on rank 0; None on the other ranks.
+        A `NearestFacilities` on rank 0; None on the other ranks. With ``download=False`` its arrays
+        lie on the GPU too, as CuPy arrays ``facilities_device``, ``distances_device`` and
+        ``next_device``, and those in host memory are made when they are first asked for.
 
     Raises:
         InputError, NegativeCycleError, SetupError, RunError, TimeLimitError: as for
@@ -138,6 +143,7 @@ def solve_nearest(
     is_reversed: bool = False,
     progress: Progress | None = None,
     keep: KeptParts | None = None,
+    sweep: NearestSweep | None = None,
 ) -> NearestFacilities | None:
     """The answer of `nearest` on rank 0, None elsewhere. Collective.
 
@@ -145,10 +151,17 @@ def solve_nearest(
         channel, load, options, to_facility, is_reversed: as for `solve_from_facilities`.
         k: facilities of each vertex.
         progress, keep: as for `solve_k_nearest`; of more than one facility only.
+        sweep: as for `solve_from_facilities`.
     """
     way = {"to_facility": to_facility, "is_reversed": is_reversed}
     if k == 1:
-        return solve_from_facilities(channel, load, options, **way)
+        return solve_from_facilities(channel, load, options, **way, sweep=sweep)
+
+    def check() -> None:
+        if not options.download:
+            raise InputError("download=False: with k = 1 only; leave one of them out")
+
+    on_root(channel, check)
     return solve_k_nearest(channel, load, options, k=int(k), progress=progress, keep=keep, **way)
 
 
@@ -159,6 +172,7 @@ def solve_from_facilities(
     *,
     to_facility: bool,
     is_reversed: bool = False,
+    sweep: NearestSweep | None = None,
 ) -> NearestFacilities | None:
     """The answer of `nearest` on rank 0, None elsewhere. Collective.
 
@@ -168,14 +182,23 @@ def solve_from_facilities(
         options: how to solve.
         to_facility: as for `nearest`.
         is_reversed: whether the arcs of the graph that ``load`` gives are turned round already.
+        sweep: of that graph, which an open solver keeps; None for a new one.
     """
+    sweep = sweep or NearestSweep(channel)
     kept: list[tuple[Graph, NDArray[np.int64]]] = []
+    found_by_sweep: list[NearestFacilities] = []
 
-    def begin() -> tuple[Whole, bool]:
+    def begin() -> tuple[Whole, bool] | None:
         graph, facilities = load()
-        graph = graph.reversed() if to_facility != is_reversed else graph.to_host()
-        layout = layout_of(graph)
-        facilities = checked(facilities, layout.vertex_count, graph.name, "facility")
+        turned = to_facility != is_reversed
+        count = layout_of(graph).vertex_count
+        facilities = checked(facilities, count, graph.name, "facility")
+        if sweep.suits(graph, options):
+            way = {"to_facility": to_facility, "turned": turned}
+            if (found := sweep.solve(graph, facilities, options, **way)) is not None:
+                found_by_sweep.append(found)
+                return None
+        graph = graph.reversed() if turned else graph.to_host()
         needed = nbytes(graph.vertex_count, graph.arc_count)
         what = f"the facilities of {graph.vertex_count:,} vertices, and a copy of the arcs,"
         refuse_beyond(needed, what, "give the job more memory")
@@ -183,9 +206,12 @@ def solve_from_facilities(
         # a cutoff ends a solve early, but not a sweep over a hierarchy
         swept = options.cutoff is None and len(facilities) <= MOST_SWEPT
         solved = graph if swept else without_hierarchy(graph)
-        return Whole(rooted(solved, layout.begins(facilities))), _may_sink(graph)
+        return Whole(rooted(solved, layout_of(graph).begins(facilities))), _may_sink(graph)
 
-    supply, trees = on_root(channel, begin)
+    begun = on_root(channel, begin)
+    if begun is None:
+        return found_by_sweep[0]
+    supply, trees = begun
     options = replace(options, predecessors=trees, reverse=False, turns=None)
     if channel.size == 1:
         options = placed(kept[0][0], options)
@@ -196,7 +222,8 @@ def solve_from_facilities(
         raise as_given(error, [graph for graph, _ in kept], to_facility=to_facility) from None
     if result is None:
         return None
-    return on_facilities(*kept[0], result, to_facility=to_facility)
+    found = on_facilities(*kept[0], result, to_facility=to_facility)
+    return found if options.download else left_on_gpu(found)
 
 
 def on_facilities(

@@ -25,6 +25,7 @@ from groute_py.jobs.isochrone import Given, as_limits, solve_isochrone
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.matrix import Matrix, solve_matrix
 from groute_py.jobs.nearest import check_k, solve_nearest
+from groute_py.jobs.nearest_sweep import NearestSweep
 from groute_py.jobs.places import has_places, places_of
 from groute_py.jobs.route import Pairs, as_pairs
 from groute_py.jobs.router import Router
@@ -63,6 +64,7 @@ class Solver(CentralitySolver):
         self._given = None if options.reverse else supply
         self._hop_solver: SourceSolver | None = None
         self._router: Router | None = None
+        self._nearest = NearestSweep(channel, self._graph.device)
 
     def bfs(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """The least number of arcs from ``source``; see `groute_py.bfs`.
@@ -134,8 +136,9 @@ class Solver(CentralitySolver):
     ) -> NearestFacilities | None:
         """The nearest facilities of each vertex; see `groute_py.nearest`.
 
-        ``to_facility`` alone says the direction, whatever that of the solver is. For the nearest
-        one the graph is loaded once more, with a root before the facilities.
+        ``to_facility`` alone says the direction, whatever that of the solver is. A graph that was
+        prepared and lies on one GPU is swept there for the nearest one; any other is loaded once
+        more, with a root before the facilities. The option ``download`` is for ``k=1`` only.
 
         Raises:
             InputError: a facility is not a vertex.
@@ -150,6 +153,7 @@ class Solver(CentralitySolver):
             )
             with collective(self._channel):
                 check_k(k)
+            options = replace(options, download=options.download or k > 1)
             return solve_nearest(
                 self._channel,
                 lambda: (self._own_graph(), as_vertices(facilities, "facility")),
@@ -157,6 +161,7 @@ class Solver(CentralitySolver):
                 k=k,
                 to_facility=to_facility,
                 is_reversed=self._options.reverse,
+                sweep=self._nearest,
             )
 
     def route(self, pairs: Pairs, *, paths: bool = False) -> Routes | None:

@@ -144,7 +144,12 @@ CONTRACTION = Program(
 """Makes a contraction hierarchy."""
 
 SWEEP = Program(
-    ("hierarchy/tree.cu", "hierarchy/parents.cu", "hierarchy/many_trees.cu"),
+    (
+        "hierarchy/tree.cu",
+        "hierarchy/parents.cu",
+        "hierarchy/many_trees.cu",
+        "hierarchy/nearest.cu",
+    ),
     (
         "solve_tree",
         "find_rising",
@@ -153,6 +158,9 @@ SWEEP = Program(
         "cross_many",
         "sweep_many",
         "leave_rows",
+        "solve_nearest",
+        "find_next",
+        "find_level_next",
     ),
 )
 """Trees out of a contraction hierarchy."""

@@ -14,9 +14,11 @@ SMALL = 1 << 18
 def placed(graph: Graph, options: Options) -> Options:
     """The options of one rank, with the device chosen by the graph where they say ``auto``.
 
+    An answer that is to stay on a GPU is made there.
+
     >>> placed(Graph.from_arrays([0, 0], [], []), Options()).device
     'cpu'
     """
-    if options.device == "auto" and graph.arc_count <= SMALL:
+    if options.device == "auto" and options.download and graph.arc_count <= SMALL:
         return replace(options, device="cpu")
     return options

@@ -29,6 +29,7 @@ SELECTED = {
     "gpu/test_pull_phase.py": ("", 109),
     "gpu/test_busy_gpu.py": ("", 4),
     "gpu/test_hierarchy.py": ("not dense", 30),
+    "gpu/test_nearest_sweep.py": ("", 45),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
     "gpu/test_launching.py": ("", 3),
     "gpu/test_many_memory.py": ("", 1),
@@ -45,6 +46,7 @@ LONG = {
         "gpu/test_pull_phase.py",
         "gpu/test_recording.py",
         "gpu/test_hierarchy.py",
+        "gpu/test_nearest_sweep.py",
     ),
     *("python/test_solvers.py", "gpu/test_together.py"),
 }

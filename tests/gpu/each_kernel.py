@@ -23,11 +23,18 @@ import numpy as np
 from support import as_large
 from support.graphs import random_graph, scipy_distances
 
-from groute_py import Graph, Result, apsp, bfs, generate, sssp, verify
+from groute_py import Graph, PreparedGraph, Result, apsp, bfs, generate, nearest, sssp, verify
 from groute_py.algorithms.choose import algorithms
+from groute_py.device.cuda.hierarchy.rounds import contract
 from groute_py.many.request import METHODS
 
 SINGLE = [name for name, method in algorithms().items() if "cuda" in method.devices]
+
+NEAREST = "nearest"
+"""Named as a method: nearest facilities by a sweep."""
+
+MOST_SWEPT = 2**20
+"""A weight of graphs whose distances fit in 32 bits, which a sweep for facilities needs."""
 
 
 def graphs() -> Iterator[Graph]:
@@ -76,6 +83,23 @@ def check_many(name: str, graph: Graph) -> None:
         verify(graph, Result(source, rows.distances[row], tree))
 
 
+def check_nearest_facilities(graph: Graph) -> None:
+    """By a sweep, in both directions, as without a hierarchy."""
+    arcs = graph.offsets, graph.heads, graph.weights
+    town = PreparedGraph(graph, contract(*arcs, np.dtype(np.int32)))
+    facilities = np.arange(0, graph.vertex_count, 17)
+    for to_facility in (False, True):
+        found, right = (
+            nearest(each, facilities, to_facility=to_facility, device=device)
+            for each, device in ((town, "cuda"), (graph, "cpu"))
+        )
+        assert found is not None
+        assert right is not None
+        np.testing.assert_array_equal(found.distances, right.distances)
+        np.testing.assert_array_equal(found.facilities, right.facilities)
+        np.testing.assert_array_equal(found.next < 0, right.next < 0)
+
+
 def some(result: Result | None) -> Result:
     assert result is not None
     return result
@@ -91,16 +115,17 @@ def main(words: list[str]) -> None:
     if "pull" in words:
         as_large.pull_deferred_arcs()
         words.remove("pull")
-    if unknown := {*words} - {*SINGLE, *METHODS}:
-        sys.exit(
-            f"there is no method {', '.join(unknown)}; there are {', '.join([*SINGLE, *METHODS])}"
-        )
+    every = [*SINGLE, *METHODS, NEAREST]
+    if unknown := {*words} - {*every}:
+        sys.exit(f"there is no method {', '.join(unknown)}; there are {', '.join(every)}")
     cp.cuda.set_allocator(None)
     for number, graph in enumerate(graphs()):
         source = int(np.argmax(np.diff(graph.offsets)))
         refused = {"ell-bellman-ford"} if number == 1 else set[str]()
         if graph.weights.dtype.kind == "f":
-            refused |= {"contraction", "sweep"}
+            refused |= {"contraction", "sweep", NEAREST}
+        if graph.weights.max() > MOST_SWEPT:
+            refused.add(NEAREST)
         for name in SINGLE:
             if name in (words or SINGLE) and name not in refused:
                 check_single(name, graph, source)
@@ -109,6 +134,9 @@ def main(words: list[str]) -> None:
             if name in (words or METHODS) and name not in refused:
                 check_many(name, graph)
                 print(f"graph {number}: {name} for many sources is right", flush=True)
+        if NEAREST in (words or [NEAREST]) and NEAREST not in refused:
+            check_nearest_facilities(graph)
+            print(f"graph {number}: {NEAREST} is right", flush=True)
 
 
 if __name__ == "__main__":

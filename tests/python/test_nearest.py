@@ -11,39 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
 from support.local_ranks import on_ranks
-from support.reference import check_path, nearest_of, rows_from, turned_round
+from support.reference import check_nearest, check_next, nearest_of, rows_from
 
 import groute_py
 from groute_py import Graph, InputError, NearestFacilities, NegativeCycleError, TimeLimitError
 from groute_py.engine.options import Options
 from groute_py.jobs.nearest import solve_from_facilities
-
-
-def check(
-    graph: Graph, facilities: list[int], found: NearestFacilities | None, *, to_facility: bool
-) -> None:
-    """Owners, distances, and each vertex's path by the next vertices."""
-    assert found is not None
-    assert found.to_facility == to_facility
-    owners, distances = nearest_of(turned_round(graph) if to_facility else graph, facilities)
-    np.testing.assert_array_equal(found.distances, distances)
-    np.testing.assert_array_equal(found.facilities, owners)
-    check_paths(graph, found)
-
-
-def check_paths(graph: Graph, found: NearestFacilities) -> None:
-    for vertex, owner in enumerate(found.facilities.tolist()):
-        path = [vertex]
-        while found.next[path[-1]] >= 0:
-            path.append(int(found.next[path[-1]]))
-            assert len(path) <= graph.vertex_count
-        if owner < 0:
-            assert path == [vertex]
-            assert not found.reached[vertex]
-            continue
-        assert path[-1] == owner
-        assert (found.facilities[path] == owner).all()
-        check_path(graph, path if found.to_facility else path[::-1], found.distances[vertex])
 
 
 @settings(max_examples=60)
@@ -55,7 +28,7 @@ def test_ties_go_to_the_lower_id(
     vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=8)
     facilities = data.draw(vertices)
     found = groute_py.nearest(graph, facilities, to_facility=to_facility, device=device)
-    check(graph, facilities, found, to_facility=to_facility)
+    check_nearest(graph, facilities, found, to_facility=to_facility)
 
 
 @settings(max_examples=30)
@@ -63,7 +36,7 @@ def test_ties_go_to_the_lower_id(
 def test_arcs_of_weight_zero_only(device: str, graph: Graph) -> None:
     facilities = list(range(0, graph.vertex_count, 3))[::-1]
     found = groute_py.nearest(graph, facilities, device=device)
-    check(graph, facilities, found, to_facility=False)
+    check_nearest(graph, facilities, found, to_facility=False)
 
 
 @settings(max_examples=30)
@@ -75,7 +48,7 @@ def test_negative_weights(device: str, graph: Graph) -> None:
     except NegativeCycleError as error:
         cycle = error
     else:
-        check(graph, facilities, found, to_facility=False)
+        check_nearest(graph, facilities, found, to_facility=False)
         return
     assert cycle.weight < 0
 
@@ -95,7 +68,7 @@ def test_floats(device: str, dtype: str, least: float) -> None:
     np.testing.assert_allclose(found.distances, np.min([*rows.values()], axis=0), rtol=1e-5)
     own = [rows[owner][vertex] for vertex, owner in enumerate(found.facilities.tolist())]
     np.testing.assert_allclose(own, found.distances, rtol=1e-5, atol=1e-6)
-    check_paths(graph, found)
+    check_next(graph, found)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
@@ -113,7 +86,7 @@ def test_on_ranks(device: str, ranks: int, to_facility: bool) -> None:
 
     found, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
-    check(graph, facilities, found, to_facility=to_facility)
+    check_nearest(graph, facilities, found, to_facility=to_facility)
 
 
 def test_a_cutoff(device: str) -> None:
@@ -122,7 +95,7 @@ def test_a_cutoff(device: str) -> None:
     assert found is not None
     _, distances = nearest_of(graph, [0, 5])
     np.testing.assert_array_equal(found.reached, distances <= 6)
-    check_paths(graph, found)
+    check_next(graph, found)
 
 
 def test_a_solver_takes_the_direction_from_the_call() -> None:
@@ -131,10 +104,10 @@ def test_a_solver_takes_the_direction_from_the_call() -> None:
         with groute_py.open(graph, device="cpu", reverse=reverse) as solver:
             for to_facility in (False, True):
                 found = solver.nearest([9, 50], to_facility=to_facility)
-                check(graph, [9, 50], found, to_facility=to_facility)
+                check_nearest(graph, [9, 50], found, to_facility=to_facility)
     with groute_py.open(graph, device="cpu", hops=True) as solver:
         hops = solver.nearest([9, 50])
-        check(graph.with_unit_weights(), [9, 50], hops, to_facility=False)
+        check_nearest(graph.with_unit_weights(), [9, 50], hops, to_facility=False)
 
 
 def test_ids_decide_ties_and_name_answers(tmp_path: Path) -> None:

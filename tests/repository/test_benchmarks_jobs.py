@@ -23,6 +23,7 @@ def test_cases(run: Bench) -> None:
     assert done.exit_code == 0, done.output
     assert [record["count"] for record in records] == [7, 4, 5, 20]
     assert all(record["median_s"] > 0 for record in records)
+    assert [record.get("sssp_s", 0) > 0 for record in records] == [False, True, False, False]
     assert done.output.count(" ms each") == 4
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py import Graph
+from groute_py import Graph, NearestFacilities
 from support.graphs import graph_of, scipy_distances
 
 
@@ -43,3 +43,31 @@ def check_path(graph: Graph, path: Sequence[int], length: Any) -> None:
         assert len(found), f"no arc {tail} → {head}"
         total += float(found.min())
     np.testing.assert_allclose(total, float(length), rtol=1e-5, atol=1e-5)
+
+
+def check_nearest(
+    graph: Graph, facilities: Sequence[int], found: NearestFacilities | None, *, to_facility: bool
+) -> None:
+    """Owners, distances, and each vertex's path by the next vertices."""
+    assert found is not None
+    assert found.to_facility == to_facility
+    owners, distances = nearest_of(turned_round(graph) if to_facility else graph, facilities)
+    np.testing.assert_array_equal(found.distances, distances)
+    np.testing.assert_array_equal(found.facilities, owners)
+    check_next(graph, found)
+
+
+def check_next(graph: Graph, found: NearestFacilities) -> None:
+    """Each vertex's path by the next vertices."""
+    for vertex, owner in enumerate(found.facilities.tolist()):
+        path = [vertex]
+        while found.next[path[-1]] >= 0:
+            path.append(int(found.next[path[-1]]))
+            assert len(path) <= graph.vertex_count
+        if owner < 0:
+            assert path == [vertex]
+            assert not found.reached[vertex]
+            continue
+        assert path[-1] == owner
+        assert (found.facilities[path] == owner).all()
+        check_path(graph, path if found.to_facility else path[::-1], found.distances[vertex])

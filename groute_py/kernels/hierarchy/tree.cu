@@ -2,6 +2,7 @@
 // and a sweep over the levels from the core outward. (PHAST: Delling, Goldberg, Nowatzyk and Werneck, 2013.)
 
 #include "hierarchy/core.cuh"
+#include "hierarchy/outward.cuh"
 #include "hierarchy/upward.cuh"
 #include "primitives/grid_barrier.cuh"
 
@@ -9,37 +10,6 @@ struct TreeReport {
     u32 overflowed;  // 1 if a sum did not fit
     u32 entries;     // vertices of the core that the search upward found
 };
-
-__device__ __forceinline__ u32 grid_thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
-
-__device__ __forceinline__ u32 grid_threads() { return gridDim.x * blockDim.x; }
-
-// Sweeps a level with GROUP lanes of a warp for each vertex. Vertices of early levels have many arcs.
-template <int GROUP>
-__device__ __forceinline__ void sweep_by(const Hierarchy& h, u32 begin, u32 end, Distance* distances, u32& overflowed) {
-    const u32 part = threadIdx.x % GROUP;
-    for (u32 place = begin + grid_thread() / GROUP; place < end; place += grid_threads() / GROUP) {
-        Distance best = load_l2(&distances[place]);
-        for (u32 i = h.offsets[place] + part; i < h.offsets[place + 1]; i += GROUP) {
-            const Arc arc = h.down[i];
-            best = min(best, path_sum(load_l2(&distances[arc.head]), arc.weight, overflowed));
-        }
-        const u32 mask = GROUP == 32 ? ~0u : ((1u << GROUP) - 1) << (lane() / GROUP * GROUP);
-        for (u32 apart = GROUP / 2; apart; apart /= 2) best = min(best, __shfl_xor_sync(mask, best, apart));
-        if (part == 0) distances[place] = best;
-    }
-}
-
-// As many lanes for each vertex as there are threads for.
-__device__ __forceinline__ void sweep_level(const Hierarchy& h, u32 level, Distance* distances, u32& overflowed) {
-    const u32 begin = h.levels[level], end = h.levels[level + 1], each = grid_threads() / max(end - begin, 1u);
-    if (each >= 32)
-        sweep_by<32>(h, begin, end, distances, overflowed);
-    else if (each >= 4)
-        sweep_by<4>(h, begin, end, distances, overflowed);
-    else
-        sweep_by<1>(h, begin, end, distances, overflowed);
-}
 
 // by_place: distances by place. by_vertex: by the graph's numbers, at the end; before that, the list of what is found.
 // Both have h.vertices words. Distances beyond the cutoff are left out.

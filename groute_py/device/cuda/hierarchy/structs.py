@@ -37,6 +37,14 @@ HIERARCHY = np.dtype(
     align=True,
 )
 
+KEYED = np.dtype(
+    [
+        *((name, POINTER) for name in ("keys", "in_offsets", "in_arcs", "facilities")),
+        ("vertices", NUMBER),
+    ],
+    align=True,
+)
+
 SEARCHES = np.dtype(
     [
         *((name, POINTER) for name in ("below", "core", "core_found", "below_found")),

@@ -45,8 +45,8 @@ class Contraction(GpuMethod):
     remedy = "use --algorithm delta-stepping, which takes less"
 
     def arrange(self, graph: DeviceGraph) -> None:
-        self._levels = _levels_of(graph)
-        if self._levels is None:
+        self.levels = _levels_of(graph)
+        if self.levels is None:
             return  # every solve says so, and the engine takes a wider type
         self._kernels = Kernels(kernels_of(SWEEP, graph.type, graph.terms.arcs), BLOCK)
         kernel = self._kernels["solve_tree"].kernel
@@ -69,7 +69,7 @@ class Contraction(GpuMethod):
         self._source = source
 
     def relax(self, parts: SolveParts, limit: float) -> float:
-        levels, source = self._levels, self._source
+        levels, source = self.levels, self._source
         if levels is None:
             parts.counters.update(relaxations=0, steps=0, overflowed=True)
         elif source is not None:
@@ -83,7 +83,7 @@ class Contraction(GpuMethod):
         return np.inf
 
     def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
-        symmetric = self._levels is not None and self._levels.is_symmetric
+        symmetric = self.levels is not None and self.levels.is_symmetric
         alone = parts.graph.terms.ranks == 1  # others would have to know what is found here
         source = self._source if symmetric and alone else None
         if source is not None and self._found_rising(parts, source):

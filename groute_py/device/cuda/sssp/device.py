@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from groute_py.device.cuda.sssp.method import GpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.warm_up import WARMED_UP, smallest
 from groute_py.partition.share import Share
+
+if TYPE_CHECKING:
+    from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
 
 
 class CudaDevice:
@@ -67,6 +70,11 @@ class CudaDevice:
     def is_loaded(self) -> bool:
         """Whether there is a share on the GPU."""
         return self._parts is not None
+
+    @property
+    def levels(self) -> CudaHierarchy | None:
+        """The hierarchy of the share, if the method has one on the GPU."""
+        return self._method.levels
 
     @property
     def parts(self) -> SolveParts:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder, order_by_degree
 from groute_py.device.cuda.graph.in_edges import add_in_edges, add_weight_classes, seeds
 from groute_py.device.cuda.sssp.parts import SolveParts
+
+if TYPE_CHECKING:
+    from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
 
 
 class GpuMethod:
@@ -17,6 +22,9 @@ class GpuMethod:
 
     remedy = "use more GPUs"
     """What to do where a share does not fit."""
+
+    levels: CudaHierarchy | None = None
+    """The hierarchy of the share, of methods that have one."""
 
     variant = ""
     """Tells apart the choices of a method that load a share in different ways."""
