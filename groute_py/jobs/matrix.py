@@ -19,6 +19,7 @@ from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Progress, collect, prepare
 from groute_py.many.request import Request
+from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.sources import as_vertices
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def solve_matrix(
     targets: Sequence[int] | NDArray[Any],
     request: Request,
     progress: Progress | None = None,
+    kept: KeptRowGraph | None = None,
 ) -> Matrix | None:
     """The answer of `matrix` on rank 0, None elsewhere. Collective.
 
@@ -113,8 +115,9 @@ def solve_matrix(
         targets: as for `matrix`; rank 0's count.
         request: how to solve.
         progress: is given the rows that are done, and how many there are.
+        kept: as for `prepare`.
     """
-    job = prepare(channel, load, request, lambda _: as_vertices(targets, "target"))
+    job = prepare(channel, load, request, lambda _: as_vertices(targets, "target"), kept)
     rows = collect(channel, job, progress)
     if rows is None:
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +33,7 @@ from groute_py.jobs.router import Router
 from groute_py.jobs.routes import Routes
 from groute_py.many.apsp import Progress, collect, prepare
 from groute_py.many.request import Request
+from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
 from groute_py.results.result import Result
@@ -64,6 +66,14 @@ class Solver(CentralitySolver):
         self._given = None if options.reverse else supply
         self._hop_solver: SourceSolver | None = None
         self._router: Router | None = None
+        self._rows = KeptRowGraph()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """As in `SourceSolver`; what rows alone need does not stay: the block may need the room."""
+        with super().alone():
+            self._rows.drop()
+            yield
 
     def bfs(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """The least number of arcs from ``source``; see `groute_py.bfs`.
@@ -96,13 +106,14 @@ class Solver(CentralitySolver):
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits, or the solver is closed.
         """
-        with self.alone(), self.turned_back():
+        with super().alone(), self.turned_back():
             self._begin("apsp", predecessors=predecessors)
 
             def load() -> tuple[Graph, NDArray[np.int64] | None]:
                 return self._own_graph(), None if sources is None else as_vertices(sources)
 
-            job = prepare(self._channel, load, self._request(predecessors=predecessors))
+            request = self._request(predecessors=predecessors)
+            job = prepare(self._channel, load, request, kept=self._rows)
             rows = collect(self._channel, job, self._watch())
         return None if rows is None else replace(rows, reverse=self._options.reverse)
 
@@ -119,14 +130,14 @@ class Solver(CentralitySolver):
             InputError: an end is not a vertex, or the matrix does not fit in memory.
             NegativeCycleError, TimeLimitError, RunError: as for `apsp`.
         """
-        with self.alone(), self.turned_back():
+        with super().alone(), self.turned_back():
             self._begin("matrix", predecessors=predecessors)
 
             def load() -> tuple[Graph, NDArray[np.int64]]:
                 return self._own_graph(), as_vertices(sources)
 
             request = self._request(predecessors=predecessors, destination="nowhere")
-            found = solve_matrix(self._channel, load, targets, request, self._watch())
+            found = solve_matrix(self._channel, load, targets, request, self._watch(), self._rows)
         return None if found is None else replace(found, reverse=self._options.reverse)
 
     def nearest(
@@ -262,6 +273,7 @@ class Solver(CentralitySolver):
     def close(self) -> None:
         """Unmap the memory that is shared with other ranks. Nothing can be solved afterwards."""
         super().close()
+        self._rows.drop()
         if self._hop_solver is not None:
             self._hop_solver.close()
 
