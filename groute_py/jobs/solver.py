@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,7 +26,7 @@ from groute_py.jobs.deadline import until
 from groute_py.jobs.facilities import NearestFacilities
 from groute_py.jobs.isochrone import Given, as_limits, solve_isochrone
 from groute_py.jobs.isochrones import Isochrones
-from groute_py.jobs.matrix import Matrix, solve_matrix
+from groute_py.jobs.matrix import Matrix, as_output, solve_matrix
 from groute_py.jobs.nearest import check_k, solve_nearest
 from groute_py.jobs.places import has_places, places_of
 from groute_py.jobs.route import Pairs, as_pairs
@@ -49,7 +50,8 @@ class Solver(CentralitySolver):
     Vertices are counted from 0. The device, the direction (``reverse``), ``turns``, ``hops`` and
     ``time_limit_s`` hold for all methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for
     `sssp` and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph
-    to all ranks when one of them is first called.
+    to all ranks when one of them is first called. Between calls of `matrix` and `apsp` it stays
+    there, and on the devices, until another method is called.
 
     Args:
         supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
@@ -123,21 +125,26 @@ class Solver(CentralitySolver):
         targets: Sequence[int] | NDArray[Any],
         *,
         predecessors: bool = False,
+        output: str | os.PathLike[str] | None = None,
     ) -> Matrix | None:
         """The distances from some sources to some targets; see `groute_py.matrix`.
 
         Raises:
-            InputError: an end is not a vertex, or the matrix does not fit in memory.
-            NegativeCycleError, TimeLimitError, RunError: as for `apsp`.
+            InputError: an end is not a vertex, the matrix does not fit in memory, or ``output``
+                cannot be written.
+            NegativeCycleError, TimeLimitError, RunError: as for `apsp`; or the disk is full.
         """
         with super().alone(), self.turned_back():
-            self._begin("matrix", predecessors=predecessors)
+            self._begin("matrix", predecessors=predecessors, output=output)
+            path = as_output(self._channel, output, predecessors=predecessors)
 
             def load() -> tuple[Graph, NDArray[np.int64]]:
                 return self._own_graph(), as_vertices(sources)
 
             request = self._request(predecessors=predecessors, destination="nowhere")
-            found = solve_matrix(self._channel, load, targets, request, self._watch(), self._rows)
+            found = solve_matrix(
+                self._channel, load, targets, request, self._watch(), self._rows, path
+            )
         return None if found is None else replace(found, reverse=self._options.reverse)
 
     def nearest(

@@ -279,13 +279,16 @@ class Collected:
 
     def rows(self, label: str) -> SourceRows:
         """All of them."""
-        statistics = {
-            "algorithm": self._job.choice.algorithm,
-            "reason": self._job.choice.reason,
-            "device": label,
-        }
-        rows = self._job.sources, self._distances, self._parents
-        return SourceRows(*rows, statistics, self._job.request.reverse)
+        return answer_of(self._job, self._distances, self._parents, label)
+
+
+def answer_of(
+    job: Job, distances: NDArray[Any], parents: NDArray[np.int32] | None, label: str
+) -> SourceRows:
+    """The answer to a job, whose rows were solved on what ``label`` says."""
+    choice = job.choice
+    statistics = {"algorithm": choice.algorithm, "reason": choice.reason, "device": label}
+    return SourceRows(job.sources, distances, parents, statistics, job.request.reverse)
 
 
 def _take(

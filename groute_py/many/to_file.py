@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import collective, on_root
-from groute_py.many.apsp import Job, Progress, Spans, deliver, in_rounds, part_of
+from groute_py.many.apsp import Job, Progress, Spans, answer_of, deliver, in_rounds, part_of
 from groute_py.many.precision import rounding_of
+from groute_py.many.rows import SourceRows
 from groute_py.many.storage.claim import folder_of, keeping
 from groute_py.many.storage.partial import KeptRows
 from groute_py.many.storage.record import run_of
@@ -48,6 +49,32 @@ def kept_rows(job: Job, path: Path, *, resume: bool) -> KeptRows:
         targets=job.targets,
         attribution=job.attribution,
     )
+
+
+def save(
+    channel: Channel, job: Job, path: Path, progress: Progress | None = None
+) -> SourceRows | None:
+    """All rows in an ``.npy`` file, mapped from it on rank 0; None elsewhere. Collective.
+
+    Raises:
+        InputError: another run is working on the file, or as `deliver`.
+        RunError: the disk is full, or fails; or as `deliver`.
+    """
+    kept: list[KeptRows] = []
+
+    def begin() -> NDArray[np.int64]:
+        kept.append(kept_rows(job, path, resume=False))
+        return kept[0].missing
+
+    missing = on_root(channel, begin)
+    with ExitStack() as claim:
+        for own in kept:
+            claim.callback(own.close)
+        label = write_rows(channel, job, missing, kept[0] if kept else None, progress)
+        on_root(channel, lambda: kept[0].finish())
+    if channel.rank > 0:
+        return None
+    return answer_of(job, np.load(path, mmap_mode="r"), None, label)
 
 
 def write_rows(

@@ -12,7 +12,7 @@ from support.graphs import graph_of, random_graph
 from support.local_ranks import on_ranks
 from support.reference import rows_from
 
-from groute_py import RunError, Solver
+from groute_py import InputError, RunError, Solver, matrix
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import on_root
@@ -147,3 +147,33 @@ def test_nothing_stays_of_an_answer_that_failed() -> None:
                 assert found is not None
                 right = rows_from(wide, np.array(sources))[:, [2, 3]]
                 np.testing.assert_array_equal(found.distances, right)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_matrix_in_a_file(tmp_path: Path, ranks: int) -> None:
+    path, targets = tmp_path / "m.npy", [5, 3, 5]
+
+    def work(channel: Channel) -> None:
+        supply = on_root(channel, lambda: Whole(GRAPH))
+        with Solver(supply, channel, Options(device="cpu", predecessors=False)) as solver:
+            for sources in (SOURCES, SOURCES[:7]):
+                found = solver.matrix(sources, targets, output=path)
+                assert (found is None) == (channel.rank > 0)
+                if found is not None:
+                    right = rows_from(GRAPH, sources)[:, targets]
+                    np.testing.assert_array_equal(found.distances, right)
+                    np.testing.assert_array_equal(np.load(path), right)
+                    assert found.statistics["device"]
+                    assert [file.name for file in tmp_path.iterdir()] == ["m.npy"]
+
+    on_ranks(ranks, work)
+
+
+def test_outputs_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="unknown suffix"):
+        matrix(GRAPH, [0], [1], output=tmp_path / "m.csv")
+    with pytest.raises(InputError, match="predecessors are another"):
+        matrix(GRAPH, [0], [1], output=tmp_path / "m.npy", predecessors=True)
+    found = matrix(GRAPH, [0, 7], [1], output=tmp_path / "m.npy", device="cpu")
+    assert found is not None
+    np.testing.assert_array_equal(np.load(tmp_path / "m.npy"), found.distances)
