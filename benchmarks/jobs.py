@@ -150,7 +150,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     stays = case.job == "nearest" and device == "cuda" and channel.size == 1
     options = Options(device=device, predecessors=False, download=not stays)
     with ExitStack() as ending, Solver(supply, channel, options) as solver:
-        folder = Path(ending.enter_context(TemporaryDirectory()))
+        folder = on_root(channel, lambda: Path(ending.enter_context(TemporaryDirectory())))
         graph = supply.graph() if channel.rank == 0 else None
         ends = drawn.integers(0, solver.facts.vertex_count, (2, case.count))
         run, verify, more = JOBS[case.job](Asked(case, solver, graph, ends, folder, ending))
@@ -173,20 +173,15 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
 
 def _matrix(asked: Asked) -> Measured:
     case, solver, graph, ends, folder, _ = asked
-
-    def run() -> Any:
-        found = solver.matrix(*ends)
-        if found is not None:
-            np.save(folder / "matrix.npy", found.distances)
-        return found
+    path = folder / "matrix.npy"
 
     def verify(found: Any) -> None:
         assert graph is not None
-        kept = np.load(folder / "matrix.npy")
+        kept = np.load(path, mmap_mode="r")
         for row, source in enumerate(ends[0, :SOME].tolist()):
             _same(case, kept[row], right_distances(graph, source)[ends[1]])
 
-    return Measured(run, verify)
+    return Measured(lambda: solver.matrix(*ends, output=path), verify)
 
 
 def _nearest(asked: Asked) -> Measured:

@@ -19,34 +19,13 @@ def save_rows(
 ) -> dict[str, Any]:
     """Let rows stream to a file; an interrupt says how many are there."""
     from groute_py.engine.agree import on_root
-    from groute_py.many.apsp import deliver
-    from groute_py.many.precision import rounding_of
     from groute_py.many.storage.claim import state_seen
-    from groute_py.many.storage.partial import KeptRows
-    from groute_py.many.storage.record import run_of
+    from groute_py.many.to_file import kept_rows, write_rows
 
     kept: list[KeptRows] = []
 
     def begin() -> Any:
-        choices = {"algorithm": job.request.algorithm, "paths": job.request.predecessors}
-        if job.graph.weights.dtype.kind == "f":
-            choices["rounding of sums"] = rounding_of(job.choice.algorithm)
-        ends = {"sources": job.sources}
-        if job.targets is not None:
-            ends["targets"] = job.targets
-        kept.append(
-            KeptRows(
-                path,
-                job.numbering,
-                job.graph.weights.dtype,
-                job.sources,
-                run_of(job.graph, ends, choices),
-                predecessors=job.request.predecessors,
-                resume=resume,
-                targets=job.targets,
-                attribution=job.attribution,
-            )
-        )
+        kept.append(kept_rows(job, path, resume=resume))
         return kept[0].missing
 
     def state() -> str:
@@ -56,6 +35,6 @@ def save_rows(
     with ExitStack() as rows, resumable(state):
         for own in kept:
             rows.callback(own.close)
-        label = deliver(channel, job, missing, kept[0] if kept else None, progress)
+        label = write_rows(channel, job, missing, kept[0] if kept else None, progress)
         on_root(channel, lambda: kept[0].finish())
     return {"on": label, "output": str(path), "solved_now": len(missing)}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
-from groute_py.engine.agree import collective, refuse_difference
+from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import chosen, takes
 from groute_py.interop.graph_like import GraphLike
@@ -19,7 +21,10 @@ from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Loaded, Progress, collect, prepare
 from groute_py.many.reading import read_for
 from groute_py.many.request import Request
+from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.sources import as_vertices
+from groute_py.many.storage.partial import check_output
+from groute_py.many.to_file import save
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -32,7 +37,8 @@ class Matrix:
     Attributes:
         sources: int64, shape (k,), vertex indices.
         targets: int64, shape (t,), likewise.
-        distances: shape (k, t), in the types and units of `groute_py.Result`.
+        distances: shape (k, t), in the types and units of `groute_py.Result`; mapped from the file
+            that was named by ``output``, if any was.
         predecessors: int32, shape (k, t): the vertex before each target on a shortest path, −1 if
             there is none; None if not asked for.
         statistics: how they were computed: ``algorithm``, ``reason``, ``device``.
@@ -59,6 +65,7 @@ def matrix(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    output: str | os.PathLike[str] | None = None,
     comm: MPI.Intracomm | None = None,
     **options: Unpack[MatrixKeywords],
 ) -> Matrix | None:
@@ -73,6 +80,8 @@ def matrix(
         sources: vertex indices from 0, shape (k,), in any order, also repeatedly.
         targets: likewise, shape (t,).
         tail, head, weight, comm: as for `groute_py.sssp`.
+        output: save the distances in this ``.npy`` file as they are found, and map those of the
+            answer from it; not with predecessors. Ranks of one host write their rows themselves.
         **options: how to solve, see `groute_py.many.request.Request`.
 
     Returns:
@@ -82,7 +91,7 @@ def matrix(
         InputError: wrong arguments, the graph is not valid, or the matrix does not fit in memory.
         NegativeCycleError: a negative cycle can be reached from a source.
         SetupError: the device or the MPI set-up cannot be used.
-        RunError: a distance does not fit in 64 bits.
+        RunError: a distance does not fit in 64 bits; or the disk is full, or fails.
 
     >>> matrix(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), [0, 1], [2], device="cpu").distances.tolist()
     [[7], [3]]
@@ -91,13 +100,32 @@ def matrix(
     channel = connect(comm)
     with collective(channel):
         request.check()
-    refuse_difference(channel, {"function": "matrix"})
+    path = as_output(channel, output, predecessors=request.predecessors)
+    refuse_difference(channel, {"function": "matrix", "output": path})
 
     def load() -> Loaded:
         read = read_for(request, graph, Columns(tail, head, weight))
         return Loaded(read.graph, as_vertices(sources), read.reason)
 
-    return solve_matrix(channel, load, targets, request)
+    return solve_matrix(channel, load, targets, request, output=path)
+
+
+def as_output(
+    channel: Channel, output: str | os.PathLike[str] | None, *, predecessors: bool
+) -> Path | None:
+    """The file of a matrix, which can be written; collective.
+
+    Raises:
+        InputError, SetupError: it cannot, or cannot hold predecessors.
+    """
+    path = None if output is None else Path(output)
+
+    def check() -> None:
+        if path is not None:
+            check_output(path, predecessors=predecessors, suffixes=(".npy",))
+
+    on_root(channel, check)
+    return path
 
 
 def solve_matrix(
@@ -106,6 +134,8 @@ def solve_matrix(
     targets: Sequence[int] | NDArray[Any],
     request: Request,
     progress: Progress | None = None,
+    kept: KeptRowGraph | None = None,
+    output: Path | None = None,
 ) -> Matrix | None:
     """The answer of `matrix` on rank 0, None elsewhere. Collective.
 
@@ -115,9 +145,14 @@ def solve_matrix(
         targets: as for `matrix`; rank 0's count.
         request: how to solve.
         progress: is given the rows that are done, and how many there are.
+        kept: as for `prepare`.
+        output: the ``.npy`` file for the distances; None for the memory of rank 0.
     """
-    job = prepare(channel, load, request, lambda _: as_vertices(targets, "target"))
-    rows = collect(channel, job, progress)
+    job = prepare(channel, load, request, lambda _: as_vertices(targets, "target"), kept)
+    if output is None:
+        rows = collect(channel, job, progress)
+    else:
+        rows = save(channel, job, output, progress)
     if rows is None:
         return None
     assert job.targets is not None

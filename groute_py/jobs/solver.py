@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +25,7 @@ from groute_py.jobs.deadline import until
 from groute_py.jobs.facilities import NearestFacilities
 from groute_py.jobs.isochrone import Given, as_limits, solve_isochrone
 from groute_py.jobs.isochrones import Isochrones
-from groute_py.jobs.matrix import Matrix, solve_matrix
+from groute_py.jobs.matrix import Matrix, as_output, solve_matrix
 from groute_py.jobs.nearest import check_k, solve_nearest
 from groute_py.jobs.nearest_sweep import NearestSweep
 from groute_py.jobs.places import has_places, places_of
@@ -32,6 +34,7 @@ from groute_py.jobs.router import Router
 from groute_py.jobs.routes import Routes
 from groute_py.many.apsp import Loaded, Progress, collect, prepare
 from groute_py.many.request import Request
+from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
 from groute_py.results.result import Result
@@ -47,7 +50,8 @@ class Solver(CentralitySolver):
     Vertices are counted from 0. The device, the direction (``reverse``), ``turns``, ``hops`` and
     ``time_limit_s`` hold for all methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for
     `sssp` and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph
-    to all ranks when one of them is first called.
+    to all ranks when one of them is first called. Between calls of `matrix` and `apsp` it stays
+    there, and on the devices, until another method is called.
 
     Args:
         supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
@@ -65,6 +69,14 @@ class Solver(CentralitySolver):
         self._hop_solver: SourceSolver | None = None
         self._router: Router | None = None
         self._nearest = NearestSweep(channel, self._graph.device)
+        self._rows = KeptRowGraph()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """As in `SourceSolver`; what rows alone need does not stay: the block may need the room."""
+        with super().alone():
+            self._rows.drop()
+            yield
 
     def bfs(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """The least number of arcs from ``source``; see `groute_py.bfs`.
@@ -97,14 +109,15 @@ class Solver(CentralitySolver):
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits, or the solver is closed.
         """
-        with self.alone(), self.turned_back():
+        with super().alone(), self.turned_back():
             self._begin("apsp", predecessors=predecessors)
 
             def load() -> Loaded:
                 begins = None if sources is None else as_vertices(sources)
                 return Loaded(self._own_graph(), begins)
 
-            job = prepare(self._channel, load, self._request(predecessors=predecessors))
+            request = self._request(predecessors=predecessors)
+            job = prepare(self._channel, load, request, kept=self._rows)
             rows = collect(self._channel, job, self._watch())
         return None if rows is None else replace(rows, reverse=self._options.reverse)
 
@@ -114,21 +127,26 @@ class Solver(CentralitySolver):
         targets: Sequence[int] | NDArray[Any],
         *,
         predecessors: bool = False,
+        output: str | os.PathLike[str] | None = None,
     ) -> Matrix | None:
         """The distances from some sources to some targets; see `groute_py.matrix`.
 
         Raises:
-            InputError: an end is not a vertex, or the matrix does not fit in memory.
-            NegativeCycleError, TimeLimitError, RunError: as for `apsp`.
+            InputError: an end is not a vertex, the matrix does not fit in memory, or ``output``
+                cannot be written.
+            NegativeCycleError, TimeLimitError, RunError: as for `apsp`; or the disk is full.
         """
-        with self.alone(), self.turned_back():
-            self._begin("matrix", predecessors=predecessors)
+        with super().alone(), self.turned_back():
+            self._begin("matrix", predecessors=predecessors, output=output)
+            path = as_output(self._channel, output, predecessors=predecessors)
 
             def load() -> Loaded:
                 return Loaded(self._own_graph(), as_vertices(sources))
 
             request = self._request(predecessors=predecessors, destination="nowhere")
-            found = solve_matrix(self._channel, load, targets, request, self._watch())
+            found = solve_matrix(
+                self._channel, load, targets, request, self._watch(), self._rows, path
+            )
         return None if found is None else replace(found, reverse=self._options.reverse)
 
     def nearest(
@@ -267,6 +285,7 @@ class Solver(CentralitySolver):
     def close(self) -> None:
         """Unmap the memory that is shared with other ranks. Nothing can be solved afterwards."""
         super().close()
+        self._rows.drop()
         if self._hop_solver is not None:
             self._hop_solver.close()
 

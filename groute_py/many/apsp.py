@@ -18,27 +18,27 @@ from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.option import alike
-from groute_py.errors import InputError, NegativeCycleError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
-from groute_py.hierarchy.prepared import hierarchy_of
-from groute_py.many.choose import Choice, choose
+from groute_py.many.asked import Asked, asked_of
+from groute_py.many.choose import Choice
 from groute_py.many.host_room import refuse_beyond
-from groute_py.many.precision import one_precision
 from groute_py.many.reduce import OwnRows, Reduction
 from groute_py.many.request import Request
+from groute_py.many.row_graph import KeptRowGraph, RowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.saving import Saving, slices
-from groute_py.many.solve import Solving, heights
-from groute_py.many.sources import checked
+from groute_py.many.solve import Solving
 from groute_py.system.environment import local_rank
 from groute_py.system.trace import count, span
-from groute_py.turns.expanded import layout_of, solved_form
 from groute_py.turns.layout import Layout
 
 Progress = Callable[[int, int], None]
 """Takes how many rows are done, and of how many."""
+
+Spans = list[tuple[int, int] | None]
+"""By rank, the first of its part of the sources that a block is of, and how many; None if none."""
 
 
 class Sink(Protocol):
@@ -62,6 +62,7 @@ class Job:
         layout: of the vertices in ``graph``, which turns may have expanded.
         numbering: of the vertices.
         attribution: whom outputs name, as in a `Graph`.
+        kept: what stays for the next job on the graph, if anything does.
     """
 
     graph: Graph
@@ -73,6 +74,13 @@ class Job:
     layout: Layout
     numbering: Numbering
     attribution: str
+    kept: KeptRowGraph
+
+    @property
+    def digest(self) -> str:
+        """Identifies the arcs that are solved."""
+        assert self.kept.graph is not None
+        return self.kept.graph.digest
 
     @property
     def facts(self) -> Facts:
@@ -116,6 +124,7 @@ def prepare(
     load: Callable[[], Loaded],
     request: Request,
     targets_in: Callable[[Graph], NDArray[np.int64]] | None = None,
+    kept: KeptRowGraph | None = None,
 ) -> Job:
     """Read the graph, choose the method, and give both to every rank. Collective.
 
@@ -125,6 +134,8 @@ def prepare(
         request: the same on every rank, but for what may differ by rank.
         targets_in: gives the targets in the graph, whose columns alone are wanted; called on rank
             0. None for all vertices.
+        kept: what an earlier job on the same graph has left, and this one leaves; the request must
+            have the same direction and turns.
 
     Raises:
         InputError, SetupError: what is asked for cannot be done, or differs between ranks.
@@ -133,8 +144,25 @@ def prepare(
     with collective(channel):
         request.check()
     refuse_difference(channel, alike(request))
-    apart = _apart(channel, request)
-    return on_root(channel, lambda: _job(load, request, channel.size, apart, targets_in))
+    apart, kept = _apart(channel, request), kept or KeptRowGraph()
+    known = kept.graph
+
+    def found() -> tuple[RowGraph | None, Asked]:
+        graph, sources, why = load()
+        targets = None if targets_in is None else targets_in(graph)
+        one = known or RowGraph.of(graph, reverse=request.reverse)
+        asked = asked_of(one, sources, targets, request, channel.size, apart)
+        if why:
+            choice = replace(asked.choice, reason=f"{asked.choice.reason}; {why}")
+            asked = asked._replace(choice=choice)
+        return None if known else one, asked
+
+    new, asked = on_root(channel, found)
+    kept.graph = one = known or new
+    assert one is not None
+    about = one.layout, one.numbering, one.attribution
+    ends = asked.sources, request, asked.choice, asked.targets
+    return Job(one.graph, asked.height, *ends, *about, kept)
 
 
 def collect(channel: Channel, job: Job, progress: Progress | None = None) -> SourceRows | None:
@@ -163,6 +191,38 @@ def deliver(
     Returns:
         What they were solved on.
     """
+
+    def hand_over(block: RowBlock | None, spans: Spans) -> None:
+        with span("download"):
+            rows = _collected(channel, block, job)
+        with collective(channel), span("write"):
+            if sink is not None:
+                _take(sink, job, positions, spans, rows)
+
+    return in_rounds(channel, job, positions, hand_over, progress)
+
+
+def in_rounds(
+    channel: Channel,
+    job: Job,
+    positions: NDArray[np.int64],
+    hand_over: Callable[[RowBlock | None, Spans], None],
+    progress: Progress | None,
+) -> str:
+    """Solve from the sources at some positions, each rank for its part, a block at a time.
+
+    Collective, and so is what hands blocks over.
+
+    Args:
+        channel: connects the ranks.
+        job: the same on every rank.
+        positions: of sources.
+        hand_over: is given this rank's block, if it has one more, and what every rank has.
+        progress: is given the rows that are done, and how many there are.
+
+    Returns:
+        What they were solved on.
+    """
     own = part_of(job, positions, channel.rank, channel.size)
     with collective(channel):
         solving = _solving(job, channel)
@@ -174,11 +234,7 @@ def deliver(
             spans = channel.gather(None if block is None else (block.first, len(block.distances)))
             if all(span is None for span in spans):
                 return solving.label
-            with span("download"):
-                rows = _collected(channel, block, job)
-            with collective(channel), span("write"):
-                if sink is not None:
-                    _take(sink, job, positions, spans, rows)
+            hand_over(block, spans)
             done += sum(span[1] for span in spans if span is not None)
             count("rows", done)
             if progress is not None:
@@ -239,54 +295,24 @@ class Collected:
 
     def rows(self, label: str) -> SourceRows:
         """All of them."""
-        statistics = {
-            "algorithm": self._job.choice.algorithm,
-            "reason": self._job.choice.reason,
-            "device": label,
-        }
-        rows = self._job.sources, self._distances, self._parents
-        return SourceRows(*rows, statistics, self._job.request.reverse, self._job.attribution)
+        return answer_of(self._job, self._distances, self._parents, label)
 
 
-def _job(
-    load: Callable[[], Loaded],
-    request: Request,
-    ranks: int,
-    apart: str | None,
-    targets_in: Callable[[Graph], NDArray[np.int64]] | None,
-) -> Job:
-    """What all ranks are to do; made on rank 0."""
-    graph, sources, why = load()
-    targets = None if targets_in is None else targets_in(graph)
-    if request.reverse:
-        graph = graph.reversed()
-    layout, numbering = layout_of(graph), graph.numbering
-    given = graph.weights.dtype
-    whole = one_precision(solved_form(graph).to_host())
-    facts, count = facts_of(whole), layout.vertex_count
-    if count == 0:
-        raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
-    every = np.arange(count) if sources is None else sources
-    every = checked(every.astype(np.int64, copy=False), count, facts.name)
-    if targets is not None:
-        targets = checked(targets, count, facts.name, "target")
-    prepared = hierarchy_of(whole) is not None
-    choice = choose(request, facts, len(every), ranks, apart, prepared=prepared)
-    if why:
-        choice = replace(choice, reason=f"{choice.reason}; {why}")
-    try:
-        height = heights(whole, given, request, layout.begins(every))
-    except NegativeCycleError as error:
-        found = layout.cycle(error)
-        raise (found.reversed() if request.reverse else found) from None
-    return Job(whole, height, every, request, choice, targets, layout, numbering, graph.attribution)
+def answer_of(
+    job: Job, distances: NDArray[Any], parents: NDArray[np.int32] | None, label: str
+) -> SourceRows:
+    """The answer to a job, whose rows were solved on what ``label`` says."""
+    choice = job.choice
+    statistics = {"algorithm": choice.algorithm, "reason": choice.reason, "device": label}
+    rows = job.sources, distances, parents
+    return SourceRows(*rows, statistics, job.request.reverse, job.attribution)
 
 
 def _take(
     sink: Sink,
     job: Job,
     positions: NDArray[np.int64],
-    spans: list[tuple[int, int] | None],
+    spans: Spans,
     rows: list[RowBlock | None],
 ) -> None:
     """Give the sink a block of each rank that has one: ``spans`` has its first row and its rows."""
@@ -313,7 +339,7 @@ def _add_other_ranks(channel: Channel, rows: OwnRows, found: Reduction) -> None:
 
 
 def _solving(job: Job, channel: Channel) -> Solving:
-    return Solving(job.graph, job.height, job.request, job.choice, channel)
+    return job.kept.solving(job.graph, job.height, job.request, job.choice, channel)
 
 
 def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:

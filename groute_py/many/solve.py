@@ -48,6 +48,9 @@ R = TypeVar("R", RowBlock, Summary)
 IN_VAIN = "where others had sums out of range"
 """Said of the method that takes over from the one that was chosen."""
 
+LASTING = ("batch", "heap", "sweep")
+"""The methods whose solvers answer more than once."""
+
 
 class Solving:
     """A graph made ready for rows: negative weights are gone, and come back with the distances.
@@ -59,6 +62,7 @@ class Solving:
         choice: the method.
         channel: connects the ranks, which solve for some of the sources each; collective only where
             their GPUs hold one matrix together.
+        stays: keep the graph in place after an answer, for the next one.
     """
 
     def __init__(
@@ -68,6 +72,8 @@ class Solving:
         request: Request,
         choice: Choice,
         channel: Channel,
+        *,
+        stays: bool = False,
     ) -> None:
         # the engine would take a graph's hierarchy, whatever method was asked for
         self._graph = without_hierarchy(graph) if height is None else reweighted(graph, height)
@@ -76,6 +82,8 @@ class Solving:
         self._channel = channel
         self._facts = facts_of(self._graph)
         self._types = row_types(self._facts, choice.device, choice.algorithm)
+        self._stays = stays and choice.algorithm in LASTING
+        self._open: tuple[int, RowSolver] | None = None
         self.label = choice.device
 
     def blocks(
@@ -124,17 +132,20 @@ class Solving:
         together = self._choice.algorithm == "floyd" and self._channel.size > 1
         if len(sources) == 0 and not together:
             return
-        done = 0
-        solvers: list[Callable[[], RowSolver]] = [partial(self.opened, t) for t in self._types]
+        done, narrowest = 0, 0 if self._open is None else self._open[0]
+        solvers: list[Callable[[], RowSolver]] = [
+            partial(self._in_place, number) for number in range(narrowest, len(self._types))
+        ]
         for opened in (*solvers, self._judging):
             begun = done
             try:
                 solver = opened()
                 self.label = solver.label if opened in solvers else f"{solver.label}, {IN_VAIN}"
-                for rows in ask(solver, sources[begun:]):
-                    first = begun + rows.first
-                    yield replace(rows, first=first)
-                    done = first + rows.count
+                with self._dropped_if_unfinished():
+                    for rows in ask(solver, sources[begun:]):
+                        first = begun + rows.first
+                        yield replace(rows, first=first)
+                        done = first + rows.count
             except NarrowError:
                 continue
             except SumError as problem:
@@ -150,6 +161,25 @@ class Solving:
             f"a distance in {self._graph.name} does not fit in {self._types[-1]}; "
             "scale the weights down"
         )
+
+    @contextmanager
+    def _dropped_if_unfinished(self) -> Iterator[None]:
+        """Keep no solver that did not come to the end of an answer."""
+        try:
+            yield
+        except BaseException:
+            self._open = None
+            raise
+
+    def _in_place(self, number: int) -> RowSolver:
+        """The method with the graph in place, in the type of this number."""
+        if self._open is not None and self._open[0] == number:
+            return self._open[1]
+        self._open = None  # before the next one needs the room
+        solver = self.opened(self._types[number])
+        if self._stays:
+            self._open = number, solver
+        return solver
 
     def _judging(self) -> RowSolver:
         """The method that tells a row that misses a sum from one that only tried it: see reach.py.

@@ -172,7 +172,7 @@ def test_a_run_that_fails_lets_go(
     def failing(*_: Any) -> str:
         raise RunError("no")
 
-    monkeypatch.setattr("groute_py.many.apsp.deliver", failing)
+    monkeypatch.setattr("groute_py.many.to_file.deliver", failing)
     with pytest.raises(RunError):
         save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
     monkeypatch.undo()

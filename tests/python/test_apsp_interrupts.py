@@ -21,7 +21,7 @@ from groute_py.cli.saved_rows import save_rows
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine import agree
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
-from groute_py.many import apsp
+from groute_py.many import row_graph
 from groute_py.many.apsp import deliver
 from groute_py.many.storage.partial import KeptRows
 
@@ -66,7 +66,7 @@ def test_what_interrupted_ranks_say(
     def interrupted(*_: Any) -> str:
         raise signalled(InterruptedRun("interrupted; nothing was written"))
 
-    monkeypatch.setattr("groute_py.many.apsp.deliver", interrupted)
+    monkeypatch.setattr("groute_py.many.to_file.in_rounds", interrupted)
 
     def work(channel: Any) -> str:
         with pytest.raises(InterruptedRun) as caught:
@@ -112,7 +112,7 @@ def test_an_interrupt_between_rows_closes_the_solver(graph: Graph) -> None:
     """Left to the end of Python, it finds a half of what it needs gone, and says so on stderr."""
     closed = []
 
-    class Watched(apsp.Solving):
+    class Watched(row_graph.Solving):
         def blocks(self, *ends: Any) -> Any:
             try:
                 yield from super().blocks(*ends)
@@ -125,7 +125,7 @@ def test_an_interrupt_between_rows_closes_the_solver(graph: Graph) -> None:
 
     job, rows = job_of(graph), np.arange(40)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(apsp, "Solving", Watched)
+        patch.setattr(row_graph, "Solving", Watched)
         with pytest.raises(InterruptedRun) as caught:
             deliver(SoloChannel(), job, rows, Interrupted())
         assert closed  # though the traceback keeps its frames

@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from groute_py.many.storage.folder import NEXT_PARTS, PARTS, RunFolder
-from groute_py.many.storage.row_files import write_at
+from groute_py.many.storage.row_writer import write_at
 
 Part = tuple[NDArray[np.generic], ...]
 """Arrays of one dimension or more, as many in each part of a file."""

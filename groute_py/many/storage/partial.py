@@ -27,6 +27,7 @@ from groute_py.many.storage.forms import SUFFIXES, check_form, write_npz, write_
 from groute_py.many.storage.pairs import pairs
 from groute_py.many.storage.record import check_run, write_run
 from groute_py.many.storage.row_files import RowFiles
+from groute_py.many.storage.row_writer import ArrayPlace
 from groute_py.results.tables import write_table
 from groute_py.system.atomic_file import check_writable, put
 
@@ -97,17 +98,28 @@ class KeptRows:
         """Positions of the sources whose rows are not there yet."""
         return self._files.missing
 
+    @property
+    def places(self) -> list[ArrayPlace]:
+        """Where other ranks of the host find the files, for a `RowWriter` of theirs."""
+        return self._files.neighbour_places
+
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         """Write rows down.
 
         Raises:
             RunError: the disk is full, or fails.
         """
-        distances, predecessors = block.distances, block.predecessors
         with keeping(self._folder, "rows"):
-            for row, position in enumerate(positions.tolist()):
-                before = None if predecessors is None else predecessors[row]
-                self._files.write(position, {"distances": distances[row], "predecessors": before})
+            self._files.take(positions, block)
+
+    def mark(self, positions: NDArray[np.int64]) -> None:
+        """Write down that rows which other ranks have written are complete.
+
+        Raises:
+            RunError: the disk is full, or fails.
+        """
+        with keeping(self._folder, "rows"):
+            self._files.mark(positions)
 
     def finish(self) -> None:
         """Make OUT of the rows, and remove the folder.

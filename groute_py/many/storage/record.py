@@ -18,24 +18,29 @@ from groute_py.many.storage.folder import RUN, RunFolder
 
 
 def run_of(
-    graph: Graph, vertices: Mapping[str, NDArray[np.int64]], choices: Mapping[str, Any]
+    graph: Graph | str, vertices: Mapping[str, NDArray[np.int64]], choices: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What complete work belongs to: it is the same only if all of this is.
 
     Args:
-        graph: that is solved.
+        graph: that is solved, or its `digest_of`.
         vertices: such as the sources, in their order, by what they are.
         choices: that change the answer, by name.
     """
+    return {
+        "graph": graph if isinstance(graph, str) else digest_of(graph),
+        **{name: _digest_of(some) for name, some in vertices.items()},
+        **choices,
+    }
+
+
+def digest_of(graph: Graph) -> str:
+    """Identifies the arcs of a graph."""
     digest = hashlib.sha256()
     for array in (graph.offsets, graph.heads, graph.weights):
         digest.update(f"{array.dtype.str}{len(array)};".encode())
         digest.update(np.ascontiguousarray(array).data.cast("B") if len(array) else b"")
-    return {
-        "graph": digest.hexdigest(),
-        **{name: _digest_of(some) for name, some in vertices.items()},
-        **choices,
-    }
+    return digest.hexdigest()
 
 
 def _digest_of(vertices: NDArray[np.int64]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,7 +13,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from groute_py.device.rows import RowBlock
 from groute_py.many.storage.folder import ROWS, RunFolder
+from groute_py.many.storage.row_writer import ArrayPlace, RowWriter, boot_id, opened, write_at
 
 COMPLETE = b"\1"
 
@@ -79,29 +82,34 @@ class RowFiles:
 
     def open(self) -> None:
         """Open them, to write rows until `close`."""
-        self._starts = {name: self.array(name).offset for name in self._types}
-        self._files = {name: self._opened(self.path(name)) for name in self._types}
-        self._rows = self._opened(self._folder.file(ROWS))
+        self._writer = self._open.enter_context(closing(RowWriter(self._places)))
+        self._rows = opened(self._folder.file(ROWS))
+        self._open.callback(os.close, self._rows)
 
-    def _opened(self, path: Path) -> int:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        self._open.callback(os.close, descriptor)
-        return descriptor
+    @property
+    def neighbour_places(self) -> list[ArrayPlace]:
+        """Where the arrays lie, for other processes of the host."""
+        where = self._folder.path.resolve()
+        return [replace(place, path=where / f"{place.name}.npy") for place in self._places]
 
-    def write(self, position: int, rows: dict[str, NDArray[Any] | None]) -> None:
-        """Write one row of each array, and then that it is complete.
-
-        Args:
-            position: of the row.
-            rows: by the name of the array, shape (vertices,); others are passed over.
-        """
+    @property
+    def _places(self) -> list[ArrayPlace]:
+        found = []
         for name, kind in self._types.items():
-            row = rows[name]
-            assert row is not None
-            content = np.ascontiguousarray(row, kind)
-            place = self._starts[name] + position * content.nbytes
-            write_at(self._files[name], place, content.tobytes())
-        write_at(self._rows, position, COMPLETE)
+            status = self.path(name).stat()
+            same = boot_id(), status.st_dev, status.st_ino
+            found.append(ArrayPlace(name, self.path(name), kind, self.array(name).offset, same))
+        return found
+
+    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+        """Write rows of each array, and then that they are complete."""
+        self._writer.take(positions, block)
+        self.mark(positions)
+
+    def mark(self, positions: NDArray[np.int64]) -> None:
+        """Write that some rows are complete, which they are."""
+        for position in positions.tolist():
+            write_at(self._rows, position, COMPLETE)
 
     def is_same(self) -> bool:
         """Whether the folder still has the files that are open."""
@@ -114,14 +122,6 @@ class RowFiles:
     def close(self) -> None:
         """Close them; once more does nothing."""
         self._open.close()
-
-
-def write_at(descriptor: int, place: int, content: bytes | memoryview) -> None:
-    """Write bytes at a place of a file, however many the disk takes at once."""
-    view = memoryview(content)
-    while view:
-        written = os.pwrite(descriptor, view, place)
-        view, place = view[written:], place + written
 
 
 def _reserve(file: BinaryIO, size: int) -> None:

@@ -18,7 +18,6 @@ from groute_py.device.cuda.runtime.structs import (
     control_type,
     pointed,
 )
-from groute_py.device.rows import NarrowError
 from groute_py.kernels.source import SWEEP
 
 SOURCES = 32
@@ -48,6 +47,9 @@ SWEEPING: dict[str, Any] = {
 class ManyTrees:
     """Solves for up to `count` sources at once; all work is done in the current stream.
 
+    Attributes:
+        overflow: uint32, shape (1,), on the device: not 0 if a sum of the last solve did not fit.
+
     Args:
         levels: the hierarchy.
         processors: of the GPU.
@@ -64,7 +66,7 @@ class ManyTrees:
         shape = self._packs, levels.vertex_count, SOURCES
         self._distances = cp.empty(shape, levels.type)
         self._control = cp.zeros(control_type(levels.type).itemsize, np.uint8)
-        self._overflow = cp.zeros(1, np.uint32)
+        self.overflow = cp.zeros(1, np.uint32)
         self._room_for(FOUND)
 
     @staticmethod
@@ -74,19 +76,16 @@ class ManyTrees:
         return packs * SOURCES * each
 
     def solve(self, sources: Any) -> None:
-        """Distances from some sources, at most `count`.
+        """Begin with the distances from some sources, at most `count`.
 
         Args:
             sources: uint32, shape (k,), vertices, on the device.
-
-        Raises:
-            NarrowError: a sum does not fit in the type.
         """
         self._search(sources)
         while (most := int(self._lists["below_found"][: len(sources)].max())) > self._room:
             self._room_for(2 * most)
             self._search(sources)
-        overflow, levels = self._overflow, self._levels
+        overflow, levels = self.overflow, self._levels
         grid = CROSS_BLOCKS, len(sources)
         words = levels.struct, self._distances, self._searches, overflow
         self._kernels["cross_many"](grid, (CROSS_BLOCK,), words)
@@ -98,8 +97,6 @@ class ManyTrees:
             control=self._control.data.ptr,
             overflow=overflow.data.ptr,
         )
-        if int(overflow[0]):
-            raise NarrowError
 
     def leave(self, sources: int, places: Any, rows: Any) -> None:
         """Fill rows of the first ``sources`` sources with the distances at some places.
@@ -122,8 +119,8 @@ class ManyTrees:
         packs = -(-len(sources) // SOURCES)
         vectors = np.uint64(self._distances[:packs].nbytes // VECTOR_BYTES)
         self._kernels["begin_many"]((self._grid,), (SWEEP_BLOCK,), (self._distances, vectors))
-        self._overflow.fill(0)
-        words = self._levels.struct, self._distances, sources, self._searches, self._overflow
+        self.overflow.fill(0)
+        words = self._levels.struct, self._distances, sources, self._searches, self.overflow
         self._kernels["search_many"]((len(sources),), (SEARCH_BLOCK,), words)
 
     def _room_for(self, found: int) -> None:

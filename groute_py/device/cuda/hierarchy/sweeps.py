@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import cupy as cp
@@ -14,7 +15,7 @@ from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, on_gpu
 from groute_py.device.cuda.hierarchy.many_trees import SOURCES, ManyTrees
 from groute_py.device.cuda.hierarchy.restrict import part_above
 from groute_py.device.cuda.hierarchy.rounds import contract
-from groute_py.device.cuda.multi_source.download import downloaded
+from groute_py.device.cuda.multi_source.download import Batch, downloaded
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
 from groute_py.device.rows import NarrowError, RowBlock
@@ -91,8 +92,11 @@ class CudaSweeps:
                 self._levels = levels_of(self._hierarchy, self._graph.type)
         with self._stream:
             vertices = cp.asarray(sources.astype(np.uint32))
-        for first, count, rows in self._rows(vertices, self._levels, self._levels.places):
-            yield first, sources[first : first + count], rows
+        for first, rows, overflow in self._rows(vertices, self._levels, self._levels.places):
+            with self._stream:
+                if int(overflow[0]):
+                    raise NarrowError
+            yield first, sources[first : first + len(rows)], rows
 
     def _between(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64]
@@ -103,15 +107,24 @@ class CudaSweeps:
             part = part_above(self._hierarchy, ends)
             levels = levels_of(part.hierarchy, self._graph.type)
         own, columns = part.places[: len(sources)], part.places[len(sources) :]
-        for first, _, rows in self._rows(own, levels, columns):
-            with self._stream:
-                found = rows.get()
-            yield RowBlock(first, found, None)
+        sides = cycle([Batch(self._stream), Batch(self._stream)])
+        before: Batch | None = None
+        for first, rows, overflow in self._rows(own, levels, columns):
+            side = next(sides)
+            side.send(first, rows, overflow)
+            if before is not None:
+                yield before.arrived()
+            before = side
+        if before is not None:
+            yield before.arrived()
 
     def _rows(
         self, sources: Any, levels: CudaHierarchy, columns: Any
-    ) -> Iterator[tuple[int, int, Any]]:
-        """The number of the first source, how many, and their rows on the device, lent.
+    ) -> Iterator[tuple[int, Any, Any]]:
+        """The number of the first source, the rows and whether a sum did not fit, on the device.
+
+        They are lent until the next. They may still be under way, and are right only if the last,
+        uint32, shape (1,), is 0.
 
         Args:
             sources: uint32, vertices of the hierarchy, on the device.
@@ -130,7 +143,7 @@ class CudaSweeps:
             with self._stream:
                 trees.solve(some)
                 trees.leave(len(some), columns, rows[: len(some)])
-            yield first, len(some), rows[: len(some)]
+            yield first, rows[: len(some)], trees.overflow
 
 
 def contracted(graph: CudaGraph) -> Hierarchy:

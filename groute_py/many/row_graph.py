@@ -1,0 +1,101 @@
+"""A graph as rows are solved on it, and what of it stays from one job to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.base import Channel
+from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.ids import Numbering
+from groute_py.many.choose import Choice
+from groute_py.many.precision import one_precision
+from groute_py.many.request import Request
+from groute_py.many.solve import Solving
+from groute_py.many.storage.record import digest_of
+from groute_py.turns.expanded import layout_of, solved_form
+from groute_py.turns.layout import Layout
+
+
+@dataclass(frozen=True, eq=False)
+class RowGraph:
+    """A graph in host memory, in the form in which it is solved.
+
+    Attributes:
+        graph: of one precision, turned round and expanded by turns if that was asked for.
+        facts: of it.
+        given: the type of its weights before.
+        layout: of the vertices in ``graph``, which turns may have expanded.
+        numbering: of the vertices.
+        attribution: whom outputs name, as in a `Graph`.
+    """
+
+    graph: Graph
+    facts: Facts
+    given: np.dtype[Any]
+    layout: Layout
+    numbering: Numbering
+    attribution: str
+
+    @cached_property
+    def digest(self) -> str:
+        """See `digest_of`."""
+        return digest_of(self.graph)
+
+    @classmethod
+    def of(cls, graph: Graph, *, reverse: bool) -> RowGraph:
+        """Made of a graph as it was given."""
+        if reverse:
+            graph = graph.reversed()
+        whole = one_precision(solved_form(graph).to_host())
+        about = layout_of(graph), graph.numbering, graph.attribution
+        return cls(whole, facts_of(whole), graph.weights.dtype, *about)
+
+
+class KeptRowGraph:
+    """What stays on a rank between the jobs of one graph: the graph itself, and the last solver.
+
+    All ranks keep and drop together.
+
+    Attributes:
+        graph: None if none is kept.
+    """
+
+    def __init__(self) -> None:
+        self.graph: RowGraph | None = None
+        self._solving: tuple[tuple[Any, ...], Solving] | None = None
+
+    def solving(
+        self,
+        graph: Graph,
+        height: NDArray[Any] | None,
+        request: Request,
+        choice: Choice,
+        channel: Channel,
+    ) -> Solving:
+        """The solver that is kept, if it is of the same method; else a new one in its place.
+
+        With potentials, which depend on the sources, it is not kept.
+
+        Args:
+            graph, height, request, choice, channel: as for `Solving`; the graph and the channel are
+                always the same.
+        """
+        asked = request.algorithm, request.predecessors, request.memory_limit
+        key = *asked, choice.algorithm, choice.device
+        if height is None and self._solving is not None and self._solving[0] == key:
+            return self._solving[1]
+        self._solving = None  # before the next one needs the room
+        found = Solving(graph, height, request, choice, channel, stays=height is None)
+        if height is None:
+            self._solving = key, found
+        return found
+
+    def drop(self) -> None:
+        """Keep nothing."""
+        self.graph = self._solving = None

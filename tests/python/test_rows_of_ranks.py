@@ -1,0 +1,179 @@
+"""Rows of a file that every rank writes itself, and graphs that stay for the next rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.graphs import graph_of, random_graph
+from support.local_ranks import on_ranks
+from support.reference import rows_from
+
+from groute_py import InputError, RunError, Solver, matrix
+from groute_py.comm.base import Channel
+from groute_py.comm.solo import SoloChannel
+from groute_py.engine.agree import on_root
+from groute_py.engine.options import Options
+from groute_py.engine.supply.whole import Whole
+from groute_py.many import solve, to_file
+from groute_py.many.apsp import prepare
+from groute_py.many.request import Request
+from groute_py.many.storage.partial import KeptRows
+from groute_py.many.storage.row_writer import RowWriter
+from groute_py.many.to_file import kept_rows, write_rows
+
+GRAPH = random_graph(200, 900, seed=3, greatest=50)
+SOURCES = np.arange(0, 200, 2)
+
+
+def saved(channel: Channel, path: Path, *, resume: bool = False, predecessors: bool = False) -> int:
+    """How many rows this run has solved."""
+    request = Request(device="cpu", destination="nowhere", predecessors=predecessors)
+    job = prepare(channel, lambda: (GRAPH, SOURCES), request)
+    kept: list[KeptRows] = []
+
+    def begin() -> Any:
+        kept.append(kept_rows(job, path, resume=resume))
+        return kept[0].missing
+
+    missing = on_root(channel, begin)
+    try:
+        write_rows(channel, job, missing, kept[0] if kept else None)
+        on_root(channel, lambda: kept[0].finish())
+    finally:
+        for own in kept:
+            own.close()
+    return len(missing)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_each_rank_writes_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ranks: int
+) -> None:
+    def refused(*_: Any) -> None:
+        raise AssertionError("rows were sent to rank 0")
+
+    if ranks > 1:
+        monkeypatch.setattr(to_file, "deliver", refused)
+    on_ranks(ranks, lambda channel: saved(channel, tmp_path / "a.npy"))
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), rows_from(GRAPH, SOURCES))
+    on_ranks(ranks, lambda channel: saved(channel, tmp_path / "b.npz", predecessors=True))
+    with np.load(tmp_path / "b.npz") as found:
+        np.testing.assert_array_equal(found["distances"], rows_from(GRAPH, SOURCES))
+        assert found["predecessors"].shape == found["distances"].shape
+
+
+def test_rank_0_writes_for_ranks_that_see_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(to_file, "RowWriter", Elsewhere)
+    on_ranks(3, lambda channel: saved(channel, tmp_path / "a.npy"))
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), rows_from(GRAPH, SOURCES))
+
+
+class Elsewhere(RowWriter):
+    """On another host, of which the names lead to other files."""
+
+    def __init__(self, places: list[Any]) -> None:
+        super().__init__([replace(place, same=("elsewhere", 0, 0)) for place in places])
+
+
+def test_a_full_disk_and_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, take, blocks = tmp_path / "a.npy", RowWriter.take, 0
+
+    def full(writer: RowWriter, positions: Any, block: Any) -> None:
+        nonlocal blocks
+        blocks += 1
+        if blocks > 3:
+            raise OSError(28, "No space left on device")
+        take(writer, positions, block)
+
+    monkeypatch.setattr("groute_py.device.cpu.rows.BLOCK_BYTES", 1)
+    with monkeypatch.context() as change:
+        change.setattr(RowWriter, "take", full)
+        with pytest.raises(RunError, match="go on with --resume"):
+            on_ranks(2, lambda channel: saved(channel, path))
+    complete = np.fromfile(f"{path}.partial/rows", np.uint8) == 1
+    assert 0 < complete.sum() < len(SOURCES)
+    part, right = np.load(f"{path}.partial/distances.npy"), rows_from(GRAPH, SOURCES)
+    np.testing.assert_array_equal(part[complete], right[complete])
+    left = on_ranks(3, lambda channel: saved(channel, path, resume=True))
+    assert set(left) == {len(SOURCES) - complete.sum()}
+    np.testing.assert_array_equal(np.load(path), right)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_graph_stays(monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
+    loaded: list[str] = []
+    opened = solve.Solving.opened
+
+    def counted(solving: solve.Solving, kind: Any) -> Any:
+        loaded.append(str(kind))
+        return opened(solving, kind)
+
+    monkeypatch.setattr(solve.Solving, "opened", counted)
+
+    def work(channel: Channel) -> list[int]:
+        supply = on_root(channel, lambda: Whole(GRAPH))
+        counts = []
+        with Solver(supply, channel, Options(device="cpu", predecessors=False)) as solver:
+            for sources, targets in (([1, 2], [3]), ([4] * 9, [5, 6]), ([7], [8])):
+                found = solver.matrix(sources, targets)
+                if found is not None:
+                    right = rows_from(GRAPH, np.array(sources))[:, targets]
+                    np.testing.assert_array_equal(found.distances, right)
+                channel.gather(None)
+                counts.append(len(loaded))
+            solver.sssp(0)
+            channel.gather(None)
+            solver.apsp([1, 2, 3])
+            channel.gather(None)
+            counts.append(len(loaded))
+        return counts
+
+    first, second, third, last = on_ranks(ranks, work)[0]
+    assert first <= second == third < last
+
+
+def test_nothing_stays_of_an_answer_that_failed() -> None:
+    wide = graph_of(4, [(0, 1, 2**31 - 2), (1, 2, 2**31 - 2), (2, 3, 5)])
+    with Solver(Whole(wide), SoloChannel(), Options(device="cpu", predecessors=False)) as solver:
+        for _ in range(2):
+            for sources in ([2], [0, 2], [2]):
+                found = solver.matrix(sources, [2, 3])
+                assert found is not None
+                right = rows_from(wide, np.array(sources))[:, [2, 3]]
+                np.testing.assert_array_equal(found.distances, right)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_matrix_in_a_file(tmp_path: Path, ranks: int) -> None:
+    path, targets = tmp_path / "m.npy", [5, 3, 5]
+
+    def work(channel: Channel) -> None:
+        supply = on_root(channel, lambda: Whole(GRAPH))
+        with Solver(supply, channel, Options(device="cpu", predecessors=False)) as solver:
+            for sources in (SOURCES, SOURCES[:7]):
+                found = solver.matrix(sources, targets, output=path)
+                assert (found is None) == (channel.rank > 0)
+                if found is not None:
+                    right = rows_from(GRAPH, sources)[:, targets]
+                    np.testing.assert_array_equal(found.distances, right)
+                    np.testing.assert_array_equal(np.load(path), right)
+                    assert found.statistics["device"]
+                    assert [file.name for file in tmp_path.iterdir()] == ["m.npy"]
+
+    on_ranks(ranks, work)
+
+
+def test_outputs_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="unknown suffix"):
+        matrix(GRAPH, [0], [1], output=tmp_path / "m.csv")
+    with pytest.raises(InputError, match="predecessors are another"):
+        matrix(GRAPH, [0], [1], output=tmp_path / "m.npy", predecessors=True)
+    found = matrix(GRAPH, [0, 7], [1], output=tmp_path / "m.npy", device="cpu")
+    assert found is not None
+    np.testing.assert_array_equal(np.load(tmp_path / "m.npy"), found.distances)
