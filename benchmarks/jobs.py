@@ -38,10 +38,11 @@ from benchmarks.attempts import Record
 from benchmarks.cases import KINDS
 from benchmarks.program import Program, timed
 from benchmarks.reference import right_distances
-from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError, prepare, write_graph
+from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError, write_graph
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
+from groute_py.engine.preparing import prepare_whole
 from groute_py.engine.supply.whole import Whole
 from groute_py.hierarchy.prepared import without_hierarchy
 
@@ -103,7 +104,7 @@ class Case:
     def load(self, device: str) -> Graph:
         """The graph."""
         graph = KINDS[self.graph.partition(":")[0]].load(self.graph)
-        return prepare(graph, device=device) if self.prepared else graph
+        return prepare_whole(graph, device) if self.prepared else graph
 
 
 class Asked(NamedTuple):
