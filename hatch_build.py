@@ -46,7 +46,7 @@ class KernelsHook(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         """What the compilation needs in an isolated environment."""
-        return ["numpy>=1.26", "numba>=0.60", "click>=8.1", "rich>=13"]
+        return ["numpy>=1.26", "numba>=0.60", "click>=8.2", "rich>=13"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         self._scratch = tempfile.mkdtemp()
