@@ -35,6 +35,9 @@ MPI_FILES := $(shell grep -rlE 'mark\.mpi' tests --include='test_*.py')
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n + 1 : 8)))
 SPREAD := -n $(WORKERS) --dist loadfile
 
+# Each process compiles the sources anew where the caller's environment lets none keep bytecode.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test test-all test-slow test-least test-gpu test-gpus coverage models check docs linkcheck fuzz soak bench bench-gpu clean
 .NOTPARALLEL:     # two pips in one venv
 .DELETE_ON_ERROR: # half a venv

@@ -10,6 +10,7 @@ import numpy as np
 
 from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.graph.ids import Numbering
+from groute_py.io.array_archive import save_arrays
 from groute_py.results.tables import Column, Part, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 
@@ -47,7 +48,7 @@ def save_columns(columns: Columns, path: Path, attribution: str = "") -> None:
         return
     arrays = columns | ({"attribution": np.array(attribution)} if attribution else {})
     with translating_errors(path), replacing(path) as file:
-        np.savez(file, **arrays)
+        save_arrays(file, arrays)
 
 
 def _parts(columns: Columns) -> Iterator[Part]:

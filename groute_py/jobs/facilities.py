@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from groute_py.arguments import file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
+from groute_py.io.array_archive import save_arrays
 from groute_py.jobs.forms import check_table
 from groute_py.results.result import reached_in
 from groute_py.results.tables import Column, Part, of_distances, of_vertices, write_table
@@ -74,7 +75,7 @@ class NearestFacilities:
         check_table(target, (".npz",))
         if target.suffix == ".npz":
             with translating_errors(target), replacing(target) as file:
-                np.savez(file, **self._arrays())
+                save_arrays(file, self._arrays())
             return
         write_table(target, self._parts(), self.attribution)
 

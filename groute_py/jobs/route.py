@@ -69,8 +69,8 @@ def route(
         RunError: a distance does not fit in 64 bits.
 
     >>> routes = route(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), [(0, 2), (1, 0)], paths=True)
-    >>> routes.distances[0], routes.reached.tolist(), routes.paths[0].tolist()
-    (np.int64(7), [True, False], [0, 1, 2])
+    >>> routes.distances.tolist()[0], routes.reached.tolist(), routes.paths[0].tolist()
+    (7, [True, False], [0, 1, 2])
     """
     request = Request(**chosen(Request, "route", options))
     channel = connect(comm)

@@ -19,6 +19,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from groute_py.errors import InputError, quote
+from groute_py.io.array_archive import save_arrays
 from groute_py.io.optional_libraries import library
 from groute_py.results.answer import Answer
 
@@ -43,7 +44,7 @@ def _write_npz(result: Answer, file: IO[bytes]) -> None:
         arrays["coordinates"] = result.coordinates
     if result.attribution:
         arrays["attribution"] = np.array(result.attribution)
-    np.savez(file, **arrays)
+    save_arrays(file, arrays)
 
 
 def _write_npy(result: Answer, file: IO[bytes]) -> None:

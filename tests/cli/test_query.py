@@ -266,6 +266,7 @@ class SignalledAfterReading(io.BufferedReader):
         return read
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Click's own stdin
 def test_a_signal_loses_no_line_that_has_been_read(town: Path) -> None:
     question = json.dumps(KNOWN[0][0]).encode()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -21,6 +21,7 @@ from groute_py.centrality.distances import reduced
 from groute_py.cli.saved_sums import SavedSums
 from groute_py.comm.solo import SoloChannel
 from groute_py.graph.symmetrize import mirrored
+from groute_py.io.array_archive import save_arrays
 from groute_py.many import saving
 from groute_py.many.saving import Pace
 from groute_py.many.storage.kept_sums import KeptSums
@@ -156,17 +157,17 @@ def test_sums_that_are_damaged(graph: Graph, tmp_path: Path, how: str) -> None:
 
 def test_a_disk_that_is_full(graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sums before stay, and half of a file is none."""
-    path, save = tmp_path / "out.csv", np.savez
+    path, save = tmp_path / "out.csv", save_arrays
 
-    def full(file: Any, **arrays: Any) -> None:
+    def full(file: Any, arrays: Any) -> None:
         if arrays["is_done"].sum() > 3:
             file.write(b"PK")
             raise OSError(28, os.strerror(28))
-        save(file, **arrays)
+        save(file, arrays)
 
     sums, says = SavedSums(path, {}, resume=False), r"No space left .* go on with --resume"
     with monkeypatch.context() as patch:
-        patch.setattr("groute_py.many.storage.kept_sums.np.savez", full)
+        patch.setattr("groute_py.many.storage.kept_sums.save_arrays", full)
         with pytest.raises(RunError, match=says), sums.ending():
             solved(SoloChannel(), graph, "betweenness", sums, "cpu")
     assert sums.state.startswith("3 of 40 sources are done")

@@ -229,11 +229,11 @@ extern "C" __global__ void __launch_bounds__(1024)
           Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
     u64 words = (vertices + 31) / 32;
     lists += 2ull * vertices * blockIdx.x;
-    auto solve = [=](auto where) {
-        block_solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, where, counter, overflowed);
-    };
-    if (marks)
-        solve(DistantMarks{marks + 2 * words * blockIdx.x});
-    else
-        solve(NearbyMarks{});
+    if (marks) {
+        DistantMarks distant{marks + 2 * words * blockIdx.x};
+        block_solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, distant, counter, overflowed);
+    } else {
+        NearbyMarks nearby{};
+        block_solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, nearby, counter, overflowed);
+    }
 }

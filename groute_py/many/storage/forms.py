@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.errors import InputError, quote
+from groute_py.io.array_archive import save_arrays
 from groute_py.io.optional_libraries import library
 from groute_py.system.atomic_file import replacing
 
@@ -41,7 +42,7 @@ def check_form(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = SU
 def write_npz(path: Path, arrays: dict[str, Any]) -> None:
     """Write an archive of arrays, atomically."""
     with replacing(path) as file:
-        np.savez(file, **arrays)
+        save_arrays(file, arrays)
 
 
 def write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:

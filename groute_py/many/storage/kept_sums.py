@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
+from groute_py.io.array_archive import save_arrays
 from groute_py.many.storage.claim import beginning, claimed, folder_of, keeping, taken_over
 from groute_py.many.storage.folder import SUMS, SUMS_DRAFT
 from groute_py.many.storage.record import check_run, write_run
@@ -90,7 +91,7 @@ class KeptSums:
         draft = self._inside.file(SUMS_DRAFT)
         with keeping(self._folder, "sums"):
             with open(draft, "wb") as file:
-                np.savez(file, **arrays)  # type: ignore[arg-type]
+                save_arrays(file, arrays)
             draft.replace(self._inside.file(SUMS))
         self.done = done
 
