@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from mmap import mmap
 from typing import Any
 
@@ -23,6 +22,9 @@ from groute_py.system.threads import thread_count
 
 KEEPING = ("tmpfs", "ext4", "xfs")
 """File systems of one host whose reserved blocks are there when they are written."""
+
+WRITING = 4
+"""Threads of a rank that write; more would wait for the interpreter between rows."""
 
 BLOCK = 512
 """Bytes of a block, as stat(2) counts them."""
@@ -38,7 +40,7 @@ class MappedRowWriter(RowWriter):
         super().__init__(places)
         pairs = zip(places, self._files, strict=True)
         self._mapped = [_mapped(place, file) if is_kept(file) else None for place, file in pairs]
-        self._threads = ThreadPoolExecutor(thread_count())
+        self._threads = ThreadPoolExecutor(min(WRITING, thread_count()))
         self._open.callback(self._threads.shutdown)
         self._open.callback(self._mapped.clear)
 
@@ -47,9 +49,13 @@ class MappedRowWriter(RowWriter):
         if mapped is None:
             super()._put(number, positions, rows)
             return
-        content = mapped.reshape(-1, width)
-        to_place = partial(convert, self._places[number])
-        list(self._threads.map(to_place, (content[at] for at in positions.tolist()), rows))
+        content, place = mapped.reshape(-1, width), self._places[number]
+
+        def put(first: int) -> None:
+            for row in range(first, len(rows), WRITING):
+                convert(place, content[positions[row]], rows[row])
+
+        list(self._threads.map(put, range(WRITING)))
 
 
 def is_kept(file: int) -> bool:
