@@ -34,6 +34,12 @@ GRAPH = random_graph(200, 900, seed=3, greatest=50)
 SOURCES = np.arange(0, 200, 2)
 
 
+@pytest.fixture(autouse=True)
+def cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as mapped rows need."""
+    monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.WRITING)
+
+
 def saved(channel: Channel, path: Path, *, resume: bool = False, predecessors: bool = False) -> int:
     """How many rows this run has solved."""
     request = Request(device="cpu", destination="nowhere", predecessors=predecessors)

@@ -24,7 +24,9 @@ KEEPING = ("tmpfs", "ext4", "xfs")
 """File systems of one host whose reserved blocks are there when they are written."""
 
 WRITING = 4
-"""Threads of a rank that write; more would wait for the interpreter between rows."""
+"""Threads of a rank that write; more would wait for the interpreter between rows.
+
+With fewer cores nothing is mapped: the page faults take longer than the wait for the lock."""
 
 BLOCK = 512
 """Bytes of a block, as stat(2) counts them."""
@@ -39,8 +41,11 @@ class MappedRowWriter(RowWriter):
     def __init__(self, places: list[ArrayPlace]) -> None:
         super().__init__(places)
         pairs = zip(places, self._files, strict=True)
-        self._mapped = [_mapped(place, file) if is_kept(file) else None for place, file in pairs]
-        self._threads = ThreadPoolExecutor(min(WRITING, thread_count()))
+        enough = thread_count() >= WRITING
+        self._mapped = [
+            _mapped(place, file) if enough and is_kept(file) else None for place, file in pairs
+        ]
+        self._threads = ThreadPoolExecutor(WRITING)
         self._open.callback(self._threads.shutdown)
         self._open.callback(self._mapped.clear)
 
