@@ -18,6 +18,7 @@ from groute_py.jobs.groups import Found, Group
 from groute_py.many.choose import Choice
 from groute_py.many.request import Request
 from groute_py.many.solve import Solving
+from groute_py.results.result import public_distances
 
 SOURCES_AT_ONCE = 1 << 14
 """Their targets are so few that the columns of all of them are little beside the rows."""
@@ -64,7 +65,7 @@ def _picked(
         if columns is None and block.predecessors is not None:
             parents = block.predecessors[row]
             paths = [_walked(parents, group.source, target) for target in targets.tolist()]
-        yield Found(group.places, block.distances[row, where], paths)
+        yield Found(group.places, public_distances(block.distances[row, where]), paths)
 
 
 def _walked(parents: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:

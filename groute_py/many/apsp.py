@@ -30,6 +30,7 @@ from groute_py.many.row_graph import KeptRowGraph, RowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.saving import Saving, slices
 from groute_py.many.solve import Solving
+from groute_py.results.result import public_distances
 from groute_py.system.environment import local_rank
 from groute_py.system.trace import count, span
 from groute_py.turns.layout import Layout
@@ -288,7 +289,7 @@ class Collected:
         self._parents = np.empty(shape, np.int32) if job.request.predecessors else None
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
-        self._distances[positions] = block.distances
+        self._distances[positions] = public_distances(block.distances)
         if self._parents is not None:
             assert block.predecessors is not None
             self._parents[positions] = block.predecessors

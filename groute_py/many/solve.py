@@ -89,7 +89,9 @@ class Solving:
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
     ) -> Generator[RowBlock, None, None]:
-        """Rows in the order of their sources, in public types; lent until the next.
+        """Rows in the order of their sources, lent until the next.
+
+        Their distances are of the run's type: see `groute_py.results.result.public_distances`.
 
         Args:
             sources: where they begin, shape (k,).
@@ -254,10 +256,11 @@ class Solving:
         self, block: RowBlock, sources: NDArray[np.int64], targets: NDArray[np.int64] | None
     ) -> RowBlock:
         """With the weights as they were."""
+        if self._height is None:
+            return block
+        own = sources[block.first : block.first + block.count]
         distances = public_distances(block.distances)
-        if self._height is not None:
-            own = sources[block.first : block.first + len(distances)]
-            distances = lifted(distances, self._height, own, self._graph.name, targets)
+        distances = lifted(distances, self._height, own, self._graph.name, targets)
         return replace(block, distances=distances)
 
 

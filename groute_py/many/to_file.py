@@ -15,9 +15,10 @@ from groute_py.many.apsp import Job, Progress, Spans, answer_of, deliver, in_rou
 from groute_py.many.precision import rounding_of
 from groute_py.many.rows import SourceRows
 from groute_py.many.storage.claim import folder_of, keeping
+from groute_py.many.storage.mapped_rows import MappedRowWriter
 from groute_py.many.storage.partial import KeptRows
 from groute_py.many.storage.record import run_of
-from groute_py.many.storage.row_writer import ArrayPlace, RowWriter
+from groute_py.many.storage.row_writer import ArrayPlace
 from groute_py.system.trace import span
 
 
@@ -131,10 +132,10 @@ def _found(kept: KeptRows | None) -> tuple[list[ArrayPlace], Path]:
         return kept.places, folder_of(kept.path)
 
 
-def _opened(places: list[ArrayPlace]) -> RowWriter | None:
+def _opened(places: list[ArrayPlace]) -> MappedRowWriter | None:
     """A writer of this rank, if it sees the files."""
     try:
-        return RowWriter(places)
+        return MappedRowWriter(places)
     except OSError:
         return None
 

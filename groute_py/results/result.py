@@ -45,8 +45,7 @@ def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
 
     def widen(first: int) -> None:
         part = slice(first, first + WIDENED_AT_ONCE)
-        wide[part] = narrow[part]
-        wide[part][narrow[part] == np.iinfo(np.int32).max] = UNREACHED
+        put_public(wide[part], narrow[part])
 
     firsts = range(0, len(wide), WIDENED_AT_ONCE)
     if len(wide) <= WIDENED_ALONE:
@@ -56,6 +55,13 @@ def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
         with ThreadPoolExecutor(thread_count()) as pool:  # most of the time goes into new pages
             list(pool.map(widen, firsts))
     return wide.reshape(distances.shape)
+
+
+def put_public(wide: NDArray[Any], distances: NDArray[Any]) -> None:
+    """Put distances into an array of their public type and their shape."""
+    wide[...] = distances
+    if distances.dtype == np.int32:
+        wide[distances == np.iinfo(np.int32).max] = UNREACHED
 
 
 def reached_in(distances: NDArray[Any]) -> NDArray[np.bool_]:

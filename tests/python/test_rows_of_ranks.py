@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,20 +20,30 @@ from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.whole import Whole
 from groute_py.many import solve, to_file
-from groute_py.many.apsp import prepare
+from groute_py.many.apsp import Loaded, prepare
 from groute_py.many.request import Request
+from groute_py.many.storage import mapped_rows, row_writer
+from groute_py.many.storage.mapped_rows import MappedRowWriter, is_kept
 from groute_py.many.storage.partial import KeptRows
 from groute_py.many.storage.row_writer import RowWriter
+from groute_py.many.storage.row_writer import write_at as pwritten
 from groute_py.many.to_file import kept_rows, write_rows
+from groute_py.system.mounts import file_system
 
 GRAPH = random_graph(200, 900, seed=3, greatest=50)
 SOURCES = np.arange(0, 200, 2)
 
 
+@pytest.fixture(autouse=True)
+def cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as mapped rows need."""
+    monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.WRITING)
+
+
 def saved(channel: Channel, path: Path, *, resume: bool = False, predecessors: bool = False) -> int:
     """How many rows this run has solved."""
     request = Request(device="cpu", destination="nowhere", predecessors=predecessors)
-    job = prepare(channel, lambda: (GRAPH, SOURCES), request)
+    job = prepare(channel, lambda: Loaded(GRAPH, SOURCES), request)
     kept: list[KeptRows] = []
 
     def begin() -> Any:
@@ -69,16 +80,52 @@ def test_each_rank_writes_its_own(
 def test_rank_0_writes_for_ranks_that_see_other_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(to_file, "RowWriter", Elsewhere)
+    monkeypatch.setattr(to_file, "MappedRowWriter", Elsewhere)
     on_ranks(3, lambda channel: saved(channel, tmp_path / "a.npy"))
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), rows_from(GRAPH, SOURCES))
 
 
-class Elsewhere(RowWriter):
+class Elsewhere(MappedRowWriter):
     """On another host, of which the names lead to other files."""
 
     def __init__(self, places: list[Any]) -> None:
         super().__init__([replace(place, same=("elsewhere", 0, 0)) for place in places])
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_rows_are_mapped_only_where_the_disk_has_their_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    written: list[int] = []
+
+    def counted(descriptor: int, place: int, content: Any) -> None:
+        written.append(len(content))
+        pwritten(descriptor, place, content)
+
+    monkeypatch.setattr(row_writer, "write_at", counted)
+    monkeypatch.setattr(mapped_rows, "is_kept", lambda _: kept)
+    on_ranks(2, lambda channel: saved(channel, tmp_path / "a.npz", predecessors=True))
+    assert len(written) == (0 if kept else 2 * len(SOURCES))
+    with np.load(tmp_path / "a.npz") as found:
+        np.testing.assert_array_equal(found["distances"], rows_from(GRAPH, SOURCES))
+
+
+def test_which_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open(tmp_path / "a", "w+b") as file:
+        monkeypatch.setattr(mapped_rows, "file_system", lambda _: "tmpfs")
+        assert not is_kept(file.fileno())
+        file.truncate(1 << 20)
+        assert not is_kept(file.fileno())
+        file.write(bytes(1 << 20))
+        os.fsync(file.fileno())
+        assert is_kept(file.fileno())
+        monkeypatch.setattr(mapped_rows, "file_system", lambda _: "nfs4")
+        assert not is_kept(file.fileno())
+
+
+def test_file_systems(tmp_path: Path) -> None:
+    assert file_system(Path("/proc").stat().st_dev) == "proc"
+    assert file_system(os.makedev(4000, 1)) == ""
 
 
 def test_a_full_disk_and_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

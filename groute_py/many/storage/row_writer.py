@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
+from groute_py.results.result import put_public
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,31 @@ class RowWriter:
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         """Write the rows of a block, which belong at some positions."""
         arrays = {"distances": block.distances, "predecessors": block.predecessors}
-        for place, file in zip(self._places, self._files, strict=True):
+        for number, place in enumerate(self._places):
             rows = arrays[place.name]
             assert rows is not None
-            for row, position in zip(rows, positions.tolist(), strict=True):
-                content = np.ascontiguousarray(row, place.type)
-                if content.nbytes:
-                    write_at(file, place.start + position * content.nbytes, content.data.cast("B"))
+            if rows.shape[1]:
+                self._put(number, positions, rows)
+
+    def _put(self, number: int, positions: NDArray[np.int64], rows: NDArray[Any]) -> None:
+        """Write rows of the array of a number."""
+        place, file = self._places[number], self._files[number]
+        content = np.empty(rows.shape[1], place.type)
+        for row, position in zip(rows, positions.tolist(), strict=True):
+            convert(place, content, row)
+            write_at(file, place.start + position * content.nbytes, content.data.cast("B"))
 
     def close(self) -> None:
         """Close the files; once more does nothing."""
         self._open.close()
+
+
+def convert(place: ArrayPlace, content: NDArray[Any], row: NDArray[Any]) -> None:
+    """Put a row of an array into memory as it stands in the file."""
+    if place.name == "distances":
+        put_public(content, row)
+    else:
+        content[...] = row
 
 
 def opened(path: Path) -> int:
