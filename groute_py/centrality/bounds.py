@@ -23,6 +23,7 @@ from groute_py.many.apsp import Job, Progress, deliver
 from groute_py.many.choose import Choice
 from groute_py.many.reduce import Reduction
 from groute_py.many.saving import Saving
+from groute_py.results.result import public_distances
 
 FEWEST, GROWTH = 2, 4
 """Rows of a round at least; a round has that part of the rows before it."""
@@ -145,7 +146,8 @@ class Bounds:
         return chosen
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
-        for position, row in zip(positions.tolist(), block.distances, strict=True):
+        rows = public_distances(block.distances)
+        for position, row in zip(positions.tolist(), rows, strict=True):
             there = row != np.iinfo(np.int64).max
             distances = row[there]
             greatest = distances.max()

@@ -28,6 +28,7 @@ from groute_py.many.request import Request
 from groute_py.many.sources import checked
 from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.many.storage.record import run_of
+from groute_py.results.result import public_distances
 from groute_py.turns.expanded import layout_of, solved_form
 
 ENTRY_BYTES = (8 + 4 + 4) + 3 * 8 + (4 + 1)
@@ -129,7 +130,7 @@ class Smallest:
         from groute_py.kernels.cpu.nearest_rows import keep_smallest  # which compiles
 
         assert block.predecessors is not None
-        rows: NDArray[Any] = block.distances
+        rows = public_distances(block.distances)
         parents: NDArray[Any] = block.predecessors
         if self._layout.is_expanded:
             rows, parents = self._layout.at_ends(rows.T).T, beside(parents, self._layout)
