@@ -26,10 +26,10 @@ struct NearestReport {
 
 // Gives the keys of a level to earlier ones. They are final: all arcs to its vertices come from later levels.
 __device__ __forceinline__ void lift_level(const Hierarchy& h, u32 level, Key* keys, u32& overflowed) {
-    visit_level(h, level, [&](u32 place, u32 part, auto group) {
+    visit_level(h, level, [&](u32 place, u32 part, u32 lanes) {
         const Key key = load_l2(&keys[place]);
         if (key == NO_KEY) return;
-        for (u32 i = h.offsets[place] + part; i < h.offsets[place + 1]; i += decltype(group)::lanes) {
+        for (u32 i = h.offsets[place] + part; i < h.offsets[place + 1]; i += lanes) {
             const Arc arc = h.up[i];
             const Key sum = path_sum(key, arc.weight, overflowed);
             if (sum < load_l2(&keys[arc.head])) atomic_min(&keys[arc.head], sum);

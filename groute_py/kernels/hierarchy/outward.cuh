@@ -12,17 +12,13 @@ __device__ __forceinline__ u32 grid_thread() { return blockIdx.x * blockDim.x + 
 
 __device__ __forceinline__ u32 grid_threads() { return gridDim.x * blockDim.x; }
 
-// GROUP lanes take the arcs of a vertex; visit(place, part, Group<GROUP>()) is called by each of them.
-template <u32 GROUP>
-struct Group {
-    static constexpr u32 lanes = GROUP;
-};
-
+// GROUP lanes take the arcs of a vertex; visit(place, part, GROUP) is called by each of them, and inlined, so that the
+// number of lanes is a constant there. (A generic lambda could take it as a type, which NVRTC 13.0 refuses.)
 template <u32 GROUP, class Visit>
 __device__ __forceinline__ void visit_by(u32 begin, u32 end, Visit visit) {
     const u32 part = threadIdx.x % GROUP;
     for (u32 place = begin + grid_thread() / GROUP; place < end; place += grid_threads() / GROUP)
-        visit(place, part, Group<GROUP>());
+        visit(place, part, GROUP);
 }
 
 template <class Visit>
@@ -39,8 +35,7 @@ __device__ __forceinline__ void visit_level(const Hierarchy& h, u32 level, Visit
 // Lowers the lengths of a level by those of earlier levels, which are final. A length is a distance or a key.
 template <class Length>
 __device__ __forceinline__ void sweep_level(const Hierarchy& h, u32 level, Length* lengths, u32& overflowed) {
-    visit_level(h, level, [&](u32 place, u32 part, auto group) {
-        constexpr u32 lanes = decltype(group)::lanes;
+    visit_level(h, level, [&](u32 place, u32 part, u32 lanes) {
         Length best = load_l2(&lengths[place]);
         for (u32 i = h.offsets[place] + part; i < h.offsets[place + 1]; i += lanes) {
             const Arc arc = h.down[i];
