@@ -32,7 +32,7 @@ from groute_py.centrality.distances import Reduced
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import on_root
-from groute_py.many.apsp import prepare, reduce
+from groute_py.many.apsp import Loaded, prepare, reduce
 from groute_py.many.sources import sources_of
 
 SETS = {
@@ -142,9 +142,9 @@ def _of_paths(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[
 
 
 def _of_rows(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[[], Any], Any, Any]:
-    def load() -> tuple[Graph, Any]:
+    def load() -> Loaded:
         graph, sources = case.load()
-        return choices.applied(graph), sources
+        return Loaded(choices.applied(graph), sources)
 
     job = prepare(channel, load, choices.request)
 
@@ -182,7 +182,7 @@ def _verify(case: Case, graph: Graph, sources: Any, choices: Choices) -> None:
 
 
 def _verify_rows(graph: Graph, sources: Any, choices: Choices) -> None:
-    job = prepare(SoloChannel(), lambda: (graph, sources), choices.request)
+    job = prepare(SoloChannel(), lambda: Loaded(graph, sources), choices.request)
     found = reduce(SoloChannel(), job)
     assert found is not None
     for row, source in enumerate(sources.tolist()):

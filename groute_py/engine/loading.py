@@ -163,7 +163,7 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
     """
     watch = Stopwatch()
     agree_on(options, channel)
-    with clock.phase("device"):
+    with clock.phase("device"), collective(channel):
         look_ahead(options.device, local_rank(channel.rank), devices_of(options.algorithm))
     with watch.phase("check"):
         facts = supply.facts(channel)

@@ -82,6 +82,7 @@ def read_prepared(graph: GraphLike, device: str, reading: GraphReading) -> ReadG
 def read_prepared_if_it_suits(graph: GraphLike, device: str, reading: GraphReading) -> ReadGraph:
     """As `read_prepared`, but a graph that cannot be contracted is returned as it is."""
     kind, found = kind_of(device, contraction.ALGORITHM.devices), _read(graph, reading)
+    refuse_empty(found.graph)
     try:
         return _contracted(found, kind)
     except UnsuitableError as problem:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import file_path
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.engine.agree import collective, on_root, refuse_difference
@@ -118,7 +119,8 @@ def as_output(
     Raises:
         InputError, SetupError: it cannot, or cannot hold predecessors.
     """
-    path = None if output is None else Path(output)
+    with collective(channel):
+        path = None if output is None else file_path("output", output)
 
     def check() -> None:
         if path is not None:

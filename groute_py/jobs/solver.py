@@ -137,7 +137,7 @@ class Solver(CentralitySolver):
             NegativeCycleError, TimeLimitError, RunError: as for `apsp`; or the disk is full.
         """
         with super().alone(), self.turned_back():
-            self._begin("matrix", predecessors=predecessors, output=output)
+            self._begin("matrix", predecessors=predecessors, output=output and str(output))
             path = as_output(self._channel, output, predecessors=predecessors)
 
             def load() -> Loaded:

@@ -106,7 +106,8 @@ def write_rows(
         return deliver(channel, job, missing, kept, progress)
     places, folder = on_root(channel, lambda: _found(kept))
     with ExitStack() as files:
-        writer = _opened(places)
+        with collective(channel):
+            writer = _opened(places)
         if writer is not None:
             files.enter_context(closing(writer))
         writers = channel.gather(writer is not None)

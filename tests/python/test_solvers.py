@@ -332,11 +332,11 @@ def test_a_solver_within_itself() -> None:
     solver = SourceSolver(Whole(graph), SoloChannel(), Options(device="cpu"))
     solve_one, calls = solver._solve, []
 
-    def within(source: int, targets: Sequence[int]) -> Result | None:
+    def within(source: int, targets: Sequence[int], brings_tree: bool) -> Result | None:
         with pytest.raises(RunError, match="is solving already"):
             solver.sssp(1)
         calls.append(source)
-        return solve_one(source, targets)
+        return solve_one(source, targets, brings_tree)
 
     solver._solve = within  # type: ignore[method-assign]
     for source in (0, 5):

@@ -20,7 +20,7 @@ from groute_py.many.storage.row_writer import ArrayPlace, RowWriter, convert
 from groute_py.system.mounts import file_system
 from groute_py.system.threads import thread_count
 
-KEEPING = ("tmpfs", "ext4", "xfs")
+KEEPING = ("tmpfs", "ext4")
 """File systems of one host whose reserved blocks are there when they are written."""
 
 WRITING = 4

@@ -19,6 +19,9 @@ from groute_py.many.storage.row_writer import ArrayPlace, RowWriter, boot_id, op
 
 COMPLETE = b"\1"
 
+ROWS_AT_ONCE = 16
+"""Written before they are marked; a full disk costs no more of them."""
+
 
 class RowFiles:
     """Arrays with a row for each source, on the disk in full size from the beginning.
@@ -102,9 +105,13 @@ class RowFiles:
         return found
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
-        """Write rows of each array, and then that they are complete."""
-        self._writer.take(positions, block)
-        self.mark(positions)
+        """Write rows of each array, some at a time, and then that they are complete."""
+        trees = block.predecessors
+        for first in range(0, len(positions), ROWS_AT_ONCE):
+            some = slice(first, first + ROWS_AT_ONCE)
+            part = None if trees is None else trees[some]
+            self._writer.take(positions[some], RowBlock(first, block.distances[some], part))
+            self.mark(positions[some])
 
     def mark(self, positions: NDArray[np.int64]) -> None:
         """Write that some rows are complete, which they are."""

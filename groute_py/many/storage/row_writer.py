@@ -96,8 +96,11 @@ def opened(path: Path) -> int:
 
 
 def boot_id() -> str:
-    """Identifies the running system of this host."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text()
+    """Identifies the running system of this host; by its name where that is all one may see."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text()
+    except OSError:
+        return os.uname().nodename
 
 
 def write_at(descriptor: int, place: int, content: bytes | memoryview) -> None:

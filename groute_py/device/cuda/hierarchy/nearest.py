@@ -71,9 +71,11 @@ class CudaNearest:
         self._graph, self._gpu = graph, own_gpu(local_rank)
         self._stream = cp.cuda.Stream(non_blocking=True)
         self._sweeps: dict[bool, Sweep] = {}
-        self._is_narrow, self._loaded = False, None
+        self._is_narrow = False
+        self._shared: tuple[CudaHierarchy, tuple[Any, Any]] | None = None
         if isinstance(loaded, CudaDevice) and loaded.levels and loaded.levels.type == DISTANCE:
-            self._loaded = loaded
+            arrays = loaded.parts.graph.arrays  # now: a later solve may load it in a wider type
+            self._shared = loaded.levels, (arrays["offsets"], arrays["arcs"])
         name = cp.cuda.runtime.getDeviceProperties(self._gpu.id)["name"].decode()
         self.label = f"{name} #{self._gpu.id}"
 
@@ -103,6 +105,7 @@ class CudaNearest:
         if self._is_narrow:
             return None
         self._gpu.use()
+        self._gpu.synchronize()  # the answer before may be in use where its memory is taken again
         what = f"the nearest facilities of {self._graph.vertex_count:,} vertices"
         with self._stream, within_memory(what, self.label, "use --device cpu"):
             try:
@@ -124,9 +127,7 @@ class CudaNearest:
 
     @cached_property
     def _levels(self) -> CudaHierarchy:
-        if self._loaded is not None and self._loaded.levels is not None:
-            return self._loaded.levels
-        return self._made(turned=False)
+        return self._made(turned=False) if self._shared is None else self._shared[0]
 
     @property
     def _turned_levels(self) -> CudaHierarchy:
@@ -142,9 +143,8 @@ class CudaNearest:
     @cached_property
     def _rows(self) -> tuple[Any, Any]:
         """Offsets and arcs of the graph."""
-        if self._loaded is not None:
-            arrays = self._loaded.parts.graph.arrays
-            return arrays["offsets"], arrays["arcs"]
+        if self._shared is not None:
+            return self._shared[1]
         return self._packed(self._graph.offsets, self._graph.heads, self._graph.weights)
 
     def _transposed(self) -> tuple[Any, Any]:
