@@ -154,6 +154,24 @@ def test_a_sum_that_only_a_sweep_makes(solves: list[Graph]) -> None:
     assert solves
 
 
+def test_after_a_solve_in_wider_distances(solves: list[Graph]) -> None:
+    """One that makes the solver load the graph in 64 bits; the sweep keeps its arrays."""
+    far = 2**29
+    graph = prepared(graph_of(5, [(v, v + 1, far) for v in range(4)]), 1)
+    with groute_py.open(graph, device="cuda") as solver:
+        first = solver.nearest([3])
+        assert first is not None
+        assert first.distances.tolist()[3:] == [0, far]
+        result = solver.sssp(0)
+        assert result is not None
+        assert result.distances[4] == 4 * far
+        found = solver.nearest([1], to_facility=True)
+        assert found is not None
+        assert (found.distances[0], found.next[0]) == (far, 1)
+        assert found.facilities.tolist() == [1, 1, -1, -1, -1]
+    assert not solves
+
+
 def test_weights_that_take_64_bits(solves: list[Graph]) -> None:
     """Only of a loop, which the hierarchy does not have."""
     graph = graph_of(3, [(0, 1, 4), (1, 1, 2**40), (1, 2, 1)], "int64")
