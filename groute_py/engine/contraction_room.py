@@ -103,12 +103,13 @@ def why_on_host(facts: Facts, kind: str) -> str:
     return f"contraction takes {takes / 1e9:,.1f} GB of the GPU, {free / 1e9:,.1f} are free"
 
 
-def refuse_large_levels(hierarchy: Hierarchy, kind: str) -> None:
-    """Raise `NoRoomError` if a GPU has no room for a hierarchy and a tree from it."""
+def refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
+    """Raise `NoRoomError` if a GPU has no room for a graph, its hierarchy and a tree from it."""
     if kind != "cuda":
         return
     sizes = hierarchy.vertex_count, hierarchy.arc_count, hierarchy.core_count
     takes = levels_bytes(*sizes, hierarchy.type, symmetric=hierarchy.is_symmetric)
+    takes += estimate(Size(facts.vertex_count, facts.arc_count), 1, hierarchy.type).tight
     free = free_gpu_bytes()
     if takes > free:
         raise NoRoomError(

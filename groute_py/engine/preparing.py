@@ -95,14 +95,14 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         return Preparation(why_not=why)
     try:
         if (known := None if options.hops else supply.hierarchy()) is not None:
-            _refuse_large_levels(known, kind)
+            _refuse_large_levels(known, facts, kind)
             return _with(known, "asked for" if asked else BEFORE)
         graph = supply.graph()
         if options.hops:
             graph = graph.with_unit_weights()
         reason = contracted_now("asked for" if asked else NOW, facts, kind)
         prepared = prepare_graph(graph, facts, kind, at_any_length=asked)
-        _refuse_large_levels(prepared.hierarchy, kind)
+        _refuse_large_levels(prepared.hierarchy, facts, kind)
     except UnsuitableError as problem:
         if asked:
             raise refusal(facts.name, problem) from problem
@@ -119,10 +119,10 @@ def contracted_now(reason: str, facts: Facts, kind: str) -> str:
     return f"{reason}; on the host: {on_host}" if on_host else reason
 
 
-def _refuse_large_levels(hierarchy: Hierarchy, kind: str) -> None:
-    """Raise `UnsuitableError` if a GPU has no room for it."""
+def _refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
+    """Raise `UnsuitableError` if a GPU has no room for it and its graph."""
     try:
-        refuse_large_levels(hierarchy, kind)
+        refuse_large_levels(hierarchy, facts, kind)
     except NoRoomError as problem:
         raise UnsuitableError(str(problem)) from problem
 

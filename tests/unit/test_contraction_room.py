@@ -10,6 +10,7 @@ from support.command import as_json, run_command
 from support.prepared_town import ROAD, method
 
 from groute_py import prepare, write_graph
+from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes
 from groute_py.engine import contraction_room
 from groute_py.engine.contraction_room import (
     NoRoomError,
@@ -18,9 +19,11 @@ from groute_py.engine.contraction_room import (
     refuse_large_levels,
 )
 from groute_py.engine.preparing import UnsuitableError, contracted_now, prepare_graph
+from groute_py.engine.room import estimate
 from groute_py.errors import InputError
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
+from groute_py.hierarchy.hierarchy import Hierarchy
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -72,12 +75,21 @@ def test_why_the_host_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_hierarchy_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     town = prepare(ROAD, device="cpu")
     assert town is not None
-    room(monkeypatch, 10**9, None)
-    refuse_large_levels(town.hierarchy, "cuda")
-    room(monkeypatch, 10**3, None)
-    refuse_large_levels(town.hierarchy, "cpu")
+    facts = facts_of(ROAD)
+    takes = takes_of_sweep(town.hierarchy)
+    for free, kind in ((takes, "cuda"), (10**3, "cpu")):
+        room(monkeypatch, free, None)
+        refuse_large_levels(town.hierarchy, facts, kind)
+    room(monkeypatch, takes - 1, None)
     with pytest.raises(NoRoomError, match=r"a sweep takes .* GB of the GPU"):
-        refuse_large_levels(town.hierarchy, "cuda")
+        refuse_large_levels(town.hierarchy, facts, "cuda")
+
+
+def takes_of_sweep(town: Hierarchy) -> int:
+    """Bytes of the levels, and of the graph beside them."""
+    sizes = town.vertex_count, town.arc_count, town.core_count
+    levels = levels_bytes(*sizes, town.type, symmetric=town.is_symmetric)
+    return levels + estimate(Size(ROAD.vertex_count, ROAD.arc_count), 1, town.type).tight
 
 
 def test_a_run_goes_on_without_or_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
