@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.command import run_command
 from support.kept_rows import listing
-from support.prepared_town import method, write_town
+from support.prepared_town import method
 
 from groute_py.errors import CacheWarning, InputError
 from groute_py.io import cache_limit
@@ -19,16 +19,6 @@ from groute_py.system import settings as reading_settings
 
 MAGIC = {"csr": b"groute-py csr 1\n", "prepared": b"groute-py prepared 1\n"}
 """How copies begin."""
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> Path:
-    return write_town(tmp_path)
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    return tmp_path / "copies"
 
 
 @pytest.fixture

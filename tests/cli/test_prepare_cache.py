@@ -9,22 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.prepared_town import ROAD, method, write_town
+from support.prepared_town import ROAD, method
 
 from groute_py import write_graph
 from groute_py.errors import CacheWarning
 from groute_py.io import cache_limit
 from groute_py.io.formats import prepared
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> Path:
-    return write_town(tmp_path)
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    return tmp_path / "copies"
 
 
 class TestCache:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.command import as_json, run_command
-from support.prepared_town import ROAD, method, write_town
+from support.prepared_town import ROAD, method
 
 import groute_py
 from groute_py import PreparedGraph, read_graph, write_graph
@@ -17,16 +17,6 @@ from groute_py.errors import CacheWarning
 from groute_py.io.formats import prepared
 
 THERE, NOW = "its hierarchy was there", "contracted, since its vertices have few arcs"
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> Path:
-    return write_town(tmp_path)
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    return tmp_path / "copies"
 
 
 def rows(graph: object, *words: object) -> dict[str, Any]:
