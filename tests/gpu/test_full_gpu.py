@@ -5,6 +5,7 @@ In emulation memory is counted to the byte, and ends where a GPU's would.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -52,6 +53,7 @@ def nearly_full(wanted: int) -> Iterator[None]:
     """No more than so many bytes are free."""
     import cupy as cp
 
+    gc.collect()  # else what an earlier test held is free during the next solve
     cp.get_default_memory_pool().free_all_blocks()
     free = int(cp.cuda.Device(0).mem_info[0])
     taken = cp.cuda.runtime.malloc(free - wanted)
