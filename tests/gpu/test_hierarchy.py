@@ -164,6 +164,52 @@ def test_a_part_is_closed_upward() -> None:
     assert places.get().tolist()[0] == places.get().tolist()[2]
 
 
+@pytest.mark.parametrize("name", ["road", "one way", "tree", "no arcs"])
+def test_what_a_part_has(name: str) -> None:
+    import cupy as cp
+
+    from groute_py.device.cuda.hierarchy.restrict import part_above
+
+    hierarchy = contracted(GRAPHS[name](), 4)
+    whole = hierarchy.to_host()
+    place_of = np.argsort(whole.vertices)
+    wanted = {int(place_of[vertex]) for vertex in (5, 8)} | set(range(whole.core_count))
+    for place in range(whole.vertex_count - 1, -1, -1):  # heads come before their tails
+        if place in wanted:
+            wanted.update(whole.heads[whole.offsets[place] : whole.offsets[place + 1]].tolist())
+    kept = sorted(wanted)
+    part = part_above(hierarchy, cp.asarray(np.array([5, 8]))).hierarchy.to_host()
+    assert part.vertex_count == len(kept)
+    for own, place in enumerate(kept):
+        mine = slice(part.offsets[own], part.offsets[own + 1])
+        theirs = slice(whole.offsets[place], whole.offsets[place + 1])
+        assert [kept[head] for head in part.heads[mine]] == whole.heads[theirs].tolist()
+        np.testing.assert_array_equal(part.down[mine], whole.down[theirs])
+        np.testing.assert_array_equal(part.up[mine], whole.up[theirs])
+
+
+def test_the_core_is_closed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.device.cuda.hierarchy import sweeps
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+
+    made, core_distances = [], sweeps.core_distances
+
+    def counted(*given: Any) -> Any:
+        made.append(given)
+        return core_distances(*given)
+
+    monkeypatch.setattr(sweeps, "core_distances", counted)
+    graph = GRAPHS["road"]()
+    there = CudaGraph(graph, type_of(graph), 0)
+    solver = sweeps.CudaSweeps(there, contracted(graph, 8), predecessors=False)
+    for ends in (np.arange(9), np.arange(40, 50)):
+        found = np.concatenate([block.distances for block in solver.blocks(ends, ends)])
+        np.testing.assert_array_equal(found, right(graph, ends))
+        rows = np.concatenate([block.distances for block in solver.blocks(ends)])
+        np.testing.assert_array_equal(rows[:, ends], found)
+    assert len(made) == 1
+
+
 @pytest.mark.parametrize("more", [[], [(1, 2)]], ids=["star", "star and an edge"])
 def test_a_hub_is_no_obstacle(more: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groute_py.device.cuda.hierarchy.rounds.MOST_WALKED", 1 << 20)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.graph.csr import unpacked_arcs
+from groute_py.device.cuda.hierarchy.core import core_distances
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, on_gpu
 from groute_py.device.cuda.hierarchy.many_trees import SOURCES, ManyTrees
 from groute_py.device.cuda.hierarchy.restrict import part_above
@@ -54,8 +55,12 @@ class CudaSweeps:
         self._graph, self._predecessors = graph, predecessors
         self._stream = cp.cuda.Stream(non_blocking=True)
         graph.gpu.synchronize()
+        if hierarchy is not None and hierarchy.type.itemsize > graph.type.itemsize:
+            raise NarrowError
         with self._stream:
             self._hierarchy = on_gpu(hierarchy) if hierarchy is not None else contracted(graph)
+            # of every part too, and takes longer than sweeps from a thousand sources
+            self._core = core_distances(self._hierarchy, graph.type)
             if predecessors:
                 _ = graph.incoming
         self._levels: CudaHierarchy | None = None
@@ -89,7 +94,7 @@ class CudaSweeps:
         """The place of the first, the sources, and their rows on the device, lent."""
         if self._levels is None:
             with self._stream:
-                self._levels = levels_of(self._hierarchy, self._graph.type)
+                self._levels = CudaHierarchy(self._hierarchy, self._graph.type, self._core)
         with self._stream:
             vertices = cp.asarray(sources.astype(np.uint32))
         for first, rows, overflow in self._rows(vertices, self._levels, self._levels.places):
@@ -105,7 +110,7 @@ class CudaSweeps:
         with self._stream:
             ends = cp.asarray(np.concatenate([sources, targets]))
             part = part_above(self._hierarchy, ends)
-            levels = levels_of(part.hierarchy, self._graph.type)
+            levels = CudaHierarchy(part.hierarchy, self._graph.type, self._core)
         own, columns = part.places[: len(sources)], part.places[len(sources) :]
         sides = cycle([Batch(self._stream), Batch(self._stream)])
         before: Batch | None = None
@@ -157,17 +162,6 @@ def contracted(graph: CudaGraph) -> Hierarchy:
         return contract(graph.offsets, heads, weights, graph.type)
     except problems.NarrowError:
         raise NarrowError from None
-
-
-def levels_of(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> CudaHierarchy:
-    """A hierarchy as kernels take it.
-
-    Raises:
-        NarrowError: it needs a wider type.
-    """
-    if hierarchy.type.itemsize > distance_type.itemsize:
-        raise NarrowError
-    return CudaHierarchy(hierarchy, distance_type)
 
 
 def _packs(levels: CudaHierarchy, graph: CudaGraph) -> int:
