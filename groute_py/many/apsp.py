@@ -344,13 +344,19 @@ def _solving(job: Job, channel: Channel) -> Solving:
 
 
 def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
-    """The positions whose sources a rank solves for: in turn, or whose rows of a matrix it has."""
+    """The positions whose sources a rank solves for.
+
+    In turn; those whose rows of one matrix it has; or as many as the others one after the other,
+    where all sources take equally long, so that a rank's rows lie together in a file.
+    """
     if job.choice.algorithm == "floyd" and ranks > 1:
         from groute_py.device.cuda.multi_source.floyd.ranks import owner_of
 
         owners = owner_of(job.begins[positions], job.graph.vertex_count, ranks)
         part: NDArray[np.int64] = positions[owners == rank]
         return part
+    if job.choice.algorithm == "sweep":
+        return np.array_split(positions, ranks)[rank]
     return positions[rank::ranks]
 
 

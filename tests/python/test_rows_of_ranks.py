@@ -37,7 +37,7 @@ SOURCES = np.arange(0, 200, 2)
 @pytest.fixture(autouse=True)
 def cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as mapped rows need."""
-    monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.WRITING)
+    monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.FEWEST)
 
 
 def saved(channel: Channel, path: Path, *, resume: bool = False, predecessors: bool = False) -> int:

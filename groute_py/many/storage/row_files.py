@@ -115,8 +115,8 @@ class RowFiles:
 
     def mark(self, positions: NDArray[np.int64]) -> None:
         """Write that some rows are complete, which they are."""
-        for position in positions.tolist():
-            write_at(self._rows, position, COMPLETE)
+        for first, count in runs(np.sort(positions)):
+            write_at(self._rows, first, COMPLETE * count)
 
     def is_same(self) -> bool:
         """Whether the folder still has the files that are open."""
@@ -129,6 +129,16 @@ class RowFiles:
     def close(self) -> None:
         """Close them; once more does nothing."""
         self._open.close()
+
+
+def runs(numbers: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """The first of consecutive numbers, and how many there are, of numbers that do not fall.
+
+    >>> runs(np.array([3, 4, 5, 9]))
+    [(3, 3), (9, 1)]
+    """
+    parts = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+    return [(int(part[0]), len(part)) for part in parts if len(part)]
 
 
 def _reserve(file: BinaryIO, size: int) -> None:
