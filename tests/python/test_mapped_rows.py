@@ -121,7 +121,7 @@ def test_rows_that_lie_together_are_marked_together(
         pwritten(descriptor, place, content)
 
     folder: Any = Folder()
-    files = RowFiles(folder, {"distances": np.dtype(np.int64)}, (10, 3))
+    files = RowFiles(folder, {"distances": np.dtype(np.int64)}, (10, 3), "0" * 16)
     files.lay_out()
     monkeypatch.setattr(row_files, "write_at", counted)
     with closing(files):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import graph_of, random_graph
+from support.kept_rows import row_file
 from support.local_ranks import on_ranks
 from support.reference import rows_from
 
@@ -143,9 +144,9 @@ def test_a_full_disk_and_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         change.setattr(RowWriter, "take", full)
         with pytest.raises(RunError, match="go on with --resume"):
             on_ranks(2, lambda channel: saved(channel, path))
-    complete = np.fromfile(f"{path}.partial/rows", np.uint8) == 1
+    complete = np.fromfile(row_file(path, "rows"), np.uint8) == 1
     assert 0 < complete.sum() < len(SOURCES)
-    part, right = np.load(f"{path}.partial/distances.npy"), rows_from(GRAPH, SOURCES)
+    part, right = np.load(row_file(path, "distances")), rows_from(GRAPH, SOURCES)
     np.testing.assert_array_equal(part[complete], right[complete])
     left = on_ranks(3, lambda channel: saved(channel, path, resume=True))
     assert set(left) == {len(SOURCES) - complete.sum()}
