@@ -12,7 +12,7 @@ from support.graphs import random_graph, scipy_distances
 from support.reference import nearest_of, turned_round
 from support.skips import needs_gpu
 
-from groute_py import Graph, PreparedGraph, apsp, generate, nearest, sssp
+from groute_py import UNREACHED, Graph, PreparedGraph, apsp, generate, nearest, sssp
 from groute_py.device.base import unreached
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_of
 from groute_py.engine import contraction_room
@@ -208,6 +208,35 @@ def test_the_core_is_closed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         rows = np.concatenate([block.distances for block in solver.blocks(ends)])
         np.testing.assert_array_equal(rows[:, ends], found)
     assert len(made) == 1
+
+
+def test_a_hierarchy_that_does_not_fit() -> None:
+    from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+
+    graph = GRAPHS["road"]()
+    hierarchy = contracted(graph, 8).to_host()
+    there = CudaGraph(graph, type_of(graph), 0, memory_limit=1)
+    with pytest.raises(MemoryError, match=r"the hierarchy takes .* bytes of cuda.* \d are free"):
+        CudaSweeps(there, hierarchy, predecessors=False)
+
+
+def test_distances_within_the_core_beyond_62_bits() -> None:
+    """Rows take them from a method that adds up none of them."""
+    count, heavy = 6, 2**61
+    graph = Graph(
+        np.array([0, *range(1, count), count - 1]),
+        np.arange(1, count, dtype=np.int32),
+        np.full(count - 1, heavy),
+    )
+    core = contracted(graph, count)
+    assert core.core_count == count
+    found = apsp(PreparedGraph(graph, core), sources=[3, 4], algorithm="sweep", device="cuda")
+    assert found is not None
+    assert found.statistics["device"].endswith("where others had sums out of range")
+    nothing = UNREACHED
+    rows = [[nothing] * 3 + [0, heavy, 2 * heavy], [nothing] * 4 + [0, heavy]]
+    np.testing.assert_array_equal(found.distances, rows)
 
 
 @pytest.mark.parametrize("more", [[], [(1, 2)]], ids=["star", "star and an edge"])

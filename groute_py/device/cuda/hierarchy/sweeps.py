@@ -24,6 +24,7 @@ from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
 from groute_py.hierarchy import problems
 from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.system.trace import span
 
 FILLED = 1 << 28
 """Distances that are worked on at once, if there are so many: levels are wide then."""
@@ -46,6 +47,7 @@ class CudaSweeps:
     Raises:
         DenseError: the graph does not contract.
         InputError: 32 sources do not fit in memory.
+        MemoryError: the hierarchy does not, with the numbers.
         NarrowError: a shortcut or a distance of the core does not fit in the type.
     """
 
@@ -55,8 +57,10 @@ class CudaSweeps:
         self._graph, self._predecessors = graph, predecessors
         self._stream = cp.cuda.Stream(non_blocking=True)
         graph.gpu.synchronize()
-        if hierarchy is not None and hierarchy.type.itemsize > graph.type.itemsize:
-            raise NarrowError
+        if hierarchy is not None:
+            if hierarchy.type.itemsize > graph.type.itemsize:
+                raise NarrowError
+            _refuse_large(hierarchy, graph)
         with self._stream:
             self._hierarchy = on_gpu(hierarchy) if hierarchy is not None else contracted(graph)
             # of every part too, and takes longer than sweeps from a thousand sources
@@ -107,7 +111,7 @@ class CudaSweeps:
         self, sources: NDArray[np.int64], targets: NDArray[np.int64]
     ) -> Iterator[RowBlock]:
         """Rows with the targets' columns, by the part of the hierarchy that they need."""
-        with self._stream:
+        with self._stream, span("select"):
             ends = cp.asarray(np.concatenate([sources, targets]))
             part = part_above(self._hierarchy, ends)
             levels = CudaHierarchy(part.hierarchy, self._graph.type, self._core)
@@ -162,6 +166,19 @@ def contracted(graph: CudaGraph) -> Hierarchy:
         return contract(graph.offsets, heads, weights, graph.type)
     except problems.NarrowError:
         raise NarrowError from None
+
+
+def _refuse_large(hierarchy: Hierarchy, graph: CudaGraph) -> None:
+    """Raise `MemoryError` for a hierarchy that does not fit beside the graph.
+
+    The distances within the core are there twice while they are made.
+    """
+    core = 2 * graph.type.itemsize * hierarchy.core_count**2
+    takes, free = hierarchy.nbytes + core, graph.free_bytes
+    if takes > free:
+        raise MemoryError(
+            f"the hierarchy takes {takes:,} bytes of {graph.label}, and {max(free, 0):,} are free"
+        )
 
 
 def _packs(levels: CudaHierarchy, graph: CudaGraph) -> int:
