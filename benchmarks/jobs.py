@@ -12,8 +12,8 @@ warm-up. ``prepared`` contracts the graph before. Some distances of each answer 
 `benchmarks.reference` says.
 
 ``phases`` of a matrix are the seconds of each rank in one more call, by what it did: choose the
-``method``; ``lay out`` and ``open`` the file; solve ``rows``, and within that ``select`` the part of
-a hierarchy; ``wait`` for other ranks; ``write`` and ``mark`` rows; ``finish`` the file.
+``method``; ``lay out`` and ``open`` the file; solve ``rows``, and within that ``select`` the part
+of a hierarchy; ``wait`` for other ranks; ``write`` and ``mark`` rows; ``finish`` the file.
 
 The answer of the nearest facility of each vertex stays on the GPU, where one rank has one; then
 ``to_host_s`` are the seconds of a call until it is in host memory too. ``sssp_s`` are those of
