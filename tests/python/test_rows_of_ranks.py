@@ -21,7 +21,7 @@ from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.whole import Whole
 from groute_py.many import solve, to_file
-from groute_py.many.apsp import Loaded, prepare
+from groute_py.many.apsp import Loaded, part_of, prepare
 from groute_py.many.request import Request
 from groute_py.many.storage import mapped_rows, row_writer
 from groute_py.many.storage.mapped_rows import MappedRowWriter, is_kept
@@ -41,9 +41,9 @@ def cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.FEWEST)
 
 
-def saved(channel: Channel, path: Path, *, resume: bool = False, predecessors: bool = False) -> int:
+def saved(channel: Channel, path: Path, *, resume: bool = False, **choices: Any) -> int:
     """How many rows this run has solved."""
-    request = Request(device="cpu", destination="nowhere", predecessors=predecessors)
+    request = Request(device="cpu", destination="nowhere", **choices)
     job = prepare(channel, lambda: Loaded(GRAPH, SOURCES), request)
     kept: list[KeptRows] = []
 
@@ -76,6 +76,18 @@ def test_each_rank_writes_its_own(
     with np.load(tmp_path / "b.npz") as found:
         np.testing.assert_array_equal(found["distances"], rows_from(GRAPH, SOURCES))
         assert found["predecessors"].shape == found["distances"].shape
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_rows_of_sweeps_lie_together(tmp_path: Path, ranks: int) -> None:
+    request = Request(device="cpu", algorithm="sweep", destination="nowhere")
+    job = prepare(SoloChannel(), lambda: Loaded(GRAPH, SOURCES), request)
+    positions = np.arange(0, 100, 3)
+    parts = [part_of(job, positions, rank, ranks) for rank in range(ranks)]
+    np.testing.assert_array_equal(np.concatenate(parts), positions)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    on_ranks(ranks, lambda channel: saved(channel, tmp_path / "a.npy", algorithm="sweep"))
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), rows_from(GRAPH, SOURCES))
 
 
 def test_rank_0_writes_for_ranks_that_see_other_files(
