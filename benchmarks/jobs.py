@@ -5,11 +5,15 @@
     mpirun -n 4 python -m benchmarks --jobs --device cuda --case matrix:road:4900x4900/10000
 
 A case is ``JOB:GRAPH/N[/kK][/prepared]``: a matrix of N random sources and N random targets, to a
-file; the nearest of N random facilities, or the K nearest; N random pairs; or N questions to
-``groute-py query``, one after the other's answer, with a near target each. The time is that of a
-call on an open `Solver` to the complete answer, or file; the first call is a warm-up. ``prepared``
-contracts the graph before. Some distances of each answer are verified as
+file that is not there before; the nearest of N random facilities, or the K nearest; N random pairs;
+or N questions to ``groute-py query``, one after the other's answer, with a near target each. The
+time is that of a call on an open `Solver` to the complete answer, or file; the first call is a
+warm-up. ``prepared`` contracts the graph before. Some distances of each answer are verified as
 `benchmarks.reference` says.
+
+``phases`` of a matrix are the seconds of each rank in one more call, by what it did: choose the
+``method``; ``lay out`` and ``open`` the file; solve ``rows``, and within that ``select`` the part
+of a hierarchy; ``wait`` for other ranks; ``write`` and ``mark`` rows; ``finish`` the file.
 
 The answer of the nearest facility of each vertex stays on the GPU, where one rank has one; then
 ``to_host_s`` are the seconds of a call until it is in host memory too. ``sssp_s`` are those of
@@ -36,7 +40,7 @@ from numpy.typing import NDArray
 
 from benchmarks.attempts import Record
 from benchmarks.cases import KINDS
-from benchmarks.program import Program, timed
+from benchmarks.program import Program, nothing, phases, timed
 from benchmarks.reference import right_distances
 from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError, write_graph
 from groute_py.comm.base import Channel
@@ -138,11 +142,13 @@ class Measured(NamedTuple):
         run: the job itself.
         verify: raises `VerificationError` for a wrong answer of it, on rank 0.
         more: numbers beside its times, from the channel and the number of repetitions; collective.
+        before: is called on every rank before each run whose time counts.
     """
 
     run: Callable[[], Any]
     verify: Callable[[Any], None]
     more: Callable[[Channel, int], Record] = _nothing_more
+    before: Callable[[], None] = nothing
 
 
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
@@ -154,12 +160,9 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
         folder = on_root(channel, lambda: Path(ending.enter_context(TemporaryDirectory())))
         graph = supply.graph() if channel.rank == 0 else None
         ends = drawn.integers(0, solver.facts.vertex_count, (2, case.count))
-        run, verify, more = JOBS[case.job](Asked(case, solver, graph, ends, folder, ending))
-        found = run()
-        with collective(channel):
-            if channel.rank == 0:
-                verify(found)
-        walls, spent = timed(channel, run, repeat)
+        job = JOBS[case.job](Asked(case, solver, graph, ends, folder, ending))
+        _verify(channel, job)
+        walls, spent = timed(channel, job.run, repeat, job.before)
         return {
             "vertices": solver.facts.vertex_count,
             "arcs": solver.facts.arc_count,
@@ -168,8 +171,15 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
             "processor_seconds": spent,
             "median_s": statistics.median(walls),
             "each_s": statistics.median(walls) / case.count,
-            **more(channel, repeat),
+            **job.more(channel, repeat),
         }
+
+
+def _verify(channel: Channel, job: Measured) -> None:
+    found = job.run()
+    with collective(channel):
+        if channel.rank == 0:
+            job.verify(found)
 
 
 def _matrix(asked: Asked) -> Measured:
@@ -179,10 +189,21 @@ def _matrix(asked: Asked) -> Measured:
     def verify(found: Any) -> None:
         assert graph is not None
         kept = np.load(path, mmap_mode="r")
-        for row, source in enumerate(ends[0, :SOME].tolist()):
-            _same(case, kept[row], right_distances(graph, source)[ends[1]])
+        for row in np.linspace(0, case.count - 1, SOME, dtype=int).tolist():  # of several ranks
+            _same(case, kept[row], right_distances(graph, int(ends[0, row]))[ends[1]])
 
-    return Measured(lambda: solver.matrix(*ends, output=path), verify)
+    def run() -> Any:
+        return solver.matrix(*ends, output=path)
+
+    def before() -> None:
+        if graph is not None:
+            path.unlink()
+
+    def more(channel: Channel, repeat: int) -> Record:
+        before()
+        return {"phases": phases(channel, run)}
+
+    return Measured(run, verify, more, before)
 
 
 def _nearest(asked: Asked) -> Measured:
@@ -302,7 +323,8 @@ def _same(case: Case, found: Any, wanted: Any) -> None:
 def _shown(record: Record) -> str:
     times = f"{record['median_s']:.4f} s, {1e3 * record['each_s']:.3f} ms each"
     beside = [f"{name} {record[name]:.4f}" for name in ("sssp_s", "to_host_s") if name in record]
-    return ", ".join([times, *beside])
+    longest = [f"{name} {max(seconds):.4f}" for name, seconds in record.get("phases", {}).items()]
+    return ", ".join([times, *beside, *longest])
 
 
 PROGRAM = Program("jobs", Case.parse, SETS, _measure, _shown)

@@ -11,6 +11,8 @@ from typing import Any, Generic
 from benchmarks.attempts import C, Record, measure_all, numbers
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
+from groute_py.system.clock import Clock, running
+from groute_py.system.clock import Record as SpansAndCounts
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,20 @@ class Program(Generic[C]):
         )
 
 
-def timed(channel: Channel, run: Callable[[], Any], repeat: int) -> tuple[list[float], list[float]]:
+def nothing() -> None:
+    """Before a run that needs nothing."""
+
+
+def timed(
+    channel: Channel, run: Callable[[], Any], repeat: int, before: Callable[[], None] = nothing
+) -> tuple[list[float], list[float]]:
     """Seconds of each of several runs, and of the processor; those of the slowest rank.
 
-    Collective: a run begins when all ranks have ended the one before.
+    Collective: a run begins when all ranks have ended the one before, and ``before`` this one.
     """
     found = []
     for _ in range(repeat):
+        before()
         channel.gather(None)
         start, spent = time.perf_counter(), time.process_time()
         run()
@@ -69,3 +78,21 @@ def timed(channel: Channel, run: Callable[[], Any], repeat: int) -> tuple[list[f
             max(channel.gather((time.perf_counter() - start, time.process_time() - spent)))
         )
     return [wall for wall, _ in found], [spent for _, spent in found]
+
+
+def phases(channel: Channel, run: Callable[[], Any]) -> dict[str, list[float]]:
+    """Seconds of each rank in each phase of one more run; collective.
+
+    Phases are the spans that `groute_py.system.trace` records; one may lie within another.
+    """
+    clock = Clock("run")
+    clock.record = SpansAndCounts()
+    with running(clock):
+        run()
+    own: dict[str, float] = {"run": clock.seconds()["total"]}
+    for phase, begin, end in clock.record.spans:
+        if phase != "run":
+            own[phase] = own.get(phase, 0.0) + end - begin
+    everyone = channel.gather(own)
+    names = dict.fromkeys(name for one in everyone for name in one)
+    return {name: [one.get(name, 0.0) for one in everyone] for name in names}

@@ -26,6 +26,7 @@ from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.sources import as_vertices
 from groute_py.many.storage.partial import check_output
 from groute_py.many.to_file import save
+from groute_py.system.trace import span
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -150,7 +151,8 @@ def solve_matrix(
         kept: as for `prepare`.
         output: the ``.npy`` file for the distances; None for the memory of rank 0.
     """
-    job = prepare(channel, load, request, lambda _: as_vertices(targets, "target"), kept)
+    with span("method"):
+        job = prepare(channel, load, request, lambda _: as_vertices(targets, "target"), kept)
     if output is None:
         rows = collect(channel, job, progress)
     else:

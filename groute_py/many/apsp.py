@@ -1,6 +1,7 @@
 """Many sources over all ranks: each has the whole graph and takes an even part of the sources.
 
-Rows come to rank 0, which keeps them in memory or in a file; or each rank reduces its own.
+Rows come to rank 0, which keeps them in memory or in a file; or each rank reduces its own, or
+writes them itself (`groute_py.many.to_file`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many.asked import Asked, asked_of
 from groute_py.many.choose import Choice
+from groute_py.many.gathered import gathered
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.reduce import OwnRows, Reduction
 from groute_py.many.request import Request
@@ -195,7 +197,7 @@ def deliver(
 
     def hand_over(block: RowBlock | None, spans: Spans) -> None:
         with span("download"):
-            rows = _collected(channel, block, job)
+            rows = gathered(channel, block, job.width, predecessors=job.request.predecessors)
         with collective(channel), span("write"):
             if sink is not None:
                 _take(sink, job, positions, spans, rows)
@@ -230,9 +232,11 @@ def in_rounds(
     done = 0
     with closing(solving.blocks(job.begins[own], job.columns)) as blocks:
         while True:
-            with collective(channel):
+            with collective(channel), span("rows"):
                 block = next(blocks, None)
-            spans = channel.gather(None if block is None else (block.first, len(block.distances)))
+            with span("wait"):  # for the slowest rank
+                own_span = None if block is None else (block.first, len(block.distances))
+                spans = channel.gather(own_span)
             if all(span is None for span in spans):
                 return solving.label
             hand_over(block, spans)
@@ -344,13 +348,19 @@ def _solving(job: Job, channel: Channel) -> Solving:
 
 
 def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
-    """The positions whose sources a rank solves for: in turn, or whose rows of a matrix it has."""
+    """The positions whose sources a rank solves for.
+
+    In turn; those whose rows of one matrix it has; or as many as the others one after the other,
+    where all sources take equally long, so that a rank's rows lie together in a file.
+    """
     if job.choice.algorithm == "floyd" and ranks > 1:
         from groute_py.device.cuda.multi_source.floyd.ranks import owner_of
 
         owners = owner_of(job.begins[positions], job.graph.vertex_count, ranks)
         part: NDArray[np.int64] = positions[owners == rank]
         return part
+    if job.choice.algorithm == "sweep":
+        return np.array_split(positions, ranks)[rank]
     return positions[rank::ranks]
 
 
@@ -367,33 +377,6 @@ def _apart(channel: Channel, request: Request) -> str | None:
     with collective(channel):
         gpu = own_gpu(local_rank(channel.rank))
     return why_not(channel, gpu.id)
-
-
-def _collected(channel: Channel, block: RowBlock | None, job: Job) -> list[RowBlock | None]:
-    """Every rank's block on rank 0."""
-    if channel.size == 1:
-        return [block]
-    distances = _rows_of_ranks(channel, None if block is None else block.distances, job)
-    parents: list[Any] = [None] * channel.size
-    if job.request.predecessors:
-        parents = _rows_of_ranks(channel, None if block is None else block.predecessors, job)
-    return [
-        None if part is None else RowBlock(0, part, tree)
-        for part, tree in zip(distances, parents, strict=True)
-    ]
-
-
-def _rows_of_ranks(channel: Channel, rows: NDArray[Any] | None, job: Job) -> list[Any]:
-    """Arrays of one row after the other may be of another type on each rank: they go as bytes."""
-    dtypes = channel.gather(None if rows is None else rows.dtype)
-    flat = np.empty(0, np.uint8) if rows is None else np.ascontiguousarray(rows).reshape(-1)
-    parts = channel.collect(flat.view(np.uint8))
-    if parts is None:
-        return [None] * channel.size
-    return [
-        None if dtype is None else part.view(dtype).reshape(-1, job.width)
-        for dtype, part in zip(dtypes, parts, strict=True)
-    ]
 
 
 def _refuse_memory(job: Job) -> None:

@@ -67,12 +67,14 @@ def save(
         kept.append(kept_rows(job, path, resume=False))
         return kept[0].missing
 
-    missing = on_root(channel, begin)
+    with span("lay out"):
+        missing = on_root(channel, begin)
     with ExitStack() as claim:
         for own in kept:
             claim.callback(own.close)
         label = write_rows(channel, job, missing, kept[0] if kept else None, progress)
-        on_root(channel, lambda: kept[0].finish())
+        with span("finish"):
+            on_root(channel, lambda: kept[0].finish())
     if channel.rank > 0:
         return None
     return answer_of(job, np.load(path, mmap_mode="r"), None, label)
@@ -106,7 +108,7 @@ def write_rows(
         return deliver(channel, job, missing, kept, progress)
     places, folder = on_root(channel, lambda: _found(kept))
     with ExitStack() as files:
-        with collective(channel):
+        with collective(channel), span("open"):
             writer = _opened(places)
         if writer is not None:
             files.enter_context(closing(writer))
@@ -119,7 +121,7 @@ def write_rows(
             with collective(channel), keeping(folder, "rows"), span("write"):
                 if block is not None:
                     writer.take(own[block.first : block.first + block.count], block)
-            with collective(channel):
+            with collective(channel), span("mark"):
                 if kept is not None:
                     kept.mark(_positions(job, missing, spans))
 

@@ -12,7 +12,7 @@ from support.graphs import random_graph, scipy_distances
 from support.reference import nearest_of, turned_round
 from support.skips import needs_gpu
 
-from groute_py import Graph, PreparedGraph, apsp, generate, nearest, sssp
+from groute_py import UNREACHED, Graph, PreparedGraph, apsp, generate, nearest, sssp
 from groute_py.device.base import unreached
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_of
 from groute_py.engine import contraction_room
@@ -162,6 +162,81 @@ def test_a_part_is_closed_upward() -> None:
     assert host.levels[1] == hierarchy.core_count
     assert 0 < host.vertex_count < hierarchy.vertex_count
     assert places.get().tolist()[0] == places.get().tolist()[2]
+
+
+@pytest.mark.parametrize("name", ["road", "one way", "tree", "no arcs"])
+def test_what_a_part_has(name: str) -> None:
+    import cupy as cp
+
+    from groute_py.device.cuda.hierarchy.restrict import part_above
+
+    hierarchy = contracted(GRAPHS[name](), 4)
+    whole = hierarchy.to_host()
+    place_of = np.argsort(whole.vertices)
+    wanted = {int(place_of[vertex]) for vertex in (5, 8)} | set(range(whole.core_count))
+    for place in range(whole.vertex_count - 1, -1, -1):  # heads come before their tails
+        if place in wanted:
+            wanted.update(whole.heads[whole.offsets[place] : whole.offsets[place + 1]].tolist())
+    kept = sorted(wanted)
+    part = part_above(hierarchy, cp.asarray(np.array([5, 8]))).hierarchy.to_host()
+    assert part.vertex_count == len(kept)
+    for own, place in enumerate(kept):
+        mine = slice(part.offsets[own], part.offsets[own + 1])
+        theirs = slice(whole.offsets[place], whole.offsets[place + 1])
+        assert [kept[head] for head in part.heads[mine]] == whole.heads[theirs].tolist()
+        np.testing.assert_array_equal(part.down[mine], whole.down[theirs])
+        np.testing.assert_array_equal(part.up[mine], whole.up[theirs])
+
+
+def test_the_core_is_closed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.device.cuda.hierarchy import sweeps
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+
+    made, core_distances = [], sweeps.core_distances
+
+    def counted(*given: Any) -> Any:
+        made.append(given)
+        return core_distances(*given)
+
+    monkeypatch.setattr(sweeps, "core_distances", counted)
+    graph = GRAPHS["road"]()
+    there = CudaGraph(graph, type_of(graph), 0)
+    solver = sweeps.CudaSweeps(there, contracted(graph, 8), predecessors=False)
+    for ends in (np.arange(9), np.arange(40, 50)):
+        found = np.concatenate([block.distances for block in solver.blocks(ends, ends)])
+        np.testing.assert_array_equal(found, right(graph, ends))
+        rows = np.concatenate([block.distances for block in solver.blocks(ends)])
+        np.testing.assert_array_equal(rows[:, ends], found)
+    assert len(made) == 1
+
+
+def test_a_hierarchy_that_does_not_fit() -> None:
+    from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+
+    graph = GRAPHS["road"]()
+    hierarchy = contracted(graph, 8).to_host()
+    there = CudaGraph(graph, type_of(graph), 0, memory_limit=1)
+    with pytest.raises(MemoryError, match=r"the hierarchy takes .* bytes of cuda.* \d are free"):
+        CudaSweeps(there, hierarchy, predecessors=False)
+
+
+def test_distances_within_the_core_beyond_62_bits() -> None:
+    """Rows take them from a method that adds up none of them."""
+    count, heavy = 6, 2**61
+    graph = Graph(
+        np.array([0, *range(1, count), count - 1]),
+        np.arange(1, count, dtype=np.int32),
+        np.full(count - 1, heavy),
+    )
+    core = contracted(graph, count)
+    assert core.core_count == count
+    found = apsp(PreparedGraph(graph, core), sources=[3, 4], algorithm="sweep", device="cuda")
+    assert found is not None
+    assert found.statistics["device"].endswith("where others had sums out of range")
+    nothing = UNREACHED
+    rows = [[nothing] * 3 + [0, heavy, 2 * heavy], [nothing] * 4 + [0, heavy]]
+    np.testing.assert_array_equal(found.distances, rows)
 
 
 @pytest.mark.parametrize("more", [[], [(1, 2)]], ids=["star", "star and an edge"])

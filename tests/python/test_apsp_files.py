@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import random_graph
-from support.kept_rows import every, job_of, kept, listing
+from support.kept_rows import every, job_of, kept, listing, row_file
 
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
 from groute_py.cli.saved_rows import save_rows
@@ -106,17 +106,25 @@ def test_a_finished_row_is_not_computed_twice(
     np.testing.assert_array_equal(np.load(path), every(graph))
 
 
-@pytest.mark.parametrize("what", ["rows", "distances.npy", "run.json", "short", "empty"])
+@pytest.mark.parametrize(
+    "what", ["rows", "distances", "run.json", "short", "empty", "named", "unnamed"]
+)
 def test_a_damaged_run_is_not_gone_on_with(tmp_path: Path, graph: Graph, what: str) -> None:
     path = tmp_path / "out.npy"
     kept(path, job_of(graph)).close()
     folder = tmp_path / "out.npy.partial"
     if what == "short":
-        os.truncate(folder / "distances.npy", 1000)
+        os.truncate(row_file(path, "distances"), 1000)
     elif what == "empty":
         (folder / "run.json").write_text("[1]")
+    elif what in ("named", "unnamed"):
+        record = json.loads((folder / "run.json").read_text())
+        del record["files"]
+        if what == "named":
+            record["files"] = "../elsewhere"
+        (folder / "run.json").write_text(json.dumps(record))
     else:
-        (folder / what).unlink()
+        (folder / what if what == "run.json" else row_file(path, what)).unlink()
     says = "no unfinished run" if what == "run.json" else "is damaged"
     with pytest.raises(InputError, match=f"{says}.*leave out --resume"):
         kept(path, job_of(graph), resume=True)

@@ -18,6 +18,8 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, signalled
 from groute_py.many.apsp import deliver
 from groute_py.many.storage import folder as many_folder
+from groute_py.many.storage.partial import KeptRows
+from groute_py.many.storage.row_files import RowFiles
 from groute_py.system import file_lock
 
 
@@ -53,8 +55,12 @@ def test_two_runs_of_one_output_without_locks(
     monkeypatch.setattr(file_lock.fcntl, "flock", flock)
     job, path = job_of(graph), tmp_path / f"out{suffix}"
     earlier = kept(path, job)
+    missing = earlier.missing
     later = kept(path, job)
-    deliver(SoloChannel(), job, earlier.missing, earlier)
+    deliver(SoloChannel(), job, missing, earlier)
+    assert len(later.missing) == len(missing)
+    with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
+        assert earlier.state
     with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
         earlier.finish()
     assert listing(tmp_path) == [f"out{suffix}.partial"]
@@ -178,3 +184,26 @@ def test_a_run_that_fails_lets_go(
     monkeypatch.undo()
     done = save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npy", True, None)
     assert done["solved_now"] == 40
+
+
+def test_two_runs_that_begin_together_without_locks(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_lock, "_lock", lambda _: None)
+    path, other = tmp_path / "out.npy", random_graph(40, 120, seed=4, greatest=9)
+    later, begin = list[KeptRows | None](), RowFiles.open
+
+    def after_another(files: RowFiles) -> None:
+        if not later:
+            later.append(None)
+            later[0] = kept(path, job_of(other))
+        begin(files)
+
+    monkeypatch.setattr(RowFiles, "open", after_another)
+    with pytest.raises(RunError, match=r"another run has begun on .* meanwhile"):
+        kept(path, job_of(graph))
+    (second,) = later
+    assert second is not None
+    deliver(SoloChannel(), job_of(other), second.missing, second)
+    second.finish()
+    np.testing.assert_array_equal(np.load(path), every(other))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import graph_of, random_graph
+from support.kept_rows import row_file
 from support.local_ranks import on_ranks
 from support.reference import rows_from
 
@@ -20,7 +21,7 @@ from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.whole import Whole
 from groute_py.many import solve, to_file
-from groute_py.many.apsp import Loaded, prepare
+from groute_py.many.apsp import Loaded, part_of, prepare
 from groute_py.many.request import Request
 from groute_py.many.storage import mapped_rows, row_writer
 from groute_py.many.storage.mapped_rows import MappedRowWriter, is_kept
@@ -37,12 +38,12 @@ SOURCES = np.arange(0, 200, 2)
 @pytest.fixture(autouse=True)
 def cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as mapped rows need."""
-    monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.WRITING)
+    monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.FEWEST)
 
 
-def saved(channel: Channel, path: Path, *, resume: bool = False, predecessors: bool = False) -> int:
+def saved(channel: Channel, path: Path, *, resume: bool = False, **choices: Any) -> int:
     """How many rows this run has solved."""
-    request = Request(device="cpu", destination="nowhere", predecessors=predecessors)
+    request = Request(device="cpu", destination="nowhere", **choices)
     job = prepare(channel, lambda: Loaded(GRAPH, SOURCES), request)
     kept: list[KeptRows] = []
 
@@ -75,6 +76,18 @@ def test_each_rank_writes_its_own(
     with np.load(tmp_path / "b.npz") as found:
         np.testing.assert_array_equal(found["distances"], rows_from(GRAPH, SOURCES))
         assert found["predecessors"].shape == found["distances"].shape
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_rows_of_sweeps_lie_together(tmp_path: Path, ranks: int) -> None:
+    request = Request(device="cpu", algorithm="sweep", destination="nowhere")
+    job = prepare(SoloChannel(), lambda: Loaded(GRAPH, SOURCES), request)
+    positions = np.arange(0, 100, 3)
+    parts = [part_of(job, positions, rank, ranks) for rank in range(ranks)]
+    np.testing.assert_array_equal(np.concatenate(parts), positions)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    on_ranks(ranks, lambda channel: saved(channel, tmp_path / "a.npy", algorithm="sweep"))
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), rows_from(GRAPH, SOURCES))
 
 
 def test_rank_0_writes_for_ranks_that_see_other_files(
@@ -143,9 +156,9 @@ def test_a_full_disk_and_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         change.setattr(RowWriter, "take", full)
         with pytest.raises(RunError, match="go on with --resume"):
             on_ranks(2, lambda channel: saved(channel, path))
-    complete = np.fromfile(f"{path}.partial/rows", np.uint8) == 1
+    complete = np.fromfile(row_file(path, "rows"), np.uint8) == 1
     assert 0 < complete.sum() < len(SOURCES)
-    part, right = np.load(f"{path}.partial/distances.npy"), rows_from(GRAPH, SOURCES)
+    part, right = np.load(row_file(path, "distances")), rows_from(GRAPH, SOURCES)
     np.testing.assert_array_equal(part[complete], right[complete])
     left = on_ranks(3, lambda channel: saved(channel, path, resume=True))
     assert set(left) == {len(SOURCES) - complete.sum()}

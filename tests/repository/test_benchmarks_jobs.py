@@ -25,6 +25,9 @@ def test_cases(run: Bench) -> None:
     assert all(record["median_s"] > 0 for record in records)
     assert [record.get("sssp_s", 0) > 0 for record in records] == [False, True, False, False]
     assert done.output.count(" ms each") == 4
+    phases = records[0]["phases"]
+    assert {"method", "lay out", "rows", "write", "finish", "run"} <= phases.keys()
+    assert all(len(seconds) == 1 for seconds in phases.values())
 
 
 @pytest.mark.slow

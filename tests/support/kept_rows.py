@@ -27,6 +27,12 @@ def kept(path: Path, job: Job, *, resume: bool = False) -> KeptRows:
     return KeptRows(path, *graph, job.sources, run, predecessors=paths, resume=resume)
 
 
+def row_file(out: Path, name: str) -> Path:
+    """Of the rows of an output that a run works on: ``rows``, ``distances``, ``predecessors``."""
+    (found,) = out.with_name(f"{out.name}.partial").glob(f"{name}-*")
+    return found
+
+
 def every(graph: Graph) -> Any:
     return np.array([scipy_distances(graph, source) for source in range(graph.vertex_count)])
 

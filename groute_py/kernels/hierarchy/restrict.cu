@@ -2,10 +2,11 @@
 
 #include "layout/types.cuh"
 
-// Marks the heads of some places, and lists those that were not marked before. marked: 1 for each marked place.
-extern "C" __global__ void mark_above(const u32* offsets, const u32* heads, const u32* list, u32 listed, u32* marked,
-                                      u32* next, u32* next_count) {
-    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < listed; i += gridDim.x * blockDim.x)
-        for (u32 arc = offsets[list[i]]; arc < offsets[list[i] + 1]; arc++)
-            if (!atomicExch(&marked[heads[arc]], 1u)) next[atomicAdd(next_count, 1u)] = heads[arc];
+// Marks the heads of the marked places of a level, those from `begin` to `end`. They lie in levels before it, so levels
+// are gone through outermost first. marked: 1 for each marked place.
+extern "C" __global__ void mark_above(const u32* offsets, const u32* heads, u32 begin, u32 end, u32* marked) {
+    for (u32 place = begin + blockIdx.x * blockDim.x + threadIdx.x; place < end; place += gridDim.x * blockDim.x) {
+        if (!marked[place]) continue;
+        for (u32 arc = offsets[place]; arc < offsets[place + 1]; arc++) marked[heads[arc]] = 1;
+    }
 }

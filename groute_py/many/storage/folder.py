@@ -8,6 +8,7 @@ anything else in it, belongs to somebody else and stays as it is.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -24,18 +25,24 @@ LOCK = "lock"
 RUN = "run.json"
 """The file that identifies the graph, the vertices and the choices of the run."""
 
-ROWS = "rows"
-"""The file with a byte for each row."""
-
 PARTS, NEXT_PARTS = "parts", "parts.next"
 """The file of parts, and the one that is to replace it."""
 
 SUMS, SUMS_DRAFT = "sums.npz", "sums.new"
 """The file with the sums over some sources, and the one that is to take its place."""
 
-FILES = (LOCK, RUN, ROWS, "distances.npy", "predecessors.npy", PARTS, NEXT_PARTS, SUMS, SUMS_DRAFT)
-DRAFT = "zarr"
-"""The folder in which a Zarr group is made."""
+FILES = (LOCK, RUN, PARTS, NEXT_PARTS, SUMS, SUMS_DRAFT)
+
+ROWS, DRAFT = "rows", "zarr"
+"""How the names begin of the file with a byte for each row, and of the folder in which a Zarr group
+is made."""
+
+TOKEN = "[0-9a-f]{16}"
+"""In the names of a run's rows, so that no other run ever writes into them: on a disk without locks
+two may have the folder. Version 0.1.0 had none."""
+
+ROW_FILE = re.compile(rf"{ROWS}(-{TOKEN})?|(distances|predecessors)(-{TOKEN})?\.npy")
+DRAFT_FOLDER = re.compile(rf"{DRAFT}(-{TOKEN})?")
 
 SIGNATURE = b"groute-py apsp\n"
 """What a run writes into the lock."""
@@ -100,7 +107,7 @@ class RunFolder:
     def clear(self) -> None:
         """Remove what a run has put there, but for the lock."""
         for name in _names(self._descriptor):
-            if name in (*FILES, DRAFT) and name != LOCK:
+            if (_is_file(name) or DRAFT_FOLDER.fullmatch(name)) and name != LOCK:
                 _remove(name, self._descriptor)
 
     def remove(self) -> None:
@@ -176,9 +183,13 @@ _ADVICE = "it stays as it is: move it away, or name another --output"
 def _is_own(name: str, folder: int) -> bool:
     """Whether a run may have made it: a plain file that has no other name, or the Zarr draft."""
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    if name == DRAFT:
+    if DRAFT_FOLDER.fullmatch(name):
         return stat.S_ISDIR(found.st_mode)
-    return name in FILES and stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+    return _is_file(name) and stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+
+
+def _is_file(name: str) -> bool:
+    return name in FILES or ROW_FILE.fullmatch(name) is not None
 
 
 def _is_signed(folder: int) -> bool:

@@ -1,15 +1,17 @@
 """Rows in files, row by row as they are found; what is finished survives whatever ends the run.
 
-While it is worked on, OUT has a folder OUT.partial beside it: ``distances.npy`` and perhaps
-``predecessors.npy``, reserved on the disk from the beginning; ``rows``, a byte for each row, 1 when
-it is complete; ``run.json``, which says what of; and ``lock``, which the run holds that works on
-them. A row's byte is written behind the row itself. When all rows are there OUT is made of them,
-and the folder goes. A folder of that name that is not a run's is refused
-(`groute_py.many.storage.folder`).
+While it is worked on, OUT has a folder OUT.partial beside it: ``distances-TOKEN.npy`` and perhaps
+``predecessors-TOKEN.npy``, reserved on the disk from the beginning; ``rows-TOKEN``, a byte for each
+row, 1 when it is complete; ``run.json``, which says what of, and which token the names have; and
+``lock``, which the run holds that works on them. A row's byte is written behind the row itself.
+When all rows are there OUT is made of them, and the folder goes. A folder of that name that is not
+a run's is refused (`groute_py.many.storage.folder`).
 """
 
 from __future__ import annotations
 
+import re
+import secrets
 import shutil
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -22,7 +24,7 @@ from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError
 from groute_py.graph.ids import Numbering
 from groute_py.many.storage.claim import beginning, claimed, folder_of, keeping, taken_over
-from groute_py.many.storage.folder import DRAFT, check_folder
+from groute_py.many.storage.folder import DRAFT, TOKEN, check_folder
 from groute_py.many.storage.forms import SUFFIXES, check_form, write_npz, write_zarr
 from groute_py.many.storage.pairs import pairs
 from groute_py.many.storage.record import check_run, write_run
@@ -84,19 +86,27 @@ class KeptRows:
         self._finished = False
         with ExitStack() as claim:
             self._inside = claim.enter_context(closing(claimed(path, resume=resume)))
-            self._files = claim.enter_context(closing(RowFiles(self._inside, types, self._shape)))
+            self._token = check_run(self._inside, run) if resume else secrets.token_hex(8)
+            files = RowFiles(self._inside, types, self._shape, self._token)
+            self._files = claim.enter_context(closing(files))
             if resume:
-                check_run(self._inside, run)
                 self._check_files()
             else:
                 self._begin(run)
-            self._files.open()
+            self._open()
             self._claim = claim.pop_all()
 
     @property
     def missing(self) -> NDArray[np.int64]:
-        """Positions of the sources whose rows are not there yet."""
-        return self._files.missing
+        """Positions of the sources whose rows are not there yet.
+
+        Raises:
+            RunError: as for `finish`, where another run has begun.
+        """
+        try:
+            return self._files.missing
+        except FileNotFoundError:
+            raise self._taken_over() from None
 
     @property
     def places(self) -> list[ArrayPlace]:
@@ -129,7 +139,7 @@ class KeptRows:
                 the same output, which only a disk without locks lets happen.
         """
         if not (self._inside.is_same() and self._files.is_same()):
-            raise taken_over(self._folder, self.path, "rows")
+            raise self._taken_over()
         with keeping(self._folder, "rows"):
             self._files.close()  # some disks say only now that they are full; NFS keeps open files
             if self.path.suffix == ".npy":
@@ -142,7 +152,8 @@ class KeptRows:
                 lines = pairs(self._numbering, *ends, self._files.arrays())
                 write_table(self.path, lines, self._attribution)
             else:
-                write_zarr(self.path, self._inside.file(DRAFT), self._arrays())
+                draft = self._inside.file(f"{DRAFT}-{self._token}")
+                write_zarr(self.path, draft, self._arrays())
         self._finished = True
         self._inside.remove()
 
@@ -163,7 +174,16 @@ class KeptRows:
         with beginning(self._inside):
             self._check_room()
             self._files.lay_out()
-            write_run(self._inside, run)
+            write_run(self._inside, run, self._token)
+
+    def _open(self) -> None:
+        try:
+            self._files.open()
+        except FileNotFoundError:
+            raise self._taken_over() from None
+
+    def _taken_over(self) -> RunError:
+        return taken_over(self._folder, self.path, "rows")
 
     def _check_room(self) -> None:
         # once row by row, once in the form asked for
@@ -179,12 +199,13 @@ class KeptRows:
 
     def _check_files(self) -> None:
         """Whether what is to be gone on with is whole."""
-        if self.path.exists() and not self._files.path("distances").exists():
+        is_named = re.fullmatch(TOKEN, self._token) is not None
+        if is_named and self.path.exists() and not self._files.path("distances").exists():
             raise InputError(
                 f"{self.path} is complete, and {self._folder} is what its run has left behind; "
                 "remove that folder"
             )
-        if not self._files.are_whole():
+        if not (is_named and self._files.are_whole()):
             raise InputError(f"{self._folder} is damaged; leave out --resume to begin anew")
 
     def _arrays(self) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from groute_py.graph.csr import Graph
 from groute_py.io.untrusted import json_object
 from groute_py.many.storage.folder import RUN, RunFolder
 
+FILES_TOKEN = "files"
+"""The field of a record that says what the names of its files have."""
+
 
 def run_of(
     graph: Graph | str, vertices: Mapping[str, NDArray[np.int64]], choices: Mapping[str, Any]
@@ -47,14 +50,25 @@ def _digest_of(vertices: NDArray[np.int64]) -> str:
     return hashlib.sha256(vertices.astype("<i8").tobytes()).hexdigest()
 
 
-def write_run(folder: RunFolder, run: dict[str, Any]) -> None:
-    """Write the record of a run that begins."""
+def write_run(folder: RunFolder, run: dict[str, Any], token: str = "") -> None:
+    """Write the record of a run that begins.
+
+    Args:
+        folder: its folder.
+        run: what it is of.
+        token: in the names of its files, if they have one.
+    """
+    record = run | ({FILES_TOKEN: token} if token else {})
     with open(folder.file(RUN), "xb") as file:
-        file.write(f"{json.dumps(run, indent=1)}\n".encode())
+        file.write(f"{json.dumps(record, indent=1)}\n".encode())
 
 
-def check_run(folder: RunFolder, run: dict[str, Any]) -> None:
-    """Raise `InputError` for a folder without a record, or with one of another run."""
+def check_run(folder: RunFolder, run: dict[str, Any]) -> str:
+    """The token of the files of a run, as it stands in its record; "" if there is none.
+
+    Raises:
+        InputError: the folder has no record, or that of another run.
+    """
     try:
         known = json_object(folder.file(RUN).read_bytes())
     except FileNotFoundError:
@@ -62,6 +76,7 @@ def check_run(folder: RunFolder, run: dict[str, Any]) -> None:
     except (OSError, ValueError) as problem:
         damaged = f"{folder.path}/{RUN} is damaged; leave out --resume"
         raise InputError(damaged) from problem
+    token = str(known.pop(FILES_TOKEN, ""))
     changed = [
         name for name in sorted(run.keys() | known.keys()) if known.get(name) != run.get(name)
     ]
@@ -70,6 +85,7 @@ def check_run(folder: RunFolder, run: dict[str, Any]) -> None:
             f"{folder.path} belongs to a run in which {', '.join(changed)} differed; leave "
             "out --resume to begin anew"
         )
+    return token
 
 
 def nothing_to_resume(path: Path) -> InputError:

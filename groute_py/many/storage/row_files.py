@@ -30,12 +30,17 @@ class RowFiles:
         folder: where they lie.
         types: of the arrays, by name.
         shape: of each array, (sources, vertices).
+        token: in the names of the files; see `groute_py.many.storage.folder.TOKEN`.
     """
 
     def __init__(
-        self, folder: RunFolder, types: dict[str, np.dtype[Any]], shape: tuple[int, int]
+        self,
+        folder: RunFolder,
+        types: dict[str, np.dtype[Any]],
+        shape: tuple[int, int],
+        token: str,
     ) -> None:
-        self._folder, self._types, self._shape = folder, types, shape
+        self._folder, self._types, self._shape, self._token = folder, types, shape, token
         self._open = ExitStack()
 
     @property
@@ -47,12 +52,16 @@ class RowFiles:
     @property
     def missing(self) -> NDArray[np.int64]:
         """Positions of the rows that are not there yet."""
-        state = np.frombuffer(self._folder.file(ROWS).read_bytes(), np.uint8)
+        state = np.frombuffer(self._state.read_bytes(), np.uint8)
         return np.flatnonzero(state != COMPLETE[0])
 
     def path(self, name: str) -> Path:
         """The file of an array."""
-        return self._folder.file(f"{name}.npy")
+        return self._folder.file(f"{name}-{self._token}.npy")
+
+    @property
+    def _state(self) -> Path:
+        return self._folder.file(f"{ROWS}-{self._token}")
 
     def array(self, name: str) -> Any:
         """An array, mapped into memory."""
@@ -69,13 +78,13 @@ class RowFiles:
                 head = {"descr": kind.str, "fortran_order": False, "shape": self._shape}
                 npy.write_array_header_1_0(file, head)
                 _reserve(file, self._shape[0] * self._shape[1] * kind.itemsize)
-        with open(self._folder.file(ROWS), "xb") as file:
+        with open(self._state, "xb") as file:
             file.write(bytes(self._shape[0]))
 
     def are_whole(self) -> bool:
         """Whether all files are there, in the sizes that they had when they were made."""
         try:
-            whole = self._folder.file(ROWS).stat().st_size == self._shape[0]
+            whole = self._state.stat().st_size == self._shape[0]
             for name, kind in self._types.items():
                 array = self.array(name)
                 whole &= (array.shape, array.dtype) == (self._shape, kind)
@@ -86,14 +95,14 @@ class RowFiles:
     def open(self) -> None:
         """Open them, to write rows until `close`."""
         self._writer = self._open.enter_context(closing(RowWriter(self._places)))
-        self._rows = opened(self._folder.file(ROWS))
+        self._rows = opened(self._state)
         self._open.callback(os.close, self._rows)
 
     @property
     def neighbour_places(self) -> list[ArrayPlace]:
         """Where the arrays lie, for other processes of the host."""
         where = self._folder.path.resolve()
-        return [replace(place, path=where / f"{place.name}.npy") for place in self._places]
+        return [replace(place, path=where / place.path.name) for place in self._places]
 
     @property
     def _places(self) -> list[ArrayPlace]:
@@ -115,13 +124,13 @@ class RowFiles:
 
     def mark(self, positions: NDArray[np.int64]) -> None:
         """Write that some rows are complete, which they are."""
-        for position in positions.tolist():
-            write_at(self._rows, position, COMPLETE)
+        for first, count in runs(np.sort(positions)):
+            write_at(self._rows, first, COMPLETE * count)
 
     def is_same(self) -> bool:
         """Whether the folder still has the files that are open."""
         try:
-            rows = self._folder.file(ROWS).lstat()
+            rows = self._state.lstat()
         except OSError:
             return False
         return os.path.samestat(os.fstat(self._rows), rows)
@@ -129,6 +138,16 @@ class RowFiles:
     def close(self) -> None:
         """Close them; once more does nothing."""
         self._open.close()
+
+
+def runs(numbers: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """The first of consecutive numbers, and how many there are, of numbers that do not fall.
+
+    >>> runs(np.array([3, 4, 5, 9]))
+    [(3, 3), (9, 1)]
+    """
+    parts = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+    return [(int(part[0]), len(part)) for part in parts if len(part)]
 
 
 def _reserve(file: BinaryIO, size: int) -> None:

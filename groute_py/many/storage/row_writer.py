@@ -83,7 +83,7 @@ class RowWriter:
 
 
 def convert(place: ArrayPlace, content: NDArray[Any], row: NDArray[Any]) -> None:
-    """Put a row of an array into memory as it stands in the file."""
+    """Put a row of an array, or several, into memory as they stand in the file."""
     if place.name == "distances":
         put_public(content, row)
     else:

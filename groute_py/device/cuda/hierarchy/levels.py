@@ -22,6 +22,7 @@ class CudaHierarchy:
     Args:
         hierarchy: with NumPy's or CuPy's arrays.
         distance_type: int32 or int64, at least as wide as the hierarchy's.
+        core: the distances within the core, if they are known: those of `core_distances`.
 
     Attributes:
         struct: by value.
@@ -30,7 +31,9 @@ class CudaHierarchy:
         NarrowError: as `core_distances`.
     """
 
-    def __init__(self, hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> None:
+    def __init__(
+        self, hierarchy: Hierarchy, distance_type: np.dtype[Any], core: Any = None
+    ) -> None:
         self.type, self.vertex_count = distance_type, hierarchy.vertex_count
         self.arc_count, self.core_count = hierarchy.arc_count, hierarchy.core_count
         self.level_count = len(hierarchy.levels) - 1
@@ -47,7 +50,7 @@ class CudaHierarchy:
             "offsets": cp.asarray(hierarchy.offsets).astype(np.uint32),
             "down": down,
             "up": up,
-            "core": core_distances(hierarchy, distance_type),
+            "core": core_distances(hierarchy, distance_type) if core is None else core,
             "places": places,
         }
         numbers: dict[str, float] = {

@@ -7,6 +7,7 @@ the sources are kept as well, so that the part is a hierarchy by itself.)
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import cupy as cp
@@ -42,12 +43,12 @@ def part_above(hierarchy: Hierarchy, vertices: Any) -> Part:
     marked = _marked(hierarchy, wanted)
     kept = cp.flatnonzero(marked)
     new = (cp.cumsum(marked, dtype=np.uint32) - np.uint32(1)).astype(np.uint32)
-    degrees = (hierarchy.offsets[1:] - hierarchy.offsets[:-1])[kept]
+    begins = hierarchy.offsets[:-1][kept]
     offsets = cp.zeros(len(kept) + 1, np.int64)
-    cp.cumsum(degrees, dtype=np.int64, out=offsets[1:])
+    cp.cumsum(hierarchy.offsets[1:][kept] - begins, dtype=np.int64, out=offsets[1:])
     # arcs of a kept place lie together: the k-th of its row
-    shift = cp.repeat(hierarchy.offsets[:-1][kept] - offsets[:-1], degrees.get().tolist())
-    arcs = cp.arange(int(offsets[-1]), dtype=np.int64) + shift
+    arcs = cp.arange(int(offsets[-1]), dtype=np.int64)
+    arcs += (begins - offsets[:-1])[_tails(hierarchy, offsets, len(arcs))]
     down = hierarchy.down[arcs]
     firsts = cp.searchsorted(kept, cp.asarray(np.array(hierarchy.levels, np.int64)))
     part = replace(
@@ -62,19 +63,22 @@ def part_above(hierarchy: Hierarchy, vertices: Any) -> Part:
     return Part(part, new[wanted])
 
 
+def _tails(hierarchy: Hierarchy, offsets: Any, count: int) -> Any:
+    """uint32, shape (count,): the row of each arc."""
+    tails, rows = cp.empty(count, np.uint32), len(offsets) - 1
+    words = offsets.astype(np.uint32), np.uint32(rows), tails
+    contraction_kernels(hierarchy.type).run("list_tails", rows, *words)
+    return tails
+
+
 def _marked(hierarchy: Hierarchy, places: Any) -> Any:
     """uint32, shape (n,): 1 at these places, at those above them, and in the core."""
-    kernels = contraction_kernels(hierarchy.type)
-    count = hierarchy.vertex_count
+    kernels, levels = contraction_kernels(hierarchy.type), hierarchy.levels
     offsets, heads = hierarchy.offsets.astype(np.uint32), hierarchy.heads.view(np.uint32)
-    marked = cp.zeros(count, np.uint32)
+    marked = cp.zeros(hierarchy.vertex_count, np.uint32)
     marked[: hierarchy.core_count] = 1
-    listed = cp.unique(places)
-    listed = listed[listed >= hierarchy.core_count]
-    marked[listed] = 1
-    while len(listed):
-        found, found_count = cp.empty(count, np.uint32), cp.zeros(1, np.uint32)
-        words = listed, np.uint32(len(listed)), marked, found, found_count
-        kernels.run("mark_above", len(listed), offsets, heads, *words)
-        listed = found[: int(found_count[0])]
+    marked[places] = 1
+    for begin, end in reversed(list(pairwise(levels[1:]))):
+        words = np.uint32(begin), np.uint32(end), marked
+        kernels.run("mark_above", end - begin, offsets, heads, *words)
     return marked

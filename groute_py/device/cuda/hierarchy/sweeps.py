@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.graph.csr import unpacked_arcs
+from groute_py.device.cuda.hierarchy.core import core_distances
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, on_gpu
 from groute_py.device.cuda.hierarchy.many_trees import SOURCES, ManyTrees
 from groute_py.device.cuda.hierarchy.restrict import part_above
@@ -23,6 +24,7 @@ from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
 from groute_py.hierarchy import problems
 from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.system.trace import span
 
 FILLED = 1 << 28
 """Distances that are worked on at once, if there are so many: levels are wide then."""
@@ -45,6 +47,7 @@ class CudaSweeps:
     Raises:
         DenseError: the graph does not contract.
         InputError: 32 sources do not fit in memory.
+        MemoryError: the hierarchy does not, with the numbers.
         NarrowError: a shortcut or a distance of the core does not fit in the type.
     """
 
@@ -54,8 +57,14 @@ class CudaSweeps:
         self._graph, self._predecessors = graph, predecessors
         self._stream = cp.cuda.Stream(non_blocking=True)
         graph.gpu.synchronize()
+        if hierarchy is not None:
+            if hierarchy.type.itemsize > graph.type.itemsize:
+                raise NarrowError
+            _refuse_large(hierarchy, graph)
         with self._stream:
             self._hierarchy = on_gpu(hierarchy) if hierarchy is not None else contracted(graph)
+            # of every part too, and takes longer than sweeps from a thousand sources
+            self._core = core_distances(self._hierarchy, graph.type)
             if predecessors:
                 _ = graph.incoming
         self._levels: CudaHierarchy | None = None
@@ -89,7 +98,7 @@ class CudaSweeps:
         """The place of the first, the sources, and their rows on the device, lent."""
         if self._levels is None:
             with self._stream:
-                self._levels = levels_of(self._hierarchy, self._graph.type)
+                self._levels = CudaHierarchy(self._hierarchy, self._graph.type, self._core)
         with self._stream:
             vertices = cp.asarray(sources.astype(np.uint32))
         for first, rows, overflow in self._rows(vertices, self._levels, self._levels.places):
@@ -102,10 +111,10 @@ class CudaSweeps:
         self, sources: NDArray[np.int64], targets: NDArray[np.int64]
     ) -> Iterator[RowBlock]:
         """Rows with the targets' columns, by the part of the hierarchy that they need."""
-        with self._stream:
+        with self._stream, span("select"):
             ends = cp.asarray(np.concatenate([sources, targets]))
             part = part_above(self._hierarchy, ends)
-            levels = levels_of(part.hierarchy, self._graph.type)
+            levels = CudaHierarchy(part.hierarchy, self._graph.type, self._core)
         own, columns = part.places[: len(sources)], part.places[len(sources) :]
         sides = cycle([Batch(self._stream), Batch(self._stream)])
         before: Batch | None = None
@@ -159,15 +168,17 @@ def contracted(graph: CudaGraph) -> Hierarchy:
         raise NarrowError from None
 
 
-def levels_of(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> CudaHierarchy:
-    """A hierarchy as kernels take it.
+def _refuse_large(hierarchy: Hierarchy, graph: CudaGraph) -> None:
+    """Raise `MemoryError` for a hierarchy that does not fit beside the graph.
 
-    Raises:
-        NarrowError: it needs a wider type.
+    The distances within the core are there twice while they are made.
     """
-    if hierarchy.type.itemsize > distance_type.itemsize:
-        raise NarrowError
-    return CudaHierarchy(hierarchy, distance_type)
+    core = 2 * graph.type.itemsize * hierarchy.core_count**2
+    takes, free = hierarchy.nbytes + core, graph.free_bytes
+    if takes > free:
+        raise MemoryError(
+            f"the hierarchy takes {takes:,} bytes of {graph.label}, and {max(free, 0):,} are free"
+        )
 
 
 def _packs(levels: CudaHierarchy, graph: CudaGraph) -> int:

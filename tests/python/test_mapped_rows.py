@@ -1,0 +1,132 @@
+"""Rows that several threads write into a file that is mapped into memory."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from groute_py import UNREACHED
+from groute_py.device.rows import RowBlock
+from groute_py.many.storage import mapped_rows, row_files, row_writer
+from groute_py.many.storage.mapped_rows import MappedRowWriter
+from groute_py.many.storage.row_files import RowFiles
+from groute_py.many.storage.row_writer import ArrayPlace, boot_id
+from groute_py.many.storage.row_writer import write_at as pwritten
+
+START, WIDTH, NARROW = 128, 1000, np.iinfo(np.int32).max
+
+POSITIONS = {
+    "one after the other": np.arange(3, 40),
+    "in turn": np.arange(1, 100, 3),
+    "falling": np.arange(90, 20, -4),
+    "scattered": np.array([5, 6, 90, 17, 18, 19, 2]),
+    "one": np.array([77]),
+    "none": np.arange(0),
+}
+
+
+@pytest.fixture(autouse=True)
+def mapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a disk and on as many cores as mapped rows need."""
+    monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.FEWEST)
+    monkeypatch.setattr(mapped_rows, "is_kept", lambda _: True)
+
+
+def place_in(folder: Path) -> ArrayPlace:
+    """A file with room for 100 rows of 7."""
+    path = folder / "rows.npy"
+    content = np.full(100 * WIDTH, 7, np.int64)
+    path.write_bytes(bytes(START) + content.tobytes())
+    status = path.stat()
+    same = boot_id(), status.st_dev, status.st_ino
+    return ArrayPlace("distances", path, content.dtype, START, same)
+
+
+def rows_of(count: int) -> Any:
+    """As a GPU has them; some are not reached."""
+    rows = np.random.default_rng(count).integers(0, 10**9, (count, WIDTH), np.int32)
+    rows[rows % 5 == 0] = NARROW
+    return rows
+
+
+def written_in(place: ArrayPlace) -> Any:
+    """All rows."""
+    return np.fromfile(place.path, np.int64, offset=START).reshape(100, WIDTH)
+
+
+@pytest.mark.parametrize("refused", [False, True], ids=["", "no mapping is left"])
+@pytest.mark.parametrize("name", POSITIONS)
+def test_rows_come_to_their_positions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, refused: bool
+) -> None:
+    def none_left(*_: Any, **__: Any) -> None:
+        raise OSError(12, "Cannot allocate memory")
+
+    if refused:
+        monkeypatch.setattr(mapped_rows, "mmap", none_left)
+    else:
+        monkeypatch.setattr(row_writer, "write_at", none_left)
+    positions, place = POSITIONS[name], place_in(tmp_path)
+    rows = rows_of(len(positions))
+    with closing(MappedRowWriter([place])) as writer:
+        writer.take(positions, RowBlock(0, rows, None))
+    wanted = np.full((100, WIDTH), 7)
+    wanted[positions] = np.where(rows == NARROW, UNREACHED, rows.astype(np.int64))
+    np.testing.assert_array_equal(written_in(place), wanted)
+    assert not place.path.read_bytes()[:START].strip(b"\0")
+
+
+def open_files() -> int:
+    """How many this process has."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_nothing_stays_open_of_what_could_not_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: int) -> bool:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(mapped_rows, "is_kept", fails)
+    place, before = place_in(tmp_path), open_files()
+    with pytest.raises(OSError, match="Input/output"):
+        MappedRowWriter([place, place])
+    assert open_files() == before
+
+
+def test_nothing_stays_open_of_what_was_written(tmp_path: Path) -> None:
+    place, before = place_in(tmp_path), open_files()
+    with closing(MappedRowWriter([place])) as writer:
+        writer.take(np.arange(50), RowBlock(0, rows_of(50), None))
+    assert open_files() == before
+
+
+def test_rows_that_lie_together_are_marked_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Folder:
+        path = tmp_path
+
+        def file(self, name: str) -> Path:
+            return tmp_path / name
+
+    marks: list[tuple[int, int]] = []
+
+    def counted(descriptor: int, place: int, content: Any) -> None:
+        marks.append((place, len(content)))
+        pwritten(descriptor, place, content)
+
+    folder: Any = Folder()
+    files = RowFiles(folder, {"distances": np.dtype(np.int64)}, (10, 3), "0" * 16)
+    files.lay_out()
+    monkeypatch.setattr(row_files, "write_at", counted)
+    with closing(files):
+        files.open()
+        files.mark(np.array([7, 8, 0, 2, 1]))
+        files.mark(np.arange(0))
+    assert marks == [(0, 3), (7, 2)]
+    assert files.missing.tolist() == [3, 4, 5, 6, 9]
