@@ -223,6 +223,9 @@ class Device(Protocol):
         If ranks are to exchange inside kernels, `link` follows.
         """
 
+    def release(self) -> None:
+        """Drop the share and all arrays; an answer that was brought to the host stays."""
+
     def room(self) -> int | None:
         """Bytes of device memory that a share may take; None on a CPU."""
 

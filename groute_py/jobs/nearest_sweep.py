@@ -95,6 +95,10 @@ class NearestSweep:
         about = to_facility, figures, graph.numbering, graph.attribution
         return kind(first, second, third, *about)
 
+    def drop(self) -> None:
+        """Free what is on the GPU."""
+        self._on_gpu = None
+
     def _opened(self, graph: Graph) -> CudaNearest:
         from groute_py.device.cuda.hierarchy.nearest import CudaNearest
 

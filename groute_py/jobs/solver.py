@@ -282,10 +282,11 @@ class Solver(CentralitySolver):
             forward = on_root(self._channel, lambda: Whole(self._forward()))
         return self._opened(forward, reverse=not self._options.reverse)
 
-    def close(self) -> None:
-        """Unmap the memory that is shared with other ranks. Nothing can be solved afterwards."""
-        super().close()
+    def _release(self) -> None:
+        super()._release()
         self._rows.drop()
+        self._nearest.drop()
+        self._router = None
         if self._hop_solver is not None:
             self._hop_solver.close()
 

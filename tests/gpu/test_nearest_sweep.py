@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -170,6 +172,17 @@ def test_after_a_solve_in_wider_distances(solves: list[Graph]) -> None:
         assert (found.distances[0], found.next[0]) == (far, 1)
         assert found.facilities.tolist() == [1, 1, -1, -1, -1]
     assert not solves
+
+
+def test_a_closed_solver_keeps_no_sweep() -> None:
+    with groute_py.open(prepared(GRAPHS["one way"]()), device="cuda") as solver:
+        solver.nearest(FACILITIES)
+        sweep = weakref.ref(solver._nearest._on_gpu)
+        device = solver._graph.device
+        assert device.is_loaded
+    gc.collect()
+    assert sweep() is None
+    assert not device.is_loaded
 
 
 def test_weights_that_take_64_bits(solves: list[Graph]) -> None:

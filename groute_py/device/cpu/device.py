@@ -63,10 +63,14 @@ class CpuDevice:
         self._parts = SolveParts(share, terms)
         self._method.arrange(self._parts)
 
+    def release(self) -> None:
+        self._parts = None
+        self._method = self._method_type(**self._choices)
+
     def room(self) -> None:
         """The system gives memory as it is written, and knows best."""
 
-    def obstacle(self, team: Team) -> str | None:
+    def why_not_linked(self, team: Team) -> str | None:
         return "not every rank has a GPU"
 
     def link(self, team: Team) -> Linked | str:
