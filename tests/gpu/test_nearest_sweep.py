@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -232,6 +233,38 @@ def test_answers_stay_on_the_gpu(name: str) -> None:
         check_nearest(graph, FACILITIES, found, to_facility=True)
         assert several is not None
         assert several.facilities.shape == (graph.vertex_count, 2)
+
+
+def test_a_changed_answer_stays_too() -> None:
+    """Of the graph's own solve and of one from the facilities."""
+    cupy = pytest.importorskip("cupy")
+    graph = GRAPHS["one way"]()
+    found = nearest(prepared(graph), FACILITIES, download=False, device="cuda")
+    result = groute_py.sssp(graph, 3, download=False, device="cuda")
+    assert found is not None
+    assert result is not None
+    for one in (found, result):
+        changed = replace(one, attribution="somebody")
+        assert changed.attribution == "somebody"
+        assert isinstance(changed.distances_device, cupy.ndarray)
+        assert changed.distances_device.tolist() == one.distances_device.tolist()
+        assert changed.distances.tolist() == one.distances.tolist()
+    assert replace(found, to_facility=True).next_device.tolist() == found.next.tolist()
+    assert replace(result, source=3).predecessors_device.tolist() == result.predecessors.tolist()
+
+
+@pytest.mark.parametrize("error", [MemoryError, "CUDARuntimeError"])
+def test_no_room_for_an_answer_that_is_to_stay(error: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cupy.cuda import runtime
+
+    from groute_py.device.cuda.runtime import transfer
+
+    def full(*_: object) -> None:
+        raise error("full") if error is MemoryError else runtime.CUDARuntimeError(2)
+
+    monkeypatch.setattr(transfer, "to_device", full)
+    with pytest.raises(InputError, match=r"of 60 vertices does not fit .* leave out download=Fal"):
+        nearest(GRAPHS["one way"](), FACILITIES, download=False, device="cuda")
 
 
 def test_what_cannot_stay() -> None:
