@@ -56,7 +56,9 @@ class Found(NamedTuple):
 class CudaNearest:
     """A prepared graph on a GPU, for nearest facilities in both directions.
 
-    What a direction needs goes there when it is first asked for, and stays.
+    What a direction needs goes there when it is first asked for, and stays. It also stays where the
+    distances of some facilities do not fit: those of others may, and a sweep takes little beside
+    the solve that then follows.
 
     Args:
         graph: prepared, with weights that fit in 32 bits.
