@@ -87,6 +87,11 @@ class Solving:
         self._narrowest = 0  # the first type in which no distance has overflowed
         self.label = choice.device
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the graph is in place for the next answer."""
+        return self._open is not None
+
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
     ) -> Generator[RowBlock, None, None]:
