@@ -131,7 +131,7 @@ class LoadedGraph:
         ]
 
     def close(self) -> None:
-        """Unmap the memory that is shared with other ranks, and free the device; collective."""
+        """Unmap the memory that is shared with other ranks, and drop the graph; collective."""
         self.device.unlink()
         self.device.release()
 

@@ -63,10 +63,6 @@ class CpuDevice:
         self._parts = SolveParts(share, terms)
         self._method.arrange(self._parts)
 
-    def release(self) -> None:
-        self._parts = None
-        self._method = self._method_type(**self._choices)
-
     def room(self) -> None:
         """The system gives memory as it is written, and knows best."""
 
@@ -78,6 +74,10 @@ class CpuDevice:
 
     def unlink(self) -> None:
         """Never linked."""
+
+    def release(self) -> None:
+        self._parts = None
+        self._method = self._method_type(**self._choices)
 
     def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         self._method.start(self.parts, source, buckets, cutoff, record=record)
