@@ -22,12 +22,11 @@ def part_of(place: int, reach: Reach) -> Part:
         place: of its source, among all.
         reach: of the source.
     """
-    begins, arcs = reach.arc_begins, -1
-    if begins is not None:
-        arcs = len(begins)
-    counts = np.array([len(reach.vertices)]), np.array([arcs])
-    begins = np.empty(0) if begins is None else begins
-    return np.array([place]), counts[0], reach.vertices, reach.distances, counts[1], begins
+    arcs, begins = -1, np.empty(0)
+    if reach.arc_begins is not None:
+        arcs, begins = len(reach.arc_begins), reach.arc_begins
+    known = np.array([place]), np.array([len(reach.vertices)]), reach.vertices, reach.distances
+    return *known, np.array([arcs]), begins
 
 
 def reaches_in(parts: Sequence[Part], sources: Sequence[int]) -> dict[int, Reach]:
@@ -43,7 +42,7 @@ def reaches_in(parts: Sequence[Part], sources: Sequence[int]) -> dict[int, Reach
         places, counts, vertices, distances, arcs, begins = every
         ends, last = np.cumsum(counts)[:-1], np.cumsum(np.maximum(arcs, 0))[:-1]
         rows = np.split(vertices, ends), np.split(distances, ends), np.split(begins, last)
-        for place, count, *row in zip(places.tolist(), arcs.tolist(), *rows, strict=True):
-            of_arcs = row.pop() if count >= 0 else None
-            found[place] = Reach(sources[place], *row[:2], of_arcs)
+        known = (arcs >= 0).tolist()
+        for place, some, near, of_arcs, has in zip(places.tolist(), *rows, known, strict=True):
+            found[place] = Reach(sources[place], some, near, of_arcs if has else None)
     return found
