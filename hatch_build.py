@@ -47,7 +47,6 @@ class KernelsHook(BuildHookInterface):
 
     CPU_FOLDER = "groute_py/kernels/cpu/compiled"
     GPU_FOLDER = "groute_py/kernels/compiled"
-    CHOICES = ("usual", "all", "none")
 
     def dependencies(self) -> list[str]:
         """What the compilation needs in an isolated environment."""
@@ -57,13 +56,11 @@ class KernelsHook(BuildHookInterface):
         return needed
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        which = _wanted_gpu_kernels()
         self._scratch = Path(tempfile.mkdtemp())
         if version != "standard":
             return
         self._compile("compile_kernels.py", self.CPU_FOLDER, build_data)
-        which = _wanted_gpu_kernels()
-        if which not in self.CHOICES:
-            raise ValueError(f"GROUTE_PY_GPU_KERNELS={which}: expected usual, all or none")
         if which != "none":
             self._compile("compile_gpu_kernels.py", self.GPU_FOLDER, build_data, which)
 
@@ -83,4 +80,7 @@ class KernelsHook(BuildHookInterface):
 
 
 def _wanted_gpu_kernels() -> str:
-    return os.environ.get("GROUTE_PY_GPU_KERNELS") or "usual"
+    which = os.environ.get("GROUTE_PY_GPU_KERNELS") or "usual"
+    if which not in ("usual", "all", "none"):
+        raise ValueError(f"GROUTE_PY_GPU_KERNELS={which}: expected usual, all or none")
+    return which

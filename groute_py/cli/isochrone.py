@@ -73,8 +73,8 @@ def isochrone(
     """What lies within limits of some sources in GRAPH: vertices, arcs, areas, a map.
 
     Arcs are cut where a limit falls. Areas hold what is near a part of an arc within reach, and
-    nothing else. With --each, but not with --turns, what is finished when a run ends early stays in
-    OUTPUT.partial, for --resume.
+    nothing else. With --each what is finished when a run ends early stays in OUTPUT.partial, for
+    --resume.
     """
     timing.begin("import")
     from groute_py.engine.agree import on_root
@@ -90,8 +90,6 @@ def isochrone(
     def check() -> tuple[tuple[float, ...], str]:
         check_outputs_apart(ends.inputs(named, turns=options.turns), {"--output": output})
         listed = _check(options, output, features, margin)
-        if resume and options.turns is not None:
-            raise InputError("with --turns nothing is kept for --resume; leave one of them out")
         if each:
             check_folder(Path(output))
         elif resume:
@@ -110,8 +108,7 @@ def isochrone(
             places = ends.places(whole) if needed or ends.has_places(whole) else None
         return whole, found, places
 
-    keeps = each and options.turns is None
-    kept = parts_kept(channel, Path(output), "sources", resume=resume) if keeps else nullcontext()
+    kept = parts_kept(channel, Path(output), "sources", resume=resume) if each else nullcontext()
     # one solve has no part that is done before it is
     solving = show.row_progress("isochrones, by sources") if each else nullcontext()
     with kept as keep:

@@ -75,7 +75,7 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
         )
     with Solver(supply, channel, options) as solver, Ending() as ending:
         show.note(f"{solver.facts.name} is ready")
-        _answer_all(Questions(solver), ending)
+        _answer_all(Questions(solver, options.time_limit_s), ending)
 
 
 def _answer_all(questions: Questions, ending: Ending) -> None:

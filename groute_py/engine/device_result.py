@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.engine.mirrored import Mirrored
 from groute_py.results.result import Result
 
 
@@ -33,25 +33,27 @@ class DeviceResult(Result):
     ) -> None:
         vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
         vars(self).update(reverse=reverse, coordinates=coordinates, attribution=attribution)
-        vars(self).update(_on_device=(distances, predecessors))
+        tree = None if predecessors is None else Mirrored(predecessors)
+        vars(self).update(_distances=Mirrored(distances), _predecessors=tree)
 
     @property
     def distances_device(self) -> Any:
         """CuPy array, as `Result.distances`."""
-        return vars(self)["_on_device"][0]
+        return vars(self)["_distances"].on_gpu
 
     @property
     def predecessors_device(self) -> Any:
         """CuPy array, as `Result.predecessors`, or None."""
-        return vars(self)["_on_device"][1]
+        tree = vars(self)["_predecessors"]
+        return None if tree is None else tree.on_gpu
 
-    @cached_property
+    @property
     def distances(self) -> NDArray[Any]:
         """As in `Result`, downloaded."""
-        return self.distances_device.get()  # type: ignore[no-any-return]
+        return vars(self)["_distances"].on_host  # type: ignore[no-any-return]
 
-    @cached_property
+    @property
     def predecessors(self) -> NDArray[Any] | None:
         """As in `Result`, downloaded."""
-        there = self.predecessors_device
-        return None if there is None else there.get()
+        tree = vars(self)["_predecessors"]
+        return None if tree is None else tree.on_host

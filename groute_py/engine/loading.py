@@ -131,8 +131,9 @@ class LoadedGraph:
         ]
 
     def close(self) -> None:
-        """Unmap the memory that is shared with other ranks; collective."""
+        """Unmap the memory that is shared with other ranks, and drop the graph; collective."""
         self.device.unlink()
+        self.device.release()
 
     def _load_in(self, planned: PlannedMode) -> Mode | PlannedMode:
         """Load the share for a mode; see `enter` for what is returned."""

@@ -92,16 +92,10 @@ class SourceSolver:
         Raises:
             RunError: the solver is closed, or a handler of a signal has interrupted its solve.
         """
-        if self._thread == threading.get_ident():
-            raise RunError("this solver is solving already; a handler of a signal cannot use it")
-        with self._lock:
-            self._thread = threading.get_ident()
-            try:
-                if self._closed:
-                    raise everywhere(RunError("this solver is closed; open the graph again"))
-                yield
-            finally:
-                self._thread = 0
+        with self._locked():
+            if self._closed:
+                raise everywhere(RunError("this solver is closed; open the graph again"))
+            yield
 
     @contextmanager
     def turned_back(self) -> Iterator[None]:
@@ -133,9 +127,30 @@ class SourceSolver:
         return self._graph.device.uuid
 
     def close(self) -> None:
-        """Unmap the memory that is shared with other ranks. Nothing can be solved afterwards."""
-        self._closed = True
+        """Free the devices when no other thread solves any more. Nothing can be solved afterwards.
+
+        Raises:
+            RunError: a handler of a signal has interrupted a solve.
+        """
+        with self._locked():
+            self._closed = True
+            self._release()
+
+    def _release(self) -> None:
+        """Drop what is on the device; collective."""
         self._graph.close()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other threads out during the block."""
+        if self._thread == threading.get_ident():
+            raise RunError("this solver is solving already; a handler of a signal cannot use it")
+        with self._lock:
+            self._thread = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._thread = 0
 
     def __enter__(self) -> Self:
         return self

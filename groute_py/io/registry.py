@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,6 @@ from groute_py.graph.size import Size
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io import cache as cached
 from groute_py.io import foreign_formats
-from groute_py.io.array_file import Source
 from groute_py.io.compression import SUFFIXES, bare_name
 from groute_py.io.file_head import Head
 from groute_py.io.formats import (
@@ -38,6 +37,7 @@ from groute_py.io.formats.edge_list import edge_list
 from groute_py.io.formats.osm import osm
 from groute_py.io.prepared_cache import PreparedCopy, prepared_copy
 from groute_py.io.rank_piece import Piece
+from groute_py.io.steady_reading import read_steady
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.io.text.lines import Progress
 from groute_py.system.atomic_file import translating_errors
@@ -142,9 +142,6 @@ FORMATS = {
 MAPPED = (FORMATS["native CSR"], FORMATS["prepared graph"])
 """Those that are mapped into memory instead of read."""
 
-ATTEMPTS = 2
-"""How often a file is read whose time changes, as by ``touch``, or late on a network's disk."""
-
 
 def read_graph(
     path: str | os.PathLike[str],
@@ -205,7 +202,8 @@ def read_table(
     kept = form.kept(asked)
 
     def read() -> Graph:
-        return _read_whole(form, path, kept, progress)
+        read = partial(_read_once, form, path, progress, kept)
+        return read_steady(path, read, is_mapped=form in MAPPED)
 
     graph = read() if folder is None else cached.read_through(path, folder, read, kept)
     return graph.with_column(asked.weight) if kept.weight != asked.weight else graph
@@ -341,48 +339,10 @@ def written_form(path: Path) -> Format:
     raise InputError(f"{path}: unknown suffix; a graph is written as {known}")
 
 
-def _read_whole(form: Format, path: Path, asked: Columns, progress: Progress | None) -> Graph:
-    """Read a file that stays the same meanwhile.
-
-    Where only its time has changed it is read once more. Our own files are mapped: what one is
-    replaced with is another file.
-    """
-    for _ in range(ATTEMPTS):
-        before = Source.of(path)
-        with _refusing(path):
-            graph = _read_once(form, path, progress, asked)
-        now = _source_of(path)
-        if form in MAPPED or now is None or now == before:
-            return graph
-        if now.size != before.size:
-            break
-    raise FormatError(path, "was changed while it was read; try again once it is complete")
-
-
 def _read_once(form: Format, path: Path, progress: Progress | None, asked: Columns) -> Graph:
     if form.by_title is not None:
         return form.by_title(path, progress, asked)
     return form.read(path, progress)
-
-
-@contextmanager
-def _refusing(path: Path) -> Iterator[None]:
-    """What is no graph, or does not fit in memory, is an error that names the file."""
-    try:
-        yield
-    except GraphError as error:
-        text = str(error)
-        raise FormatError(path, text.removeprefix(f"{path}: ")) from error
-    except MemoryError as error:
-        raise FormatError(path, f"needs more memory than there is ({error})") from error
-
-
-def _source_of(path: Path) -> Source | None:
-    """None where it has been removed; who has opened it has all of it."""
-    try:
-        return Source.of(path)
-    except OSError:
-        return None
 
 
 def _format(path: Path, head: Head) -> Format:

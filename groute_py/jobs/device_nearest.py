@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.engine.mirrored import Mirrored
 from groute_py.graph.ids import Numbering
 from groute_py.jobs.facilities import NearestFacilities
+from groute_py.system.environment import local_rank
 
 
 class DeviceNearest(NearestFacilities):
@@ -32,56 +33,59 @@ class DeviceNearest(NearestFacilities):
     ) -> None:
         vars(self).update(to_facility=to_facility, statistics=statistics)
         vars(self).update(numbering=numbering, attribution=attribution)
-        vars(self).update(_on_device=(facilities, distances, next))
+        vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
+        vars(self).update(_distances=Mirrored(distances))
 
     @property
     def facilities_device(self) -> Any:
         """CuPy array, as `NearestFacilities.facilities`."""
-        return vars(self)["_on_device"][0]
+        return vars(self)["_facilities"].on_gpu
 
     @property
     def distances_device(self) -> Any:
         """CuPy array, as `NearestFacilities.distances`."""
-        return vars(self)["_on_device"][1]
+        return vars(self)["_distances"].on_gpu
 
     @property
     def next_device(self) -> Any:
         """CuPy array, as `NearestFacilities.next`."""
-        return vars(self)["_on_device"][2]
+        return vars(self)["_next"].on_gpu
 
-    @cached_property
+    @property
     def facilities(self) -> NDArray[np.int64]:
         """As in `NearestFacilities`, downloaded."""
-        return downloaded(self.facilities_device)
+        return vars(self)["_facilities"].on_host  # type: ignore[no-any-return]
 
-    @cached_property
+    @property
     def distances(self) -> NDArray[Any]:
         """As in `NearestFacilities`, downloaded."""
-        return downloaded(self.distances_device)
+        return vars(self)["_distances"].on_host  # type: ignore[no-any-return]
 
-    @cached_property
+    @property
     def next(self) -> NDArray[np.int64]:
         """As in `NearestFacilities`, downloaded."""
-        return downloaded(self.next_device)
-
-
-def downloaded(values: Any) -> NDArray[Any]:
-    """The array in host memory, shape (k,)."""
-    from groute_py.device.cuda.runtime.transfer import to_host  # which takes CuPy
-
-    return to_host(values)
+        return vars(self)["_next"].on_host  # type: ignore[no-any-return]
 
 
 def left_on_gpu(found: NearestFacilities) -> DeviceNearest:
-    """The same answer with its arrays on the current GPU."""
+    """The same answer with its arrays on the GPU of the only rank.
+
+    Raises:
+        InputError: the GPU has too little memory.
+    """
+    from groute_py.device.cuda.runtime.gpu import label_of, own_gpu  # which take CuPy
+    from groute_py.device.cuda.runtime.short_memory import within_memory
     from groute_py.device.cuda.runtime.transfer import to_device
 
-    return DeviceNearest(
-        to_device(found.facilities, np.int64),
-        to_device(found.distances, found.distances.dtype),
-        to_device(found.next, np.int64),
-        found.to_facility,
-        found.statistics,
-        found.numbering,
-        found.attribution,
-    )
+    what = f"the nearest facilities of {len(found.distances):,} vertices"
+    label = label_of(own_gpu(local_rank(0)))
+    with within_memory(what, label, "leave out download=False"):
+        return DeviceNearest(
+            to_device(found.facilities, np.int64),
+            to_device(found.distances, found.distances.dtype),
+            to_device(found.next, np.int64),
+            found.to_facility,
+            found.statistics,
+            found.numbering,
+            found.attribution,
+        )

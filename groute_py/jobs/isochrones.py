@@ -15,7 +15,7 @@ from groute_py.arguments import check_number, file_path
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
 from groute_py.jobs.maps.areas import Polygon, areas_of
-from groute_py.jobs.maps.pieces import Pieces, pieces_of
+from groute_py.jobs.maps.pieces import Pieces, Watch, pieces_of
 from groute_py.jobs.maps.plane import Plane, plane_of
 from groute_py.jobs.maps.segments import Ground, beelines, segments_of
 from groute_py.jobs.places import Places, shapes_at
@@ -82,13 +82,17 @@ class Isochrones:
         """The number of the least limit within which each vertex of a reach is, int64, (r,)."""
         return np.searchsorted(np.array(self.limits), reach.distances)
 
-    def pieces(self, reach: Reach) -> Pieces:
+    def pieces(self, reach: Reach, *, watch: Watch | None = None) -> Pieces:
         """The parts of arcs within each limit, cut where the limits fall.
 
         They are arcs of the graph as it was given; with `reverse` each part ends at its head.
+
+        Args:
+            reach: one of `reaches`.
+            watch: is called after each limit with how many parts there are; may raise.
         """
         distances, limits = reach.distances.astype(np.float64), np.array(self.limits, np.float64)
-        found = pieces_of(self.graph, reach.vertices, distances, limits, reach.arc_begins)
+        found = pieces_of(self.graph, reach.vertices, distances, limits, reach.arc_begins, watch)
         return found.turned_round() if self.reverse else found
 
     def plane(self) -> Plane:
@@ -96,7 +100,14 @@ class Isochrones:
         vertices = [reach.vertices for reach in self.reaches]
         return plane_of(self._located(), np.concatenate(vertices))
 
-    def areas(self, reach: Reach, margin: float | None = None) -> list[list[Polygon]]:
+    def areas(
+        self,
+        reach: Reach,
+        margin: float | None = None,
+        *,
+        pieces: Pieces | None = None,
+        watch: Watch | None = None,
+    ) -> list[list[Polygon]]:
         """For each limit the area within it, as polygons of places.
 
         It is what lies within a margin of a part of an arc, or of a vertex, that is within the
@@ -106,6 +117,8 @@ class Isochrones:
             reach: one of `reaches`.
             margin: in metres, or in the unit of the plane; None for the median length of the arcs
                 within reach, as the crow flies. At least 1/800 of the longer side of the reach.
+            pieces: those of the reach; None to find them.
+            watch: is called after each limit with how many corners there are; may raise.
 
         Returns:
             For each limit polygons, each of which is a list of rings: float64, shape (r, 2), of
@@ -116,22 +129,30 @@ class Isochrones:
             SetupError: SciPy or contourpy is not installed.
         """
         plane = self.plane()
-        areas = self.projected_areas(reach, plane, margin)
+        areas = self.projected_areas(reach, plane, margin, pieces=pieces, watch=watch)
         return [[[plane.unproject(ring) for ring in polygon] for polygon in band] for band in areas]
 
     def projected_areas(
-        self, reach: Reach, plane: Plane, margin: float | None = None
+        self,
+        reach: Reach,
+        plane: Plane,
+        margin: float | None = None,
+        *,
+        pieces: Pieces | None = None,
+        watch: Watch | None = None,
     ) -> list[list[Polygon]]:
         """As `areas`, on a plane."""
         check_margin(margin)
-        ground, pieces = self.projected_ground(plane), self.pieces(reach)
+        ground = self.projected_ground(plane)
+        if pieces is None:
+            pieces = self.pieces(reach)
         if margin is None:
             margin = float(np.median(beelines(pieces, ground))) if len(pieces) else 0.0
         segments = segments_of(pieces, ground)
         alone = np.repeat(ground.points[reach.vertices, np.newaxis], 2, axis=1)
         lines = np.concatenate([segments.ends, alone])
         bands = np.concatenate([pieces.bands[segments.pieces], self.bands(reach)])
-        return areas_of(lines, bands, len(self.limits), margin or USUAL_MARGIN)[0]
+        return areas_of(lines, bands, len(self.limits), margin or USUAL_MARGIN, watch)[0]
 
     def name_of(self, reach: Reach) -> int | str | None:
         """The id of a reach's source; None for that of any source."""

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 MOST_SWEPT = 10_000
-"""Facilities of a sweep over a hierarchy. The search upward, which one block of a GPU does, visits
-all that lies above them."""
+"""Facilities up to which the solve from a root is by the hierarchy of a prepared graph. Its search
+upward, which one block of a GPU does, visits all that lies above them."""
 
 MOST_FACILITIES = 2**31 - 1
 """Of a vertex; their numbers have 32 bits."""

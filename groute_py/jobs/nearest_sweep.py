@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Channel
 from groute_py.device.registry import kind_of
 from groute_py.engine.loop import too_late
+from groute_py.engine.mirrored import Mirrored
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE
 from groute_py.engine.statistics import Statistics, Stopwatch
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.deadline import deadline_in
-from groute_py.jobs.device_nearest import DeviceNearest, downloaded
+from groute_py.jobs.device_nearest import DeviceNearest
 from groute_py.jobs.facilities import NearestFacilities, by_id
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.place import placed
@@ -87,13 +88,17 @@ class NearestSweep:
         if found is None:
             return None
         with watch.phase("download"):
-            first, second, third = map(downloaded, found) if options.download else found
+            owners, distances, following = map(_downloaded, found) if options.download else found
         kind = NearestFacilities if options.download else DeviceNearest
         figures = _statistics(on_gpu, watch)
         if time.monotonic() > deadline:
             raise too_late()
         about = to_facility, figures, graph.numbering, graph.attribution
-        return kind(first, second, third, *about)
+        return kind(owners, distances, following, *about)
+
+    def drop(self) -> None:
+        """Free what is on the GPU."""
+        self._on_gpu = None
 
     def _opened(self, graph: Graph) -> CudaNearest:
         from groute_py.device.cuda.hierarchy.nearest import CudaNearest
@@ -107,6 +112,10 @@ class NearestSweep:
 def _is_narrow(graph: Graph) -> bool:
     """Whether the weights, none of which is negative, fit in 32 bits with one to spare."""
     return not graph.arc_count or int(graph.weights.max()) < np.iinfo(np.int32).max
+
+
+def _downloaded(values: Any) -> NDArray[Any]:
+    return Mirrored(values).on_host
 
 
 def _statistics(on_gpu: CudaNearest, watch: Stopwatch) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from groute_py.errors import GrouteError, InputError, quote, quoted
 from groute_py.graph.ids import Lookup
 from groute_py.io.untrusted import json_object
 from groute_py.jobs import reach_answers
+from groute_py.jobs.deadline import deadline_in
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import reached_in
 
@@ -43,10 +44,12 @@ class Questions:
 
     Args:
         solver: of one rank.
+        time_limit_s: of each question, as of the solver's answers; None for no limit.
     """
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver, time_limit_s: float | None = None) -> None:
         assert solver.numbering is not None
+        self._time_limit_s = time_limit_s
         self._solver, self._numbering = solver, solver.numbering
         self._lookup = Lookup(solver.numbering, solver.facts.name)
         whom = solver.attribution
@@ -116,9 +119,10 @@ class Questions:
         ends = self._vertices(_checked_list("sources", sources), "source")
         if isinstance(limits, list) and len(limits) > reach_answers.MOST_LIMITS:
             raise InputError(f"limits must be at most {reach_answers.MOST_LIMITS:,} numbers")
+        deadline = deadline_in(self._time_limit_s)
         found = self._solver.isochrone(ends, limits)
         assert found is not None
-        return reach_answers.members_of(found, asked)
+        return reach_answers.members_of(found, asked, deadline)
 
     def _vertices(self, ids: Any, role: str) -> NDArray[np.int64]:
         return np.array([self._lookup.index_of(vertex, role) for vertex in ids], np.int64)

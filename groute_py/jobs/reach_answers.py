@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from typing import Any
 
+from groute_py.engine.loop import too_late
 from groute_py.errors import InputError
 from groute_py.jobs.isochrones import Isochrones, Reach
 from groute_py.jobs.maps.geojson import coordinates_in
+from groute_py.jobs.maps.pieces import Pieces
 
 ASKS = ("arcs", "areas")
 """What is listed on request, beside the vertices."""
@@ -19,17 +22,23 @@ MOST_ENTRIES = 100_000
 """Vertices, parts of arcs and corners of areas in one answer: a few MB of JSON."""
 
 
-def members_of(found: Isochrones, asked: Collection[str]) -> dict[str, Any]:
+MOST_PIECES = 10_000_000
+"""Parts of arcs about which areas are drawn: half a GB."""
+
+
+def members_of(found: Isochrones, asked: Collection[str], deadline: float) -> dict[str, Any]:
     """The members of an answer: ``vertices``, ``distances``, and what is asked for.
 
     Args:
         found: of any of the sources.
         asked: some of `ASKS`.
+        deadline: `time.monotonic` at which to give up, between two limits.
 
     Raises:
         InputError: the answer has more than `MOST_ENTRIES`, or areas without coordinates are asked
-            for.
+            for, or about too many parts of arcs.
         SetupError: areas need a library that is not installed.
+        TimeLimitError: the deadline has passed.
     """
     (reach,) = found.reaches
     entries = _added(0, len(reach.vertices))
@@ -37,18 +46,37 @@ def members_of(found: Isochrones, asked: Collection[str]) -> dict[str, Any]:
         "vertices": found.graph.numbering.ids_of(reach.vertices).tolist(),
         "distances": reach.distances.tolist(),
     }
+    if not asked:
+        return members
+    pieces = _pieces(found, reach, entries if "arcs" in asked else None, deadline)
     if "arcs" in asked:
-        members["arcs"] = arcs = _arcs(found, reach, entries)
-        entries += len(arcs)
+        members["arcs"] = _arcs(found, pieces)
+        entries += len(pieces)
     if "areas" in asked:
-        members["areas"] = _areas(found, reach, entries)
+        members["areas"] = _areas(found, reach, pieces, entries, deadline)
     return members
 
 
-def _arcs(found: Isochrones, reach: Reach, entries: int) -> list[dict[str, Any]]:
+def _pieces(found: Isochrones, reach: Reach, entries: int | None, deadline: float) -> Pieces:
+    """The parts of arcs within each limit, counted among the entries of the answer if these are
+    given.
+    """
+
+    def watch(count: int) -> None:
+        _refuse_late(deadline)
+        if entries is not None:
+            _added(entries, count)
+        elif count > MOST_PIECES:
+            raise InputError(
+                f"{MOST_PIECES:,} parts of arcs and more are within reach; ask for fewer limits"
+            )
+
+    return found.pieces(reach, watch=watch)
+
+
+def _arcs(found: Isochrones, pieces: Pieces) -> list[dict[str, Any]]:
     """The parts of arcs within each limit and not within the one before."""
-    numbering, pieces = found.graph.numbering, found.pieces(reach)
-    _added(entries, len(pieces))
+    numbering = found.graph.numbering
     columns = zip(
         numbering.ids_of(pieces.tails).tolist(),
         numbering.ids_of(pieces.heads).tolist(),
@@ -61,12 +89,17 @@ def _arcs(found: Isochrones, reach: Reach, entries: int) -> list[dict[str, Any]]
     return [dict(zip(names, row, strict=True)) for row in columns]
 
 
-def _areas(found: Isochrones, reach: Reach, entries: int) -> list[dict[str, Any]]:
+def _areas(
+    found: Isochrones, reach: Reach, pieces: Pieces, entries: int, deadline: float
+) -> list[dict[str, Any]]:
     """For each limit the area within it, a MultiPolygon of GeoJSON."""
-    areas = found.areas(reach)
+
+    def watch(count: int) -> None:
+        _refuse_late(deadline)
+        _added(entries, count)
+
+    areas = found.areas(reach, pieces=pieces, watch=watch)
     planar = found.places is not None and found.places.planar
-    for polygons in areas:
-        entries = _added(entries, sum(len(ring) for polygon in polygons for ring in polygon))
     shapes = [
         [[coordinates_in(ring, planar=planar) for ring in polygon] for polygon in polygons]
         for polygons in areas
@@ -75,6 +108,11 @@ def _areas(found: Isochrones, reach: Reach, entries: int) -> list[dict[str, Any]
         {"limit": limit, "type": "MultiPolygon", "coordinates": shape}
         for limit, shape in zip(found.limits, shapes, strict=True)
     ]
+
+
+def _refuse_late(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise too_late()
 
 
 def _added(entries: int, more: int) -> int:

@@ -50,8 +50,8 @@ class Solver(CentralitySolver):
     Vertices are counted from 0. The device, the direction (``reverse``), ``turns``, ``hops`` and
     ``time_limit_s`` hold for all methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for
     `sssp` and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph
-    to all ranks when one of them is first called. Between calls of `matrix` and `apsp` it stays
-    there, and on the devices, until another method is called.
+    to all ranks when one of them is first called. Between calls of `matrix` and `apsp` the whole
+    graph stays on all ranks, and on their devices, until another method is called.
 
     Args:
         supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
@@ -282,10 +282,11 @@ class Solver(CentralitySolver):
             forward = on_root(self._channel, lambda: Whole(self._forward()))
         return self._opened(forward, reverse=not self._options.reverse)
 
-    def close(self) -> None:
-        """Unmap the memory that is shared with other ranks. Nothing can be solved afterwards."""
-        super().close()
+    def _release(self) -> None:
+        super()._release()
         self._rows.drop()
+        self._nearest.drop()
+        self._router = None
         if self._hop_solver is not None:
             self._hop_solver.close()
 

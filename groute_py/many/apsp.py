@@ -154,7 +154,8 @@ def prepare(
         graph, sources, why = load()
         targets = None if targets_in is None else targets_in(graph)
         one = known or RowGraph.of(graph, reverse=request.reverse)
-        asked = asked_of(one, sources, targets, request, channel.size, apart)
+        ready = kept.in_place(request)
+        asked = asked_of(one, sources, targets, request, channel.size, apart, ready)
         if why:
             choice = replace(asked.choice, reason=f"{asked.choice.reason}; {why}")
             asked = asked._replace(choice=choice)

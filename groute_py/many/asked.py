@@ -32,8 +32,12 @@ def asked_of(
     request: Request,
     ranks: int,
     apart: str | None,
+    in_place: Choice | None = None,
 ) -> Asked:
-    """What all ranks are to do; made on rank 0."""
+    """What all ranks are to do; made on rank 0.
+
+    ``in_place`` is as for `choose`.
+    """
     layout, whole = one.layout, one.graph
     facts, count = one.facts, layout.vertex_count
     if count == 0:
@@ -43,7 +47,8 @@ def asked_of(
     if targets is not None:
         targets = checked(targets, count, facts.name, "target")
     prepared = hierarchy_of(whole) is not None
-    choice = choose(request, facts, len(every), ranks, apart, prepared=prepared)
+    asked = request, facts, len(every), ranks, apart
+    choice = choose(*asked, prepared=prepared, in_place=in_place)
     if not facts.has_negative:
         return Asked(every, targets, choice, None)
     try:

@@ -43,6 +43,7 @@ def choose(
     apart: str | None = None,
     *,
     prepared: bool = False,
+    in_place: Choice | None = None,
 ) -> Choice:
     """The method for ``count`` sources of a graph.
 
@@ -53,6 +54,7 @@ def choose(
         ranks: how many there are.
         apart: why the ranks' GPUs cannot hold one matrix together, if so.
         prepared: whether the graph has been contracted.
+        in_place: of an earlier job like this, whose method has its graph on the device still.
 
     Raises:
         InputError: the method that is asked for cannot do this; says why.
@@ -60,7 +62,7 @@ def choose(
     """
     device = request.device
     if device == "auto":
-        device = _device(request, facts, count, ranks)
+        device = _device(request, facts, count, ranks, in_place)
     problem = apart or _floyd_problem(request, facts, device, ranks)
     if request.algorithm != "auto":
         if request.algorithm == "single" and device == "cpu":
@@ -73,24 +75,30 @@ def choose(
         return Choice(request.algorithm, device, "asked for")
     gpu = own_figures(request.memory_limit, facts) if device == "cuda" else None
     trees = request.predecessors
-    known = {"predecessors": trees, "prepared": prepared}
-    seconds = estimates(facts, count, gpu, ranks, request.destination, **known)
+    stays = in_place.algorithm if in_place is not None and in_place.device == device else None
+    destination = request.destination
+    seconds = estimates(
+        *(facts, count, gpu, ranks, destination),
+        predecessors=trees,
+        prepared=prepared,
+        in_place=stays,
+    )
     shown = ", ".join(f"{name} {s:.2g} s" for name, s in seconds.items())
-    reason = f"estimates: {shown}"
+    reason = f"estimates: {shown}" + (f" ({stays} is in place)" if stays else "")
     if problem is not None:
         del seconds["floyd"]
         reason += f" (floyd cannot: {problem})"
     return Choice(min(seconds, key=lambda name: seconds[name]), device, reason)
 
 
-def _device(request: Request, facts: Facts, count: int, ranks: int) -> str:
+def _device(request: Request, facts: Facts, count: int, ranks: int, in_place: Choice | None) -> str:
     """A GPU where there is one, but what the CPU has done before a GPU is ready stays there."""
     problem = gpu_problem()
     if request.algorithm == "single" and problem is not None:
         raise SetupError(f"single is a method for GPUs, and none can be used: {problem}")
     if problem is not None:
         return "cpu"
-    if request.algorithm == "single":
+    if request.algorithm == "single" or (in_place is not None and in_place.device == "cuda"):
         return "cuda"
     seconds = estimates(facts, count, None)
     on_cpu = seconds.get(request.algorithm, min(seconds.values()))

@@ -84,6 +84,7 @@ def estimates(
     *,
     predecessors: bool = False,
     prepared: bool = False,
+    in_place: str | None = None,
 ) -> dict[str, float]:
     """Seconds by method, on all ranks together.
 
@@ -95,12 +96,18 @@ def estimates(
         destination: of the rows, a key of `DELIVERY_RATE`.
         predecessors: whether they are delivered too.
         prepared: whether the graph has been contracted; if not, sweeps take the time for that too.
+        in_place: the method that has its graph, and its hierarchy, on the device already.
     """
     share = math.ceil(count / ranks)
     device = "cpu" if gpu is None else "cuda"
     solving = _on_cpu(facts, share) if gpu is None else _on_gpu(facts, share, gpu)
-    if why_not(facts) is None and (gpu is None or _sweeps_fit(facts, gpu, prepared=prepared)):
+    swept = in_place == "sweep"
+    if why_not(facts) is None and (
+        gpu is None or swept or _sweeps_fit(facts, gpu, prepared=prepared)
+    ):
         solving["sweep"] = _sweep(facts, share, device, prepared=prepared)
+    if in_place is not None:
+        solving[in_place] -= _opening(in_place, facts, device, prepared=prepared)
     solving["floyd"] = _floyd(facts, device) / ranks
     entry_bytes = (4 if facts.weight_type.name == "float32" else 8) + 4 * predecessors
     delivery = count * facts.vertex_count * entry_bytes / DELIVERY_RATE[destination]
@@ -121,16 +128,22 @@ def _sweeps_fit(facts: Facts, gpu: Gpu, *, prepared: bool) -> bool:
     return max(PACK_BYTES * width * facts.vertex_count, contracting) <= gpu.free_bytes
 
 
-def _sweep(facts: Facts, count: int, device: str, *, prepared: bool) -> float:
-    """Each rank contracts the whole graph."""
+def _opening(method: str, facts: Facts, device: str, *, prepared: bool) -> float:
+    """Until a method has what it needs on the device; for sweeps each rank contracts the graph."""
     size = facts.vertex_count + facts.arc_count
+    contracts = method == "sweep" and not prepared
+    if device == "cpu":
+        return CPU_CONTRACT_S * size * contracts / len(os.sched_getaffinity(0))
+    core = CORE_S if method == "sweep" else 0.0
+    return OPEN_S + UPLOAD_S * facts.arc_count + core + CONTRACT_S * size * contracts
+
+
+def _sweep(facts: Facts, count: int, device: str, *, prepared: bool) -> float:
+    size = facts.vertex_count + facts.arc_count
+    opening = _opening("sweep", facts, device, prepared=prepared)
     if device == "cuda":
-        contracting = 0.0 if prepared else CONTRACT_S * size
-        opening = OPEN_S + UPLOAD_S * facts.arc_count + CORE_S + contracting
         return opening + count * (CLIMB_S + SWEEP_S * size)
-    contracting = 0.0 if prepared else CPU_CONTRACT_S * size
-    solving = count * (CPU_CLIMB_S + CPU_SWEEP_S * size)
-    return (contracting + solving) / len(os.sched_getaffinity(0))
+    return opening + count * (CPU_CLIMB_S + CPU_SWEEP_S * size) / len(os.sched_getaffinity(0))
 
 
 def _on_cpu(facts: Facts, count: int) -> dict[str, float]:

@@ -29,7 +29,7 @@ class RowGraph:
     Attributes:
         graph: of one precision, turned round and expanded by turns if that was asked for.
         facts: of it.
-        given: the type of its weights before.
+        given: the type of the weights that were given, before they were of one precision.
         layout: of the vertices in ``graph``, which turns may have expanded.
         numbering: of the vertices.
         attribution: whom outputs name, as in a `Graph`.
@@ -68,7 +68,13 @@ class KeptRowGraph:
 
     def __init__(self) -> None:
         self.graph: RowGraph | None = None
-        self._solving: tuple[tuple[Any, ...], Solving] | None = None
+        self._solving: tuple[tuple[Any, ...], Choice, Solving] | None = None
+
+    def in_place(self, request: Request) -> Choice | None:
+        """The method that is ready to answer a request like an earlier one, if one is."""
+        if self._solving is None or not self._solving[2].is_open:
+            return None
+        return self._solving[1] if self._solving[0] == _likeness(request) else None
 
     def solving(
         self,
@@ -86,16 +92,22 @@ class KeptRowGraph:
             graph, height, request, choice, channel: as for `Solving`; the graph and the channel are
                 always the same.
         """
-        asked = request.algorithm, request.predecessors, request.memory_limit
-        key = *asked, choice.algorithm, choice.device
-        if height is None and self._solving is not None and self._solving[0] == key:
-            return self._solving[1]
+        like, same = _likeness(request), (choice.algorithm, choice.device)
+        if height is None and self._solving is not None:
+            before, by, kept = self._solving
+            if before == like and (by.algorithm, by.device) == same:
+                return kept
         self._solving = None  # before the next one needs the room
         found = Solving(graph, height, request, choice, channel, stays=height is None)
         if height is None:
-            self._solving = key, found
+            self._solving = like, choice, found
         return found
 
     def drop(self) -> None:
         """Keep nothing."""
         self.graph = self._solving = None
+
+
+def _likeness(request: Request) -> tuple[Any, ...]:
+    """What of a request a solver depends on."""
+    return request.algorithm, request.predecessors, request.memory_limit

@@ -84,7 +84,13 @@ class Solving:
         self._types = row_types(self._facts, choice.device, choice.algorithm)
         self._stays = stays and choice.algorithm in LASTING
         self._open: tuple[int, RowSolver] | None = None
+        self._narrowest = 0  # the first type in which no distance has overflowed
         self.label = choice.device
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the graph is in place for the next answer."""
+        return self._open is not None
 
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
@@ -134,9 +140,9 @@ class Solving:
         together = self._choice.algorithm == "floyd" and self._channel.size > 1
         if len(sources) == 0 and not together:
             return
-        done, narrowest = 0, 0 if self._open is None else self._open[0]
+        done = 0
         solvers: list[Callable[[], RowSolver]] = [
-            partial(self._in_place, number) for number in range(narrowest, len(self._types))
+            partial(self._in_place, number) for number in range(self._narrowest, len(self._types))
         ]
         for opened in (*solvers, self._judging):
             begun = done
@@ -149,6 +155,7 @@ class Solving:
                         yield replace(rows, first=first)
                         done = first + rows.count
             except NarrowError:
+                self._narrowest = min(self._narrowest + 1, len(self._types) - 1)
                 continue
             except SumError as problem:
                 raise SumError(begun + problem.row) from None

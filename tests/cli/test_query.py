@@ -23,6 +23,9 @@ import groute_py
 from groute_py.cli.main import commands
 from groute_py.cli.query import LONGEST_LINE
 from groute_py.graph.ids import Lookup, Numbering
+from groute_py.jobs import questions, reach_answers
+from groute_py.jobs.maps import areas as maps_areas
+from groute_py.jobs.questions import Questions
 
 TOWN = "from,to,km\nhome,work,5\nwork,pub,2\npub,home,1\nzoo,home,4\n"
 
@@ -180,6 +183,33 @@ def test_the_longest_answer(
     assert f"an answer lists up to {most}" in first["error"]
     assert first["kind"] == "InputError"
     assert second == {"vertices": [80], "distances": [0]}
+
+
+@pytest.mark.parametrize("asks", [{"arcs": True}, {"areas": True}, {"arcs": True, "areas": True}])
+def test_what_is_within_reach_ends_at_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asks: dict[str, bool]
+) -> None:
+    """Of time or of entries, between two limits: the others are not looked at."""
+    pytest.importorskip("contourpy")
+    graph = groute_py.generate("road:9x9").changed(
+        coordinates=np.stack(np.divmod(np.arange(81), 9), axis=1) / 1000
+    )
+    groute_py.write_graph(graph, tmp_path / "it.csr")
+    line = json.dumps({"sources": [40], "limits": list(range(500, 1500)), **asks}).encode()
+    outlined: list[object] = []
+    outlines = maps_areas._outlines
+    monkeypatch.setattr(maps_areas, "_outlines", lambda *w: outlined.append(w) or outlines(*w))
+    with groute_py.open(tmp_path / "it.csr", device="cpu") as solver:
+        asked = Questions(solver, 600.0)
+        monkeypatch.setattr(reach_answers, "MOST_ENTRIES", 400)
+        assert asked.answer(line)["kind"] == "InputError"
+        assert len(outlined) < 100
+        monkeypatch.setattr(reach_answers, "MOST_PIECES", 400)
+        assert asked.answer(line)["kind"] == "InputError"
+        monkeypatch.setattr(questions, "deadline_in", lambda limit_s: limit_s - 600)
+        outlined.clear()
+        assert asked.answer(line)["kind"] == "TimeLimitError"
+        assert not outlined
 
 
 def test_a_limit_per_question(tmp_path: Path) -> None:

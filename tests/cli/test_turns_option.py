@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.command import as_json, run_command
+from support.keeping import interrupted_at, write_at_once
 from support.line_graph import distances_by_arc, pairs_of
 
 import groute_py
 from groute_py import InputError, read_graph
 from groute_py.cli.main import commands
+from groute_py.errors import InterruptedRun
+from groute_py.jobs import isochrone
 
 TOWN = """from,to,minutes
 home,square,3
@@ -106,8 +109,24 @@ def test_isochrones(place: Path) -> None:
     assert lines[1:] == [
         "home,square,5,0.0,1.0", "square,home,5,0.0,0.6666666666666666", "square,park,5,0.0,0.5",
     ]  # fmt: skip
-    with pytest.raises(InputError, match="with --turns nothing is kept for --resume"):
-        run("isochrone", "--from", "home", "--limits", "5", "--each", "-o", "x.csv", "--resume")
+
+
+def test_isochrones_that_go_on(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an interrupt between two sources; with other turns it refuses."""
+    write_at_once(monkeypatch)
+    words = ["isochrone", "--each", "--from", "home,park,square", "--limits", "6,3"]
+    words += ["--features", "arcs"]
+    run(*words, "-o", "wanted.csv")
+    words += ["-o", "arcs.csv"]
+    with interrupted_at(3, isochrone, "_keep"), pytest.raises(InterruptedRun):
+        run(*words)
+    turns = (place / "turns.csv").read_text()
+    (place / "turns.csv").write_text(turns.splitlines()[0] + "\n")
+    with pytest.raises(InputError, match="a run in which graph differed"):
+        run(*words, "--resume")
+    (place / "turns.csv").write_text(turns)
+    assert run(*words, "--resume")["solved_now"] == 1
+    assert (place / "arcs.csv").read_text() == (place / "wanted.csv").read_text()
 
 
 def test_query() -> None:

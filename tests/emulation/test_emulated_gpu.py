@@ -31,8 +31,11 @@ SELECTED = {
     "gpu/test_hierarchy.py": ("not dense", 30),
     "gpu/test_nearest_sweep.py": ("", 45),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
+    "gpu/test_kernels_asked.py": ("", 8),
+    "gpu/test_kernels_ahead.py": ("its_own", 1),
     "gpu/test_launching.py": ("", 3),
     "gpu/test_many_memory.py": ("", 1),
+    "python/test_betweenness.py": ("endpoints", 1),
     "python/test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),
     "python/test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 16),
     "python/test_summary.py": ("", 11),
@@ -47,12 +50,18 @@ LONG = {
         "gpu/test_recording.py",
         "gpu/test_hierarchy.py",
         "gpu/test_nearest_sweep.py",
+        "gpu/test_kernels_asked.py",
     ),
     *("python/test_solvers.py", "gpu/test_together.py"),
 }
 """Files that take a minute or more."""
 
-WITH_SEVERAL = {"gpu/test_redistribution.py", "gpu/test_numbered.py", "gpu/test_together.py"}
+WITH_SEVERAL = {
+    "gpu/test_redistribution.py",
+    "gpu/test_numbered.py",
+    "gpu/test_together.py",
+    "gpu/test_kernels_asked.py",
+}
 """On four GPUs, the others on one."""
 
 BLOCKS = {

@@ -80,7 +80,8 @@ def test_a_share_finds_its_kernels_compiled(
 
     monkeypatch.setattr(home, "WARMED_UP", set())
     monkeypatch.setattr(compiling, "cp", SimpleNamespace(RawModule=RawModule))
-    monkeypatch.setattr(compiling, "module", cache(compiling.module.__wrapped__))
+    monkeypatch.setattr(compiling, "capability", lambda: "90")
+    monkeypatch.setattr(compiling, "_module", cache(compiling._module.__wrapped__))
     monkeypatch.setattr(launch.driver, "occupancyMaxActiveBlocksPerMultiprocessor", lambda *_: 1)
     device, kind = home.CudaDevice(0, direct=False), np.dtype(np.int32)
     for arcs in (7, 1 << 31):

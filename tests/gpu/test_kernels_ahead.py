@@ -12,7 +12,9 @@ from support.skips import EMULATED, needs_gpu
 from groute_py.kernels import ahead
 from groute_py.kernels.source import BLOCK, SUMMARY, options, text_of
 
-pytestmark = [*needs_gpu, pytest.mark.skipif(EMULATED, reason="emulated kernels are no binaries")]
+pytestmark = needs_gpu
+
+needs_binaries = pytest.mark.skipif(EMULATED, reason="emulated kernels are no binaries")
 
 CHOICES = options(np.dtype("int32"), wide_offsets=False, mode="alone")
 
@@ -29,11 +31,12 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def loaded() -> Any:
     """The program, as a new process loads it."""
-    from groute_py.device.cuda.runtime.compile import module
+    from groute_py.device.cuda.runtime.compile import _module, capability
 
-    return module.__wrapped__(SUMMARY, CHOICES)
+    return _module.__wrapped__(SUMMARY, CHOICES, capability())
 
 
+@needs_binaries
 def test_it_is_loaded_from_the_build(built: Path) -> None:
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
     from groute_py.kernels.nvrtc import compiled
@@ -46,8 +49,26 @@ def test_it_is_loaded_from_the_build(built: Path) -> None:
         assert made.get_function(name).max_threads_per_block >= BLOCK
 
 
+@needs_binaries
 def test_what_the_driver_refuses_is_compiled(built: Path) -> None:
     built.write_bytes(b"no machine code")
     made = loaded()
     assert made.file_path is None
     assert made.get_function(SUMMARY.entry_points[0]).max_threads_per_block >= BLOCK
+
+
+def test_each_kind_of_gpu_has_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where one process works on one and then on another."""
+    from groute_py.device.cuda.runtime import compile
+
+    asked: list[str] = []
+    monkeypatch.setattr(ahead, "FOLDER", tmp_path)
+    monkeypatch.setattr(compile, "_built", lambda *words: asked.append(words[-1]) or object())
+    compile._module.cache_clear()
+    found = []
+    for kind in ("90", "80", "90"):
+        monkeypatch.setattr(compile, "capability", lambda kind=kind: kind)
+        found.append(compile.module(SUMMARY, CHOICES))
+    compile._module.cache_clear()
+    assert asked == ["90", "80"]
+    assert found[0] is found[2] is not found[1]

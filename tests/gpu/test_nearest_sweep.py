@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -172,6 +175,17 @@ def test_after_a_solve_in_wider_distances(solves: list[Graph]) -> None:
     assert not solves
 
 
+def test_a_closed_solver_keeps_no_sweep() -> None:
+    with groute_py.open(prepared(GRAPHS["one way"]()), device="cuda") as solver:
+        solver.nearest(FACILITIES)
+        sweep = weakref.ref(solver._nearest._on_gpu)
+        device = solver._graph.device
+        assert device.is_loaded
+    gc.collect()
+    assert sweep() is None
+    assert not device.is_loaded
+
+
 def test_weights_that_take_64_bits(solves: list[Graph]) -> None:
     """Only of a loop, which the hierarchy does not have."""
     graph = graph_of(3, [(0, 1, 4), (1, 1, 2**40), (1, 2, 1)], "int64")
@@ -219,6 +233,38 @@ def test_answers_stay_on_the_gpu(name: str) -> None:
         check_nearest(graph, FACILITIES, found, to_facility=True)
         assert several is not None
         assert several.facilities.shape == (graph.vertex_count, 2)
+
+
+def test_a_changed_answer_stays_too() -> None:
+    """Of the graph's own solve and of one from the facilities."""
+    cupy = pytest.importorskip("cupy")
+    graph = GRAPHS["one way"]()
+    found = nearest(prepared(graph), FACILITIES, download=False, device="cuda")
+    result = groute_py.sssp(graph, 3, download=False, device="cuda")
+    assert found is not None
+    assert result is not None
+    for one in (found, result):
+        changed = replace(one, attribution="somebody")
+        assert changed.attribution == "somebody"
+        assert isinstance(changed.distances_device, cupy.ndarray)
+        assert changed.distances_device.tolist() == one.distances_device.tolist()
+        assert changed.distances.tolist() == one.distances.tolist()
+    assert replace(found, to_facility=True).next_device.tolist() == found.next.tolist()
+    assert replace(result, source=3).predecessors_device.tolist() == result.predecessors.tolist()
+
+
+@pytest.mark.parametrize("error", [MemoryError, "CUDARuntimeError"])
+def test_no_room_for_an_answer_that_is_to_stay(error: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cupy.cuda import runtime
+
+    from groute_py.device.cuda.runtime import transfer
+
+    def full(*_: object) -> None:
+        raise error("full") if error is MemoryError else runtime.CUDARuntimeError(2)
+
+    monkeypatch.setattr(transfer, "to_device", full)
+    with pytest.raises(InputError, match=r"of 60 vertices does not fit .* leave out download=Fal"):
+        nearest(GRAPHS["one way"](), FACILITIES, download=False, device="cuda")
 
 
 def test_what_cannot_stay() -> None:

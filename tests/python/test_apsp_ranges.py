@@ -12,8 +12,12 @@ from support.row_checks import check_rows
 
 import groute_py
 from groute_py import RunError, SourceRows
+from groute_py.comm.solo import SoloChannel
 from groute_py.many.apsp import Loaded, collect, prepare
+from groute_py.many.choose import Choice
 from groute_py.many.request import METHODS, Request
+from groute_py.many.solve import Solving
+from groute_py.results.result import public_distances
 
 
 @pytest.fixture(params=METHODS)
@@ -118,3 +122,22 @@ def test_all_rows_of_a_run_are_of_one_precision(device: str, rounding: str, rank
     wanted = np.float32([0.1, 0.2, 0.3]).astype(np.float64).cumsum()
     np.testing.assert_allclose(rows.distances[0, 1:4], wanted, rtol=1e-15)
     assert rows.distances[4, 6] == 2 * great
+
+
+def test_a_type_that_was_too_narrow_is_not_tried_again(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even where an answer was left before its end, and its solver with it."""
+    great = 2**31 - 2
+    graph = graph_of(4, [(0, 1, great), (1, 2, great), (2, 3, 5), (3, 0, 2**30)])
+    request, choice = Request("sweep", device), Choice("sweep", device, "asked for")
+    solving = Solving(graph, None, request, choice, SoloChannel(), stays=True)
+    tried: list[Any] = []
+    opened = solving.opened
+    monkeypatch.setattr(solving, "opened", lambda kind: tried.append(kind) or opened(kind))
+    for source in (0, 3, 0):
+        blocks = solving.blocks(np.array([source]))
+        row = public_distances(next(blocks).distances)[0]
+        assert row.tolist() == groute_py.sssp(graph, source, device="cpu").distances.tolist()
+        blocks.close()
+    assert tried == ["int32", "int64", "int64", "int64"]

@@ -57,6 +57,21 @@ def test_vertices(device: str, graph: Graph, endpoints: bool, data: st.DataObjec
     assert found.values.tolist() == shown(counts.betweenness(every, endpoints=endpoints))
 
 
+def test_endpoints(device: str) -> None:
+    """A path's begin and end count once for each path; so a source counts what it reaches."""
+    path = graph_of(4, [(0, 1, 3), (1, 2, 1), (2, 3, 2)])
+    for weighted in (True, False):
+        found = betweenness(path, weighted=weighted, endpoints=True, device=device)
+        assert found is not None
+        assert found.values.tolist() == [3, 5, 5, 3]
+        inner = betweenness(path, weighted=weighted, device=device)
+        assert inner is not None
+        assert inner.values.tolist() == [0, 2, 2, 0]
+        one = betweenness(path, sources=[1], weighted=weighted, endpoints=True, device=device)
+        assert one is not None
+        assert (one.values / one.values[2]).tolist() == [0, 1, 1, 0.5]
+
+
 @settings(max_examples=EXAMPLES)
 @given(graph=countable(), weighted=st.booleans())
 def test_arcs(device: str, graph: Graph, weighted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,14 @@ from support.reference import rows_from
 
 import groute_py
 from groute_py import Graph, InputError, Matrix, NegativeCycleError
+from groute_py.comm.solo import SoloChannel
+from groute_py.device.cpu import sweeps
 from groute_py.jobs.matrix import solve_matrix
 from groute_py.many import host_room
 from groute_py.many.apsp import Loaded
+from groute_py.many.choose import Choice
 from groute_py.many.request import METHODS, Request
+from groute_py.many.row_graph import KeptRowGraph
 
 
 @pytest.fixture(params=METHODS)
@@ -153,3 +158,32 @@ def test_a_sum_beyond_int64(device: str) -> None:
     graph = graph_of(4, [(0, 1, half), (1, 2, half), (2, 3, half)], "int64")
     with pytest.raises(groute_py.RunError, match="does not fit"):
         groute_py.matrix(graph, [0], [3], device=device)
+
+
+def test_what_is_in_place_for_the_next_matrix() -> None:
+    """A solver that has answered a request like it, and has not been dropped since."""
+    road, request = groute_py.generate("road:9x9"), Request(device="cpu")
+    swept = Choice("sweep", "cpu", "")
+    kept = KeptRowGraph()
+    assert kept.in_place(request) is None
+    solving = kept.solving(road, None, request, swept, SoloChannel())
+    assert kept.in_place(request) is None
+    list(solving.blocks(np.array([3])))
+    assert kept.in_place(request) == swept
+    assert kept.in_place(replace(request, destination="file")) == swept
+    assert kept.in_place(replace(request, predecessors=not request.predecessors)) is None
+    kept.drop()
+    assert kept.in_place(request) is None
+
+
+def test_few_sources_go_with_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open solver does not contract its graph anew because of a question between."""
+    contracted: list[object] = []
+    contract = sweeps._contracted
+    monkeypatch.setattr(sweeps, "_contracted", lambda g: contracted.append(g) or contract(g))
+    with groute_py.open(groute_py.generate("road:100x100"), device="cpu") as solver:
+        for count in (2000, 1, 2000):
+            found = solver.matrix(np.arange(count), [5])
+            assert found is not None
+            assert found.statistics["algorithm"] == "sweep"
+    assert len(contracted) == 1

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRuns
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -140,6 +144,43 @@ def test_threads_share_it() -> None:
         alone = [way() for way in ways]
         together = [pool.submit(way) for _ in range(4) for way in ways]
         assert [one.result(60) for one in together] == alone * 4
+
+
+def test_closing_waits_for_a_solve_of_another_thread() -> None:
+    solver = groute_py.open(ROAD, device="cpu")
+    begun, ends = Event(), Event()
+
+    def solve() -> Any:
+        with solver.alone():
+            with pytest.raises(RunError, match="a handler of a signal"):
+                solver.close()
+            begun.set()
+            assert ends.wait(60)
+            return solver._solve(5, (), brings_tree=True)
+
+    with ThreadPoolExecutor(2) as pool:
+        solving = pool.submit(solve)
+        assert begun.wait(60)
+        closing = pool.submit(solver.close)
+        with pytest.raises(StillRuns):
+            closing.result(0.1)
+        ends.set()
+        closing.result(60)
+        groute_py.verify(ROAD, solving.result(60))
+    with pytest.raises(RunError, match="closed"):
+        solver.sssp(5)
+
+
+def test_a_closed_solver_holds_nothing_but_the_graph() -> None:
+    solver = groute_py.open(ROAD, device="cpu")
+    result = solver.sssp(5)
+    solver.route([(5, 9)])
+    held = [weakref.ref(solver._graph.device.parts.answer), weakref.ref(solver._router)]
+    solver.close()
+    gc.collect()
+    assert [one() for one in held] == [None, None]
+    groute_py.verify(ROAD, result)
+    assert solver.facts.vertex_count == 144
 
 
 def test_the_time_limit() -> None:

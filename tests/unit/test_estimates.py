@@ -12,7 +12,7 @@ from support.places import ROOT
 from groute_py import InputError
 from groute_py.graph.facts import Facts
 from groute_py.many import choose as many_choose
-from groute_py.many.choose import choose
+from groute_py.many.choose import Choice, choose
 from groute_py.many.estimates import Gpu, estimates
 from groute_py.many.request import Request
 
@@ -92,6 +92,23 @@ def test_what_is_counted() -> None:
     to_memory = estimates(road, 1056, H100, 1, "memory")
     to_file = estimates(road, 1056, H100, 1, "file")
     assert alone["batch"] + 1 < to_memory["batch"] < to_file["batch"]
+
+
+def test_what_is_in_place_need_not_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few sources then stay with the hierarchy on the GPU, even where there is no room for one."""
+    road = facts(264_346, 733_846)
+    swept, cored = Choice("sweep", "cuda", ""), Gpu(132, 1)
+    anew, again = (estimates(road, 3, H100, in_place=place) for place in (None, "sweep"))
+    assert again["sweep"] < 1e-3 < 0.1 < anew["sweep"]
+    assert "sweep" in estimates(road, 3, cored, in_place="sweep")
+    assert estimates(road, 3, None, in_place="sweep")["sweep"] < 0.1
+    monkeypatch.setattr(many_choose, "gpu_problem", lambda: None)
+    monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: H100.free_bytes)
+    monkeypatch.setattr(many_choose, "own_figures", lambda *_: H100)
+    assert choose(Request(), road, 3).device == "cpu"
+    found = choose(Request(), road, 3, in_place=swept)
+    assert (found.algorithm, found.device) == ("sweep", "cuda")
+    assert "(sweep is in place)" in found.reason
 
 
 def test_single_is_for_gpus() -> None:

@@ -66,7 +66,7 @@ class CpuDevice:
     def room(self) -> None:
         """The system gives memory as it is written, and knows best."""
 
-    def obstacle(self, team: Team) -> str | None:
+    def why_not_linked(self, team: Team) -> str | None:
         return "not every rank has a GPU"
 
     def link(self, team: Team) -> Linked | str:
@@ -74,6 +74,10 @@ class CpuDevice:
 
     def unlink(self) -> None:
         """Never linked."""
+
+    def release(self) -> None:
+        self._parts = None
+        self._method = self._method_type(**self._choices)
 
     def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         self._method.start(self.parts, source, buckets, cutoff, record=record)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.io.optional_libraries import library
+from groute_py.jobs.maps.pieces import Watch
 
 CELLS_A_MARGIN = 4
 """Cells of the raster in a margin, where that does not make too many cells."""
@@ -53,7 +54,11 @@ def check_areas() -> None:
 
 
 def areas_of(
-    lines: NDArray[np.float64], bands: NDArray[np.int64], count: int, margin: float
+    lines: NDArray[np.float64],
+    bands: NDArray[np.int64],
+    count: int,
+    margin: float,
+    watch: Watch | None = None,
 ) -> tuple[list[list[Polygon]], float]:
     """For each band the area about its lines and those of the bands before.
 
@@ -63,6 +68,7 @@ def areas_of(
         count: of bands.
         margin: how far areas reach beyond the lines, more than 0. It is taken to be at least 1/800
             of the longer side of what the lines cover.
+        watch: is given the corners that there are.
 
     Returns:
         The polygons of each band, and the margin that was taken.
@@ -70,14 +76,18 @@ def areas_of(
     raster, margin = _raster(lines, margin)
     marked = np.zeros(raster.shape, np.bool_)
     found: list[list[Polygon]] = []
+    corners = 0
     for band in range(count):
         some = lines[bands == band]
         if len(some):
             _mark(marked, raster, some)
-        elif found:
+        if found and not len(some):
             found.append(found[-1])
-            continue
-        found.append(_outlines(marked, raster, margin) if marked.any() else [])
+        else:
+            found.append(_outlines(marked, raster, margin) if marked.any() else [])
+        corners += sum(len(ring) for polygon in found[-1] for ring in polygon)
+        if watch is not None:
+            watch(corners)
     return found, margin
 
 

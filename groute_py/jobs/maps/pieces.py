@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
+
+Watch = Callable[[int], object]
+"""Is called after each limit, with how much has been found; what it raises ends the work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,7 @@ def pieces_of(
     distances: NDArray[np.float64],
     limits: NDArray[np.float64],
     arc_begins: NDArray[np.float64] | None = None,
+    watch: Watch | None = None,
 ) -> Pieces:
     """The parts of arcs that are within each limit and not within the one before.
 
@@ -71,6 +76,7 @@ def pieces_of(
         limits: ascending, shape (l,).
         arc_begins: at which distances the arcs that leave the vertices begin, one vertex after the
             other; None for the distances of these.
+        watch: is given the parts that there are.
 
     >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, 4])
     >>> found = pieces_of(path, np.array([0, 1]), np.array([0.0, 4.0]), np.array([3.0, 5.0]))
@@ -87,13 +93,15 @@ def pieces_of(
     has_extent = (tails != heads) | (graph.shapes is not None)  # as a road that ends at its begin
     found: list[tuple[NDArray[np.int64], ...]] = []
     parts: list[tuple[NDArray[np.float64], ...]] = []
-    begins = np.zeros(len(arcs))
+    begins, count = np.zeros(len(arcs)), 0
     for band, limit in enumerate(limits.tolist()):
         ends = _share(limit - base, weights)
         some = np.flatnonzero((ends > begins) & has_extent)
         found.append((tails[some], heads[some], np.full(len(some), band), arcs[some]))
         parts.append((begins[some], ends[some]))
-        begins = ends
+        begins, count = ends, count + len(some)
+        if watch is not None:
+            watch(count)
     tails, heads, bands, arcs = (np.concatenate(column) for column in zip(*found, strict=True))
     begins, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Pieces(tails, heads, begins, ends, bands, arcs)

@@ -241,6 +241,8 @@ class Event:
 class Device(Stream):
     """The only one."""
 
+    compute_capability = "90"
+
     def __init__(self, number: int = 0) -> None:
         self.id = number
         self.attributes = {"MultiProcessorCount": 1}

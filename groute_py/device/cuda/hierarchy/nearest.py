@@ -14,7 +14,7 @@ from groute_py.device.cuda.graph.csr import packed_arcs
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
 from groute_py.device.cuda.hierarchy.structs import HIERARCHY, KEYED
 from groute_py.device.cuda.runtime.compile import kernels_of
-from groute_py.device.cuda.runtime.gpu import own_gpu
+from groute_py.device.cuda.runtime.gpu import label_of, own_gpu
 from groute_py.device.cuda.runtime.launch import Call, Kernels
 from groute_py.device.cuda.runtime.memory_plan import offset_type
 from groute_py.device.cuda.runtime.short_memory import within_memory
@@ -56,7 +56,9 @@ class Found(NamedTuple):
 class CudaNearest:
     """A prepared graph on a GPU, for nearest facilities in both directions.
 
-    What a direction needs goes there when it is first asked for, and stays.
+    What a direction needs goes there when it is first asked for, and stays. It also stays where the
+    distances of some facilities do not fit: those of others may, and a sweep takes little beside
+    the solve that then follows.
 
     Args:
         graph: prepared, with weights that fit in 32 bits.
@@ -76,8 +78,7 @@ class CudaNearest:
         if isinstance(loaded, CudaDevice) and loaded.levels and loaded.levels.type == DISTANCE:
             arrays = loaded.parts.graph.arrays  # now: a later solve may load it in a wider type
             self._shared = loaded.levels, (arrays["offsets"], arrays["arcs"])
-        name = cp.cuda.runtime.getDeviceProperties(self._gpu.id)["name"].decode()
-        self.label = f"{name} #{self._gpu.id}"
+        self.label = label_of(self._gpu)
 
     @property
     def arc_count(self) -> int:

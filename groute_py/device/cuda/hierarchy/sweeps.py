@@ -16,7 +16,8 @@ from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, on_gpu
 from groute_py.device.cuda.hierarchy.many_trees import SOURCES, ManyTrees
 from groute_py.device.cuda.hierarchy.restrict import part_above
 from groute_py.device.cuda.hierarchy.rounds import contract
-from groute_py.device.cuda.multi_source.download import Batch, downloaded
+from groute_py.device.cuda.multi_source.batch_download import Batch
+from groute_py.device.cuda.multi_source.download import downloaded
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
 from groute_py.device.rows import NarrowError, RowBlock

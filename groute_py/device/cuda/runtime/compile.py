@@ -14,20 +14,31 @@ from groute_py.kernels import ahead
 from groute_py.kernels.source import Program, options, text_of
 
 
-@cache
 def module(program: Program, choices: tuple[str, ...]) -> Any:
-    """A program for some options, once a process: of the build, of CuPy's cache, or compiled."""
+    """A program for some options and the current GPU: of the build, or of CuPy's cache, or compiled
+    for each GPU where it is first asked for a kernel.
+    """
+    return _module(program, choices, capability())
+
+
+def capability() -> str:
+    """The compute capability of the current GPU, such as ``90``."""
+    return str(cp.cuda.Device().compute_capability)
+
+
+@cache
+def _module(program: Program, choices: tuple[str, ...], of_gpu: str) -> Any:
     text = text_of(program)
-    if ahead.FOLDER.is_dir() and (built := _built(program, text, choices)) is not None:
+    if ahead.FOLDER.is_dir() and (built := _built(program, text, choices, of_gpu)) is not None:
         return built
     return cp.RawModule(code=text, options=choices, backend="nvrtc")
 
 
-def _built(program: Program, text: str, choices: tuple[str, ...]) -> Any:
-    """What the build compiled for the current GPU; None where there is nothing, or the driver is
-    too old for it.
+def _built(program: Program, text: str, choices: tuple[str, ...], of_gpu: str) -> Any:
+    """What the build compiled for GPUs of a capability; None where there is nothing, or the driver
+    is too old for it.
     """
-    path = ahead.find(text, choices, cp.cuda.Device().compute_capability)
+    path = ahead.find(text, choices, of_gpu)
     if path is None:
         return None
     try:

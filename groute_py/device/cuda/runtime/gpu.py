@@ -43,7 +43,7 @@ class GpuContext:
         shared = (
             f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
         )
-        self.label = f"{properties['name'].decode()} #{self.id}{shared}"
+        self.label = f"{label_of(self._device)}{shared}"
         self.uuid = uuid_of(properties)
         self.stream = cp.cuda.Stream(non_blocking=True)
         self.beside = cp.cuda.Stream(non_blocking=True)
@@ -69,6 +69,11 @@ class GpuContext:
 def pooled_bytes() -> int:
     """Bytes that CuPy's pool holds in reserve on the current GPU."""
     return int(cp.get_default_memory_pool().free_bytes())
+
+
+def label_of(gpu: Any) -> str:
+    """The name and the number of a GPU, for messages and statistics."""
+    return f"{runtime.getDeviceProperties(gpu.id)['name'].decode()} #{gpu.id}"
 
 
 def own_gpu(local_rank: int) -> Any:

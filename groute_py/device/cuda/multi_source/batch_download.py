@@ -1,0 +1,56 @@
+"""All rows of a batch on their way from a GPU to the host, with whether one has overflowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from groute_py.device.cuda.runtime.pinned import empty_pinned
+from groute_py.device.rows import NarrowError, RowBlock
+
+MOST_PINNED = 1 << 28
+"""Bytes of a batch up to which it goes to page-locked memory, which takes long to get."""
+
+
+class Batch:
+    """All rows of a batch on their way to the host, while the next one is solved; two take turns.
+
+    Args:
+        stream: that everything is done in.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._first, self._count = stream, 0, 0
+        self._rows: Any = None
+        self._overflow = empty_pinned((1,), np.uint32)
+        self._done = cp.cuda.Event(disable_timing=True)
+
+    def send(self, first: int, rows: Any, overflow: Any) -> None:
+        """Begin to copy; what is lent may be changed by what follows in the stream.
+
+        Args:
+            first: the number of the first row.
+            rows: on the device, shape (r, t); at most as many as the first time.
+            overflow: uint32, shape (1,), on the device: not 0 if a distance did not fit.
+        """
+        self._first, self._count = first, len(rows)
+        if self._rows is None:
+            pinned = rows.nbytes <= MOST_PINNED
+            self._rows = (empty_pinned if pinned else np.empty)(rows.shape, rows.dtype)
+        with self._stream:
+            rows.get(out=self._rows[: self._count], blocking=False)
+            overflow.get(out=self._overflow, blocking=False)
+            self._done.record()
+
+    def arrived(self) -> RowBlock:
+        """Wait for the copy.
+
+        Raises:
+            NarrowError: a distance did not fit.
+        """
+        self._done.synchronize()
+        if self._overflow[0]:
+            raise NarrowError
+        return RowBlock(self._first, self._rows[: self._count], None)

@@ -1,0 +1,114 @@
+"""Every kernel that usual jobs ask for is one that a build compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.local_ranks import on_ranks
+from support.skips import EMULATED, needs_gpu
+
+import groute_py
+from groute_py import Graph, centrality
+from groute_py.engine.options import Options
+from groute_py.engine.solver import SourceSolver
+from groute_py.engine.supply.whole import Whole
+from groute_py.kernels import ahead, source
+from groute_py.many.request import METHODS
+
+pytestmark = needs_gpu
+
+INT32 = groute_py.generate("road:8x8")
+FLOAT32 = INT32.with_weights(INT32.weights.astype(np.float32))
+FEW = [3, 5, 9]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> set[ahead.Variant]:
+    """The programs that are asked for, each with its options."""
+    from groute_py.device.cuda.runtime import compile
+    from groute_py.device.cuda.sssp.warm_up import WARMED_UP
+
+    found, module = set[ahead.Variant](), compile.module
+
+    def noted(program: source.Program, choices: tuple[str, ...]) -> Any:
+        found.add(ahead.Variant(program, choices))
+        return module(program, choices)
+
+    monkeypatch.setattr(compile, "module", noted)
+    WARMED_UP.clear()
+    return found
+
+
+def solved(graph: Graph) -> None:
+    with groute_py.open(graph, device="cuda") as solver:
+        solver.sssp(3)
+        solver.sssp(3, targets=[5])
+        solver.bfs(3)
+        solver.nearest(FEW)
+        solver.isochrone(FEW, [4, 8])
+        solver.route([(3, 5), (5, 9)], paths=True)
+
+
+def prepared(graph: Graph) -> None:
+    town = groute_py.prepare(graph, device="cuda")
+    with groute_py.open(town, device="cuda") as solver:
+        assert solver.sssp(3).statistics["algorithm"] == "contraction"
+        for to_facility in (False, True):
+            solver.nearest(FEW, to_facility=to_facility)
+        solver.matrix(FEW, FEW)
+
+
+def rows(graph: Graph) -> None:
+    of_floats = graph.weights.dtype.kind == "f"
+    for method in METHODS:
+        if method == "sweep" and of_floats:
+            continue
+        trees = method != "floyd" or not of_floats
+        groute_py.apsp(graph, sources=FEW, algorithm=method, device="cuda", predecessors=trees)
+        groute_py.matrix(graph, FEW, FEW, algorithm=method, device="cuda")
+
+
+def measured(graph: Graph) -> None:
+    for measure in (centrality.closeness, centrality.harmonic, centrality.betweenness):
+        measure(graph, sources=FEW, device="cuda")
+
+
+JOBS: list[tuple[Callable[[Graph], None], set[source.Program]]] = [
+    (solved, {source.SOLVE, source.BREADTH_FIRST}),
+    (prepared, {source.CONTRACTION, source.SWEEP}),
+    (rows, {source.ALL_PAIRS, source.SOLVE}),
+    (measured, {source.SUMMARY, source.DEPENDENCIES}),
+]
+"""Jobs, and some of the programs that each needs."""
+
+
+@pytest.mark.parametrize("graph", [INT32, FLOAT32], ids=["int32", "float32"])
+@pytest.mark.parametrize(("job", "programs"), JOBS, ids=lambda one: getattr(one, "__name__", ""))
+def test_jobs_on_one_gpu(
+    job: Callable[[Graph], None],
+    programs: set[source.Program],
+    graph: Graph,
+    asked: set[ahead.Variant],
+) -> None:
+    if job is prepared and graph is FLOAT32:
+        pytest.skip("contraction takes integers")
+    job(graph)
+    assert programs <= {variant.program for variant in asked}
+    assert asked <= set(ahead.usual_variants())
+
+
+@pytest.mark.skipif(not EMULATED, reason="threads of one process cannot map its own memory")
+def test_a_solve_on_two_gpus(asked: set[ahead.Variant]) -> None:
+    def work(channel: Any) -> Any:
+        supply = Whole(INT32 if channel.rank == 0 else None)
+        with SourceSolver(supply, channel, Options(device="cuda")) as solver:
+            return solver.sssp(3)
+
+    result = on_ranks(2, work)[0]
+    assert result.statistics["mode"] == "fused"
+    fused = source.options(np.dtype("int32"), wide_offsets=False, mode="fused")
+    assert (source.SOLVE, fused) in asked
+    assert asked <= set(ahead.usual_variants())

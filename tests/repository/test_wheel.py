@@ -1,0 +1,61 @@
+"""What the build of a wheel does: which kernels it compiles."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support.places import ROOT
+
+
+@pytest.fixture
+def hook(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The build hook, and on it what it would have compiled. Hatchling need not be there."""
+    for kind in ("builders.hooks", "metadata"):
+        name = f"hatchling.{kind}.plugin.interface"
+        interface: Any = ModuleType(name)
+        interface.BuildHookInterface = interface.MetadataHookInterface = object
+        monkeypatch.setitem(sys.modules, name, interface)
+    spec = spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    hook: Any = module.KernelsHook()
+    hook.compiled = []
+    hook._compile = lambda script, folder, build, *words: hook.compiled.append((script, *words))
+    return hook
+
+
+@pytest.mark.parametrize(
+    ("wanted", "compiled"),
+    [("", ("compile_gpu_kernels.py", "usual")), ("all", ("compile_gpu_kernels.py", "all"))],
+)
+def test_kernels(
+    wanted: str, compiled: tuple[str, ...], hook: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", wanted)
+    hook.initialize("standard", {})
+    assert hook.compiled == [("compile_kernels.py",), compiled]
+    hook.finalize("standard", {}, "")
+
+
+def test_no_gpu_kernels(hook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", "none")
+    hook.initialize("standard", {})
+    assert hook.compiled == [("compile_kernels.py",)]
+    assert not any("cuda" in name for name in hook.dependencies())
+    hook.finalize("standard", {}, "")
+
+
+def test_an_unknown_choice_is_refused_before_anything_is_compiled(
+    hook: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", "most")
+    for begin in (hook.dependencies, lambda: hook.initialize("standard", {})):
+        with pytest.raises(ValueError, match="=most: expected usual, all or none"):
+            begin()
+    assert hook.compiled == []
