@@ -208,7 +208,7 @@ def test_a_full_gpu_solves_what_the_host_has_contracted(monkeypatch: pytest.Monk
     road = GRAPHS["road"]()
     free = levels_bytes_of(Size(road.vertex_count, road.arc_count), 500, type_of(road))
     monkeypatch.setattr(contraction_room, "contraction_bytes", lambda arcs: free + 1)
-    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda: free)
+    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda *_: free)
     one = sssp(road, 5, prepare=True, device="cuda")
     assert one is not None
     assert "; on the host: contraction takes" in one.statistics["choice"]
