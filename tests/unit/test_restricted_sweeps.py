@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, scipy_distances
+from support.hierarchies import TYPES, contracted
 
 from groute_py import Graph, generate, matrix
 from groute_py.device.cpu import sweeps
-from groute_py.device.cpu.contraction import contract
 from groute_py.device.cpu.restrict import part_above
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
@@ -21,12 +21,6 @@ from groute_py.graph.symmetrize import mirrored
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.results.result import public_distances
-
-TYPES = [np.dtype(np.int32), np.dtype(np.int64)]
-
-
-def contracted(graph: Graph, core: int, distance_type: np.dtype[Any] = TYPES[0]) -> Hierarchy:
-    return contract(graph.offsets, graph.heads, graph.weights, distance_type, core)
 
 
 @pytest.fixture

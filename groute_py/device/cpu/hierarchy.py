@@ -148,3 +148,8 @@ class Climb:
         self.relaxations = int(climbed[0] + at[near_far.RELAXATIONS])
         self.overflowed = bool(at[near_far.OVERFLOWED])
         return found
+
+    def clear(self, found: NDArray[np.uint32]) -> None:
+        """Make what a search has found, and the core, unreached."""
+        self.distances[found] = self._hierarchy.nothing
+        self.distances[: self._hierarchy.core_count] = self._hierarchy.nothing
