@@ -8,6 +8,7 @@ same name may be damaged.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from groute_py.comm.base import Channel
@@ -41,11 +42,9 @@ def look_at(file: PreparedFile, channel: Channel) -> Sight:
     """
     hosts = hosts_of(channel)
     own = [rank for rank, host in enumerate(hosts) if host == hosts[channel.rank]]
-    contents: Contents | None
-    try:
+    contents: Contents | None = None
+    with collective(channel), suppress(OSError, FormatError):
         contents = map_again(file, own.index(channel.rank), len(own))
-    except (OSError, FormatError):
-        contents = None
     right = channel.gather(contents is not None)
     wrong = {host for host, is_right in zip(hosts, right, strict=True) if not is_right}
     seen = [host not in wrong for host in hosts]
