@@ -28,7 +28,7 @@ if result is not None:
 try:
     groute_py.prepare("rmat:6", device="cpu")
 except groute_py.InputError as error:
-    print("refused", error.on_all_ranks, flush=True)
+    print(f"refused {error.on_all_ranks}\\n", end="", flush=True)  # at once, as others print
 """
 
 MAPPING = """
